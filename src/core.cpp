@@ -1,0 +1,4 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/core/impl/error_impl.hpp"
+#include "kernelsearch/core/impl/value_impl.hpp"
