@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/core/features.hpp"
+#include "kernelsearch/core/ids.hpp"
+#include "kernelsearch/core/measurement.hpp"
+#include "kernelsearch/core/verdict.hpp"
+
+namespace kernelsearch {
+
+/// Seconds that each phase of one evaluation took; recorded so that time budgets can be replayed.
+struct PhaseSeconds {
+  double build = 0.0;
+  double check = 0.0;
+  double measure = 0.0;
+  [[nodiscard]] double total() const noexcept { return build + check + measure; }
+};
+
+/// What an evaluator says of one candidate.
+struct Evaluation {
+  Verdict verdict = Verdict::ok;
+  double progress = 1.0;    ///< see graded_progress; set it with `failed()` for anything but ok
+  std::string reason;       ///< why it failed, in words a person or a model can act on; empty when ok
+  Measurement measurement;  ///< meaningful when ok
+  Features features;
+  PhaseSeconds phases;
+  std::string
+      tuned_key;  ///< `Space::key` of the best configuration, when the evaluation was a search of its own
+  std::string provenance;  ///< how it came about: compiler, flags, cache hit, recording; free text or JSON
+
+  /// A failure with its graded progress.
+  [[nodiscard]] static Evaluation failed(Verdict verdict, std::string reason, double correct_fraction = 0.0) {
+    Evaluation evaluation;
+    evaluation.verdict = verdict;
+    evaluation.progress = graded_progress(verdict, correct_fraction);
+    evaluation.reason = std::move(reason);
+    return evaluation;
+  }
+
+  /// A success that took `seconds` per call.
+  [[nodiscard]] static Evaluation succeeded(double seconds) {
+    Evaluation evaluation;
+    evaluation.measurement.seconds = seconds;
+    evaluation.measurement.interval = {seconds, seconds};
+    return evaluation;
+  }
+};
+
+/// Which proposal a trial came from: the `index`-th of the `count` candidates that the generator made of it.
+/// A proposal of which nothing came is told once with `count` 0 and verdict `not_generated`.
+struct Origin {
+  ProposalId proposal{};
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+/// An evaluation with its place in the run: all that a policy ever learns of a candidate.
+struct Outcome {
+  TrialId id{};
+  std::optional<Origin> origin;  ///< empty for foreign trials, which the policy never proposed
+  std::vector<TrialId> parents;
+  double objective = std::numeric_limits<double>::infinity();  ///< lower is better; infinity unless ok
+  Evaluation evaluation;
+
+  [[nodiscard]] bool ok() const noexcept { return evaluation.verdict == Verdict::ok; }
+};
+
+/// What a policy is told: the point or move that a trial realised, and what became of it.
+/// Telling an id again replaces what was known of it (finalists are measured again, frauds found late).
+template <class Proposal>
+struct Observation {
+  Proposal proposal;
+  Outcome outcome;
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+
+#include "kernelsearch/evaluator/evaluator.hpp"
+
+namespace kernelsearch {
+
+/// An evaluator made of a callable: `candidate -> Evaluation` or `candidate -> double` (seconds, all ok).
+template <class Function>
+class FunctionEvaluator {
+ public:
+  explicit FunctionEvaluator(Function function) : function_(std::move(function)) {}
+
+  template <class Candidate>
+  requires std::invocable<Function&, const Candidate&> Evaluation evaluate(const Candidate& candidate,
+                                                                           const EvaluationContext&) {
+    if constexpr (std::convertible_to<std::invoke_result_t<Function&, const Candidate&>, double>)
+      return Evaluation::succeeded(function_(candidate));
+    else
+      return function_(candidate);
+  }
+
+ private:
+  Function function_;
+};
+
+}  // namespace kernelsearch

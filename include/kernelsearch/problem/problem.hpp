@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/value.hpp"
+#include "kernelsearch/problem/element_type.hpp"
+#include "kernelsearch/problem/kernel.hpp"
+
+namespace kernelsearch {
+
+/// Which way an argument's data flows.
+enum class Role : std::uint8_t { in, out, inout };
+
+/// How an input array is filled before each call.
+enum class Initialisation : std::uint8_t {
+  zeros,
+  ones,
+  uniform,          ///< [low, high)
+  normal,           ///< mean `low`, standard deviation `high`
+  arange,           ///< 0, 1, 2, ...
+  permutation,      ///< of 0..size-1
+  ill_conditioned,  ///< magnitudes over many decades with mixed signs, so that sloppy summation shows
+};
+
+/// An error bound: |got - expected| <= absolute + relative * |expected|.
+struct Tolerance {
+  double absolute = 0.0;
+  double relative = 0.0;
+};
+
+/// One parameter of the kernel's function, in the order of its signature.
+struct Argument {
+  std::string name;
+  ElementType type = ElementType::f32;
+  bool is_array = false;
+  Role role = Role::in;
+  std::optional<Expression> size;  ///< arrays: number of elements, over the shape's variables
+  std::optional<Expression>
+      value;  ///< scalars: over the shape's variables; default the variable of that name
+  Initialisation initialisation = Initialisation::uniform;
+  double low = -1.0;
+  double high = 1.0;
+  std::optional<Tolerance> tolerance;  ///< overrides the problem's for this output
+};
+
+/// One set of sizes to be right on, and unless `weight` is 0 to be fast on.
+struct Shape {
+  std::string name;
+  std::vector<std::pair<std::string, Value>> variables;
+  double weight = 1.0;
+};
+
+/// The function that says what is right: plain C++, compiled apart from the kernel. Its floating arrays are
+/// `real*`: double or wider when it checks, the kernel's own type when it is timed as the baseline.
+struct Reference {
+  std::string source;  ///< empty: the kernel at its default configuration is the reference
+  std::string function;
+  std::vector<std::string> flags{"-O3"};
+};
+
+/// How host code is compiled. Entries may name tunables as `${NAME}`; an entry that expands to nothing is
+/// dropped.
+struct HostBuild {
+  std::string compiler = "g++";
+  std::vector<std::string> flags{"-O3", "-march=native"};
+};
+
+/// Expressions over shape variables and tunables that size the launch of a device kernel; unused on the host.
+struct LaunchGeometry {
+  std::vector<Expression> grid, block, cluster;
+  std::optional<Expression> shared_bytes;
+};
+
+/// How the times of several shapes become one number.
+enum class Aggregate : std::uint8_t {
+  reference_weighted,  ///< sum of weight * time: shapes count by how long the reference takes on them
+  geometric_mean,
+};
+
+/// What must be computed, and how it is judged: everything in a problem folder.
+struct Problem {
+  std::string name;
+  std::string description;
+  std::string backend = "host";
+  std::string function;  ///< the entry point, `extern "C"` in the device (or host) region
+  Kernel kernel;         ///< the starting code and its space
+  std::vector<Argument> arguments;
+  std::vector<Shape> shapes;
+  std::optional<Expression> valid;  ///< over shape variables and tunables: false means rejected, not failed
+  std::vector<std::pair<ElementType, Tolerance>> tolerances;  ///< overrides of default_tolerance
+  Reference reference;
+  HostBuild build;
+  LaunchGeometry launch;
+  Aggregate aggregate = Aggregate::reference_weighted;
+  int threads = 1;                       ///< that the kernel may use
+  std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables
+  std::optional<Expression> bytes;       ///< bytes that one call must move
+  std::filesystem::path folder;          ///< where it was read from; not part of its identity
+
+  /// The tolerance of an output: its own, the problem's for its type, or the default for its type.
+  [[nodiscard]] Tolerance tolerance_of(const Argument& argument) const;
+};
+
+/// Defaults per type against a reference of higher precision: f16 1e-2/1e-2, bf16 4e-2/4e-2, f32 1e-4/1e-4,
+/// f64 1e-10/1e-10, integers and bool exact (KernelBench's current bounds for f32 and half; see
+/// docs/formats/problem.md).
+[[nodiscard]] Tolerance default_tolerance(ElementType type) noexcept;
+
+}  // namespace kernelsearch
