@@ -165,7 +165,9 @@ struct ClusteredArms : MovePolicy<ClusteredArms> {
     for (const std::string& strategy : strategies) {
       const auto& [pulls, reward] = arms[{cluster(parent), strategy}];
       const double score =
-          pulls == 0 ? 1e6 : reward / pulls + std::sqrt(2 * std::log(told_.size() + 1.0) / pulls);
+          pulls == 0
+              ? 1e6
+              : reward / pulls + std::sqrt(2 * std::log(static_cast<double>(told_.size()) + 1.0) / pulls);
       if (score > top) top = score, pick = strategy;
     }
     return Move{MoveKind::rewrite, {parent}, {pick}};
