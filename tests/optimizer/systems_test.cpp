@@ -180,12 +180,15 @@ struct ClusteredArms : MovePolicy<ClusteredArms> {
   }
 };
 
-/// Mostly the best node, sometimes another; a failed leaf is debugged: the shape of STARK.
+/// Mostly the best node, sometimes the last that failed, which is debugged: the shape of STARK.
 struct GreedyTree : MovePolicy<GreedyTree> {
   GreedyTree() : MovePolicy(24) {}
   std::optional<Move> choose() {
-    const Seen& node =
-        ++picks_ % 3 == 0 ? told_[static_cast<std::size_t>(picks_) % told_.size()] : told_[best_.value_or(0)];
+    std::size_t at = best_.value_or(0);
+    if (++picks_ % 3 == 0)
+      for (std::size_t i = 0; i < told_.size(); ++i)
+        if (told_[i].outcome.evaluation.verdict == Verdict::wrong_result) at = i;
+    const Seen& node = told_[at];
     if (node.outcome.evaluation.verdict == Verdict::wrong_result)
       return Move{MoveKind::debug, {node.outcome.id}, {}};
     if (!node.outcome.ok()) return Move{MoveKind::rewrite, {told_[best_.value_or(0)].outcome.id}, {}};
