@@ -7,9 +7,13 @@ using namespace parts;
 
 struct Stopwatch {
 #ifdef MENDED
-  Evaluation evaluate(const int&, const EvaluationContext&) { return Evaluation::succeeded(1.0); }
+  Evaluation evaluate(const int&, const EvaluationContext&) {
+    return Evaluation::succeeded(1.0);
+  }
 #else
-  double evaluate(const int&, const EvaluationContext&) { return 1.0; }
+  double evaluate(const int&, const EvaluationContext&) {
+    return 1.0;
+  }
 #endif
 };
 

@@ -7,9 +7,13 @@ using namespace parts;
 
 struct Judge {
 #ifdef MENDED
-  Evaluation evaluate(const int&, const EvaluationContext&) { return Evaluation::succeeded(1.0); }
+  Evaluation evaluate(const int&, const EvaluationContext&) {
+    return Evaluation::succeeded(1.0);
+  }
 #else
-  Evaluation judge(const int&, const EvaluationContext&) { return Evaluation::succeeded(1.0); }
+  Evaluation judge(const int&, const EvaluationContext&) {
+    return Evaluation::succeeded(1.0);
+  }
 #endif
 };
 

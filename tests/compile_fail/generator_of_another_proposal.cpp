@@ -13,7 +13,9 @@ struct Mover {
 #else
   using Taken = Move;
 #endif
-  Generation<int> generate(const Taken&, const History<int>&) { return Generation<int>::one(1); }
+  Generation<int> generate(const Taken&, const History<int>&) {
+    return Generation<int>::one(1);
+  }
 };
 
 void run() {

@@ -8,9 +8,13 @@ using namespace parts;
 struct Hasty {
   using Candidate = int;
 #ifdef MENDED
-  Generation<int> generate(const int& x, const History<int>&) { return Generation<int>::one(x); }
+  Generation<int> generate(const int& x, const History<int>&) {
+    return Generation<int>::one(x);
+  }
 #else
-  int generate(const int& x, const History<int>&) { return x; }
+  int generate(const int& x, const History<int>&) {
+    return x;
+  }
 #endif
 };
 

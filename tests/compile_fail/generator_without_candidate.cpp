@@ -9,7 +9,9 @@ struct Untyped {
 #ifdef MENDED
   using Candidate = int;
 #endif
-  Generation<int> generate(const int& x, const History<int>&) { return Generation<int>::one(x); }
+  Generation<int> generate(const int& x, const History<int>&) {
+    return Generation<int>::one(x);
+  }
 };
 
 void run() {

@@ -8,7 +8,9 @@ using namespace parts;
 struct Mute {
   using Candidate = int;
 #ifdef MENDED
-  Generation<int> generate(const int& x, const History<int>&) { return Generation<int>::one(x); }
+  Generation<int> generate(const int& x, const History<int>&) {
+    return Generation<int>::one(x);
+  }
 #endif
 };
 

@@ -8,9 +8,13 @@ using namespace parts;
 struct Single {
   using Proposal = int;
 #ifdef MENDED
-  std::vector<int> ask(std::size_t) { return {}; }
+  std::vector<int> ask(std::size_t) {
+    return {};
+  }
 #else
-  int ask(std::size_t) { return 1; }
+  int ask(std::size_t) {
+    return 1;
+  }
 #endif
   void tell(std::span<const Observation<int>>) {}
 };

@@ -7,7 +7,9 @@ using namespace parts;
 
 struct Waiting : Policy {
 #ifdef MENDED
-  bool await() { return false; }
+  bool await() {
+    return false;
+  }
 #else
   void await() {}
 #endif

@@ -8,7 +8,9 @@ using namespace parts;
 struct Idle {
   using Proposal = int;
 #ifdef MENDED
-  std::vector<int> ask(std::size_t) { return {}; }
+  std::vector<int> ask(std::size_t) {
+    return {};
+  }
 #endif
   void tell(std::span<const Observation<int>>) {}
 };

@@ -9,7 +9,9 @@ struct Nameless {
 #ifdef MENDED
   using Proposal = int;
 #endif
-  std::vector<int> ask(std::size_t) { return {}; }
+  std::vector<int> ask(std::size_t) {
+    return {};
+  }
   void tell(std::span<const Observation<int>>) {}
 };
 

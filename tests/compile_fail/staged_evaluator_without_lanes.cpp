@@ -10,7 +10,9 @@ struct Laneless : Eval {
   Staged<int> build(const int& x, const EvaluationContext&) { return {{}, x}; }
   Evaluation run(Staged<int>&&, const EvaluationContext&) { return Evaluation::succeeded(1.0); }
 #ifdef MENDED
-  std::size_t lanes() const { return 1; }
+  std::size_t lanes() const {
+    return 1;
+  }
 #endif
 };
 

@@ -9,9 +9,13 @@ struct Builder : Eval {
   using Artifact = int;
   Staged<int> build(const int& x, const EvaluationContext&) { return {{}, x}; }
 #ifdef MENDED
-  Evaluation run(Staged<int>&&, const EvaluationContext&) { return Evaluation::succeeded(1.0); }
+  Evaluation run(Staged<int>&&, const EvaluationContext&) {
+    return Evaluation::succeeded(1.0);
+  }
 #endif
-  std::size_t lanes() const { return 1; }
+  std::size_t lanes() const {
+    return 1;
+  }
 };
 
 static_assert(StagedEvaluator<Builder, int>);

@@ -8,7 +8,9 @@ using namespace parts;
 struct Wordless {
   bool reached(const RunProgress&) const { return true; }
 #ifdef MENDED
-  std::string describe() const { return "words"; }
+  std::string describe() const {
+    return "words";
+  }
 #endif
 };
 

@@ -7,9 +7,13 @@ using namespace parts;
 
 struct Patient {
 #ifdef MENDED
-  bool reached(const RunProgress&) const { return false; }
+  bool reached(const RunProgress&) const {
+    return false;
+  }
 #endif
-  std::string describe() const { return "patience"; }
+  std::string describe() const {
+    return "patience";
+  }
 };
 
 void run() {

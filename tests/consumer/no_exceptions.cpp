@@ -99,7 +99,9 @@ int main() {
                                  }),
                  "telling an unknown id reaches the handler");
   right &= check(reaches_handler("a count of 0",
-                                 [] { Optimizer loop{Climb{}, Identity{}, Valley{}, {.in_flight = 0}}; }),
+                                 [] {
+                                   Optimizer loop{Climb{}, Identity{}, Valley{}, {.in_flight = 0}};
+                                 }),
                  "wrong options reach the handler");
   return right ? 0 : 1;
 }
