@@ -41,4 +41,23 @@ Value evaluate(const Expression& expression, std::span<const NamedValue> variabl
   return expression.evaluate(values);
 }
 
+std::vector<NamedValue> named_values(const Space& space, const Config& config) {
+  std::vector<NamedValue> values;
+  for (std::size_t i = 0; i < space.size(); ++i)
+    values.emplace_back(space.tunable(i).name, space.value(config, i));
+  return values;
+}
+
+bool is_true(const Value& value) noexcept {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  if (const auto* order = std::get_if<Permutation>(&value)) return !order->empty();
+  return to_number(value) != 0.0;
+}
+
+bool is_valid(const Problem& problem, const Shape& shape, const Config& config) {
+  if (!problem.valid) return true;
+  return is_true(evaluate(*problem.valid, shape.variables, named_values(problem.kernel.space, config),
+                          "the validity predicate"));
+}
+
 }  // namespace kernelsearch

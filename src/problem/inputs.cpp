@@ -55,12 +55,14 @@ struct FloatRange {
 };
 
 FloatRange float_range(const Argument& argument) {
-  const FloatRange range{smallest_from(argument.type, argument.low), greatest_below(argument.type, argument.high)};
+  const FloatRange range{smallest_from(argument.type, argument.low),
+                         greatest_below(argument.type, argument.high)};
   const double limit = greatest_below(argument.type, std::numeric_limits<double>::infinity());
   if (!(range.low <= range.high) || !(argument.low >= -limit) || !(argument.high <= limit))
     detail::raise<ConfigError>("argument " + argument.name + " has an empty or infinite range",
                                "no finite " + std::string(to_string(argument.type)) + " range is [" +
-                                   to_string(Value{argument.low}) + ", " + to_string(Value{argument.high}) + ")",
+                                   to_string(Value{argument.low}) + ", " + to_string(Value{argument.high}) +
+                                   ")",
                                "give finite low and high with low < high");
   return range;
 }
