@@ -263,12 +263,17 @@ Space read_space(const JsonCursor& document) {
     }
   }
   const JsonCursor place = section ? *section : document.find("tunables").value_or(document);
-  Space space = located(document.find("constraints").value_or(place), "make no space",
-                        [&] { return Space::build(std::move(tunables), std::move(constraints)); });
+  const auto build = [&] {
+    return located(document.find("constraints").value_or(place), "make no space",
+                   [&] { return Space::build(tunables, constraints); });
+  };
+  Space space = build();
   const Config config = declared_default(space);
-  // Where nothing was said about a default, the valid one nearest to the first values serves.
-  if (declared && !space.contains(config)) refuse_default(place, space, config);
-  return space;
+  if (space.contains(config)) return space;
+  if (declared) refuse_default(place, space, config);
+  // Nothing was said about a default: the valid configuration nearest to the first values becomes it.
+  for (std::size_t i = 0; i < tunables.size(); ++i) tunables[i].default_index = space.default_config().indices[i];
+  return build();
 }
 
 }  // namespace kernelsearch::detail
