@@ -272,7 +272,8 @@ Space read_space(const JsonCursor& document) {
   if (space.contains(config)) return space;
   if (declared) refuse_default(place, space, config);
   // Nothing was said about a default: the valid configuration nearest to the first values becomes it.
-  for (std::size_t i = 0; i < tunables.size(); ++i) tunables[i].default_index = space.default_config().indices[i];
+  for (std::size_t i = 0; i < tunables.size(); ++i)
+    tunables[i].default_index = space.default_config().indices[i];
   return build();
 }
 

@@ -37,9 +37,10 @@ struct Argument {
   ElementType type = ElementType::f32;
   bool is_array = false;
   Role role = Role::in;
-  std::optional<Expression> size;  ///< arrays: number of elements, over the shape's variables
-  std::optional<Expression>
-      value;  ///< scalars: over the shape's variables; default the variable of that name
+  /// Arrays: the number of elements, over the shape's variables; an input's may name tunables too.
+  std::optional<Expression> size;
+  /// Scalars: over the shape's variables; without it the variable of the argument's name.
+  std::optional<Expression> value;
   Initialisation initialisation = Initialisation::uniform;
   double low = -1.0;
   double high = 1.0;
