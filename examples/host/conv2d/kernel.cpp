@@ -166,9 +166,9 @@ void choose_rows(const Sizes& sizes, const Tensors& tensors, std::ptrdiff_t filt
 }  // namespace
 
 extern "C" void conv2d(std::int32_t channels, std::int32_t filters, std::int32_t height, std::int32_t width,
-                       const float* in, const float* weights, float* out) {
+                       const float* input, const float* weights, float* output) {
   const Sizes sizes{channels, height, width, height - 2, width - 2};
-  const Tensors tensors{in, weights, out};
+  const Tensors tensors{input, weights, output};
   if (filters >= FILTERS) return choose_rows<FILTERS>(sizes, tensors, filters);
   choose_rows<1>(sizes, tensors, filters);
 }

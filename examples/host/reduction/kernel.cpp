@@ -92,19 +92,19 @@ double sum_streams(const float* values, std::ptrdiff_t distance, std::ptrdiff_t 
 
 }  // namespace
 
-extern "C" void reduction(std::int32_t n, const float* values, float* sum) {
+extern "C" void reduction(std::int32_t n, const float* values, float* total) {
   const std::ptrdiff_t length = n / (step * STREAMS) * step;  // of a stream
-  double total = 0;
+  double result = 0;
 #if METHOD == 0
-  total = sum_streams<DoubleSum>(values, length, length);
+  result = sum_streams<DoubleSum>(values, length, length);
 #elif METHOD == 1
-  total = sum_streams<CompensatedSum>(values, length, length);
+  result = sum_streams<CompensatedSum>(values, length, length);
 #else
   constexpr std::ptrdiff_t block = BLOCK * step;
   for (std::ptrdiff_t begin = 0; begin < length; begin += block) {
-    total += sum_streams<PlainSum>(values + begin, length, std::min(block, length - begin));
+    result += sum_streams<PlainSum>(values + begin, length, std::min(block, length - begin));
   }
 #endif
-  for (std::ptrdiff_t i = length * STREAMS; i < n; ++i) total += double{values[i]};
-  *sum = static_cast<float>(total);
+  for (std::ptrdiff_t i = length * STREAMS; i < n; ++i) result += double{values[i]};
+  *total = static_cast<float>(result);
 }

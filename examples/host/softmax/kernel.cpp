@@ -188,7 +188,7 @@ INLINE void softmax_row(const float* x, float* y, std::ptrdiff_t columns) {
 
 }  // namespace
 
-extern "C" void softmax(std::int32_t rows, std::int32_t columns, const float* in, float* out) {
+extern "C" void softmax(std::int32_t rows, std::int32_t columns, const float* input, float* output) {
   for (std::ptrdiff_t row = 0; row < rows; ++row)
-    softmax_row(in + row * columns, out + row * columns, columns);
+    softmax_row(input + row * columns, output + row * columns, columns);
 }

@@ -114,9 +114,9 @@ void copy_boundary(int nz, int ny, int nx, const Grid& grid, const float* in, fl
 }  // namespace
 
 extern "C" void stencil(std::int32_t nz, std::int32_t ny, std::int32_t nx, float center, float side,
-                        const float* in, float* out) {
+                        const float* input, float* output) {
   const Grid grid{nx, static_cast<std::ptrdiff_t>(ny) * nx, center, side};
-  copy_boundary(nz, ny, nx, grid, in, out);
+  copy_boundary(nz, ny, nx, grid, input, output);
   const int last[3] = {nz - 1, ny - 1, nx - 1};
   const int size[3] = {BLOCK_Z, BLOCK_Y, BLOCK_X};
   constexpr int order[3] = BLOCK_ORDER;
@@ -129,8 +129,8 @@ extern "C" void stencil(std::int32_t nz, std::int32_t ny, std::int32_t nx, float
         int z = at[0];
         const auto first = [&] { return z * grid.plane + at[1] * grid.row + at[2]; };
         for (; z + PLANES <= end_z; z += PLANES)
-          rows<PLANES>(grid, in + first(), out + first(), count_y, count_x);
-        for (; z < end_z; ++z) rows<1>(grid, in + first(), out + first(), count_y, count_x);
+          rows<PLANES>(grid, input + first(), output + first(), count_y, count_x);
+        for (; z < end_z; ++z) rows<1>(grid, input + first(), output + first(), count_y, count_x);
       }
     }
   }

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
+#include <cstdint>
+
 // One sweep of the 7-point stencil over a grid of nz x ny x nx points (x fastest): a point of the inside
 // becomes center * itself + side * (the sum of its six neighbours); the boundary is copied.
 void stencil_reference(std::int32_t nz, std::int32_t ny, std::int32_t nx, real center, real side,
-                       const real* in, real* out) {
+                       const real* input, real* output) {
   const std::int64_t row = nx, plane = row * ny;
   for (std::int64_t z = 0; z < nz; ++z) {
     for (std::int64_t y = 0; y < ny; ++y) {
-      const real* p = in + z * plane + y * row;
-      real* q = out + z * plane + y * row;
+      const real* p = input + z * plane + y * row;
+      real* q = output + z * plane + y * row;
       if (z == 0 || z == nz - 1 || y == 0 || y == ny - 1) {
         for (std::int64_t x = 0; x < nx; ++x) q[x] = p[x];
         continue;
