@@ -20,7 +20,8 @@ json number_to_json(double value) {
 }
 
 [[noreturn]] void malformed(std::string_view what, const json& given) {
-  detail::raise<ConfigError>("malformed stored JSON", std::string(what) + " is " + json_text(given).substr(0, 80),
+  detail::raise<ConfigError>("malformed stored JSON",
+                             std::string(what) + " is " + json_text(given).substr(0, 80),
                              "the file was written by something else or is damaged");
 }
 
@@ -72,7 +73,8 @@ Enum enum_of(const json& object, const char* name) {
 
 std::vector<TrialId> trials_from_json(const json& value) {
   std::vector<TrialId> ids;
-  for (const json& id : array_of(value, "parents")) ids.push_back(TrialId{integer_from_json<std::uint64_t>(id, "parents")});
+  for (const json& id : array_of(value, "parents"))
+    ids.push_back(TrialId{integer_from_json<std::uint64_t>(id, "parents")});
   return ids;
 }
 
@@ -212,9 +214,10 @@ void from_json(const json& in, Outcome& outcome) {
   outcome.evaluation = member(in, "evaluation").get<Evaluation>();
   outcome.origin.reset();
   if (const auto found = in.find("origin"); found != in.end())
-    outcome.origin = Origin{ProposalId{integer_from_json<std::uint64_t>(member(*found, "proposal"), "proposal")},
-                            integer_from_json<std::uint32_t>(member(*found, "index"), "index"),
-                            integer_from_json<std::uint32_t>(member(*found, "count"), "count")};
+    outcome.origin =
+        Origin{ProposalId{integer_from_json<std::uint64_t>(member(*found, "proposal"), "proposal")},
+               integer_from_json<std::uint32_t>(member(*found, "index"), "index"),
+               integer_from_json<std::uint32_t>(member(*found, "count"), "count")};
 }
 
 void to_json(json& out, const Move& move) {

@@ -47,22 +47,22 @@ std::string utc_now() {
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char buffer[80];
-  const int size = std::snprintf(buffer, sizeof buffer, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900,
-                                 parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                                 static_cast<int>(milliseconds % 1000));
+  const int size = std::snprintf(buffer, sizeof buffer, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                                 parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+                                 parts.tm_min, parts.tm_sec, static_cast<int>(milliseconds % 1000));
   return {buffer, static_cast<std::size_t>(size)};
 }
 
 RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)
     : file(path),
-      database(
-          [&] {
-            sqlite::Database opened(with_folder(path).string(), options.busy_seconds);
-            sqlite::open_schema(opened, options.busy_seconds);
-            opened.execute(options.sync_every_trial ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-            opened.execute("PRAGMA foreign_keys = ON");
-            return opened;
-          }()),
+      database([&] {
+        sqlite::Database opened(with_folder(path).string(), options.busy_seconds);
+        sqlite::open_schema(opened, options.busy_seconds);
+        opened.execute(options.sync_every_trial ? "PRAGMA synchronous = FULL"
+                                                : "PRAGMA synchronous = NORMAL");
+        opened.execute("PRAGMA foreign_keys = ON");
+        return opened;
+      }()),
       begin(database.handle(), "BEGIN IMMEDIATE"),
       commit(database.handle(), "COMMIT"),
       rollback(database.handle(), "ROLLBACK"),
@@ -72,7 +72,7 @@ RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)
                                           .c_str()),
       insert_event(database.handle(), "INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?)"),
       insert_inner(database.handle(), "INSERT OR REPLACE INTO inner_trials VALUES(?, ?, ?, ?, ?, ?, ?)"),
-      find_result(database.handle(), "SELECT evaluation FROM results WHERE key = ?"),
+      find_result(database.handle(), "SELECT evaluation, at FROM results WHERE key = ?"),
       put_result(database.handle(), "INSERT OR REPLACE INTO results VALUES(?, ?, ?, ?)") {}
 
 RunStore::Impl::Position RunStore::Impl::position_of(RunId run) {
@@ -89,8 +89,8 @@ RunStore::Impl::Position RunStore::Impl::position_of(RunId run) {
 void RunStore::Impl::insert_asks(RunId run, std::span<const AskEvent> asks, Position& position) {
   for (const AskEvent& ask : asks)
     insert_event
-        .bind(number(run), position.event++, "ask", std::uint64_t{ask.wanted}, std::uint64_t{ask.returned}, nullptr,
-              nullptr)
+        .bind(number(run), position.event++, "ask", std::uint64_t{ask.wanted}, std::uint64_t{ask.returned},
+              nullptr, nullptr)
         .run();
 }
 
@@ -111,7 +111,8 @@ std::filesystem::path RunStore::default_path() {
     return data / "kernelsearch" / "runs.db";
   if (const std::string home = variable("HOME"); !home.empty())
     return std::filesystem::path(home) / ".local" / "share" / "kernelsearch" / "runs.db";
-  detail::raise<StoreError>("no place for the store", "none of KERNELSEARCH_STORE, XDG_DATA_HOME, HOME is set",
+  detail::raise<StoreError>("no place for the store",
+                            "none of KERNELSEARCH_STORE, XDG_DATA_HOME, HOME is set",
                             "set one of them or name the file");
 }
 
@@ -122,12 +123,14 @@ const std::filesystem::path& RunStore::file() const noexcept {
 RunId RunStore::begin_run(const RunInfo& info) {
   const std::lock_guard lock(impl_->mutex);
   const std::string name = info.name.empty() ? info.problem : info.name;
-  sqlite::Statement insert(impl_->database.handle(),
-                           "INSERT INTO runs(name, problem, problem_digest, policy, generator, evaluator, options, "
-                           "seed, device, toolchain, environment, version, started) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  sqlite::Statement insert(
+      impl_->database.handle(),
+      "INSERT INTO runs(name, problem, problem_digest, policy, generator, evaluator, options, "
+      "seed, device, toolchain, environment, version, started) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
   insert
-      .bind(name, info.problem, info.problem_digest, info.policy, info.generator, info.evaluator, info.options,
-            std::to_string(info.seed), info.device, info.toolchain, info.environment, KERNELSEARCH_VERSION, utc_now())
+      .bind(name, info.problem, info.problem_digest, info.policy, info.generator, info.evaluator,
+            info.options, std::to_string(info.seed), info.device, info.toolchain, info.environment,
+            KERNELSEARCH_VERSION, utc_now())
       .run();
   return RunId{sqlite3_last_insert_rowid(impl_->database.handle())};
 }
@@ -184,14 +187,17 @@ void RunStore::add_trial(RunId run, std::span<const AskEvent> asks, const Stored
   Impl::Position position = impl_->position_of(run);
   impl_->insert_asks(run, asks, position);
   const bool new_kernel = kernel && !impl_->kernels.contains(kernel->digest);
-  if (new_kernel) impl_->insert_kernel.bind(kernel->digest, kernel->device, kernel->host, kernel->macros).run();
+  if (new_kernel)
+    impl_->insert_kernel.bind(kernel->digest, kernel->device, kernel->host, kernel->macros).run();
   impl_->insert_trial
-      .bind(number(run), position.trial++, number(outcome.id), proposal, index, count, to_string(evaluation.verdict),
-            finite_or_null(outcome.objective), evaluation.progress, evaluation.phases.build, evaluation.phases.check,
-            evaluation.phases.measure, trial.elapsed, at, digest, config, key, values, trial.point, parents,
-            evaluation.reason, evaluation.tuned_key, evaluation.provenance, features, measurement)
+      .bind(number(run), position.trial++, number(outcome.id), proposal, index, count,
+            to_string(evaluation.verdict), finite_or_null(outcome.objective), evaluation.progress,
+            evaluation.phases.build, evaluation.phases.check, evaluation.phases.measure, trial.elapsed, at,
+            digest, config, key, values, trial.point, parents, evaluation.reason, evaluation.tuned_key,
+            evaluation.provenance, features, measurement)
       .run();
-  impl_->insert_event.bind(number(run), position.event++, "told", nullptr, nullptr, number(outcome.id), nullptr)
+  impl_->insert_event
+      .bind(number(run), position.event++, "told", nullptr, nullptr, number(outcome.id), nullptr)
       .run();
   transaction.commit();
   impl_->positions[number(run)] = position;
@@ -224,8 +230,9 @@ void RunStore::add_revision(RunId run, std::span<const AskEvent> asks, const Out
   impl_->insert_asks(run, asks, position);
   sqlite3* const database = impl_->database.handle();
   // What was first told stays with the event, so that the run replays as it went.
-  sqlite::Statement(database,
-                    "UPDATE events SET outcome = coalesce(outcome, ?) WHERE run = ? AND kind = 'told' AND trial = ?")
+  sqlite::Statement(
+      database,
+      "UPDATE events SET outcome = coalesce(outcome, ?) WHERE run = ? AND kind = 'told' AND trial = ?")
       .bind(first, number(run), number(outcome.id))
       .run();
   sqlite::Statement(database,
@@ -234,9 +241,12 @@ void RunStore::add_revision(RunId run, std::span<const AskEvent> asks, const Out
                     "WHERE run=? AND id=?")
       .bind(to_string(evaluation.verdict), finite_or_null(outcome.objective), evaluation.progress,
             evaluation.phases.build, evaluation.phases.check, evaluation.phases.measure, evaluation.reason,
-            evaluation.tuned_key, evaluation.provenance, features, measurement, number(run), number(outcome.id))
+            evaluation.tuned_key, evaluation.provenance, features, measurement, number(run),
+            number(outcome.id))
       .run();
-  impl_->insert_event.bind(number(run), position.event++, "revised", nullptr, nullptr, number(outcome.id), now).run();
+  impl_->insert_event
+      .bind(number(run), position.event++, "revised", nullptr, nullptr, number(outcome.id), now)
+      .run();
   transaction.commit();
   impl_->positions[number(run)] = position;
 }
@@ -250,7 +260,8 @@ void RunStore::add_inner(RunId run, TrialId parent, const InnerTrial& trial) {
       .run();
 }
 
-void RunStore::put_result(std::string_view content_key, std::string_view device, const Evaluation& evaluation) {
+void RunStore::put_result(std::string_view content_key, std::string_view device,
+                          const Evaluation& evaluation) {
   const std::string text = to_json_text(evaluation);
   const std::lock_guard lock(impl_->mutex);
   impl_->put_result.bind(content_key, device, utc_now(), text).run();

@@ -12,7 +12,8 @@ namespace kernelsearch {
 namespace {
 
 constexpr const char* run_query =
-    "SELECT id, name, problem, problem_digest, policy, generator, evaluator, options, seed, device, toolchain, "
+    "SELECT id, name, problem, problem_digest, policy, generator, evaluator, options, seed, device, "
+    "toolchain, "
     "environment, version, started, finished, reason, "
     "coalesce(seconds, (SELECT max(elapsed) FROM trials WHERE run = runs.id), 0), "
     "(SELECT count(*) FROM trials WHERE run = runs.id), "
@@ -52,7 +53,8 @@ StoredTrial RunStore::Impl::read_trial(const sqlite::Statement& row) const {
   trial.at = row.text(column++);
   if (!row.null(column)) {
     const std::string kernel = row.text(column);
-    trial.candidate = StoredCandidate{kernel, row.text(column + 1), row.text(column + 2), row.text(column + 3)};
+    trial.candidate =
+        StoredCandidate{kernel, row.text(column + 1), row.text(column + 2), row.text(column + 3)};
   }
   column += 4;
   trial.point = row.text(column++);
@@ -71,8 +73,9 @@ std::vector<RunRow> RunStore::Impl::read_runs(sqlite::Statement& rows) const {
   while (rows.step()) {
     RunRow run;
     run.id = RunId{rows.integer(0)};
-    run.info = {rows.text(1), rows.text(2), rows.text(3), rows.text(4),  rows.text(5), rows.text(6), rows.text(7),
-                unsigned_from(rows.text(8)), rows.text(9), rows.text(10), rows.text(11)};
+    run.info = {rows.text(1), rows.text(2),  rows.text(3), rows.text(4),
+                rows.text(5), rows.text(6),  rows.text(7), unsigned_from(rows.text(8)),
+                rows.text(9), rows.text(10), rows.text(11)};
     run.version = rows.text(12);
     run.started = rows.text(13);
     if (!rows.null(14)) run.finished = rows.text(14);
@@ -87,12 +90,13 @@ std::vector<RunRow> RunStore::Impl::read_runs(sqlite::Statement& rows) const {
 
 std::vector<RunRow> RunStore::runs(const RunFilter& filter) const {
   const std::lock_guard lock(impl_->mutex);
-  sqlite::Statement query(impl_->database.handle(),
-                          (std::string(run_query) +
-                           "WHERE (?1 = '' OR name = ?1) AND (?2 = '' OR problem = ?2) AND (?3 = '' OR "
-                           "problem_digest = ?3) AND (?4 = '' OR device = ?4) AND (?5 = 0 OR finished IS NULL) "
-                           "ORDER BY id DESC LIMIT ?6")
-                              .c_str());
+  sqlite::Statement query(
+      impl_->database.handle(),
+      (std::string(run_query) +
+       "WHERE (?1 = '' OR name = ?1) AND (?2 = '' OR problem = ?2) AND (?3 = '' OR "
+       "problem_digest = ?3) AND (?4 = '' OR device = ?4) AND (?5 = 0 OR finished IS NULL) "
+       "ORDER BY id DESC LIMIT ?6")
+          .c_str());
   const std::int64_t limit = filter.limit == 0 ? -1 : static_cast<std::int64_t>(filter.limit);
   query.bind(filter.name, filter.problem, filter.problem_digest, filter.device,
              static_cast<std::int64_t>(filter.unfinished), limit);
@@ -170,9 +174,10 @@ std::optional<StoredTrial> RunStore::best_trial(RunId run) const {
 
 std::vector<StoredInnerTrial> RunStore::inner_trials(RunId run, std::optional<TrialId> parent) const {
   const std::lock_guard lock(impl_->mutex);
-  sqlite::Statement query(impl_->database.handle(),
-                          "SELECT parent, number, key, evaluation FROM inner_trials WHERE run = ?1 AND (?2 IS NULL "
-                          "OR parent = ?2) ORDER BY parent, number");
+  sqlite::Statement query(
+      impl_->database.handle(),
+      "SELECT parent, number, key, evaluation FROM inner_trials WHERE run = ?1 AND (?2 IS NULL "
+      "OR parent = ?2) ORDER BY parent, number");
   query.bind(number(run), parent ? std::optional(number(*parent)) : std::nullopt);
   std::vector<StoredInnerTrial> trials;
   while (query.step())
@@ -184,8 +189,9 @@ std::vector<StoredInnerTrial> RunStore::inner_trials(RunId run, std::optional<Tr
 
 std::vector<StoredEvent> RunStore::events(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
-  sqlite::Statement query(impl_->database.handle(),
-                          "SELECT kind, wanted, returned, trial, outcome FROM events WHERE run = ? ORDER BY seq");
+  sqlite::Statement query(
+      impl_->database.handle(),
+      "SELECT kind, wanted, returned, trial, outcome FROM events WHERE run = ? ORDER BY seq");
   query.bind(number(run));
   std::vector<StoredEvent> events;
   while (query.step()) {
@@ -205,13 +211,14 @@ std::vector<StoredEvent> RunStore::events(RunId run) const {
 
 std::optional<StoredKernel> RunStore::kernel(std::string_view digest) const {
   const std::lock_guard lock(impl_->mutex);
-  sqlite::Statement query(impl_->database.handle(), "SELECT device, host, macros FROM kernels WHERE digest = ?");
+  sqlite::Statement query(impl_->database.handle(),
+                          "SELECT device, host, macros FROM kernels WHERE digest = ?");
   if (!query.bind(digest).step()) return std::nullopt;
   return StoredKernel{std::string(digest), query.text(0), query.text(1), query.text(2)};
 }
 
-std::optional<Evaluation> RunStore::find_result(std::string_view content_key) const {
-  std::string text;
+std::optional<StoredResult> RunStore::find_result(std::string_view content_key) const {
+  std::string text, at;
   {
     const std::lock_guard lock(impl_->mutex);
     if (!impl_->find_result.bind(content_key).step()) {
@@ -219,9 +226,10 @@ std::optional<Evaluation> RunStore::find_result(std::string_view content_key) co
       return std::nullopt;
     }
     text = impl_->find_result.text(0);
+    at = impl_->find_result.text(1);
     impl_->find_result.reset();
   }
-  return from_json_text<Evaluation>(text);
+  return StoredResult{from_json_text<Evaluation>(text), at};
 }
 
 }  // namespace kernelsearch

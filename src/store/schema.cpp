@@ -85,10 +85,10 @@ void open_schema(Database& database, double busy_seconds) {
   Transaction transaction(begin, commit, rollback);
   const std::int64_t version = database.scalar("PRAGMA user_version");
   if (version > RunStore::schema_version)
-    detail::raise<StoreError>("the store was written by a newer kernelsearch",
-                              "schema " + std::to_string(version) + ", known up to " +
-                                  std::to_string(RunStore::schema_version),
-                              "update kernelsearch or name another file");
+    detail::raise<StoreError>(
+        "the store was written by a newer kernelsearch",
+        "schema " + std::to_string(version) + ", known up to " + std::to_string(RunStore::schema_version),
+        "update kernelsearch or name another file");
   if (version < RunStore::schema_version) {
     for (std::int64_t v = version; v < RunStore::schema_version; ++v) database.execute(migrations[v]);
     database.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());

@@ -6,14 +6,14 @@ namespace kernelsearch::sqlite {
 
 void raise_last(sqlite3* database, std::string_view doing) {
   const int code = sqlite3_extended_errcode(database);
-  const char* const todo =
-      (code & 0xff) == SQLITE_BUSY      ? "another process is writing: try again"
-      : (code & 0xff) == SQLITE_FULL    ? "make room on the disk"
-      : (code & 0xff) == SQLITE_NOTADB  ? "name another file: this one is no kernelsearch store"
-      : (code & 0xff) == SQLITE_CORRUPT ? "restore the file or start a new one"
-      : (code & 0xff) == SQLITE_CONSTRAINT
-          ? "two processes seem to write the same run: let one finish, then resume"
-          : "check that the folder exists and can be written";
+  const char* const todo = (code & 0xff) == SQLITE_BUSY   ? "another process is writing: try again"
+                           : (code & 0xff) == SQLITE_FULL ? "make room on the disk"
+                           : (code & 0xff) == SQLITE_NOTADB
+                               ? "name another file: this one is no kernelsearch store"
+                           : (code & 0xff) == SQLITE_CORRUPT ? "restore the file or start a new one"
+                           : (code & 0xff) == SQLITE_CONSTRAINT
+                               ? "two processes seem to write the same run: let one finish, then resume"
+                               : "check that the folder exists and can be written";
   detail::raise<StoreError>("the store failed while " + std::string(doing), sqlite3_errmsg(database), todo);
 }
 

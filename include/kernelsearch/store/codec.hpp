@@ -37,7 +37,8 @@ concept StorablePoint = requires(const P& proposal, std::string_view text) {
 };
 
 template <class C>
-concept StorableCandidate = requires(CandidateCodec<C>& codec, const C& candidate, const StoredCandidate& stored) {
+concept StorableCandidate = requires(CandidateCodec<C>& codec, const C& candidate,
+                                     const StoredCandidate& stored) {
   { codec.encode(candidate) } -> std::same_as<StoredCandidate>;
   { codec.kernel(candidate) } -> std::same_as<std::optional<StoredKernel>>;
   { codec.decode(stored) } -> std::same_as<C>;

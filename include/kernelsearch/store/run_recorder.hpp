@@ -64,7 +64,8 @@ class RunRecorder {
 
  private:
   [[nodiscard]] double seconds() const {
-    return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+    return seconds_before_ +
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   }
 
   RunStore& store_;

@@ -82,7 +82,7 @@ class RunStore {
   [[nodiscard]] std::optional<StoredKernel> kernel(std::string_view digest) const;
 
   /// What `ResultCache` keeps: an evaluation under the digest of all that it depends on.
-  [[nodiscard]] std::optional<Evaluation> find_result(std::string_view content_key) const;
+  [[nodiscard]] std::optional<StoredResult> find_result(std::string_view content_key) const;
   void put_result(std::string_view content_key, std::string_view device, const Evaluation& evaluation);
 
  private:

@@ -45,6 +45,12 @@ struct StoredInnerTrial {
   InnerTrial trial;
 };
 
+/// An evaluation kept for later runs.
+struct StoredResult {
+  Evaluation evaluation;
+  std::string at;  ///< UTC, when it was kept
+};
+
 /// A trial was told with this outcome (not the latest, if it was revised since).
 struct StoredTold {
   TrialId trial{};
