@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <unordered_map>
@@ -18,7 +19,7 @@ namespace kernelsearch {
 /// A candidate and what became of it.
 template <class Candidate>
 struct Trial {
-  Candidate candidate;
+  std::optional<Candidate> candidate;  ///< empty when the generator made none
   Outcome outcome;
 };
 

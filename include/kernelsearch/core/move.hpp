@@ -23,7 +23,8 @@ enum class MoveKind : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(MoveKind kind) noexcept {
-  constexpr std::string_view names[] = {"root", "rewrite", "branch", "ablate", "debug", "recombine", "submitted"};
+  constexpr std::string_view names[] = {"root",  "rewrite",   "branch",   "ablate",
+                                        "debug", "recombine", "submitted"};
   return names[static_cast<int>(kind)];
 }
 
@@ -45,6 +46,8 @@ template <class Proposal>
 [[nodiscard]] std::vector<TrialId> parents_of(const Proposal&) {
   return {};
 }
-[[nodiscard]] inline std::vector<TrialId> parents_of(const Move& move) { return move.parents; }
+[[nodiscard]] inline std::vector<TrialId> parents_of(const Move& move) {
+  return move.parents;
+}
 
 }  // namespace kernelsearch

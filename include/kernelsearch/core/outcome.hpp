@@ -25,11 +25,13 @@ struct PhaseSeconds {
 /// What an evaluator says of one candidate.
 struct Evaluation {
   Verdict verdict = Verdict::ok;
-  double progress = 1.0;   ///< see graded_progress; set it with `failed()` for anything but ok
-  std::string reason;      ///< why it failed, in words a person or a model can act on; empty when ok
-  Measurement measurement; ///< meaningful when ok
+  double progress = 1.0;    ///< see graded_progress; set it with `failed()` for anything but ok
+  std::string reason;       ///< why it failed, in words a person or a model can act on; empty when ok
+  Measurement measurement;  ///< meaningful when ok
   Features features;
   PhaseSeconds phases;
+  std::string
+      tuned_key;  ///< `Space::key` of the best configuration, when the evaluation was a search of its own
   std::string provenance;  ///< how it came about: compiler, flags, cache hit, recording; free text or JSON
 
   /// A failure with its graded progress.

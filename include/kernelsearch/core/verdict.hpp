@@ -8,7 +8,8 @@
 
 namespace kernelsearch {
 
-/// How the judgement of a candidate ended; everything but `ok` is a failure of the candidate, never of the run.
+/// How the judgement of a candidate ended; everything but `ok` is a failure of the candidate, never of the
+/// run.
 enum class Verdict : std::uint8_t {
   ok,             ///< built, ran, right on every check, measured
   not_generated,  ///< the generator gave no candidate for the proposal
@@ -18,14 +19,14 @@ enum class Verdict : std::uint8_t {
   crashed,        ///< died while running
   timed_out,      ///< exceeded a limit while building or running
   wrong_result,   ///< ran, but an output is outside its tolerance
-  cheated,        ///< broke a rule of the measurement: wrote outside its buffers, changed inputs, faked outputs
+  cheated,  ///< broke a rule of the measurement: wrote outside its buffers, changed inputs, faked outputs
 };
 
 inline constexpr int verdict_count = 9;
 
 /// The verdict's name as stores and reports write it, e.g. `build_failed`.
 [[nodiscard]] constexpr std::string_view to_string(Verdict verdict) noexcept {
-  constexpr std::string_view names[verdict_count] = {"ok",       "not_generated", "rejected",
+  constexpr std::string_view names[verdict_count] = {"ok",           "not_generated", "rejected",
                                                      "build_failed", "launch_failed", "crashed",
                                                      "timed_out",    "wrong_result",  "cheated"};
   return names[static_cast<int>(verdict)];
@@ -43,12 +44,16 @@ inline constexpr int verdict_count = 9;
 /// (STARK gives every failure the same score and never exploits one).
 [[nodiscard]] constexpr double graded_progress(Verdict verdict, double correct_fraction = 0.0) noexcept {
   switch (verdict) {
-    case Verdict::ok: return 1.0;
-    case Verdict::wrong_result: return 0.5 + 0.25 * correct_fraction;
+    case Verdict::ok:
+      return 1.0;
+    case Verdict::wrong_result:
+      return 0.5 + 0.25 * correct_fraction;
     case Verdict::launch_failed:
     case Verdict::crashed:
-    case Verdict::timed_out: return 0.25;
-    default: return 0.0;
+    case Verdict::timed_out:
+      return 0.25;
+    default:
+      return 0.0;
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -10,29 +11,43 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "kernelsearch/core/outcome.hpp"
 
 namespace kernelsearch {
 
-/// A number of trials that several searches draw from, nested ones included. Thread-safe.
+/// A number of trials that several searches draw from. Thread-safe. A nested search has a budget of its own
+/// whose `parent` is the outer one: each trial is drawn from both.
 class TrialBudget {
  public:
-  explicit TrialBudget(std::uint64_t trials = std::numeric_limits<std::uint64_t>::max()) noexcept
-      : remaining_(trials) {}
+  static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-  /// Takes one trial; false when none is left.
+  explicit TrialBudget(std::uint64_t trials = unlimited,
+                       std::shared_ptr<TrialBudget> parent = nullptr) noexcept
+      : remaining_(trials), parent_(std::move(parent)) {}
+
+  /// Takes one trial; false when none is left here or above.
   bool take() noexcept {
     std::uint64_t left = remaining_.load();
-    while (left != 0)
-      if (remaining_.compare_exchange_weak(left, left - 1)) return true;
-    return false;
+    do {
+      if (left == 0) return false;
+    } while (!remaining_.compare_exchange_weak(left, left == unlimited ? left : left - 1));
+    if (parent_ && !parent_->take()) {
+      if (left != unlimited) remaining_.fetch_add(1);
+      return false;
+    }
+    return true;
   }
 
-  [[nodiscard]] std::uint64_t remaining() const noexcept { return remaining_.load(); }
+  [[nodiscard]] std::uint64_t remaining() const noexcept {
+    const std::uint64_t own = remaining_.load();
+    return parent_ ? std::min(own, parent_->remaining()) : own;
+  }
 
  private:
   std::atomic<std::uint64_t> remaining_;
+  std::shared_ptr<TrialBudget> parent_;
 };
 
 /// A trial of a search inside an evaluation, reported to the outer run, which stores it under its parent.
@@ -44,11 +59,11 @@ struct InnerTrial {
 
 /// What an evaluator is told besides the candidate. Everything is optional; evaluators use what they need.
 struct EvaluationContext {
-  TrialId trial{};                                   ///< the candidate's number
-  std::optional<double> incumbent;                   ///< best objective so far, for stopping early
-  std::stop_token stop;                              ///< asked to stop: give up and return what there is
-  std::shared_ptr<TrialBudget> budget;               ///< shared with searches inside the evaluation
-  std::function<void(const InnerTrial&)> on_inner;   ///< called for each inner trial, from any thread
+  TrialId trial{};                                  ///< the candidate's number
+  std::optional<double> incumbent;                  ///< best objective so far, for stopping early
+  std::stop_token stop;                             ///< asked to stop: give up and return what there is
+  std::shared_ptr<TrialBudget> budget;              ///< shared with searches inside the evaluation
+  std::function<void(const InnerTrial&)> on_inner;  ///< called for each inner trial, from any thread
 };
 
 }  // namespace kernelsearch

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 
@@ -33,18 +34,36 @@ struct Staged {
 ///
 /// 1. `E::Artifact` is what building leaves; movable.
 /// 2. `evaluator.build(candidate, context)` returns `Staged<Artifact>`; called from several threads at once.
-/// 3. `evaluator.run(staged, context)` checks and measures what was built and returns the `Evaluation`; called
+/// 3. `evaluator.run(staged, context)` checks and measures what was built and returns the `Evaluation`;
+/// called
 ///    from at most `evaluator.lanes()` threads at once, one for each device.
 /// 4. `evaluator.lanes()` is the number of devices that can be measured on at the same time, at least 1.
 template <class E, class Candidate>
-concept StagedEvaluator =
-    Evaluator<E, Candidate> && std::movable<typename E::Artifact> &&
+concept StagedEvaluator = Evaluator<E, Candidate> && std::movable<typename E::Artifact> &&
     requires(E& evaluator, const Candidate& candidate, const EvaluationContext& context,
              Staged<typename E::Artifact>&& staged) {
-      { evaluator.build(candidate, context) } -> std::same_as<Staged<typename E::Artifact>>;
-      { evaluator.run(std::move(staged), context) } -> std::same_as<Evaluation>;
-      { evaluator.lanes() } -> std::convertible_to<std::size_t>;
-    };
+  { evaluator.build(candidate, context) } -> std::same_as<Staged<typename E::Artifact>>;
+  { evaluator.run(std::move(staged), context) } -> std::same_as<Evaluation>;
+  { evaluator.lanes() } -> std::convertible_to<std::size_t>;
+};
+
+namespace detail {
+template <class E>
+struct ArtifactOf {
+  using type = std::monostate;
+};
+template <class E>
+requires requires {
+  typename E::Artifact;
+}
+struct ArtifactOf<E> {
+  using type = typename E::Artifact;
+};
+}  // namespace detail
+
+/// `E::Artifact`, or `std::monostate` for an evaluator without phases; decorators wrap it.
+template <class E>
+using ArtifactOf = typename detail::ArtifactOf<E>::type;
 
 /// Evaluators that draw from the shared budget themselves because each evaluation is a search of its own.
 template <class E>

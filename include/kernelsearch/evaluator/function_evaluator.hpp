@@ -17,8 +17,8 @@ class FunctionEvaluator {
   explicit FunctionEvaluator(Function function) : function_(std::move(function)) {}
 
   template <class Candidate>
-    requires std::invocable<Function&, const Candidate&>
-  Evaluation evaluate(const Candidate& candidate, const EvaluationContext&) {
+  requires std::invocable<Function&, const Candidate&> Evaluation evaluate(const Candidate& candidate,
+                                                                           const EvaluationContext&) {
     if constexpr (std::convertible_to<std::invoke_result_t<Function&, const Candidate&>, double>)
       return Evaluation::succeeded(function_(candidate));
     else

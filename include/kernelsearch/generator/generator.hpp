@@ -34,10 +34,9 @@ struct Generation {
 ///
 /// See docs/extending.md#generator.
 template <class G, class Proposal>
-concept GeneratorOf =
-    std::copyable<typename G::Candidate> &&
+concept GeneratorOf = std::copyable<typename G::Candidate> &&
     requires(G& generator, const Proposal& proposal, const History<typename G::Candidate>& history) {
-      { generator.generate(proposal, history) } -> std::same_as<Generation<typename G::Candidate>>;
-    };
+  { generator.generate(proposal, history) } -> std::same_as<Generation<typename G::Candidate>>;
+};
 
 }  // namespace kernelsearch

@@ -17,19 +17,33 @@ struct AskEvent {
 };
 
 template <class O, class Candidate, class Proposal>
-concept HasOnTrial = requires(O& o, const Trial<Candidate>& t, const Proposal& p) { o.on_trial(t, p); };
+concept HasOnTrial = requires(O& o, const Trial<Candidate>& t, const Proposal& p) {
+  o.on_trial(t, p);
+};
 template <class O, class Candidate>
-concept HasOnBest = requires(O& o, const Trial<Candidate>& t) { o.on_best(t); };
+concept HasOnBest = requires(O& o, const Trial<Candidate>& t) {
+  o.on_best(t);
+};
 template <class O, class Candidate>
-concept HasOnStart = requires(O& o, TrialId id, const Candidate& c) { o.on_start(id, c); };
+concept HasOnStart = requires(O& o, TrialId id, const Candidate& c) {
+  o.on_start(id, c);
+};
 template <class O>
-concept HasOnAsk = requires(O& o, const AskEvent& e) { o.on_ask(e); };
+concept HasOnAsk = requires(O& o, const AskEvent& e) {
+  o.on_ask(e);
+};
 template <class O, class Candidate>
-concept HasOnRevised = requires(O& o, const Trial<Candidate>& t) { o.on_revised(t); };
+concept HasOnRevised = requires(O& o, const Trial<Candidate>& t) {
+  o.on_revised(t);
+};
 template <class O>
-concept HasOnInner = requires(O& o, TrialId parent, const InnerTrial& t) { o.on_inner(parent, t); };
+concept HasOnInner = requires(O& o, TrialId parent, const InnerTrial& t) {
+  o.on_inner(parent, t);
+};
 template <class O>
-concept HasOnEnd = requires(O& o, std::string_view reason) { o.on_end(reason); };
+concept HasOnEnd = requires(O& o, std::string_view reason) {
+  o.on_end(reason);
+};
 
 /// Watches a run through any of these hooks, each optional, all returning void, called from the thread that
 /// runs the loop:
@@ -45,7 +59,7 @@ concept HasOnEnd = requires(O& o, std::string_view reason) { o.on_end(reason); }
 ///
 /// At least one hook is required, so that a misspelt name does not compile.
 template <class O, class Candidate, class Proposal>
-concept Observer = HasOnTrial<O, Candidate, Proposal> || HasOnBest<O, Candidate> || HasOnStart<O, Candidate> ||
-                   HasOnAsk<O> || HasOnRevised<O, Candidate> || HasOnInner<O> || HasOnEnd<O>;
+concept Observer = HasOnTrial<O, Candidate, Proposal> || HasOnBest<O, Candidate> ||
+    HasOnStart<O, Candidate> || HasOnAsk<O> || HasOnRevised<O, Candidate> || HasOnInner<O> || HasOnEnd<O>;
 
 }  // namespace kernelsearch

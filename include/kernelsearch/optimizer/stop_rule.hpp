@@ -14,9 +14,9 @@ namespace kernelsearch {
 struct RunProgress {
   std::uint64_t trials = 0;             ///< told so far
   std::uint64_t trials_since_gain = 0;  ///< told since the best changed
-  double seconds = 0.0;                 ///< wall time since the run started, earlier parts of a resumed run included
-  std::optional<double> best;           ///< lowest objective
-  std::optional<double> best_speedup;   ///< of the best trial over the reference, where it was measured
+  double seconds = 0.0;        ///< wall time since the run started, earlier parts of a resumed run included
+  std::optional<double> best;  ///< lowest objective
+  std::optional<double> best_speedup;  ///< of the best trial over the reference, where it was measured
 };
 
 /// Decides when a run ends; asked after every told trial. Joined with `||` and `&&`.
@@ -45,7 +45,9 @@ struct MaxTrials {
 /// Ends after so many seconds of wall time.
 struct WallTime {
   double seconds;
-  [[nodiscard]] bool reached(const RunProgress& progress) const noexcept { return progress.seconds >= seconds; }
+  [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
+    return progress.seconds >= seconds;
+  }
   [[nodiscard]] std::string describe() const { return std::to_string(seconds) + " s of wall time"; }
 };
 
@@ -72,7 +74,9 @@ template <StopRule A, StopRule B>
 struct AnyOf {
   A a;
   B b;
-  [[nodiscard]] bool reached(const RunProgress& progress) const { return a.reached(progress) || b.reached(progress); }
+  [[nodiscard]] bool reached(const RunProgress& progress) const {
+    return a.reached(progress) || b.reached(progress);
+  }
   [[nodiscard]] std::string describe() const { return a.describe() + " or " + b.describe(); }
 };
 
@@ -81,7 +85,9 @@ template <StopRule A, StopRule B>
 struct AllOf {
   A a;
   B b;
-  [[nodiscard]] bool reached(const RunProgress& progress) const { return a.reached(progress) && b.reached(progress); }
+  [[nodiscard]] bool reached(const RunProgress& progress) const {
+    return a.reached(progress) && b.reached(progress);
+  }
   [[nodiscard]] std::string describe() const { return a.describe() + " and " + b.describe(); }
 };
 

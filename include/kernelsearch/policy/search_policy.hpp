@@ -18,18 +18,18 @@ namespace kernelsearch {
 /// 2. `policy.ask(n)` returns at most `n` proposals, `n >= 1`. It may be called while earlier proposals are
 ///    outstanding and never repeats one of those. Fewer than `n`, or none, means "not now"; none while
 ///    nothing is outstanding ends the search. The k-th proposal ever returned has ProposalId k.
-/// 3. `policy.tell(batch)` reports what became of candidates, in any order, also of foreign ones that it never
+/// 3. `policy.tell(batch)` reports what became of candidates, in any order, also of foreign ones that it
+/// never
 ///    proposed (`outcome.origin` empty) and of known ids again (the new outcome replaces the old).
 /// 4. It is movable. It owns its random stream: same options, same calls, same proposals.
 ///
 /// Archetypes: tests/policy/search_policy_test.cpp and tests/compile_fail/. See docs/extending.md#policy.
 template <class P>
-concept SearchPolicy =
-    std::movable<P> && std::copyable<typename P::Proposal> &&
+concept SearchPolicy = std::movable<P> && std::copyable<typename P::Proposal> &&
     requires(P& policy, std::size_t n, std::span<const Observation<typename P::Proposal>> batch) {
-      { policy.ask(n) } -> std::same_as<std::vector<typename P::Proposal>>;
-      policy.tell(batch);
-    };
+  { policy.ask(n) } -> std::same_as<std::vector<typename P::Proposal>>;
+  policy.tell(batch);
+};
 
 /// A policy with work of its own in progress, such as a question to a model: `policy.await()` blocks until
 /// another ask may return proposals and is true then; false when none will come. The loop calls it when an

@@ -16,7 +16,7 @@ inline constexpr int element_type_count = 13;
 
 /// The name used in problem files: f16, bf16, f32, f64, i8..i64, u8..u64, bool.
 [[nodiscard]] constexpr std::string_view to_string(ElementType type) noexcept {
-  constexpr std::string_view names[] = {"f16", "bf16", "f32", "f64", "i8", "i16", "i32",
+  constexpr std::string_view names[] = {"f16", "bf16", "f32", "f64", "i8",  "i16", "i32",
                                         "i64", "u8",   "u16", "u32", "u64", "bool"};
   return names[static_cast<int>(type)];
 }
@@ -32,12 +32,15 @@ inline constexpr int element_type_count = 13;
   return sizes[static_cast<int>(type)];
 }
 
-[[nodiscard]] constexpr bool is_floating(ElementType type) noexcept { return type <= ElementType::f64; }
+[[nodiscard]] constexpr bool is_floating(ElementType type) noexcept {
+  return type <= ElementType::f64;
+}
 
-/// The C++ type a host kernel receives, e.g. `float`, `std::int32_t`; 16-bit floats arrive as `std::uint16_t`.
+/// The C++ type a host kernel receives, e.g. `float`, `std::int32_t`; 16-bit floats arrive as
+/// `std::uint16_t`.
 [[nodiscard]] constexpr std::string_view cpp_name(ElementType type) noexcept {
-  constexpr std::string_view names[] = {"std::uint16_t", "std::uint16_t", "float",        "double",
-                                        "std::int8_t",   "std::int16_t",  "std::int32_t", "std::int64_t",
+  constexpr std::string_view names[] = {"std::uint16_t", "std::uint16_t", "float",         "double",
+                                        "std::int8_t",   "std::int16_t",  "std::int32_t",  "std::int64_t",
                                         "std::uint8_t",  "std::uint16_t", "std::uint32_t", "std::uint64_t",
                                         "bool"};
   return names[static_cast<int>(type)];

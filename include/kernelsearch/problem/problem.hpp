@@ -43,8 +43,9 @@ struct Argument {
   ElementType type = ElementType::f32;
   bool is_array = false;
   Role role = Role::in;
-  std::optional<Expression> size;   ///< arrays: number of elements, over the shape's variables
-  std::optional<Expression> value;  ///< scalars: over the shape's variables; default the variable of that name
+  std::optional<Expression> size;  ///< arrays: number of elements, over the shape's variables
+  std::optional<Expression>
+      value;  ///< scalars: over the shape's variables; default the variable of that name
   Initialisation initialisation = Initialisation::uniform;
   double low = -1.0;
   double high = 1.0;
@@ -61,12 +62,13 @@ struct Shape {
 /// The function that says what is right: plain C++, compiled apart from the kernel. Its floating arrays are
 /// `real*`: double or wider when it checks, the kernel's own type when it is timed as the baseline.
 struct Reference {
-  std::string source;    ///< empty: the kernel at its default configuration is the reference
+  std::string source;  ///< empty: the kernel at its default configuration is the reference
   std::string function;
   std::vector<std::string> flags{"-O3"};
 };
 
-/// How host code is compiled. Entries may name tunables as `${NAME}`; an entry that expands to nothing is dropped.
+/// How host code is compiled. Entries may name tunables as `${NAME}`; an entry that expands to nothing is
+/// dropped.
 struct HostBuild {
   std::string compiler = "g++";
   std::vector<std::string> flags{"-O3", "-march=native"};
@@ -89,11 +91,11 @@ struct Problem {
   std::string name;
   std::string description;
   std::string backend = "host";
-  std::string function;              ///< the entry point, `extern "C"` in the device (or host) region
-  Kernel kernel;                     ///< the starting code and its space
+  std::string function;  ///< the entry point, `extern "C"` in the device (or host) region
+  Kernel kernel;         ///< the starting code and its space
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
-  std::optional<Expression> valid;   ///< over shape variables and tunables: false means rejected, not failed
+  std::optional<Expression> valid;  ///< over shape variables and tunables: false means rejected, not failed
   std::vector<std::pair<ElementType, Tolerance>> tolerances;  ///< overrides of default_tolerance
   Reference reference;
   HostBuild build;

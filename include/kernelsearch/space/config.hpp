@@ -23,11 +23,11 @@ struct Config {
 template <>
 struct std::hash<kernelsearch::Config> {
   std::size_t operator()(const kernelsearch::Config& config) const noexcept {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    std::uint64_t mixed = 0xcbf29ce484222325ULL;
     for (const std::uint32_t index : config.indices) {
-      hash = (hash ^ index) * 0x9e3779b97f4a7c15ULL;
-      hash ^= hash >> 32;
+      mixed = (mixed ^ index) * 0x9e3779b97f4a7c15ULL;
+      mixed ^= mixed >> 32;
     }
-    return static_cast<std::size_t>(hash);
+    return static_cast<std::size_t>(mixed);
   }
 };

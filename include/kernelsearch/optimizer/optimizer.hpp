@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/history.hpp"
+#include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/generator/generator.hpp"
+#include "kernelsearch/optimizer/observer.hpp"
+#include "kernelsearch/optimizer/optimizer_options.hpp"
+#include "kernelsearch/optimizer/run_record.hpp"
+#include "kernelsearch/optimizer/run_summary.hpp"
+#include "kernelsearch/optimizer/stop_rule.hpp"
+#include "kernelsearch/policy/search_policy.hpp"
+
+namespace kernelsearch {
+
+/// Stands where an evaluator would when the caller evaluates candidates itself, through `ask` and `tell`.
+struct External {};
+
+/// A candidate to be evaluated, as `Optimizer::ask` hands it out.
+template <class Candidate>
+struct Job {
+  TrialId id{};
+  Candidate candidate;
+  EvaluationContext context;
+};
+
+namespace detail {
+template <class Optimizer, class Rule, class... Observers>
+class Pipeline;
+}
+
+/// The one loop: asks the policy, has the generator write candidates, the evaluator judge them, and tells the
+/// policy. Every published system is this class with other parts.
+///
+/// `run` does it all; `step` one round; an embedder that owns the loop, the threads or the machine calls
+/// `ask` and `tell`. The object is used from one thread; `run` starts and joins its own threads when
+/// `OptimizerOptions::in_flight` is above 1.
+template <class Policy, class Gen, class Eval = External>
+class Optimizer {
+  static_assert(SearchPolicy<Policy>, "Policy is not a SearchPolicy: see docs/extending.md#policy");
+  static_assert(GeneratorOf<Gen, typename Policy::Proposal>,
+                "Gen cannot generate from this policy's Proposal: see docs/extending.md#generator");
+  static_assert(std::same_as<Eval, External> || Evaluator<Eval, typename Gen::Candidate>,
+                "Eval cannot evaluate this generator's Candidate: see docs/extending.md#evaluator");
+
+ public:
+  using Proposal = typename Policy::Proposal;
+  using Candidate = typename Gen::Candidate;
+  using TrialType = Trial<Candidate>;
+
+  explicit Optimizer(Policy policy, Gen generator, Eval evaluator = {}, OptimizerOptions options = {});
+
+  /// Runs until the policy has no more to propose, the budget is spent, the rule is reached or a stop was
+  /// asked for. Candidates already in flight when a rule is reached are finished and told.
+  template <StopRule Rule, Observer<Candidate, Proposal>... Observers>
+  requires(!std::same_as<Eval, External>) RunSummary run(Rule rule, Observers&... observers);
+
+  template <Observer<Candidate, Proposal>... Observers>
+  requires(!std::same_as<Eval, External>) RunSummary run(Observers&... observers) {
+    return run(Never{}, observers...);
+  }
+
+  /// One proposal: asked for, generated, evaluated, told. False once nothing more will come.
+  template <Observer<Candidate, Proposal>... Observers>
+  requires(!std::same_as<Eval, External>) bool step(Observers&... observers);
+
+  /// Candidates of at most `n` new proposals. Proposals of which nothing came are told at once. Empty means
+  /// "nothing now" while something is outstanding, and the end (`done()`) otherwise.
+  template <Observer<Candidate, Proposal>... Observers>
+  std::vector<Job<Candidate>> ask(std::size_t n, Observers&... observers);
+
+  /// What became of an outstanding candidate, in any order. Unknown ids are a ConfigError.
+  template <Observer<Candidate, Proposal>... Observers>
+  void tell(TrialId id, Evaluation evaluation, Observers&... observers);
+
+  /// A candidate from outside (a seed, a person, an earlier run), to be evaluated like any other; empty when
+  /// the budget is spent. `point` describes it in the policy's terms.
+  template <Observer<Candidate, Proposal>... Observers>
+  std::optional<Job<Candidate>> submit(Proposal point, Candidate candidate, Observers&... observers);
+
+  /// A foreign candidate that was evaluated already: told at once, at no cost to the budget.
+  template <Observer<Candidate, Proposal>... Observers>
+  TrialId submit(Proposal point, Candidate candidate, Evaluation evaluation, Observers&... observers);
+
+  /// Replaces what is known of a told trial and tells the policy again.
+  template <Observer<Candidate, Proposal>... Observers>
+  void revise(TrialId id, Evaluation evaluation, Observers&... observers);
+
+  /// Brings a fresh optimizer to the state that the record describes; proposals that were outstanding are
+  /// generated again first. ConfigError when the policy does not repeat what it proposed.
+  void resume(const RunRecord<Candidate, Proposal>& record);
+
+  /// Gives up the outstanding candidates; they are neither told nor counted.
+  void abandon_outstanding() { pending_.clear(); }
+
+  [[nodiscard]] bool done() const noexcept { return done_; }
+  [[nodiscard]] std::size_t outstanding() const noexcept { return pending_.size(); }
+  [[nodiscard]] const TrialLog<Candidate>& log() const noexcept { return *log_; }
+  [[nodiscard]] const std::deque<TrialType>& trials() const noexcept { return log_->own_trials(); }
+  [[nodiscard]] const TrialType* best() const { return best_ ? &log_->own(*best_) : nullptr; }
+  [[nodiscard]] RunProgress progress() const;
+  [[nodiscard]] RunSummary summary() const;
+  [[nodiscard]] Policy& policy() noexcept { return policy_; }
+  [[nodiscard]] Gen& generator() noexcept { return generator_; }
+  [[nodiscard]] Eval& evaluator() noexcept { return evaluator_; }
+
+ private:
+  template <class, class, class...>
+  friend class detail::Pipeline;
+  using Clock = std::chrono::steady_clock;
+
+  /// A proposal on its way to the generator, with what was known when it was made.
+  struct Ticket {
+    ProposalId id{};
+    std::shared_ptr<const Proposal> proposal;
+    std::size_t told = 0;
+    std::optional<double> incumbent;
+    std::vector<std::uint32_t> already_told;  ///< indices of candidates told before the run was resumed
+  };
+  struct Pending {
+    std::shared_ptr<const Proposal> proposal;
+    std::optional<Origin> origin;
+    std::optional<Candidate> candidate;
+    std::string failure;
+  };
+
+  template <class... Observers>
+  std::vector<Ticket> propose(std::size_t n, Observers&... observers);
+  [[nodiscard]] Generation<Candidate> generate(const Ticket& ticket);
+  template <class... Observers>
+  std::vector<TrialId> admit(const Ticket& ticket, Generation<Candidate> generation, Observers&... observers);
+  template <class... Observers>
+  void complete(TrialId id, Evaluation evaluation, Observers&... observers);
+  template <class... Observers>
+  void append_and_tell(TrialType trial, const std::shared_ptr<const Proposal>& proposal,
+                       Observers&... observers);
+  void tell_policy(const Proposal& proposal, const Outcome& outcome);
+  [[nodiscard]] Outcome make_outcome(TrialId id, const Pending& pending, Evaluation evaluation) const;
+  void update_best(const Outcome& outcome);
+  [[nodiscard]] EvaluationContext context_for(TrialId id, std::optional<double> incumbent) const;
+  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
+  template <class Rule, class... Observers>
+  bool step_until(const Rule& rule, Observers&... observers);
+  [[nodiscard]] bool may_ask() const;
+
+  Policy policy_;
+  Gen generator_;
+  Eval evaluator_;
+  OptimizerOptions options_;
+  std::unique_ptr<TrialLog<Candidate>> log_ = std::make_unique<TrialLog<Candidate>>();
+  std::deque<std::shared_ptr<const Proposal>> told_proposals_;  ///< by position in the log
+  std::unordered_map<std::uint64_t, Pending> pending_;
+  std::deque<Ticket> backlog_;  ///< outstanding proposals of a resumed run
+  std::optional<TrialId> best_;
+  double best_objective_ = 0.0;
+  std::uint64_t next_trial_ = 0;
+  std::uint64_t next_proposal_ = 0;
+  std::uint64_t trials_since_gain_ = 0;
+  std::array<std::uint64_t, verdict_count> verdicts_{};
+  Clock::time_point started_ = Clock::now();
+  double seconds_before_ = 0.0;
+  std::string reason_ = "still running";
+  bool done_ = false;
+};
+
+}  // namespace kernelsearch
+
+#include "kernelsearch/optimizer/impl/optimizer_impl.hpp"
+#include "kernelsearch/optimizer/impl/pipeline_impl.hpp"

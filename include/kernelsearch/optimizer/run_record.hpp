@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "kernelsearch/core/history.hpp"
+#include "kernelsearch/optimizer/observer.hpp"
+
+namespace kernelsearch {
+
+/// A trial as it was told; `proposal` is needed for foreign trials only, the policy repeats its own.
+template <class Candidate, class Proposal>
+struct ToldEvent {
+  Trial<Candidate> trial;
+  std::optional<Proposal> proposal;
+};
+
+/// Everything a policy went through, in order. Replaying it brings a fresh policy to the same state
+/// (hard case 10 of the architecture: the order in which outcomes were told is part of the record).
+template <class Candidate, class Proposal>
+struct RunRecord {
+  std::vector<std::variant<AskEvent, ToldEvent<Candidate, Proposal>>> events;
+  double seconds = 0.0;  ///< wall time that the recorded part took
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernelsearch/core/ids.hpp"
+#include "kernelsearch/core/verdict.hpp"
+
+namespace kernelsearch {
+
+/// How a run ended.
+struct RunSummary {
+  std::string reason;                                   ///< what ended it
+  std::uint64_t trials = 0;                             ///< told, those of a resumed record included
+  std::array<std::uint64_t, verdict_count> verdicts{};  ///< trials by `Verdict`
+  std::optional<TrialId> best;
+  double seconds = 0.0;  ///< wall time
+};
+
+}  // namespace kernelsearch

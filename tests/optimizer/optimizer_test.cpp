@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/optimizer/optimizer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <tuple>
+
+#include "kernelsearch/evaluator/function_evaluator.hpp"
+#include "support/scripted.hpp"
+
+using namespace kernelsearch;
+using namespace scripted;
+
+namespace {
+
+/// Everything a run can show, as text that can be compared byte for byte.
+template <class Optimizer>
+std::string transcript(const Optimizer& optimizer) {
+  std::string text;
+  for (const auto& trial : optimizer.trials()) {
+    const Outcome& o = trial.outcome;
+    text += std::to_string(number(o.id)) + ":" + (trial.candidate ? std::to_string(*trial.candidate) : "-") +
+            ":" + std::string(to_string(o.evaluation.verdict)) + ":" + std::to_string(o.objective);
+    if (o.origin)
+      text += ":" + std::to_string(number(o.origin->proposal)) + "." + std::to_string(o.origin->index) + "/" +
+              std::to_string(o.origin->count);
+    text += "\n";
+  }
+  return text;
+}
+
+struct Recorder {
+  RunRecord<int, int> record;
+  void on_ask(const AskEvent& event) { record.events.emplace_back(event); }
+  void on_trial(const Trial<int>& trial, const int& proposal) {
+    record.events.emplace_back(ToldEvent<int, int>{trial, proposal});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Optimizer: runs to the end of the policy and finds the best") {
+  Optimizer search{Counting{.last = 400}, Copying{}, Landscape{}};
+  const RunSummary summary = search.run();
+  CHECK(summary.trials == 400);
+  CHECK(summary.reason == "the policy has nothing more to propose");
+  REQUIRE(search.best() != nullptr);
+  CHECK(*search.best()->candidate == 321);
+  CHECK(summary.verdicts[static_cast<int>(Verdict::build_failed)] == 58);
+}
+
+TEST_CASE("Optimizer: step does one proposal at a time") {
+  Optimizer search{Counting{.last = 2}, Copying{}, Landscape{}};
+  CHECK(search.step());
+  CHECK(search.trials().size() == 1);
+  CHECK(search.step());
+  CHECK_FALSE(search.step());
+  CHECK(search.done());
+}
+
+TEST_CASE("Optimizer: one proposal may yield several candidates or none, and the policy hears how many") {
+  Optimizer search{Counting{.last = 7}, Copying{.barren = 3, .twins = 4}, Landscape{}};
+  search.run();
+  // 0 barren, 1, 2, 3 barren, 4 twins, 5, 6 barren
+  REQUIRE(search.trials().size() == 8);
+  const auto& told = search.policy().told;
+  CHECK(told[0].outcome.evaluation.verdict == Verdict::not_generated);
+  CHECK(told[0].outcome.evaluation.reason == "barren");
+  CHECK(told[0].outcome.origin == Origin{ProposalId{0}, 0, 0});
+  CHECK(told[4].outcome.origin == Origin{ProposalId{4}, 0, 2});
+  CHECK(told[5].outcome.origin == Origin{ProposalId{4}, 1, 2});
+  CHECK_FALSE(search.trials()[3].candidate.has_value());
+}
+
+TEST_CASE("Optimizer: the budget counts candidates, failed generations included, and is never exceeded") {
+  for (const std::size_t in_flight : {1, 4}) {
+    Optimizer search{Counting{.last = 1000},
+                     Copying{.barren = 5, .twins = 2},
+                     Landscape{},
+                     {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(37)}};
+    const RunSummary summary = search.run();
+    CHECK(summary.trials == 37);
+    CHECK(summary.reason == "the trial budget is spent");
+  }
+}
+
+TEST_CASE("Optimizer: the same seed gives the same trials, byte for byte, whatever the phases take") {
+  for (const std::size_t in_flight : {1, 4}) {
+    std::string first;
+    for (int repeat = 0; repeat < 4; ++repeat) {
+      const std::chrono::microseconds d{repeat * 130};
+      Optimizer search{
+          Chaotic{7},
+          Copying{.barren = 11, .twins = 5, .delay = d},
+          Landscape{.build_delay = d, .run_delay = 2 * d, .lane_count = repeat % 2 + 1u},
+          {.in_flight = in_flight, .build_threads = 2, .budget = std::make_shared<TrialBudget>(50)}};
+      search.run();
+      if (repeat == 0)
+        first = transcript(search);
+      else
+        CHECK(transcript(search) == first);
+    }
+    CHECK(first.size() > 100);
+  }
+}
+
+TEST_CASE("Optimizer: told in the order of completion, a recorded run still replays exactly") {
+  Recorder recorder;
+  Optimizer search{
+      Chaotic{3},
+      Copying{.barren = 11, .twins = 5},
+      Landscape{.build_delay = std::chrono::microseconds(50), .run_delay = std::chrono::microseconds(90)},
+      {.in_flight = 4, .build_threads = 2, .order = TellOrder::completion}};
+  search.run(recorder);
+  Optimizer again{Chaotic{3}, Copying{.barren = 11, .twins = 5}, Landscape{}};
+  again.resume(recorder.record);
+  CHECK(transcript(again) == transcript(search));
+}
+
+TEST_CASE("Optimizer: stopped anywhere and resumed, it ends as if it had never stopped") {
+  for (const std::size_t in_flight : {1, 3}) {
+    const OptimizerOptions options{.in_flight = in_flight, .build_threads = 2};
+    Optimizer whole{Chaotic{5}, Copying{.barren = 11, .twins = 5}, Landscape{}, options};
+    Recorder all;
+    whole.run(all);
+    for (std::size_t cut = 0; cut <= all.record.events.size(); cut += 3) {
+      RunRecord<int, int> part;
+      part.events.assign(all.record.events.begin(),
+                         all.record.events.begin() + static_cast<std::ptrdiff_t>(cut));
+      Optimizer resumed{Chaotic{5}, Copying{.barren = 11, .twins = 5}, Landscape{}, options};
+      resumed.resume(part);
+      resumed.run();
+      REQUIRE(transcript(resumed) == transcript(whole));
+    }
+  }
+}
+
+TEST_CASE("Optimizer: resuming with another policy is refused") {
+  Recorder recorder;
+  Optimizer search{Chaotic{5}, Copying{}, Landscape{}};
+  search.run(MaxTrials{20}, recorder);
+  Optimizer other{Chaotic{6}, Copying{}, Landscape{}};
+  CHECK_THROWS_AS(other.resume(recorder.record), ConfigError);
+}
+
+TEST_CASE("Optimizer: the caller owns the loop, tells in any order, brings no evaluator") {
+  Optimizer search{Counting{.last = 6}, Copying{}};
+  auto jobs = search.ask(4);
+  REQUIRE(jobs.size() == 4);
+  CHECK(search.outstanding() == 4);
+  for (const int i : {2, 0, 3})
+    search.tell(jobs[static_cast<std::size_t>(i)].id, Evaluation::succeeded(10.0 - i));
+  CHECK(search.outstanding() == 1);
+  auto more = search.ask(4);
+  CHECK(more.size() == 2);
+  CHECK(search.ask(1).empty());
+  CHECK_FALSE(search.done());  // something is outstanding
+  search.tell(jobs[1].id, Evaluation::failed(Verdict::crashed, "signal 11"));
+  for (const auto& job : more) search.tell(job.id, Evaluation::succeeded(1.0));
+  CHECK(search.ask(1).empty());
+  CHECK(search.done());
+  CHECK(*search.best()->candidate == 4);
+  CHECK_THROWS_WITH_AS(search.tell(jobs[1].id, {}),
+                       doctest::Contains("not outstanding: trial 1; tell each id from ask() once"),
+                       ConfigError);
+}
+
+TEST_CASE("Optimizer: foreign trials are told without an origin and can become the best") {
+  Optimizer search{Counting{.last = 3}, Copying{}, Landscape{}};
+  const TrialId seed = search.submit(-1, -1, Evaluation::succeeded(0.5));
+  search.run();
+  CHECK_FALSE(search.policy().told[0].outcome.origin.has_value());
+  CHECK(search.best()->outcome.id == seed);
+  auto job = search.submit(-2, -2);
+  REQUIRE(job);
+  search.tell(job->id, Evaluation::succeeded(0.25));
+  CHECK(*search.best()->candidate == -2);
+}
+
+TEST_CASE("Optimizer: a revised outcome replaces what was known, also when it takes the best away") {
+  Optimizer search{Counting{.last = 400}, Copying{}, Landscape{}};
+  search.run();
+  const TrialId best = search.best()->outcome.id;
+  search.revise(best, Evaluation::failed(Verdict::cheated, "found late"));
+  CHECK(search.best()->outcome.id != best);
+  const auto& told = search.policy().told.back();
+  CHECK(told.outcome.id == best);
+  CHECK(told.outcome.evaluation.verdict == Verdict::cheated);
+  CHECK(search.summary().verdicts[static_cast<int>(Verdict::cheated)] == 1);
+  CHECK_THROWS_AS(search.revise(TrialId{9999}, {}), ConfigError);
+}
+
+TEST_CASE("Optimizer: observers hear of a trial before the policy does, and of the rest of the run") {
+  struct Watcher {
+    const Counting* policy = nullptr;
+    int started = 0, bests = 0, asks = 0;
+    std::string end;
+    bool before = true;
+    std::size_t trials = 0;
+    void on_start(TrialId, const int&) { ++started; }
+    void on_trial(const Trial<int>&, const int&) { before = before && policy->told.size() == trials++; }
+    void on_best(const Trial<int>&) { ++bests; }
+    void on_ask(const AskEvent&) { ++asks; }
+    void on_end(std::string_view reason) { end = reason; }
+  } watcher;
+  Optimizer search{Counting{.last = 10}, Copying{}, Landscape{}};
+  watcher.policy = &search.policy();
+  search.run(MaxTrials{5} || TargetSpeedup{2.0}, watcher);
+  CHECK(watcher.before);
+  CHECK(watcher.trials == 5);
+  CHECK(watcher.started == 5);
+  CHECK(watcher.bests == 4);  // 0 fails; 1, 2, 3, 4 come closer to 321
+  CHECK(watcher.asks == 5);
+  CHECK(watcher.end == "5 trials or speedup 2.000000");
+}
+
+TEST_CASE("Optimizer: building one candidate overlaps measuring another, lanes limit the measuring") {
+  struct Counted : Landscape {
+    std::atomic<int>*running, *most_running, *overlapped, *building;
+    Staged<Artifact> build(int x, const EvaluationContext& c) const {
+      ++*building;
+      auto staged = Landscape::build(x, c);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (*running > 0) ++*overlapped;
+      --*building;
+      return staged;
+    }
+    Evaluation run(Staged<Artifact>&& staged, const EvaluationContext& c) const {
+      const int now = ++*running;
+      int most = *most_running;
+      while (most < now && !most_running->compare_exchange_weak(most, now)) {
+      }
+      auto evaluation = Landscape::run(std::move(staged), c);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      --*running;
+      return evaluation;
+    }
+    Evaluation evaluate(int x, const EvaluationContext& context) {
+      return evaluate_in_stages(*this, x, context);
+    }
+  };
+  for (const std::size_t lanes : {1u, 2u}) {
+    std::atomic<int> running{0}, most{0}, overlapped{0}, building{0};
+    Counted evaluator{{.lane_count = lanes}, &running, &most, &overlapped, &building};
+    Optimizer search{Counting{.last = 60}, Copying{}, evaluator, {.in_flight = 8, .build_threads = 3}};
+    search.run();
+    CHECK(most == static_cast<int>(lanes));
+    CHECK(overlapped > 0);
+  }
+}
+
+TEST_CASE("Optimizer: a stop from outside keeps what was measured") {
+  std::stop_source stop;
+  struct StopAfter {
+    std::stop_source& stop;
+    int left;
+    void on_trial(const Trial<int>&, const int&) {
+      if (--left == 0) stop.request_stop();
+    }
+  } observer{stop, 10};
+  for (const std::size_t in_flight : {1u, 4u}) {
+    stop = {};
+    observer.left = 10;
+    Optimizer search{Counting{.last = 1000},
+                     Copying{},
+                     Landscape{.run_delay = std::chrono::microseconds(100)},
+                     {.in_flight = in_flight, .stop = stop.get_token()}};
+    const RunSummary summary = search.run(observer);
+    CHECK(summary.reason == "stopped from outside");
+    CHECK(summary.trials >= 10);
+    CHECK(summary.trials < 30);
+    CHECK(search.outstanding() == 0);
+  }
+}
+
+TEST_CASE("Optimizer: a lost device ends the run with its error, and what was measured stays") {
+  const auto evaluate = [](int x) -> double {
+    if (x == 12) throw DeviceError("kernelsearch: the device is gone");
+    return 1.0 + x;
+  };
+  for (const std::size_t in_flight : {1u, 4u}) {
+    Optimizer search{Counting{.last = 100}, Copying{}, FunctionEvaluator(evaluate), {.in_flight = in_flight}};
+    CHECK_THROWS_AS(search.run(), DeviceError);
+    CHECK(search.trials().size() >= 9);
+    CHECK(search.best() != nullptr);
+  }
+}
+
+TEST_CASE("Optimizer: a policy that waits for its own model is not mistaken for a finished one") {
+  struct Thinking : Counting {
+    int waits = 0;
+    bool ready = false;
+    std::vector<int> ask(std::size_t n) {
+      if (!ready) return {};
+      ready = false;
+      return Counting::ask(std::min<std::size_t>(n, 3));
+    }
+    bool await() {
+      ready = next < last;
+      waits += ready ? 1 : 0;
+      return ready;
+    }
+  };
+  for (const std::size_t in_flight : {1u, 4u}) {
+    Optimizer search{Thinking{{.last = 9}}, Copying{}, Landscape{}, {.in_flight = in_flight}};
+    CHECK(search.run().trials == 9);
+    CHECK(search.policy().waits >= 3);
+  }
+}
+
+TEST_CASE("Optimizer: counts of 0 in the options are refused") {
+  CHECK_THROWS_AS((Optimizer{Counting{}, Copying{}, Landscape{}, {.in_flight = 0}}), ConfigError);
+}
