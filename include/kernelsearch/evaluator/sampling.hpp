@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -49,6 +50,16 @@ struct PairedTimes {
 /// How much faster the candidate is: the median of the pairs' ratios with its bootstrap 95 % interval
 /// (percentiles of 2000 resamplings of the pairs; with fewer than 6 pairs the whole range of the ratios).
 [[nodiscard]] Speedup paired_speedup(const PairedTimes& pairs);
+
+/// How the times of several shapes become one: the weighted sum, or the weighted geometric mean.
+enum class Combine : std::uint8_t { weighted_sum, geometric_mean };
+
+/// Fills `seconds`, `spread` and `interval` of the measurement from its shapes; those of weight 0 do not count.
+void combine_shapes(Measurement& measurement, Combine combine);
+
+/// The speedup over all shapes: total reference time by total candidate time, or the geometric mean of the shapes'
+/// ratios, with the bootstrap interval of resampling the pairs of every shape.
+[[nodiscard]] Speedup combined_speedup(std::span<const PairedTimes> shapes, Combine combine);
 
 }  // namespace kernelsearch
 

@@ -3,13 +3,11 @@
 #include "evaluator/host/compile.hpp"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -17,6 +15,7 @@
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/digest.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -24,20 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_library = std::size_t{256} << 20;
-
-std::string sha256(const std::string& text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1)
-    raise<DeviceError>("SHA-256 is not available", "EVP_Digest failed", "check the OpenSSL installation");
-  std::string hex;
-  for (unsigned i = 0; i < length; ++i) {
-    constexpr char digits[] = "0123456789abcdef";
-    hex += digits[digest[i] >> 4];
-    hex += digits[digest[i] & 15];
-  }
-  return hex;
-}
 
 fs::path default_directory() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')

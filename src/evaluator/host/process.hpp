@@ -34,9 +34,9 @@ class Descriptor {
 /// What to start and how. The child gets exactly the descriptors named, its own session and nothing else of ours.
 struct Launch {
   std::vector<std::string> argv;                        ///< argv[0] is a path
-  std::vector<std::pair<int, int>> descriptors;         ///< number in the child, our descriptor
-  std::vector<int> cores;                               ///< that it may run on; empty: as we may
-  std::vector<std::pair<int, std::uint64_t>> limits;    ///< resource, value
+  std::vector<std::pair<int, int>> descriptors{};       ///< number in the child, our descriptor
+  std::vector<int> cores{};                             ///< that it may run on; empty: as we may
+  std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
   bool as_nobody = false;                               ///< give up root first
 };
 

@@ -80,28 +80,77 @@ KERNELSEARCH_INLINE void summarize(ShapeMeasurement& shape) {
 }
 
 KERNELSEARCH_INLINE Speedup paired_speedup(const PairedTimes& pairs) {
-  const std::size_t n = std::min(pairs.reference.size(), pairs.candidate.size());
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < n; ++i)
-    if (pairs.candidate[i] > 0) ratios.push_back(pairs.reference[i] / pairs.candidate[i]);
+  return combined_speedup({&pairs, 1}, Combine::weighted_sum);
+}
+
+KERNELSEARCH_INLINE void combine_shapes(Measurement& measurement, Combine combine) {
+  double weights = 0, value = 0, low = 0, high = 0, spread = 0;
+  const bool sum = combine == Combine::weighted_sum;
+  for (const ShapeMeasurement& shape : measurement.shapes) {
+    if (shape.weight <= 0 || shape.samples.empty()) continue;
+    const auto term = [sum](double seconds) { return sum ? seconds : std::log(seconds); };
+    weights += shape.weight;
+    value += shape.weight * term(shape.median);
+    low += shape.weight * term(shape.interval.low);
+    high += shape.weight * term(shape.interval.high);
+    spread += shape.weight * shape.spread;
+  }
+  if (weights <= 0) return;
+  const auto result = [&](double total) { return sum ? total : std::exp(total / weights); };
+  measurement.seconds = result(value);
+  measurement.interval = {result(low), result(high)};
+  measurement.spread = spread / weights;
+}
+
+KERNELSEARCH_INLINE Speedup combined_speedup(std::span<const PairedTimes> shapes, Combine combine) {
+  struct Ratios {
+    double weight;
+    double reference;  // median time, which is how much the shape counts in a sum
+    std::vector<double> values;
+  };
+  std::vector<Ratios> all;
   Speedup speedup;
-  speedup.pairs = static_cast<std::uint32_t>(ratios.size());
-  if (ratios.empty()) return speedup;
-  speedup.ratio = median(ratios);
-  if (ratios.size() < 6) {
-    const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-    speedup.interval = {*low, *high};
+  std::size_t fewest = static_cast<std::size_t>(-1);
+  for (const PairedTimes& pairs : shapes) {
+    Ratios ratios{pairs.weight, median(pairs.reference), {}};
+    for (std::size_t i = 0; i < std::min(pairs.reference.size(), pairs.candidate.size()); ++i)
+      if (pairs.candidate[i] > 0) ratios.values.push_back(pairs.reference[i] / pairs.candidate[i]);
+    if (ratios.values.empty() || ratios.weight <= 0) continue;
+    fewest = std::min(fewest, ratios.values.size());
+    speedup.pairs += static_cast<std::uint32_t>(ratios.values.size());
+    all.push_back(std::move(ratios));
+  }
+  if (all.empty()) return speedup;
+  // `pick(i)` is the ratio of shape i; the candidate's time is the reference's divided by it, so that times taken
+  // at different moments are never divided by each other
+  const auto combined = [&](auto&& pick) {
+    double weights = 0, reference = 0, candidate = 0, logs = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double ratio = pick(i);
+      weights += all[i].weight;
+      reference += all[i].weight * all[i].reference;
+      candidate += all[i].weight * all[i].reference / ratio;
+      logs += all[i].weight * std::log(ratio);
+    }
+    return combine == Combine::weighted_sum ? reference / candidate : std::exp(logs / weights);
+  };
+  speedup.ratio = combined([&](std::size_t i) { return median(all[i].values); });
+  if (fewest < 6) {
+    speedup.interval = {combined([&](std::size_t i) { return *std::min_element(all[i].values.begin(), all[i].values.end()); }),
+                        combined([&](std::size_t i) { return *std::max_element(all[i].values.begin(), all[i].values.end()); })};
     return speedup;
   }
   constexpr std::size_t resamplings = 2000;
   Rng rng = Rng::stream(0, "bootstrap");  // fixed: the same samples always give the same interval
-  std::vector<double> medians(resamplings), drawn(ratios.size());
-  for (double& value : medians) {
-    for (double& ratio : drawn) ratio = ratios[rng.below(ratios.size())];
-    value = median(drawn);
-  }
-  std::sort(medians.begin(), medians.end());
-  speedup.interval = {medians[resamplings / 40], medians[resamplings - 1 - resamplings / 40]};
+  std::vector<double> results(resamplings), drawn;
+  for (double& result : results)
+    result = combined([&](std::size_t i) {
+      drawn.resize(all[i].values.size());
+      for (double& ratio : drawn) ratio = all[i].values[rng.below(drawn.size())];
+      return median(drawn);
+    });
+  std::sort(results.begin(), results.end());
+  speedup.interval = {results[resamplings / 40], results[resamplings - 1 - resamplings / 40]};
   return speedup;
 }
 
