@@ -1,4 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/core/impl/error_impl.hpp"
+#include "kernelsearch/core/impl/expression_impl.hpp"
+#include "kernelsearch/core/impl/nearest_impl.hpp"
 #include "kernelsearch/core/impl/value_impl.hpp"

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 
@@ -45,6 +46,24 @@ concept StagedEvaluator = Evaluator<E, Candidate> && std::movable<typename E::Ar
   { evaluator.run(std::move(staged), context) } -> std::same_as<Evaluation>;
   { evaluator.lanes() } -> std::convertible_to<std::size_t>;
 };
+
+namespace detail {
+template <class E>
+struct ArtifactOf {
+  using type = std::monostate;
+};
+template <class E>
+requires requires {
+  typename E::Artifact;
+}
+struct ArtifactOf<E> {
+  using type = typename E::Artifact;
+};
+}  // namespace detail
+
+/// `E::Artifact`, or `std::monostate` for an evaluator without phases; decorators wrap it.
+template <class E>
+using ArtifactOf = typename detail::ArtifactOf<E>::type;
 
 /// Evaluators that draw from the shared budget themselves because each evaluation is a search of its own.
 template <class E>

@@ -278,6 +278,10 @@ void KERNELSEARCH_OPTIMIZER::resume(const RunRecord<Candidate, Proposal>& record
       }
       continue;
     }
+    if (const auto* revised = std::get_if<RevisedEvent>(&event)) {
+      revise(revised->outcome.id, revised->outcome.evaluation);
+      continue;
+    }
     const auto& told = std::get<ToldEvent<Candidate, Proposal>>(event);
     const Outcome& outcome = told.trial.outcome;
     std::shared_ptr<const Proposal> proposal;

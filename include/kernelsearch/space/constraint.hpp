@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/value.hpp"
+
+namespace kernelsearch {
+
+/// A condition that valid configurations meet: an expression, or a function of the values of named tunables.
+/// A configuration for which an expression fails to evaluate (a division by zero, say) is not valid.
+class Constraint {
+ public:
+  using Function = std::function<bool(std::span<const Value>)>;
+
+  Constraint(Expression expression)  // NOLINT: an expression is a constraint
+      : names_(expression.names()), text_(expression.text()), expression_(std::move(expression)) {}
+  Constraint(std::string_view text) : Constraint(Expression::parse(text)) {}   // NOLINT: and so is its text
+  Constraint(const char* text) : Constraint(std::string_view(text)) {}         // NOLINT
+  Constraint(const std::string& text) : Constraint(std::string_view(text)) {}  // NOLINT
+
+  /// `function` gets the values of `names` in that order; it must depend on nothing else. `label` is how
+  /// messages call it.
+  Constraint(std::vector<std::string> names, Function function, std::string label = "a function")
+      : names_(std::move(names)), text_(std::move(label)), function_(std::move(function)) {}
+
+  /// The tunables it reads.
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+  /// The expression's text or the label.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  /// The expression, where it is one.
+  [[nodiscard]] const std::optional<Expression>& expression() const noexcept { return expression_; }
+
+  /// Whether it holds for the values of `names()`.
+  [[nodiscard]] bool holds(std::span<const Value> values) const {
+    return expression_ ? expression_->try_test(values).value_or(false) : function_(values);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::string text_;
+  std::optional<Expression> expression_;
+  Function function_;
+};
+
+}  // namespace kernelsearch

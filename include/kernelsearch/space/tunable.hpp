@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/value.hpp"
+
+namespace kernelsearch {
+
+/// How a tunable's values relate, which decides its features, its steps and how a report shows it.
+enum class TunableKind : std::uint8_t { integer, power_of_two, floating, boolean, categorical, permutation };
+
+/// The kind's name: integer, power_of_two, floating, boolean, categorical, permutation.
+[[nodiscard]] const char* to_string(TunableKind kind) noexcept;
+
+/// A setting of a kernel: its name and its values in order. Neighbouring positions are neighbouring settings.
+struct Tunable {
+  std::string name;
+  TunableKind kind = TunableKind::integer;
+  std::vector<Value> values;
+  std::size_t default_index = 0;
+  /// Where given and false, the tunable has no effect and is pinned to its default, so that counts do not
+  /// multiply. It may read other tunables, not this one.
+  std::optional<Expression> active_if{};
+
+  /// first, first + step, ... up to and including `last` where it is hit; `step` may be negative.
+  [[nodiscard]] static Tunable integer(std::string name, std::int64_t first, std::int64_t last,
+                                       std::int64_t step = 1);
+  /// The integers as listed.
+  [[nodiscard]] static Tunable integers(std::string name, std::span<const std::int64_t> values);
+  /// The powers of two from `first` to `last`, which are powers of two themselves.
+  [[nodiscard]] static Tunable power_of_two(std::string name, std::int64_t first, std::int64_t last);
+  /// The numbers as listed.
+  [[nodiscard]] static Tunable floating(std::string name, std::span<const double> values);
+  /// false and true.
+  [[nodiscard]] static Tunable boolean(std::string name);
+  /// Names without an order.
+  [[nodiscard]] static Tunable categorical(std::string name, std::span<const std::string> values);
+  /// Every order of 0..n-1 (n at most 8), the identity first.
+  [[nodiscard]] static Tunable permutation(std::string name, std::size_t n);
+  /// The values as listed, the kind read off them: powers of two, other integers, numbers, booleans, orders,
+  /// else categorical.
+  [[nodiscard]] static Tunable of(std::string name, std::vector<Value> values);
+
+  /// A copy with the default `value`, which must be one of the values.
+  [[nodiscard]] Tunable with_default(const Value& value) const;
+  /// A copy that counts only where `condition` holds.
+  [[nodiscard]] Tunable when(std::string_view condition) const;
+
+  /// The position of `value`; numbers equal in value match across bool, int and float.
+  [[nodiscard]] std::optional<std::size_t> position(const Value& value) const;
+};
+
+}  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/space/impl/tunable_impl.hpp"
+#endif
