@@ -8,7 +8,9 @@ target_compile_options(kernelsearch_build_flags INTERFACE
   $<$<BOOL:${KERNELSEARCH_WERROR}>:-Werror>)
 if(KERNELSEARCH_SANITIZE)
   target_compile_options(kernelsearch_build_flags INTERFACE
-    -fsanitize=${KERNELSEARCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    -fsanitize=${KERNELSEARCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+    # g++ 12 takes instrumented code for uses of what is not initialised.
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(kernelsearch_build_flags INTERFACE -fsanitize=${KERNELSEARCH_SANITIZE})
 endif()
 
