@@ -241,25 +241,25 @@ std::optional<Fault> Session::cross_check(std::size_t shape, double claimed) {
       if (auto fault = batch(shape, batch_seconds, again)) return fault;
       claimed = median(again);
     }
-    // what is claimed may be far below the truth: feel the way with a few calls by our clock
     select(shape);
-    Ran pilot;
-    const auto first = inputs_.for_timing(state.plan);
-    slots.fill(0, first->contents, rng_(), nullptr);
-    if (auto fault = runner_->run(1, 1, 0, 1, Prepare::nothing, limit_seconds_, pilot)) return fault;
-    const double guess = std::max(claimed, (pilot.seconds - round_trip) / 10);
-    const std::size_t calls = samples_for(batch_seconds, guess, most);
-    const std::size_t used = repeatable ? 1 : calls;
     const auto set = inputs_.for_timing(state.plan);
-    for (std::size_t slot = 0; slot < used; ++slot) slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
     Ran ran;
-    const double cpu_before = runner_->worker().cpu();
-    if (auto fault = runner_->run(1, calls, 0, used, Prepare::nothing, limit_seconds_ + 20 * batch_seconds, ran)) return fault;
-    const double cpu = runner_->worker().cpu() - cpu_before;
-    if (repeatable)
-      if (auto fault = verify(0, 1, *set)) return fault;
+    double cpu = -1;
+    // More and more calls until they fill our clock: what is claimed may be far below the truth.
+    std::size_t calls = 1;
+    while (true) {
+      const std::size_t used = repeatable ? 1 : calls;
+      for (std::size_t slot = 0; slot < used; ++slot) slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
+      const double cpu_before = runner_->worker().cpu();
+      if (auto fault = runner_->run(1, calls, 0, used, Prepare::nothing, limit_seconds_ + 20 * batch_seconds, ran)) return fault;
+      cpu = cpu_before >= 0 ? runner_->worker().cpu() - cpu_before : -1;
+      if (repeatable)
+        if (auto fault = verify(0, 1, *set)) return fault;
+      if (ran.seconds >= batch_seconds / 2 || calls == most) break;
+      calls = std::min(most, 4 * calls);
+    }
     // processor time leaves out what others ran on this core meanwhile, which no sample's median shows
-    const double spent = cpu_before >= 0 && problem_.threads == 1 ? std::min(cpu, ran.seconds) : ran.seconds;
+    const double spent = cpu >= 0 && problem_.threads == 1 ? std::min(cpu, ran.seconds) : ran.seconds;
     each = (spent - round_trip) / static_cast<double>(calls);
     if (claimed >= margin * each) return std::nullopt;
   }
