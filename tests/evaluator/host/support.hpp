@@ -62,8 +62,8 @@ inline HostOptions quick() {
   HostOptions options;
   options.cache_directory = scratch() / "cache";
   options.limits.build_seconds = 30;
-  options.limits.load_seconds = 3;
-  options.limits.call_seconds = 1;
+  options.limits.load_seconds = 1;
+  options.limits.call_seconds = 0.5;
   options.limits.run_memory = std::uint64_t{256} << 20;
   options.sampling.budget_seconds = 0.03;
   options.pairs.when = Pairing::never;
