@@ -20,13 +20,21 @@ class DeviceError;
 class Rng;
 class Features;
 class TrialBudget;
+class BigCount;
+class Constraint;
+class Expression;
+class Space;
+class SpaceBuilder;
+class TemplateGenerator;
 
+struct Candidate;
 struct Config;
 struct EvaluationContext;
 struct Evaluation;
 struct External;
 struct InnerTrial;
 struct Interval;
+struct Kernel;
 struct Measurement;
 struct Move;
 struct OptimizerOptions;
@@ -36,7 +44,10 @@ struct RunProgress;
 struct RunSummary;
 struct ShapeMeasurement;
 struct Speedup;
+struct Tunable;
 
+template <class Proposal>
+class AnyPolicy;
 template <class Candidate>
 struct Generation;
 template <class Candidate>
