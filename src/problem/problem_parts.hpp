@@ -17,6 +17,9 @@
 /// The parts that read_problem is made of, one for each section of a problem file.
 namespace kernelsearch::detail {
 
+/// Whether it can name something in C++ and in an expression.
+[[nodiscard]] bool is_name(const std::string& name) noexcept;
+
 /// A name that can stand in C++ and in an expression; `what` says whose name it is.
 void check_name(const JsonCursor& place, const std::string& name, std::string_view what);
 

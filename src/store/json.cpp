@@ -52,7 +52,8 @@ std::string string_of(const json& object, const char* name) {
 
 template <class Integer>
 Integer integer_from_json(const json& value, std::string_view what) {
-  if (!value.is_number_integer() || value < 0) malformed(what, value);
+  if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0))
+    malformed(what, value);
   const auto number = value.get<std::uint64_t>();
   if (number > std::numeric_limits<Integer>::max()) malformed(what, value);
   return static_cast<Integer>(number);

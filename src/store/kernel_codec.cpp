@@ -45,10 +45,10 @@ std::optional<StoredKernel> CandidateCodec<Candidate>::kernel(const Candidate& c
 }
 
 Candidate CandidateCodec<Candidate>::decode(const StoredCandidate& stored) const {
-  if (!lookup)
+  if (!lookup_)
     detail::raise<ConfigError>("stored kernels cannot be read without a lookup", stored.kernel.substr(0, 16),
-                               "give CandidateCodec<Candidate>{lookup_among({kernel})}");
-  Candidate candidate{lookup(stored.kernel), from_json_text<Config>(stored.config)};
+                               "give CandidateCodec<Candidate>(lookup_among({kernel}))");
+  Candidate candidate{lookup_(stored.kernel), from_json_text<Config>(stored.config)};
   const Space& space = candidate.kernel->space;
   bool fits = candidate.config.indices.size() == space.size();
   for (std::size_t i = 0; fits && i < space.size(); ++i)

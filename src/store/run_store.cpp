@@ -61,6 +61,9 @@ RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)
         opened.execute(options.sync_every_trial ? "PRAGMA synchronous = FULL"
                                                 : "PRAGMA synchronous = NORMAL");
         opened.execute("PRAGMA foreign_keys = ON");
+        // Copying the log back waits for the disk. At SQLite's default of 1000 pages bench/store_bench
+        // takes 232 us a trial, at 4000 (16 MiB of log) 121, at 16000 136.
+        opened.execute("PRAGMA wal_autocheckpoint = 4000");
         return opened;
       }()),
       begin(database.handle(), "BEGIN IMMEDIATE"),

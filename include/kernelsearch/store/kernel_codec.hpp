@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/problem/kernel.hpp"
@@ -24,7 +25,8 @@ using KernelLookup = std::function<std::shared_ptr<const Kernel>(const std::stri
 /// Reading needs a `lookup`, since a stored kernel is text and its space belongs to the problem or generator.
 template <>
 struct CandidateCodec<Candidate> {
-  KernelLookup lookup = nullptr;
+  CandidateCodec() = default;
+  explicit CandidateCodec(KernelLookup lookup) : lookup_(std::move(lookup)) {}
 
   [[nodiscard]] StoredCandidate encode(const Candidate& candidate);
   [[nodiscard]] std::optional<StoredKernel> kernel(const Candidate& candidate);
@@ -33,8 +35,9 @@ struct CandidateCodec<Candidate> {
  private:
   const std::string& digest_of(const std::shared_ptr<const Kernel>& kernel);
 
+  KernelLookup lookup_;
   // Digests by address. Holding the kernels keeps the addresses from being used again.
-  std::unordered_map<const Kernel*, std::pair<std::shared_ptr<const Kernel>, std::string>> digests_{};
+  std::unordered_map<const Kernel*, std::pair<std::shared_ptr<const Kernel>, std::string>> digests_;
 };
 
 }  // namespace kernelsearch

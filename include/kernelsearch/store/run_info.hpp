@@ -17,16 +17,16 @@ enum class RunId : std::int64_t {};
 
 /// What a run is told to be when it begins: all that is needed to tell it from others and to repeat it.
 struct RunInfo {
-  std::string name;            ///< chosen by the user; empty: the problem's name
-  std::string problem;         ///< the problem's name
-  std::string problem_digest;  ///< of its content
-  std::string policy;
-  std::string generator;
-  std::string evaluator;
+  std::string name = {};            ///< chosen by the user; empty: the problem's name
+  std::string problem = {};         ///< the problem's name
+  std::string problem_digest = {};  ///< of its content
+  std::string policy = {};
+  std::string generator = {};
+  std::string evaluator = {};
   std::string options = "{}";  ///< JSON object: budget, policy options, jobs, whatever repeats the run
   std::uint64_t seed = 0;
-  std::string device;              ///< what it is measured on; results are never shared across devices
-  std::string toolchain;           ///< compiler or driver with version and flags
+  std::string device = {};         ///< what it is measured on; results are never shared across devices
+  std::string toolchain = {};      ///< compiler or driver with version and flags
   std::string environment = "{}";  ///< JSON object: operating system, clocks, load, for the record only
 };
 
