@@ -10,12 +10,12 @@
 namespace kernelsearch::detail {
 namespace {
 
-constexpr std::size_t kept_sets = 4;                             // per shape and flavour
-constexpr std::size_t kept_bytes = std::size_t{256} << 20;       // larger sets are kept singly
+constexpr std::size_t kept_sets = 4;                        // per shape and flavour
+constexpr std::size_t kept_bytes = std::size_t{256} << 20;  // larger sets are kept singly
 
 bool drawn_at_random(const PlannedArgument& argument) {
-  return argument.is_input() &&
-         (argument.initialisation == Initialisation::uniform || argument.initialisation == Initialisation::normal);
+  return argument.is_input() && (argument.initialisation == Initialisation::uniform ||
+                                 argument.initialisation == Initialisation::normal);
 }
 
 std::size_t bytes_of(const InputSet& set) {
@@ -24,12 +24,13 @@ std::size_t bytes_of(const InputSet& set) {
   return bytes;
 }
 
-// What an honest kernel may be off by on inputs made to provoke rounding. Two parts for each element: the relative
-// tolerance applied to the result that the absolute values of the inputs give (for sums of products the sum of
-// magnitudes, the usual condition-aware bound; Higham, Accuracy and Stability, section 3.1), and four times the
-// error that the reference itself makes in the kernel's precision. Where that overflows, nothing is asked.
-std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magnitude, const OutputValues& kernel,
-                             const Tolerance& tolerance) {
+// What an honest kernel may be off by on inputs made to provoke rounding. Two parts for each element: the
+// relative tolerance applied to the result that the absolute values of the inputs give (for sums of products
+// the sum of magnitudes, the usual condition-aware bound; Higham, Accuracy and Stability, section 3.1), and
+// four times the error that the reference itself makes in the kernel's precision. Where that overflows,
+// nothing is asked.
+std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magnitude,
+                             const OutputValues& kernel, const Tolerance& tolerance) {
   std::vector<double> slack(exact.floating.size());
   for (std::size_t i = 0; i < slack.size(); ++i) {
     const double e = exact.floating[i], m = std::abs(magnitude.floating[i]), k = kernel.floating[i];
@@ -101,15 +102,19 @@ std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& pla
     }
   };
   const auto& arguments = plan.arguments;
-  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random)) special(InputFlavour::edge);
-  if (options_.ill_conditioned && std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
+  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random))
+    special(InputFlavour::edge);
+  if (options_.ill_conditioned &&
+      std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
         return drawn_at_random(argument) && is_floating(argument.type);
       }))
     special(InputFlavour::ill_conditioned);
   return sets;
 }
 
-std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan) { return take(plan, InputFlavour::declared); }
+std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan) {
+  return take(plan, InputFlavour::declared);
+}
 
 void InputSets::next_candidate() {
   spent_before_ = references_.spent_seconds();
@@ -129,7 +134,8 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
       const ElementType type = plan.arguments[a].type;
       if (!is_floating(type)) continue;
       const std::size_t size = size_in_bytes(type);
-      for (std::size_t i = size - 1; i < absolute[a].size(); i += size) absolute[a][i] &= std::byte{0x7f};  // the sign
+      for (std::size_t i = size - 1; i < absolute[a].size(); i += size)
+        absolute[a][i] &= std::byte{0x7f};  // the sign
     }
     magnitude = references_.exact(plan, absolute);
     kernel = references_.in_kernel_precision(plan, set.contents);
@@ -157,7 +163,8 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
     if (!argument.is_output()) continue;
     const Comparison comparison =
         is_floating(argument.type)
-            ? compare_floating(argument.type, got[a].data(), set.expected[a].floating, argument.tolerance, set.slack[a])
+            ? compare_floating(argument.type, got[a].data(), set.expected[a].floating, argument.tolerance,
+                               set.slack[a])
             : compare_integers(argument.type, got[a].data(), set.expected[a].integers.data(), argument.count,
                                argument.tolerance);
     elements += comparison.elements - comparison.exempt;
@@ -165,15 +172,17 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
     if (comparison.ok() || fault) continue;
     constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
     char text[512];
-    std::snprintf(text, sizeof text,
-                  "%s[%zu] is %.9g, expected %.9g within %.3g; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
-                  problem.arguments[a].name.c_str(), comparison.first->index, comparison.first->got,
-                  comparison.first->expected, comparison.first->allowed, 100 * (1 - comparison.right_share()),
-                  problem.arguments[a].name.c_str(), problem.shapes[plan.shape].name.c_str(),
-                  flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
+    std::snprintf(
+        text, sizeof text,
+        "%s[%zu] is %.9g, expected %.9g within %.3g; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
+        problem.arguments[a].name.c_str(), comparison.first->index, comparison.first->got,
+        comparison.first->expected, comparison.first->allowed, 100 * (1 - comparison.right_share()),
+        problem.arguments[a].name.c_str(), problem.shapes[plan.shape].name.c_str(),
+        flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
     fault = Fault{Verdict::wrong_result, text};
   }
-  if (fault && elements != 0) fault->right_share = 1.0 - static_cast<double>(wrong) / static_cast<double>(elements);
+  if (fault && elements != 0)
+    fault->right_share = 1.0 - static_cast<double>(wrong) / static_cast<double>(elements);
   return fault;
 }
 

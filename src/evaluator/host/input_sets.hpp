@@ -14,15 +14,15 @@
 
 namespace kernelsearch::detail {
 
-/// One set of inputs of a shape and, once asked for, what is right for it. Never leaves the controller but for
-/// its inputs.
+/// One set of inputs of a shape and, once asked for, what is right for it. Never leaves the controller but
+/// for its inputs.
 struct InputSet {
   std::uint64_t seed = 0;
   InputFlavour flavour = InputFlavour::declared;
   Contents contents;
   bool solved = false;
-  std::vector<OutputValues> expected;       ///< per argument
-  std::vector<std::vector<double>> slack;   ///< per argument; see compare_floating
+  std::vector<OutputValues> expected;      ///< per argument
+  std::vector<std::vector<double>> slack;  ///< per argument; see compare_floating
 };
 
 /// Draws input sets from the system's entropy and keeps solved ones for later candidates. Not thread-safe.
@@ -43,7 +43,9 @@ class InputSets {
   void solve(const ShapePlan& plan, InputSet& set);
 
   /// Sets drawn and sets taken again since `next_candidate`.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> drawn_and_reused() const noexcept { return {drawn_, reused_}; }
+  [[nodiscard]] std::pair<std::size_t, std::size_t> drawn_and_reused() const noexcept {
+    return {drawn_, reused_};
+  }
   /// Seeds of the sets used since `next_candidate`.
   [[nodiscard]] const std::vector<std::uint64_t>& seeds() const noexcept { return seeds_; }
 
@@ -62,8 +64,10 @@ class InputSets {
   std::vector<std::uint64_t> seeds_;
 };
 
-/// The first output of `slot` that is not as expected, in words, with the share of right elements over all outputs.
-[[nodiscard]] std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& plan, const InputSet& set,
+/// The first output of `slot` that is not as expected, in words, with the share of right elements over all
+/// outputs.
+[[nodiscard]] std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& plan,
+                                                   const InputSet& set,
                                                    const std::vector<std::vector<std::byte>>& got);
 
 }  // namespace kernelsearch::detail

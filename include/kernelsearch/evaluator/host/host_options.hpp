@@ -59,10 +59,11 @@ struct PairOptions {
 struct HostOptions {
   Sandbox sandbox = Sandbox::bubblewrap;
   CacheMode cache = CacheMode::warm;
-  int core = -1;  ///< to measure on; -1: the last we may use
+  int core = -1;                            ///< to measure on; -1: the last we may use
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-worker program; empty: looked for
-  std::vector<std::filesystem::path> readable{};  ///< folders outside of /usr that compilers and kernels may read
+  std::vector<std::filesystem::path>
+      readable{};  ///< folders outside of /usr that compilers and kernels may read
   std::uint64_t buffer_memory = std::uint64_t{32} << 20;  ///< shared by the sets of buffers of one shape
   HostLimits limits{};
   CheckOptions check{};
