@@ -36,7 +36,6 @@ class LineIterator {
     return before;
   }
   friend bool operator==(const LineIterator& a, const LineIterator& b) { return a.at_ == b.at_; }
-  friend bool operator!=(const LineIterator& a, const LineIterator& b) { return a.at_ != b.at_; }
 
  private:
   const char* at_;
@@ -101,7 +100,7 @@ class TreeBuilder {
 
  private:
   [[noreturn]] void fail(const std::string& what, const std::string& given, const std::string& todo) {
-    raise<ConfigError>(file_ + ':' + std::to_string(line_) + " " + what, given, todo);
+    raise<ConfigError>(file_ + ':' + std::to_string(line_) + ": the text " + what, given, todo);
   }
   bool open(JsonNode::Kind kind) {
     constexpr std::size_t deepest = 64;

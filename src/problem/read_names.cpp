@@ -31,13 +31,21 @@ constexpr std::string_view reserved[] = {
     "while",   "export",   "protected", "mutable",  "noexcept",  "nullptr", "concept",  "requires",
     "catch"};
 
+bool is_reserved(const std::string& name) noexcept {
+  return std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved);
+}
+
 }  // namespace
+
+bool is_name(const std::string& name) noexcept {
+  return is_identifier(name) && !is_reserved(name) && name.rfind("kernelsearch", 0) != 0;
+}
 
 void check_name(const JsonCursor& place, const std::string& name, std::string_view what) {
   if (!is_identifier(name))
     place.refuse("is no name for " + std::string(what), '"' + name + '"',
                  "use letters, digits and underscores, not a digit first");
-  if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved))
+  if (is_reserved(name))
     place.refuse("is a word that " + std::string(what) + " cannot be called by", '"' + name + '"',
                  "it means something in C++ or in expressions: choose another name");
   if (name.rfind("kernelsearch", 0) == 0 || name.rfind("__", 0) == 0)

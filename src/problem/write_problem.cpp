@@ -62,6 +62,14 @@ Json argument_json(const Argument& argument) {
   return json;
 }
 
+/// The space keeps each tunable's "if" as a constraint of its own; in the file it stands with the tunable.
+bool is_condition(const Space& space, const Constraint& constraint) {
+  for (const Tunable& tunable : space.tunables())
+    if (tunable.active_if && constraint.text() == tunable.name + " is active if " + tunable.active_if->text())
+      return true;
+  return false;
+}
+
 void add_space(Json& json, const Space& space) {
   Json tunables = Json::object();
   Json defaults = Json::object();
@@ -77,6 +85,7 @@ void add_space(Json& json, const Space& space) {
     defaults[space.tunable(i).name] = to_json(space.value(space.default_config(), i));
   Json constraints = Json::array();
   for (const Constraint& constraint : space.constraints()) {
+    if (!constraint.expression() && is_condition(space, constraint)) continue;
     if (!constraint.expression())
       detail::raise<ConfigError>("a constraint cannot be written", constraint.text() + " is a C++ function",
                                  "write it as an expression");

@@ -38,6 +38,16 @@ class ExprCompiler {
     return !failed_;
   }
 
+  /// Compiles the part of an already compiled formula below `root`.
+  bool compile_part(std::uint32_t root) {
+    data_.root = root;
+    data_.program.clear();
+    data_.constants.clear();
+    data_.stack_depth = 0;
+    emit_node(root);
+    return !failed_;
+  }
+
  private:
   using Scope = std::vector<std::pair<std::string, std::uint32_t>>;
 
@@ -184,7 +194,7 @@ class ExprCompiler {
   bool failed_ = false;
 };
 
-KERNELSEARCH_INLINE bool compile_expression(ExpressionData& data, std::string& error) {
+inline bool compile_expression(ExpressionData& data, std::string& error) {
   return ExprCompiler(data, error).compile();
 }
 

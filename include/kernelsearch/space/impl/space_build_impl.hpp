@@ -6,6 +6,7 @@
 #include <ctime>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -14,17 +15,12 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/space/impl/formula_reader_impl.hpp"
+#include "kernelsearch/space/impl/group_walk_impl.hpp"
+#include "kernelsearch/space/impl/order_impl.hpp"
 #include "kernelsearch/space/impl/space_data.hpp"
 
 namespace kernelsearch::detail {
-
-/// One condition with the tunables it reads, ascending.
-struct Relation {
-  const Constraint* constraint = nullptr;
-  std::vector<std::uint32_t> reads;  // in the constraint's own order
-  std::vector<std::uint32_t> scope;  // those with more than one value left
-  bool done = false;
-};
 
 class SpaceMaker {
  public:
@@ -32,15 +28,33 @@ class SpaceMaker {
 
   void make() {
     validate();
-    prepare_relations(data_.constraints.size());
-    if (!solve()) raise_empty();
+    read_names(constraint_count());
+    if (!narrow_domains() || !build_groups()) raise_empty();
     choose_default();
+  }
+
+  /// One trie for everything, assigned in the given order; for a space that is known to have configurations.
+  std::optional<Trie> trie_in_order(const std::vector<std::uint32_t>& order) {
+    validate();
+    read_names(constraint_count());
+    std::vector<const Relation*> relations;
+    if (!narrow_domains()) return std::nullopt;
+    for (const Relation& relation : relations_) relations.push_back(&relation);
+    const LevelNodes nodes(*formulas_, relations, order);
+    Layers layers;
+    if (!GroupWalk(*formulas_, nodes, order, domains_, options_.max_states).run(layers)) return std::nullopt;
+    return reduce(layers, order);
   }
 
  private:
   using Domain = std::vector<std::uint32_t>;
 
   std::size_t tunable_count() const { return data_.tunables.size(); }
+  std::size_t constraint_count() const { return data_.constraints.size() + data_.conditions.size(); }
+  const Constraint& constraint(std::size_t i) const {
+    return i < data_.constraints.size() ? data_.constraints[i]
+                                        : data_.conditions[i - data_.constraints.size()];
+  }
 
   void validate() {
     data_.raw_count = 1;
@@ -76,7 +90,7 @@ class SpaceMaker {
         std::vector<std::string> reads = condition.names();
         reads.push_back(t.name);
         const Value pinned = t.values[t.default_index];
-        data_.constraints.emplace_back(
+        data_.conditions.emplace_back(
             reads,
             [condition, pinned](std::span<const Value> values) {
               return condition.try_test(values.first(values.size() - 1)).value_or(false) ||
@@ -96,63 +110,191 @@ class SpaceMaker {
                        near.empty() ? "declare it" : "did you mean \"" + near + "\"?");
   }
 
-  void prepare_relations(std::size_t count) {
+  /// What the first `count` constraints read, by tunable.
+  void read_names(std::size_t count) {
+    reads_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      reads_.emplace_back();
+      for (const std::string& name : constraint(i).names()) {
+        reads_.back().push_back(index_of(name, constraint(i)));
+      }
+    }
+  }
+
+  /// Turns the constraints into relations over the present domains; those over one tunable narrow the domains
+  /// instead. `narrowed` tells whether they did; false where nothing is left.
+  bool read_relations(bool& narrowed) {
+    std::vector<std::size_t> sizes;
+    for (const Domain& domain : domains_) sizes.push_back(domain.size());
+    formulas_.emplace(std::move(sizes));
     relations_.clear();
+    std::vector<std::vector<std::uint8_t>> kept(tunable_count());
+    FormulaReader reader(*formulas_, data_.tunables, domains_);
+    for (std::size_t i = 0; i < reads_.size(); ++i) {
+      const Constraint& given = constraint(i);
+      if (!given.expression()) {
+        if (!add_test(function_test(given, reads_[i]), reads_[i], kept)) return false;
+        continue;
+      }
+      for (const FormulaReader::Conjunct& part : reader.read(*given.expression(), reads_[i])) {
+        if (part.root == Formulas::none) {
+          if (!add_test(part_test(*given.expression(), part.part, reads_[i]), reads_[i], kept)) return false;
+          continue;
+        }
+        const FormulaNode& node = formulas_->node(part.root);
+        if (node.op == FormulaOp::constant) {
+          if (node.table[0] == 0) return false;
+        } else if (node.scope.size() == 1) {
+          keep(kept[node.scope[0]], node.table);
+        } else if (std::none_of(relations_.begin(), relations_.end(),
+                                [&](const Relation& r) { return r.root == part.root; })) {
+          Relation relation;
+          relation.root = part.root;
+          relation.scope = node.scope;
+          relations_.push_back(std::move(relation));
+        }
+      }
+    }
+    narrowed = false;
+    return narrow(kept, narrowed);
+  }
+
+  template <class T>
+  static void keep(std::vector<std::uint8_t>& kept, const std::vector<T>& table) {
+    if (kept.empty()) kept.assign(table.size(), 1);
+    for (std::size_t at = 0; at < table.size(); ++at) {
+      if (table[at] == 0) kept[at] = 0;
+    }
+  }
+
+  bool narrow(const std::vector<std::vector<std::uint8_t>>& kept, bool& narrowed) {
+    for (std::size_t v = 0; v < tunable_count(); ++v) {
+      if (kept[v].empty() || std::find(kept[v].begin(), kept[v].end(), 0) == kept[v].end()) continue;
+      Domain left;
+      for (std::size_t at = 0; at < kept[v].size(); ++at) {
+        if (kept[v][at] != 0) left.push_back(domains_[v][at]);
+      }
+      domains_[v] = std::move(left);
+      narrowed = true;
+      if (domains_[v].empty()) return false;
+    }
+    return true;
+  }
+
+  Relation::Test function_test(const Constraint& constraint, const std::vector<std::uint32_t>& reads) const {
+    return [this, &constraint, reads](const std::vector<std::uint32_t>& at) {
+      std::vector<Value> arguments;
+      arguments.reserve(reads.size());
+      for (const std::uint32_t v : reads) arguments.push_back(data_.tunables[v].values[domains_[v][at[v]]]);
+      return constraint.holds(arguments);
+    };
+  }
+
+  Relation::Test part_test(const Expression& expression, std::uint32_t part,
+                           const std::vector<std::uint32_t>& reads) const {
+    return [this, program = ExpressionPart(expression, part), reads](const std::vector<std::uint32_t>& at) {
+      return program
+          .test([&](std::uint32_t slot) -> const Value& {
+            const std::uint32_t v = reads[slot];
+            return data_.tunables[v].values[domains_[v][at[v]]];
+          })
+          .value_or(false);
+    };
+  }
+
+  /// Adds a relation without a formula, or applies it at once where it reads at most one open tunable.
+  bool add_test(Relation::Test test, const std::vector<std::uint32_t>& reads,
+                std::vector<std::vector<std::uint8_t>>& kept) {
+    Relation relation;
+    for (const std::uint32_t v : reads) {
+      if (domains_[v].size() > 1) relation.scope.push_back(v);
+    }
+    std::sort(relation.scope.begin(), relation.scope.end());
+    relation.scope.erase(std::unique(relation.scope.begin(), relation.scope.end()), relation.scope.end());
+    relation.test = std::move(test);
+    std::vector<std::uint32_t> at(tunable_count(), 0);
+    if (relation.scope.empty()) return relation.test(at);
+    if (relation.scope.size() == 1) {
+      const std::uint32_t v = relation.scope[0];
+      std::vector<Word> table(domains_[v].size());
+      for (std::size_t i = 0; i < table.size(); ++i) {
+        at[v] = static_cast<std::uint32_t>(i);
+        table[i] = relation.test(at) ? 1 : 0;
+      }
+      keep(kept[v], table);
+    } else {
+      relations_.push_back(std::move(relation));
+    }
+    return true;
+  }
+
+  /// Tabulates small relations and narrows domains to the values that each of them leaves.
+  bool tabulate_relations(bool& narrowed) {
+    // Tables up to this size stay; larger ones between two tunables are still worth a look at the values they
+    // rule out.
+    constexpr double most_cells_kept = 4096, most_cells_of_pair = 1 << 20, most_cells_in_all = 1 << 21;
+    std::vector<Relation*> by_size;
+    for (Relation& relation : relations_) by_size.push_back(&relation);
+    std::stable_sort(by_size.begin(), by_size.end(), [&](const Relation* a, const Relation* b) {
+      return combinations(*a, *formulas_) < combinations(*b, *formulas_);
+    });
+    double cells_in_all = 0;
+    std::vector<std::vector<std::uint8_t>> kept(tunable_count()), marks;
+    narrowed = false;
+    for (Relation* relation : by_size) {
+      const double cells = combinations(*relation, *formulas_);
+      const double limit = relation->scope.size() == 2 && relation->root != Formulas::none
+                               ? most_cells_of_pair
+                               : most_cells_kept;
+      if (cells > limit || (cells_in_all += cells) > most_cells_in_all) continue;
+      tabulate(*relation, *formulas_, tunable_count());
+      supported(*relation, *formulas_, marks);
+      for (std::size_t i = 0; i < relation->scope.size(); ++i) keep(kept[relation->scope[i]], marks[i]);
+      if (cells > most_cells_kept) relation->truth.clear();
+    }
+    rule_out(kept);
+    std::erase_if(relations_, [](const Relation& relation) {
+      return relation.density == 1.0 && !relation.truth.empty();
+    });
+    return narrow(kept, narrowed);
+  }
+
+  /// Looks at each large domain through each relation that is too large to tabulate.
+  void rule_out(std::vector<std::vector<std::uint8_t>>& kept) const {
+    constexpr double most_work = 1 << 19, most_work_in_all = 1 << 21;
+    constexpr std::size_t large = 32;
+    std::vector<const Relation*> pairs;
+    for (const Relation& relation : relations_) {
+      if (relation.scope.size() == 2 && !relation.truth.empty()) pairs.push_back(&relation);
+    }
+    double work = 0;
+    std::vector<std::uint8_t> marks;
+    for (const Relation& relation : relations_) {
+      if (relation.root == Formulas::none || !relation.truth.empty() || relation.scope.size() == 2) continue;
+      for (const std::uint32_t v : relation.scope) {
+        if (domains_[v].size() < large || work > most_work_in_all) continue;
+        const double done = possible(relation, *formulas_, v, pairs, most_work, marks);
+        work += done;
+        if (done > 0) keep(kept[v], marks);
+      }
+    }
+  }
+
+  bool narrow_domains() {
     domains_.clear();
     for (const Tunable& t : data_.tunables) {
       domains_.emplace_back(t.values.size());
       std::iota(domains_.back().begin(), domains_.back().end(), 0);
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      Relation relation;
-      relation.constraint = &data_.constraints[i];
-      for (const std::string& name : relation.constraint->names()) {
-        relation.reads.push_back(index_of(name, *relation.constraint));
-      }
-      relations_.push_back(std::move(relation));
-    }
-  }
-
-  bool holds(const Relation& relation, const std::vector<std::uint32_t>& position) {
-    arguments_.resize(relation.reads.size());
-    for (std::size_t i = 0; i < relation.reads.size(); ++i) {
-      arguments_[i] = data_.tunables[relation.reads[i]].values[position[relation.reads[i]]];
-    }
-    return relation.constraint->holds(arguments_);
-  }
-
-  bool filter_domains() {
-    std::vector<std::uint32_t> position(tunable_count(), 0);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t i = 0; i < tunable_count(); ++i) position[i] = domains_[i][0];
-      for (Relation& relation : relations_) {
-        if (relation.done) continue;
-        relation.scope = relation.reads;
-        std::sort(relation.scope.begin(), relation.scope.end());
-        relation.scope.erase(std::unique(relation.scope.begin(), relation.scope.end()), relation.scope.end());
-        std::erase_if(relation.scope, [&](std::uint32_t v) { return domains_[v].size() == 1; });
-        if (relation.scope.size() > 1) continue;
-        relation.done = true;
-        if (relation.scope.empty()) {
-          if (!holds(relation, position)) return false;
-          continue;
-        }
-        Domain& domain = domains_[relation.scope[0]];
-        std::erase_if(domain, [&](std::uint32_t at) {
-          position[relation.scope[0]] = at;
-          return !holds(relation, position);
-        });
-        if (domain.empty()) return false;
-        position[relation.scope[0]] = domain[0];
-        changed = changed || domain.size() == 1;
-      }
+    // Each round starts from what the last one left; it ends because domains only shrink.
+    for (bool narrowed = true; narrowed;) {
+      if (!read_relations(narrowed)) return false;
+      if (!narrowed && !tabulate_relations(narrowed)) return false;
     }
     return true;
   }
 
-  bool solve() {
-    if (!filter_domains()) return false;
+  bool build_groups() {
     data_.tries.clear();
     data_.group_of.assign(tunable_count(), Trie::none);
     data_.level_of.assign(tunable_count(), 0);
@@ -165,7 +307,6 @@ class SpaceMaker {
       return v;
     };
     for (const Relation& relation : relations_) {
-      if (relation.done) continue;
       for (const std::uint32_t v : relation.scope) leader[find(v)] = find(relation.scope[0]);
     }
     data_.count = 1;
@@ -175,20 +316,37 @@ class SpaceMaker {
         data_.usable[i] = domains_[i];
       } else if (find(i) == i) {
         std::vector<std::uint32_t> group;
+        std::vector<const Relation*> relations;
         for (std::uint32_t v = 0; v < tunable_count(); ++v) {
           if (domains_[v].size() > 1 && find(v) == i) group.push_back(v);
         }
-        Trie trie = build_group(order_group(group));
-        if (trie.node_count() == 0) return false;
-        data_.count *= trie.count;
-        for (std::uint32_t level = 0; level < trie.tunables.size(); ++level) {
-          data_.group_of[trie.tunables[level]] = static_cast<std::uint32_t>(data_.tries.size());
-          data_.level_of[trie.tunables[level]] = level;
+        for (const Relation& relation : relations_) {
+          if (find(relation.scope[0]) == i) relations.push_back(&relation);
         }
-        note_usable(trie);
-        data_.tries.push_back(std::move(trie));
+        if (!add_group(std::move(group), relations)) return false;
       }
     }
+    return true;
+  }
+
+  bool add_group(std::vector<std::uint32_t> group, const std::vector<const Relation*>& relations) {
+    const std::vector<std::uint32_t> order = GroupOrder(*formulas_, relations, std::move(group)).choose();
+    const LevelNodes nodes(*formulas_, relations, order);
+    Layers layers;
+    if (!GroupWalk(*formulas_, nodes, order, domains_, options_.max_states).run(layers)) {
+      raise<ConfigError>("the tunables are too entangled to build their space",
+                         data_.tunables[order[0]].name + " and those connected to it",
+                         "shorten value lists, simplify constraints or raise SpaceOptions::max_states");
+    }
+    Trie trie = reduce(layers, order);
+    if (trie.node_count() == 0) return false;
+    data_.count *= trie.count;
+    for (std::uint32_t level = 0; level < trie.tunables.size(); ++level) {
+      data_.group_of[trie.tunables[level]] = static_cast<std::uint32_t>(data_.tries.size());
+      data_.level_of[trie.tunables[level]] = level;
+    }
+    note_usable(trie);
+    data_.tries.push_back(std::move(trie));
     return true;
   }
 
@@ -211,113 +369,17 @@ class SpaceMaker {
     }
   }
 
-  std::vector<std::uint32_t> order_group(std::vector<std::uint32_t> group) {
-    std::vector<std::uint32_t> order;
-    std::vector<bool> placed(tunable_count(), false);
-    while (order.size() < group.size()) {
-      // next: the tunable that keeps the fewest combinations of half-read tunables apart
-      double best = 0;
-      std::uint32_t choice = Trie::none;
-      for (const std::uint32_t v : group) {
-        if (placed[v]) continue;
-        placed[v] = true;
-        double states = 1;
-        for (const std::uint32_t w : group) {
-          if (placed[w] && open(w, placed)) states *= static_cast<double>(domains_[w].size());
-        }
-        placed[v] = false;
-        if (choice == Trie::none || states < best) {
-          best = states;
-          choice = v;
-        }
-      }
-      placed[choice] = true;
-      order.push_back(choice);
-    }
-    return order;
-  }
-
-  bool open(std::uint32_t v, const std::vector<bool>& placed) const {
-    for (const Relation& relation : relations_) {
-      if (relation.done || std::find(relation.scope.begin(), relation.scope.end(), v) == relation.scope.end())
-        continue;
-      for (const std::uint32_t w : relation.scope) {
-        if (!placed[w]) return true;
-      }
-    }
-    return false;
-  }
-
-  Trie build_group(const std::vector<std::uint32_t>& order) {
-    std::vector<std::uint32_t> level_of(tunable_count(), Trie::none);
-    for (std::uint32_t level = 0; level < order.size(); ++level) level_of[order[level]] = level;
-    // per level: relations complete there, and the tunables still needed below
-    std::vector<std::vector<const Relation*>> checks(order.size());
-    std::vector<std::uint32_t> last_need(order.size(), 0);
-    for (const Relation& relation : relations_) {
-      if (relation.done || level_of[relation.scope[0]] == Trie::none) continue;
-      std::uint32_t last = 0;
-      for (const std::uint32_t v : relation.scope) last = std::max(last, level_of[v]);
-      checks[last].push_back(&relation);
-      for (const std::uint32_t v : relation.scope)
-        last_need[level_of[v]] = std::max(last_need[level_of[v]], last);
-    }
-    Layers layers;
-    std::vector<std::uint32_t> position(tunable_count());
-    for (std::size_t i = 0; i < tunable_count(); ++i) position[i] = domains_[i][0];
-    std::vector<std::vector<std::uint32_t>> states{{}};  // positions of the needed levels
-    std::vector<std::uint32_t> needed;
-    std::size_t total = 0;
-    for (std::uint32_t level = 0; level < order.size(); ++level) {
-      std::vector<std::uint32_t> still;
-      for (std::uint32_t l = 0; l <= level; ++l) {
-        if (last_need[l] > level) still.push_back(l);
-      }
-      Layers::Layer layer;
-      std::unordered_map<std::string, std::uint32_t> ids;
-      std::vector<std::vector<std::uint32_t>> next;
-      for (const std::vector<std::uint32_t>& state : states) {
-        for (std::size_t i = 0; i < needed.size(); ++i) position[order[needed[i]]] = state[i];
-        for (const std::uint32_t at : domains_[order[level]]) {
-          position[order[level]] = at;
-          if (!std::all_of(checks[level].begin(), checks[level].end(),
-                           [&](const Relation* r) { return holds(*r, position); }))
-            continue;
-          std::vector<std::uint32_t> after;
-          for (const std::uint32_t l : still) after.push_back(position[order[l]]);
-          const std::string bytes(reinterpret_cast<const char*>(after.data()),
-                                  after.size() * sizeof(std::uint32_t));
-          const auto [slot, fresh] = ids.emplace(bytes, static_cast<std::uint32_t>(next.size()));
-          if (fresh) next.push_back(std::move(after));
-          layer.value.push_back(at);
-          layer.next.push_back(slot->second);
-        }
-        layer.begin.push_back(static_cast<std::uint32_t>(layer.value.size()));
-      }
-      total += next.size();
-      if (total > options_.max_states) {
-        raise<ConfigError>("the tunables are too entangled to build their space",
-                           data_.tunables[order[0]].name + " and those connected to it",
-                           "shorten value lists, simplify constraints or raise SpaceOptions::max_states");
-      }
-      layers.layers.push_back(std::move(layer));
-      states = std::move(next);
-      needed = std::move(still);
-    }
-    return reduce(layers, order);
-  }
-
   [[noreturn]] void raise_empty() {
-    std::size_t low = 0, high = data_.constraints.size();  // the first `high` constraints leave nothing
+    std::size_t low = 0, high = constraint_count();  // the first `high` constraints leave nothing
     while (low + 1 < high) {
       const std::size_t middle = low + (high - low) / 2;
-      prepare_relations(middle);
-      (solve() ? low : high) = middle;
+      read_names(middle);
+      (narrow_domains() && build_groups() ? low : high) = middle;
     }
-    raise<ConfigError>("no configuration is valid",
-                       "`" + data_.constraints[high - 1].text() +
-                           "` leaves none of those that the constraints before it allow",
-                       "relax it or add values");
+    raise<ConfigError>(
+        "no configuration is valid",
+        "`" + constraint(high - 1).text() + "` leaves none of those that the constraints before it allow",
+        "relax it or add values");
   }
 
   void choose_default() {
@@ -355,8 +417,9 @@ class SpaceMaker {
   SpaceOptions options_;
   std::vector<std::string> names_;
   std::vector<Domain> domains_;
+  std::vector<std::vector<std::uint32_t>> reads_;  // constraint -> the tunables of its slots
+  std::optional<Formulas> formulas_;
   std::vector<Relation> relations_;
-  std::vector<Value> arguments_;
 };
 
 KERNELSEARCH_INLINE std::shared_ptr<const SpaceData> build_space(std::vector<Tunable> tunables,
@@ -369,6 +432,15 @@ KERNELSEARCH_INLINE std::shared_ptr<const SpaceData> build_space(std::vector<Tun
   SpaceMaker(*data, options).make();
   data->build_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   return data;
+}
+
+KERNELSEARCH_INLINE std::optional<Trie> backward_trie(const SpaceData& data, std::size_t max_states) {
+  SpaceData copy;
+  copy.tunables = data.tunables;
+  copy.constraints = data.constraints;
+  std::vector<std::uint32_t> order(data.tunables.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return SpaceMaker(copy, SpaceOptions{max_states}).trie_in_order(order);
 }
 
 }  // namespace kernelsearch::detail
