@@ -282,10 +282,10 @@ std::optional<Fault> Session::cross_check(std::size_t shape, double claimed) {
       if (auto fault =
               runner_->run(1, calls, 0, used, Prepare::nothing, limit_seconds_ + 20 * batch_seconds, ran))
         return fault;
-      // processor time leaves out what others ran on this core meanwhile, which no sample's median shows
-      spent = cpu_before >= 0 && problem_.threads == 1
-                  ? std::min(runner_->worker().cpu() - cpu_before, ran.seconds)
-                  : ran.seconds;
+      // Processor time leaves out what others ran on this core meanwhile, which no sample's median shows.
+      // Shared out among the allowed threads it is the least time that the calls can have taken.
+      spent = ran.seconds;
+      if (cpu_before >= 0) spent = std::min(spent, (runner_->worker().cpu() - cpu_before) / problem_.threads);
       if (repeatable)
         if (auto fault = verify(0, 1, *set)) return fault;
       if (spent >= batch_seconds / 2 || ran.seconds >= 4 * batch_seconds || calls == most) break;
