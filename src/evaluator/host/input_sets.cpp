@@ -73,11 +73,19 @@ std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour fl
   return set;
 }
 
+double InputSets::cost(const ShapePlan& plan) const {
+  const auto known = cost_.find(key_of(plan, InputFlavour::declared));
+  return known == cost_.end() ? 0.0 : known->second;
+}
+
+bool InputSets::dear(const ShapePlan& plan, double runs) const {
+  return references_.spent_seconds() - spent_before_ + runs * cost(plan) > options_.fresh_seconds;
+}
+
 std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour flavour) {
   const auto kept = kept_.find(key_of(plan, flavour));
-  const bool dear = references_.spent_seconds() - spent_before_ >= options_.fresh_seconds;
-  // an own candidate's newest set was seen by it already: take the oldest
-  if (!dear || kept == kept_.end() || kept->second.size() < 2) return draw(plan, flavour);
+  // Two at least, in turns, so that timed calls do not see the set that they were checked on last.
+  if (!dear(plan, 1) || kept == kept_.end() || kept->second.size() < 2) return draw(plan, flavour);
   auto set = kept->second.front();
   kept->second.pop_front();
   kept->second.push_back(set);
@@ -87,17 +95,20 @@ std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour fl
 }
 
 std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& plan) {
-  std::vector<std::shared_ptr<InputSet>> sets{draw(plan, InputFlavour::declared)};
+  const bool first_shape = drawn_ == 0;
+  std::vector<std::shared_ptr<InputSet>> sets;
+  sets.push_back(first_shape ? draw(plan, InputFlavour::declared) : take(plan, InputFlavour::declared));
+  solve(plan, *sets.front());  // tells what the reference costs
   while (sets.size() < options_.seeds) sets.push_back(take(plan, InputFlavour::declared));
   const auto special = [&](InputFlavour flavour) {
-    // of each special flavour one solved set serves all candidates where the reference is dear
+    constexpr double runs = 3;  // exact, of magnitudes, in the kernel's precision
     const auto kept = kept_.find(key_of(plan, flavour));
-    const bool dear = references_.spent_seconds() - spent_before_ >= options_.fresh_seconds;
-    if (dear && kept != kept_.end() && !kept->second.empty()) {
+    const bool known = kept != kept_.end() && !kept->second.empty();
+    if (known && dear(plan, runs)) {
       ++reused_;
       seeds_.push_back(kept->second.back()->seed);
       sets.push_back(kept->second.back());
-    } else {
+    } else if (first_shape || cost(plan) <= options_.special_seconds) {
       sets.push_back(draw(plan, flavour));
     }
   };
@@ -124,7 +135,9 @@ void InputSets::next_candidate() {
 
 void InputSets::solve(const ShapePlan& plan, InputSet& set) {
   if (set.solved) return;
+  const double begin = references_.spent_seconds();
   set.expected = references_.exact(plan, set.contents);
+  cost_[key_of(plan, InputFlavour::declared)] = references_.spent_seconds() - begin;
   set.slack.resize(plan.arguments.size());
   const bool lenient = set.flavour != InputFlavour::declared;
   std::vector<OutputValues> magnitude, kernel;

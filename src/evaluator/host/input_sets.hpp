@@ -30,7 +30,8 @@ class InputSets {
  public:
   InputSets(const Problem& problem, References& references, CheckOptions options);
 
-  /// The sets that one candidate is checked on, the first always new. Call it after the candidate is loaded.
+  /// The sets that one candidate is checked on: see CheckOptions. Call it after the candidate is loaded, with
+  /// the cheapest shape first.
   [[nodiscard]] std::vector<std::shared_ptr<InputSet>> for_check(const ShapePlan& plan);
 
   /// A set of declared values for timed calls: new while the reference is cheap, else one drawn earlier.
@@ -54,11 +55,16 @@ class InputSets {
   [[nodiscard]] Key key_of(const ShapePlan& plan, InputFlavour flavour) const;
   std::shared_ptr<InputSet> draw(const ShapePlan& plan, InputFlavour flavour);
   std::shared_ptr<InputSet> take(const ShapePlan& plan, InputFlavour flavour);
+  /// Whether `runs` of the reference more would pass what one candidate may cost.
+  [[nodiscard]] bool dear(const ShapePlan& plan, double runs) const;
+  /// Seconds of one run of the reference, from the last one of this shape; 0 before the first.
+  [[nodiscard]] double cost(const ShapePlan& plan) const;
 
   const Problem& problem_;
   References& references_;
   CheckOptions options_;
   std::map<Key, std::deque<std::shared_ptr<InputSet>>> kept_;
+  std::map<Key, double> cost_;
   double spent_before_ = 0.0;
   std::size_t drawn_ = 0, reused_ = 0;
   std::vector<std::uint64_t> seeds_;

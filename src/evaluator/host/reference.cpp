@@ -56,7 +56,9 @@ std::unique_ptr<Runner>& References::ready(Real real, const ShapePlan& plan, std
   auto& runner = runners_[index];
   const std::size_t needed = Slots(plan, storage, bytes, least, most).arena_bytes();
   if (!runner || !runner->worker().alive() || runner->arena_bytes() < needed) {
-    runner = std::make_unique<Runner>(settings_, libraries_[index], storage, false, needed);
+    WorkerSettings settings = settings_;
+    if (real != Real::kernel) settings.cores.clear();  // never timed: it may run beside what is
+    runner = std::make_unique<Runner>(settings, libraries_[index], storage, false, needed);
     if (runner->fault())
       raise<ConfigError>("the reference does not load", problem_.name + ": " + runner->fault()->reason,
                          "mend it");

@@ -33,6 +33,8 @@ class Session {
   [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double& seconds);
 
   [[nodiscard]] const ShapePlan& plan(std::size_t shape) const { return shapes_[shape].plan; }
+  /// Seconds of a call as seen so far.
+  [[nodiscard]] double estimate(std::size_t shape) const { return shapes_[shape].estimate; }
 
  private:
   struct ShapeState {
