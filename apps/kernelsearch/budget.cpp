@@ -19,7 +19,7 @@ BudgetOption parse_budget(const std::string& text) {
   for (std::string part; std::getline(parts, part, ',');) {
     double number = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    const std::string unit(end, part.data() + part.size());
+    const std::string unit(end, static_cast<const char*>(part.data()) + part.size());
     if (error != std::errc{} || !(number > 0)) wrong();
     if (unit.empty()) {
       if (number != static_cast<double>(static_cast<std::uint64_t>(number))) wrong();
