@@ -161,8 +161,7 @@ int tune(const TuneOptions& given) {
   if (budget.trials) options.budget = std::make_shared<TrialBudget>(*budget.trials);
   Optimizer search(std::move(policy), TemplateGenerator(kernel), Judge(std::move(evaluator), key, results), options);
 
-  CandidateCodec<Candidate> codec;
-  codec.lookup = lookup_among({kernel});
+  const CandidateCodec<Candidate> codec(lookup_among({kernel}));
   RunId run{};
   if (plan.resumed) {
     run = plan.resumed->id;

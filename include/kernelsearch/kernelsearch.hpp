@@ -26,6 +26,7 @@
 #include "kernelsearch/evaluator/pool.hpp"
 #include "kernelsearch/evaluator/profiled.hpp"
 #include "kernelsearch/evaluator/replay.hpp"
+#include "kernelsearch/evaluator/sampling.hpp"
 #include "kernelsearch/evaluator/then.hpp"
 #include "kernelsearch/evaluator/validated.hpp"
 #include "kernelsearch/fwd.hpp"

@@ -56,8 +56,11 @@ bool is_true(const Value& value) noexcept {
 
 bool is_valid(const Problem& problem, const Shape& shape, const Config& config) {
   if (!problem.valid) return true;
-  return is_true(evaluate(*problem.valid, shape.variables, named_values(problem.kernel.space, config),
-                          "the validity predicate"));
+  try {
+    return is_true(evaluate(*problem.valid, shape.variables, named_values(problem.kernel.space, config)));
+  } catch (const ConfigError&) {
+    return false;  // as for constraints: a division by zero, say, accepts nothing
+  }
 }
 
 }  // namespace kernelsearch

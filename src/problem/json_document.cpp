@@ -36,7 +36,6 @@ class LineIterator {
     return before;
   }
   friend bool operator==(const LineIterator& a, const LineIterator& b) { return a.at_ == b.at_; }
-  friend bool operator!=(const LineIterator& a, const LineIterator& b) { return a.at_ != b.at_; }
 
  private:
   const char* at_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "json_cursor.hpp"
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -50,18 +51,7 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
 /// The space of the keys "tunables", "constraints" and "default" of a problem file.
 [[nodiscard]] Space read_space(const JsonCursor& document);
 
-/// Runs `act`, and says at which place an error in it arose.
-template <class Act>
-auto located(const JsonCursor& place, std::string_view problem, Act act) -> decltype(act());
-
-}  // namespace kernelsearch::detail
-
-#include <exception>
-
-#include "kernelsearch/core/error.hpp"
-
-namespace kernelsearch::detail {
-
+/// Runs `act`, and says at which place a ConfigError in it arose.
 template <class Act>
 auto located(const JsonCursor& place, std::string_view problem, Act act) -> decltype(act()) {
   try {

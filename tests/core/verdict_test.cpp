@@ -17,8 +17,16 @@ TEST_CASE("Verdict: every name is its own and reads back") {
     CHECK(verdict_from(to_string(verdict)) == verdict);
   }
   CHECK(names.size() == verdict_count);
-  CHECK(to_string(Verdict::cheated) == "cheated");  // the last: no name is missing before it
+  // Stores hold these names: a change here needs a migration there.
+  CHECK(to_string(Verdict::ok) == "ok");
+  CHECK(to_string(Verdict::not_generated) == "not_generated");
+  CHECK(to_string(Verdict::rejected) == "rejected");
   CHECK(to_string(Verdict::build_failed) == "build_failed");
+  CHECK(to_string(Verdict::launch_failed) == "launch_failed");
+  CHECK(to_string(Verdict::crashed) == "crashed");
+  CHECK(to_string(Verdict::timed_out) == "timed_out");
+  CHECK(to_string(Verdict::wrong_result) == "wrong_result");
+  CHECK(to_string(Verdict::cheated) == "cheated");
   CHECK_FALSE(verdict_from("Ok").has_value());
   CHECK_FALSE(verdict_from("").has_value());
 }

@@ -64,6 +64,8 @@ TEST_CASE("StopRule: each rule is reached at its bound and not before") {
   CHECK_FALSE(TargetSpeedup{2.0}.reached(progress));
   progress.best_speedup = 2.0;
   CHECK(TargetSpeedup{2.0}.reached(progress));
+  progress.best_speedup.reset();
+  CHECK_FALSE(TargetSpeedup{2.0}.reached(progress));
 }
 
 TEST_CASE("StopRule: || ends with either, && with both, and they nest") {
@@ -79,5 +81,6 @@ TEST_CASE("StopRule: || ends with either, && with both, and they nest") {
   static_assert(StopRule<std::remove_const_t<decltype(nested)>>);
   CHECK(nested.reached(at(20)));
   CHECK_FALSE(nested.reached(at(19)));
+  CHECK(MaxTrials{5}.describe() == "5 trials");
   CHECK((Archetype{1} && (Never{} || Archetype{2})).describe() == "the archetype and never or the archetype");
 }

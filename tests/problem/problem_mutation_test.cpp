@@ -59,7 +59,8 @@ std::string mutated_bytes(std::string text, Rng& rng) {
   return text;
 }
 
-std::vector<Json::json_pointer> places(const Json& json, const Json::json_pointer& here = Json::json_pointer()) {
+std::vector<Json::json_pointer> places(const Json& json,
+                                       const Json::json_pointer& here = Json::json_pointer()) {
   std::vector<Json::json_pointer> all{here};
   const auto add = [&](const Json::json_pointer& at, const Json& member) {
     const auto inner = places(member, at);

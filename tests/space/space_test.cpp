@@ -140,6 +140,20 @@ std::set<Config> brute_force(const std::vector<Tunable>& tunables,
   }
 }
 
+/// The rule of the checksum, written out bit by bit.
+std::uint64_t slow_checksum(const Space& space, const std::set<Config>& valid) {
+  std::uint64_t sum = 0;
+  for (const Config& config : valid) {
+    std::uint32_t crc = 0xFFFFFFFFU;
+    for (const char c : space.key(config)) {
+      crc ^= static_cast<unsigned char>(c);
+      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
+    }
+    sum += ~crc;
+  }
+  return sum;
+}
+
 std::size_t distance(const Config& a, const Config& b) {
   std::size_t differing = 0;
   for (std::size_t i = 0; i < a.indices.size(); ++i) differing += a.indices[i] != b.indices[i] ? 1 : 0;
@@ -217,6 +231,7 @@ TEST_CASE("Space: random small spaces agree with trying every combination, in an
     CAPTURE(round);
     check_against(space, valid, rng);
     const std::uint64_t checksum = space.checksum();
+    CHECK(checksum == slow_checksum(space, valid));
 
     rng.shuffle(random.constraints);
     CHECK(Space::build(random.tunables, random.constraints).checksum() == checksum);

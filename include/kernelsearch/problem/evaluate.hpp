@@ -23,7 +23,8 @@ namespace kernelsearch {
 /// True as Python sees it: not 0, not empty.
 [[nodiscard]] bool is_true(const Value& value) noexcept;
 
-/// Whether the problem's predicate accepts `config` for `shape`: rejected is no failure.
+/// Whether the problem's predicate accepts `config` for `shape`: rejected is no failure. Where the predicate
+/// cannot be evaluated it accepts nothing.
 [[nodiscard]] bool is_valid(const Problem& problem, const Shape& shape, const Config& config);
 
 }  // namespace kernelsearch

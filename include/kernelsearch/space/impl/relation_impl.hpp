@@ -18,10 +18,22 @@ namespace kernelsearch::detail {
 /// Evaluates formula nodes for all values of one tunable at once, the other tunables being fixed.
 class RowProgram {
  public:
-  RowProgram(const Formulas& formulas, std::span<const NodeId> roots, std::uint32_t row_tunable)
-      : formulas_(formulas), tunable_(row_tunable), register_of_(formulas.size(), none) {
-    for (const NodeId root : roots) roots_.push_back(place(root));
+  /// `given` are nodes whose values the caller supplies.
+  RowProgram(const Formulas& formulas, NodeId root, std::uint32_t row_tunable,
+             std::span<const NodeId> given = {})
+      : formulas_(formulas),
+        tunable_(row_tunable),
+        register_of_(formulas.size(), none),
+        given_(given.size(), 0) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      register_of_[given[i]] = static_cast<std::uint32_t>(registers_.size());
+      registers_.push_back({&given_[i], false});
+    }
+    root_ = place(root);
   }
+
+  /// Sets the value of a given node.
+  void give(std::size_t i, Word value) { given_[i] = value; }
 
   /// Sets the position of a tunable other than the row's.
   void fix(std::uint32_t tunable, std::size_t at) {
@@ -38,7 +50,7 @@ class RowProgram {
     }
   }
 
-  [[nodiscard]] Column result(std::size_t root) const { return registers_[roots_[root]]; }
+  [[nodiscard]] Column result() const { return registers_[root_]; }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -83,11 +95,12 @@ class RowProgram {
   std::uint32_t tunable_;
   std::vector<std::uint32_t> register_of_;
   std::vector<Column> registers_;
-  std::vector<std::uint32_t> roots_;
+  std::uint32_t root_ = 0;
   std::vector<Step> steps_;
   std::vector<Fixed> fixed_;
   std::vector<std::vector<Word>> buffers_;
   std::vector<Column> operands_;
+  std::vector<Word> given_;
 };
 
 /// A condition over two or more tunables: a formula that must not be 0, or a test of positions.
@@ -116,8 +129,7 @@ inline void tabulate(Relation& relation, const Formulas& formulas, std::size_t t
   relation.truth.assign(static_cast<std::size_t>(combinations(relation, formulas)), 0);
   std::vector<std::uint32_t> at(tunable_count, 0);
   std::optional<RowProgram> program;
-  if (relation.root != Formulas::none)
-    program.emplace(formulas, std::span<const NodeId>(&relation.root, 1), row);
+  if (relation.root != Formulas::none) program.emplace(formulas, relation.root, row);
   std::size_t met = 0;
   for (std::size_t first = 0; first < relation.truth.size(); first += width) {
     std::size_t rest = first / width;
@@ -131,7 +143,7 @@ inline void tabulate(Relation& relation, const Formulas& formulas, std::size_t t
     for (std::size_t i = 0; i < width; ++i) {
       bool holds = false;
       if (program) {
-        const Column column = program->result(0);
+        const Column column = program->result();
         holds = column.data[column.wide ? i : 0] != 0;
       } else {
         at[row] = static_cast<std::uint32_t>(i);
@@ -162,6 +174,97 @@ inline void supported(const Relation& relation, const Formulas& formulas,
       marks[i][rest % marks[i].size()] = 1;
       rest /= marks[i].size();
     }
+  }
+}
+
+/// The distinct values of a node over the combinations of its tunables that `pairs`, the tabulated relations,
+/// allow; empty where there are more than `most` combinations.
+inline std::vector<Word> value_set(const Formulas& formulas, NodeId id,
+                                   const std::vector<const Relation*>& pairs, double most) {
+  const FormulaNode& node = formulas.node(id);
+  if (node.op == FormulaOp::constant || node.op == FormulaOp::leaf) {
+    std::vector<Word> values = node.table;
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values;
+  }
+  Relation shape;
+  shape.scope = node.scope;
+  if (combinations(shape, formulas) > most) return {};
+  const std::uint32_t row = node.scope.back();
+  const std::size_t width = formulas.domain_size(row);
+  RowProgram program(formulas, id, row);
+  std::vector<const Relation*> filters;
+  for (const Relation* pair : pairs) {
+    if (pair->scope == node.scope) filters.push_back(pair);
+  }
+  std::vector<Word> values;
+  const auto all = static_cast<std::size_t>(combinations(shape, formulas));
+  for (std::size_t first = 0; first < all; first += width) {
+    std::size_t rest = first / width;
+    for (std::size_t i = node.scope.size() - 1; i-- > 0;) {
+      const std::size_t size = formulas.domain_size(node.scope[i]);
+      program.fix(node.scope[i], rest % size);
+      rest /= size;
+    }
+    program.run();
+    const Column column = program.result();
+    for (std::size_t i = 0; i < width; ++i) {
+      const bool allowed = std::all_of(filters.begin(), filters.end(),
+                                       [&](const Relation* filter) { return filter->truth[first + i] != 0; });
+      if (allowed) values.push_back(column.data[column.wide ? i : 0]);
+    }
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+/// The largest parts of a formula that do not depend on `tunable`, constants apart.
+inline void parts_without(const Formulas& formulas, NodeId id, std::uint32_t tunable,
+                          std::vector<NodeId>& parts) {
+  const FormulaNode& node = formulas.node(id);
+  if (node.op == FormulaOp::constant) return;
+  if (!std::binary_search(node.scope.begin(), node.scope.end(), tunable)) {
+    if (std::find(parts.begin(), parts.end(), id) == parts.end()) parts.push_back(id);
+    return;
+  }
+  for (const NodeId arg : node.args) parts_without(formulas, arg, tunable, parts);
+}
+
+/// Marks the values of `tunable` that meet the relation for some values of the parts that do not depend on
+/// it, taken as if those were independent: what stays unmarked is never valid. Returns the work done, or 0
+/// where it would exceed `most`.
+inline double possible(const Relation& relation, const Formulas& formulas, std::uint32_t tunable,
+                       const std::vector<const Relation*>& pairs, double most,
+                       std::vector<std::uint8_t>& marks) {
+  constexpr double most_combinations = 4096;
+  std::vector<NodeId> parts;
+  parts_without(formulas, relation.root, tunable, parts);
+  std::vector<std::vector<Word>> values;
+  double work = static_cast<double>(formulas.domain_size(tunable));
+  for (const NodeId part : parts) {
+    values.push_back(value_set(formulas, part, pairs, most_combinations));
+    work *= static_cast<double>(values.back().size());
+    if (work == 0 || work > most) return 0;
+  }
+  RowProgram program(formulas, relation.root, tunable, parts);
+  marks.assign(formulas.domain_size(tunable), 0);
+  std::vector<std::size_t> at(parts.size(), 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) program.give(i, values[i][0]);
+  for (;;) {
+    program.run();
+    const Column column = program.result();
+    for (std::size_t i = 0; i < marks.size(); ++i)
+      if (column.data[column.wide ? i : 0] != 0) marks[i] = 1;
+    std::size_t digit = 0;
+    while (digit < parts.size() && ++at[digit] == values[digit].size()) {
+      at[digit] = 0;
+      program.give(digit, values[digit][0]);
+      ++digit;
+    }
+    if (digit == parts.size()) return work;
+    program.give(digit, values[digit][at[digit]]);
   }
 }
 

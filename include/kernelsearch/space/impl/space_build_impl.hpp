@@ -28,15 +28,33 @@ class SpaceMaker {
 
   void make() {
     validate();
-    read_names(data_.constraints.size());
-    if (!solve()) raise_empty();
+    read_names(constraint_count());
+    if (!narrow_domains() || !build_groups()) raise_empty();
     choose_default();
+  }
+
+  /// One trie for everything, assigned in the given order; for a space that is known to have configurations.
+  std::optional<Trie> trie_in_order(const std::vector<std::uint32_t>& order) {
+    validate();
+    read_names(constraint_count());
+    std::vector<const Relation*> relations;
+    if (!narrow_domains()) return std::nullopt;
+    for (const Relation& relation : relations_) relations.push_back(&relation);
+    const LevelNodes nodes(*formulas_, relations, order);
+    Layers layers;
+    if (!GroupWalk(*formulas_, nodes, order, domains_, options_.max_states).run(layers)) return std::nullopt;
+    return reduce(layers, order);
   }
 
  private:
   using Domain = std::vector<std::uint32_t>;
 
   std::size_t tunable_count() const { return data_.tunables.size(); }
+  std::size_t constraint_count() const { return data_.constraints.size() + data_.conditions.size(); }
+  const Constraint& constraint(std::size_t i) const {
+    return i < data_.constraints.size() ? data_.constraints[i]
+                                        : data_.conditions[i - data_.constraints.size()];
+  }
 
   void validate() {
     data_.raw_count = 1;
@@ -72,7 +90,7 @@ class SpaceMaker {
         std::vector<std::string> reads = condition.names();
         reads.push_back(t.name);
         const Value pinned = t.values[t.default_index];
-        data_.constraints.emplace_back(
+        data_.conditions.emplace_back(
             reads,
             [condition, pinned](std::span<const Value> values) {
               return condition.try_test(values.first(values.size() - 1)).value_or(false) ||
@@ -97,8 +115,8 @@ class SpaceMaker {
     reads_.clear();
     for (std::size_t i = 0; i < count; ++i) {
       reads_.emplace_back();
-      for (const std::string& name : data_.constraints[i].names()) {
-        reads_.back().push_back(index_of(name, data_.constraints[i]));
+      for (const std::string& name : constraint(i).names()) {
+        reads_.back().push_back(index_of(name, constraint(i)));
       }
     }
   }
@@ -113,15 +131,14 @@ class SpaceMaker {
     std::vector<std::vector<std::uint8_t>> kept(tunable_count());
     FormulaReader reader(*formulas_, data_.tunables, domains_);
     for (std::size_t i = 0; i < reads_.size(); ++i) {
-      const Constraint& constraint = data_.constraints[i];
-      if (!constraint.expression()) {
-        if (!add_test(function_test(constraint, reads_[i]), reads_[i], kept)) return false;
+      const Constraint& given = constraint(i);
+      if (!given.expression()) {
+        if (!add_test(function_test(given, reads_[i]), reads_[i], kept)) return false;
         continue;
       }
-      for (const FormulaReader::Conjunct& part : reader.read(*constraint.expression(), reads_[i])) {
+      for (const FormulaReader::Conjunct& part : reader.read(*given.expression(), reads_[i])) {
         if (part.root == Formulas::none) {
-          if (!add_test(part_test(*constraint.expression(), part.part, reads_[i]), reads_[i], kept))
-            return false;
+          if (!add_test(part_test(*given.expression(), part.part, reads_[i]), reads_[i], kept)) return false;
           continue;
         }
         const FormulaNode& node = formulas_->node(part.root);
@@ -142,7 +159,8 @@ class SpaceMaker {
     return narrow(kept, narrowed);
   }
 
-  static void keep(std::vector<std::uint8_t>& kept, const std::vector<Word>& table) {
+  template <class T>
+  static void keep(std::vector<std::uint8_t>& kept, const std::vector<T>& table) {
     if (kept.empty()) kept.assign(table.size(), 1);
     for (std::size_t at = 0; at < table.size(); ++at) {
       if (table[at] == 0) kept[at] = 0;
@@ -231,22 +249,38 @@ class SpaceMaker {
       if (cells > limit || (cells_in_all += cells) > most_cells_in_all) continue;
       tabulate(*relation, *formulas_, tunable_count());
       supported(*relation, *formulas_, marks);
-      for (std::size_t i = 0; i < relation->scope.size(); ++i) {
-        std::vector<std::uint8_t>& mine = kept[relation->scope[i]];
-        if (mine.empty()) mine.assign(marks[i].size(), 1);
-        for (std::size_t at = 0; at < mine.size(); ++at) {
-          if (marks[i][at] == 0) mine[at] = 0;
-        }
-      }
+      for (std::size_t i = 0; i < relation->scope.size(); ++i) keep(kept[relation->scope[i]], marks[i]);
       if (cells > most_cells_kept) relation->truth.clear();
     }
+    rule_out(kept);
     std::erase_if(relations_, [](const Relation& relation) {
       return relation.density == 1.0 && !relation.truth.empty();
     });
     return narrow(kept, narrowed);
   }
 
-  bool solve() {
+  /// Looks at each large domain through each relation that is too large to tabulate.
+  void rule_out(std::vector<std::vector<std::uint8_t>>& kept) const {
+    constexpr double most_work = 1 << 19, most_work_in_all = 1 << 21;
+    constexpr std::size_t large = 32;
+    std::vector<const Relation*> pairs;
+    for (const Relation& relation : relations_) {
+      if (relation.scope.size() == 2 && !relation.truth.empty()) pairs.push_back(&relation);
+    }
+    double work = 0;
+    std::vector<std::uint8_t> marks;
+    for (const Relation& relation : relations_) {
+      if (relation.root == Formulas::none || !relation.truth.empty() || relation.scope.size() == 2) continue;
+      for (const std::uint32_t v : relation.scope) {
+        if (domains_[v].size() < large || work > most_work_in_all) continue;
+        const double done = possible(relation, *formulas_, v, pairs, most_work, marks);
+        work += done;
+        if (done > 0) keep(kept[v], marks);
+      }
+    }
+  }
+
+  bool narrow_domains() {
     domains_.clear();
     for (const Tunable& t : data_.tunables) {
       domains_.emplace_back(t.values.size());
@@ -257,7 +291,7 @@ class SpaceMaker {
       if (!read_relations(narrowed)) return false;
       if (!narrowed && !tabulate_relations(narrowed)) return false;
     }
-    return build_groups();
+    return true;
   }
 
   bool build_groups() {
@@ -336,16 +370,16 @@ class SpaceMaker {
   }
 
   [[noreturn]] void raise_empty() {
-    std::size_t low = 0, high = data_.constraints.size();  // the first `high` constraints leave nothing
+    std::size_t low = 0, high = constraint_count();  // the first `high` constraints leave nothing
     while (low + 1 < high) {
       const std::size_t middle = low + (high - low) / 2;
       read_names(middle);
-      (solve() ? low : high) = middle;
+      (narrow_domains() && build_groups() ? low : high) = middle;
     }
-    raise<ConfigError>("no configuration is valid",
-                       "`" + data_.constraints[high - 1].text() +
-                           "` leaves none of those that the constraints before it allow",
-                       "relax it or add values");
+    raise<ConfigError>(
+        "no configuration is valid",
+        "`" + constraint(high - 1).text() + "` leaves none of those that the constraints before it allow",
+        "relax it or add values");
   }
 
   void choose_default() {
@@ -398,6 +432,15 @@ KERNELSEARCH_INLINE std::shared_ptr<const SpaceData> build_space(std::vector<Tun
   SpaceMaker(*data, options).make();
   data->build_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   return data;
+}
+
+KERNELSEARCH_INLINE std::optional<Trie> backward_trie(const SpaceData& data, std::size_t max_states) {
+  SpaceData copy;
+  copy.tunables = data.tunables;
+  copy.constraints = data.constraints;
+  std::vector<std::uint32_t> order(data.tunables.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return SpaceMaker(copy, SpaceOptions{max_states}).trie_in_order(order);
 }
 
 }  // namespace kernelsearch::detail

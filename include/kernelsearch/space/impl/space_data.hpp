@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +43,7 @@ struct Trie {
 struct SpaceData {
   std::vector<Tunable> tunables;
   std::vector<Constraint> constraints;
+  std::vector<Constraint> conditions;  // of conditional tunables: active, or at the default
   std::unordered_map<std::string, std::size_t> by_name;
   std::vector<Trie> tries;                         // groups with more than one combination
   std::vector<std::uint32_t> group_of;             // tunable -> trie, or Trie::none where it is fixed
@@ -67,5 +69,9 @@ struct Layers {
 /// Merges equal subtrees from the last level up, drops dead ends and counts. Empty (begin.size() == 1) where
 /// nothing is left.
 [[nodiscard]] Trie reduce(const Layers& layers, std::vector<std::uint32_t> tunables);
+
+/// One trie over all tunables, in the order opposite to their declaration; empty where it would need more
+/// than `max_states` states.
+[[nodiscard]] std::optional<Trie> backward_trie(const SpaceData& data, std::size_t max_states);
 
 }  // namespace kernelsearch::detail
