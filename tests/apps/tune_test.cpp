@@ -37,7 +37,7 @@ std::map<int, nlohmann::json> trials_of_newest(const Desk& desk) {
 
 }  // namespace
 
-TEST_CASE("command: new, check, tune, runs, show") {
+TEST_CASE("command: new, check, tune, runs, show, best, export") {
   const Desk desk;
   Ran ran = desk.kernelsearch({"new", "mine"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
@@ -54,6 +54,22 @@ TEST_CASE("command: new, check, tune, runs, show") {
       desk.kernelsearch({"tune", "mine", "--budget", "15", "--json", "--store", "runs.db", "--out", "tuned"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   has(ran.err, "run 1 of mine");
+  const auto result = ran.json();
+  REQUIRE(result.is_object());
+  CHECK(result["run"] == 1);
+  CHECK(result["problem"] == "mine");
+  CHECK(result["trials"] == 15);
+  std::uint64_t judged = 0;
+  for (const auto& count : result["verdicts"]) judged += count.get<std::uint64_t>();
+  CHECK(judged == 15);
+  CHECK(result["best"]["config"].contains("ROWS"));
+  CHECK(result["best"]["seconds"].get<double>() > 0);
+  CHECK(result["best"]["speedup"]["ratio"].get<double>() > 0);
+  for (const auto& file : result["files"]) {
+    CAPTURE(file.get<std::string>());
+    CHECK(std::filesystem::file_size(desk.path() / file.get<std::string>()) > 0);
+  }
+  CHECK(result["files"].size() == 4);
 
   const auto run = newest_run(desk);
   REQUIRE(run.is_object());
@@ -82,6 +98,39 @@ TEST_CASE("command: new, check, tune, runs, show") {
   ran = desk.kernelsearch({"show", "other", "--store", "runs.db"});
   CHECK(ran.code == 3);
   has(ran.err, "kernelsearch runs");
+
+  const auto winner = desk.kernelsearch({"best", "--store", "runs.db", "--json"}).json();
+  REQUIRE(winner.is_object());
+  CHECK(winner["best"] == result["best"]);
+  ran = desk.kernelsearch({"best", "latest", "--store", "runs.db"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "ROWS");
+  ran = desk.kernelsearch({"best", "1", "--store", "runs.db", "--source"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  write_text(desk.path() / "fast.cpp", ran.out);
+  ran = desk.program({"g++", "-std=c++20", "-c", "fast.cpp", "-o", "fast.o"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  ran = desk.kernelsearch({"best", "1", "--store", "runs.db", "--settings"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "ROWS");
+  write_text(desk.path() / "settings.cpp", ran.out);
+  ran = desk.program({"g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "settings.cpp"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+
+  ran = desk.kernelsearch({"export", "latest", "--store", "runs.db"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  std::istringstream lines(ran.out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    CHECK_MESSAGE(nlohmann::json::parse(line, nullptr, false).is_object(), line);
+  CHECK(count >= 15);
+  ran = desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "csv", "-o", "run.csv"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.out == "");
+  has(read_text(desk.path() / "run.csv"), "ROWS");
+  for (const char* format : {"t4", "t4-metadata"})
+    CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", format}).json().is_object());
+  CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", "cvs"}).code == 2);
 }
 
 TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes on") {
