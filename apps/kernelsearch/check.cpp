@@ -18,6 +18,7 @@
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/lint.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
 
 namespace kernelsearch::app {
