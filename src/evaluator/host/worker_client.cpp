@@ -216,6 +216,11 @@ std::optional<Fault> WorkerClient::census() const {
   return std::nullopt;
 }
 
+bool WorkerClient::alive() {
+  int status = 0;
+  return process_.running() && !process_.wait(0.0, status);
+}
+
 void WorkerClient::stop() noexcept {
   process_.kill();
   socket_.reset();

@@ -62,7 +62,8 @@ class WorkerClient {
   /// CPU time of the worker in seconds; negative when unknown.
   [[nodiscard]] double cpu() const { return cpu_seconds(pid_); }
   [[nodiscard]] double clock_seconds() const noexcept { return clock_seconds_; }
-  [[nodiscard]] bool alive() const noexcept { return process_.running(); }
+  /// False also when it was ended from outside, for instance with the thread that started it.
+  [[nodiscard]] bool alive();
   void stop() noexcept;
 
  private:

@@ -364,6 +364,19 @@ TEST_CASE("HostEvaluator: a reference that cannot be right is the problem's faul
   CHECK_THROWS_AS((void)judge_problem(with_reference("y[i] = 0; y[n] = 0;")), ConfigError);
 }
 
+TEST_CASE("HostEvaluator: the reference survives the threads that used it") {
+  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  HostOptions options = quick();
+  options.pairs = {.when = Pairing::always, .max_pairs = 3};
+  HostEvaluator evaluator(problem, options);
+  for (int i = 0; i < 2; ++i) {
+    Evaluation e;
+    std::thread([&] { e = evaluator.evaluate(support::default_candidate(problem), {}); }).join();
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+    CHECK(e.measurement.speedup);
+  }
+}
+
 TEST_CASE("HostEvaluator: identities name the processor and the compiler") {
   const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
   const HostEvaluator evaluator(problem, quick());
