@@ -45,13 +45,19 @@ double correctness(const Evaluation& evaluation) {
   return std::clamp((evaluation.progress - 0.5) / 0.25, 0.0, 1.0);
 }
 
+/// JSON has no infinities; T4 takes texts for measured values.
+ordered_json number_or_text(double value) {
+  if (std::isfinite(value)) return value;
+  return ordered_json(value_to_json(value));
+}
+
 ordered_json measurement(const std::string& name, ordered_json value, const char* unit) {
   return {{"name", name}, {"value", std::move(value)}, {"unit", unit}};
 }
 
 ordered_json in_milliseconds(const std::vector<double>& seconds) {
   ordered_json list = ordered_json::array();
-  for (const double one : seconds) list.push_back(one * milliseconds);
+  for (const double one : seconds) list.push_back(number_or_text(one * milliseconds));
   return list;
 }
 
@@ -65,17 +71,18 @@ ordered_json result_of(const StoredTrial& trial) {
   if (ok && measured.shapes.size() == 1)
     runtimes = in_milliseconds(measured.shapes.front().samples);
   else if (ok)
-    runtimes.push_back(measured.seconds * milliseconds);
+    runtimes.push_back(number_or_text(measured.seconds * milliseconds));
 
   ordered_json measurements = ordered_json::array();
   if (ok) {
-    measurements.push_back(measurement("time", measured.seconds * milliseconds, "ms"));
-    if (measured.speedup) measurements.push_back(measurement("speedup", measured.speedup->ratio, ""));
+    measurements.push_back(measurement("time", number_or_text(measured.seconds * milliseconds), "ms"));
+    if (measured.speedup)
+      measurements.push_back(measurement("speedup", number_or_text(measured.speedup->ratio), ""));
     for (const ShapeMeasurement& shape : measured.shapes)
       measurements.push_back(measurement("times_" + shape.shape, in_milliseconds(shape.samples), "ms"));
   }
   for (const auto& [name, value] : evaluation.features)
-    if (std::isfinite(value)) measurements.push_back(measurement(name, value, ""));
+    measurements.push_back(measurement(name, number_or_text(value), ""));
 
   // "compilation_time" is what the schema names, "compilation" and "benchmark" what Kernel Tuner writes.
   return {{"timestamp", trial.at},
