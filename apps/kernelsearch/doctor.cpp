@@ -100,6 +100,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("doctor", "Say what works on this machine and how to get the rest");
   auto json = std::make_shared<bool>(false);
   sub->add_flag("--json", *json, "Print a JSON array");
+  sub->footer("Example: kernelsearch doctor");
   sub->callback([json, &exit_code] {
     bool usable = true;
     auto array = nlohmann::ordered_json::array();

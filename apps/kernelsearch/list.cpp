@@ -41,6 +41,7 @@ void add_list(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::IsMember({"policies", "generators", "evaluators"}));
   sub->add_flag("--json", options->json, "Print a JSON array");
+  sub->footer("Example: kernelsearch list policies");
   sub->callback([options, &exit_code] {
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const auto& [name, summary] : rows_of(options->what)) {

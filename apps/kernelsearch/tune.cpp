@@ -24,6 +24,8 @@
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
+#include "progress.hpp"
+#include "result.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
@@ -172,26 +174,25 @@ int tune(const TuneOptions& given) {
   }
   RunRecorder<Config> recorder(store, run, codec);
 
-  struct P { void on_trial(const Trial<Candidate>& t, const Config& c) { fmt::print(stderr, "{} {} {} {:.6f} {} {:.2f}+{:.2f}+{:.2f}s sp {}\n", number(t.outcome.id), t.candidate->kernel->space.key(c), to_string(t.outcome.evaluation.verdict), t.outcome.objective, t.outcome.evaluation.reason.substr(0, 300), t.outcome.evaluation.phases.build, t.outcome.evaluation.phases.check, t.outcome.evaluation.phases.measure, t.outcome.evaluation.measurement.speedup ? t.outcome.evaluation.measurement.speedup->ratio : 0); } } printer;
   if (!o.quiet)
     fmt::print(stderr, "run {} of {}: {} configurations, policy {}, budget {}\non {}, {}\n", number(run), problem.name,
                kernel->space.count().to_string(), o.policy, o.budget, info.device, info.toolchain);
+  Progress progress(o.quiet, progress_options(budget, plan.resumed));
 
   RunLimits limits;
   limits.seconds = budget.seconds;
   if (o.target_speedup > 0) limits.speedup = o.target_speedup;
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
-  RunSummary summary = search.run(limits, recorder, printer);
+  RunSummary summary = search.run(limits, recorder, progress);
   if (!interrupt.requested())
-    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(), o.quiet, recorder);
+    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(), o.quiet, recorder, progress);
+  progress.close();
   store.end_run(run, summary.reason, summary.seconds);
-  const std::string reason = summary.reason;
-  summary = search.summary();
-  summary.reason = reason;
-
-  if (auto b = search.best()) fmt::print("best {} {:.6f}s speedup {}\n", b->candidate->kernel->space.key(b->candidate->config), b->outcome.objective, b->outcome.evaluation.measurement.speedup ? b->outcome.evaluation.measurement.speedup->ratio : 0);
+  const bool found = search.best() != nullptr;
+  const std::filesystem::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
+  report_result(store, run, problem, found ? std::optional(folder) : std::nullopt, o.json);
   if (interrupt.requested()) return interrupted;
-  return summary.best ? success : nothing_found;
+  return found ? success : nothing_found;
 }
 
 }  // namespace kernelsearch::app

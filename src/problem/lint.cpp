@@ -56,23 +56,32 @@ std::string number(double value) {
   return to_string(Value{value});
 }
 
+/// What a shape of one row or one element may show although the problem is good: a finding only where every
+/// shape looked at shows it.
+struct Suspicion {
+  std::string about;  ///< what it has in common with those of other shapes
+  LintFinding finding;
+};
+
 /// The checks of one shape. A finding about an output is made once, for the first shape that shows it.
 class ShapeLint {
  public:
   ShapeLint(const Problem& problem, LintRunner& runner, const Shape& shape, std::uint64_t seed,
-            std::vector<LintFinding>& findings)
+            std::vector<LintFinding>& findings, std::vector<Suspicion>& suspicions)
       : problem_(problem),
         runner_(runner),
         shape_(shape),
         seed_(seed),
         outputs_(outputs_of(problem)),
-        findings_(findings) {}
+        findings_(findings),
+        suspicions_(suspicions) {}
 
-  void run() {
+  /// False where the reference gives nothing to judge by.
+  bool run() {
     const CallInputs inputs = draw_inputs(problem_, shape_, seed_);
     const CallInputs others = draw_inputs(problem_, shape_, seed_ + 1);
     const auto expected = call(true, inputs);
-    if (!expected) return;
+    if (!expected) return false;
     check_default(inputs, *expected);
     const auto again = call(true, inputs);
     if (again)
@@ -81,9 +90,9 @@ class ShapeLint {
           error("two runs of the reference differ in output " + name(o),
                 "a reference computes the same every time");
     const auto other = call(true, others);
-    if (!other) return;
+    if (!other) return false;
     for (std::size_t o = 0; o < outputs_.size(); ++o) check_output(o, (*expected)[o], (*other)[o]);
-    check_sensitivity(inputs, *expected);
+    return check_sensitivity(inputs, *expected);
   }
 
  private:
@@ -92,7 +101,6 @@ class ShapeLint {
   std::string name(std::size_t o) const { return outputs_[o]->name + " (shape " + shape_.name + ")"; }
 
   void add(Severity severity, std::string what, std::string todo) {
-    const std::string suffix = " (shape " + shape_.name + ")";
     const std::string core = what.substr(0, what.find(" (shape "));
     for (const LintFinding& finding : findings_)
       if (finding.what.substr(0, finding.what.find(" (shape ")) == core) return;
@@ -100,6 +108,10 @@ class ShapeLint {
   }
   void error(std::string what, std::string todo) { add(Severity::error, std::move(what), std::move(todo)); }
   void warn(std::string what, std::string todo) { add(Severity::warning, std::move(what), std::move(todo)); }
+
+  void suspect(Severity severity, std::string about, std::string what, std::string todo) {
+    suspicions_.push_back({std::move(about), {severity, std::move(what), std::move(todo)}});
+  }
 
   /// The outputs of the reference or of the default; empty after a finding that there are none.
   std::optional<Outputs> call(bool reference, const CallInputs& inputs) {
@@ -161,18 +173,21 @@ class ShapeLint {
         std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
     const bool fixed = same(values, others);
     if (constant && fixed) {
-      error("output " + name(o) + " is always " + number(values.front()),
-            "a kernel that writes this constant passes: choose inputs, or check the reference");
+      suspect(Severity::error, "fixed " + outputs_[o]->name,
+              "output " + name(o) + " is always " + number(values.front()),
+              "a kernel that writes this constant passes: choose inputs, or check the reference");
       return;
     }
     if (fixed) {
       if (any_random())
-        error("output " + name(o) + " does not depend on the inputs' values",
-              "a kernel that writes a stored answer passes: choose inputs, or check the reference");
+        suspect(Severity::error, "fixed " + outputs_[o]->name,
+                "output " + name(o) + " does not depend on the inputs' values",
+                "a kernel that writes a stored answer passes: choose inputs, or check the reference");
       return;
     }
     if (constant && values.size() > 1)
-      warn("all elements of output " + name(o) + " are equal", "choose inputs that tell elements apart");
+      suspect(Severity::warning, "equal " + outputs_[o]->name,
+              "all elements of output " + name(o) + " are equal", "choose inputs that tell elements apart");
     check_spread(o, tolerance, values, others);
   }
 
@@ -196,16 +211,18 @@ class ShapeLint {
       const std::string bound = "; the bound is " + number(tolerance.absolute) + " + " +
                                 number(tolerance.relative) + " * |expected|";
       if (passing == values.size()) {
-        error("the tolerance of output " + name(o) + " is wider than its spread: " + what + " would pass" +
-                  bound,
-              "tighten the tolerance, or scale the inputs up");
+        suspect(Severity::error, "wide " + outputs_[o]->name,
+                "the tolerance of output " + name(o) + " is wider than its spread: " + what + " would pass" +
+                    bound,
+                "tighten the tolerance, or scale the inputs up");
         return;
       }
       if (share > 0.9) {
-        warn("the tolerance of output " + name(o) +
-                 " is as wide as the spread of most of its elements: " + what + " would pass for " +
-                 std::to_string(static_cast<int>(100 * share)) + " % of them" + bound,
-             "tighten the tolerance, or scale the inputs up");
+        suspect(Severity::warning, "wide " + outputs_[o]->name,
+                "the tolerance of output " + name(o) +
+                    " is as wide as the spread of most of its elements: " + what + " would pass for " +
+                    std::to_string(static_cast<int>(100 * share)) + " % of them" + bound,
+                "tighten the tolerance, or scale the inputs up");
         return;
       }
     }
@@ -223,7 +240,7 @@ class ShapeLint {
   }
 
   /// Draws each input anew, the others unchanged, and looks whether any output moves.
-  void check_sensitivity(const CallInputs& inputs, const Outputs& expected) {
+  bool check_sensitivity(const CallInputs& inputs, const Outputs& expected) {
     const CallInputs redrawn = draw_inputs(problem_, shape_, seed_ + 2);
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
@@ -236,14 +253,16 @@ class ShapeLint {
       }
       if (changed[i] == inputs[i]) continue;
       const auto outputs = call(true, changed);
-      if (!outputs) return;
+      if (!outputs) return false;
       bool moved = false;
       for (std::size_t o = 0; o < outputs_.size(); ++o) moved = moved || !same((*outputs)[o], expected[o]);
       if (!moved)
-        warn(
+        suspect(
+            Severity::warning, "ignored " + argument.name,
             "no output depends on input " + argument.name + " (shape " + shape_.name + ")",
             "a kernel that ignores it passes: check the reference, or choose its values so that they matter");
     }
+    return true;
   }
 
   const Problem& problem_;
@@ -252,7 +271,26 @@ class ShapeLint {
   std::uint64_t seed_;
   std::vector<const Argument*> outputs_;
   std::vector<LintFinding>& findings_;
+  std::vector<Suspicion>& suspicions_;
 };
+
+/// The mildest of each kind that every shape shows, of the smallest shape among equals.
+void keep_shared(const std::vector<std::vector<Suspicion>>& shapes, std::vector<LintFinding>& findings) {
+  if (shapes.empty()) return;
+  for (const Suspicion& first : shapes.front()) {
+    const LintFinding* mildest = &first.finding;
+    for (const auto& others : shapes) {
+      const auto same_kind = std::find_if(others.begin(), others.end(),
+                                          [&](const Suspicion& other) { return other.about == first.about; });
+      if (same_kind == others.end()) {
+        mildest = nullptr;
+        break;
+      }
+      if (same_kind->finding.severity < mildest->severity) mildest = &same_kind->finding;
+    }
+    if (mildest != nullptr) findings.push_back(*mildest);
+  }
+}
 
 bool power_of_two(double value) {
   int exponent = 0;
@@ -339,7 +377,13 @@ std::vector<LintFinding> lint(const Problem& problem, LintRunner& runner, LintOp
     return bytes_of(problem, *a) < bytes_of(problem, *b);
   });
   if (shapes.size() > options.max_shapes) shapes.resize(options.max_shapes);
-  for (const Shape* shape : shapes) ShapeLint(problem, runner, *shape, options.seed, findings).run();
+  std::vector<std::vector<Suspicion>> suspicions;
+  for (const Shape* shape : shapes) {
+    std::vector<Suspicion> of_shape;
+    if (ShapeLint(problem, runner, *shape, options.seed, findings, of_shape).run())
+      suspicions.push_back(std::move(of_shape));
+  }
+  keep_shared(suspicions, findings);
   return findings;
 }
 

@@ -247,9 +247,31 @@ TEST_CASE("lint: runs the smallest shapes that are valid, and says which are not
   text.insert(text.find("{\"name\": \"odd\""),
               "{\"name\": \"mid\", \"n\": 500}, {\"name\": \"small\", \"n\": 99}, ");
   Scripted runner;
-  has(linted(runner, text.c_str()), "warning: the default is not valid for shape odd");
+  has(listed(lint(parsed(text), runner, {0, 2})), "warning: the default is not valid for shape odd");
   CHECK(runner.shapes.front() == "small");
   CHECK(runner.shapes.back() == "mid");
+  (void)lint(parsed(text), runner);
+  CHECK(runner.shapes.back() == "large");
+}
+
+TEST_CASE("lint: a shape of one element may be constant, the problem may not") {
+  std::string text = axpy;
+  text.insert(text.find("{\"name\": \"odd\""), "{\"name\": \"one\", \"n\": 1, \"weight\": 0}, ");
+  Scripted runner;  // as softmax: one element alone is always 1, whatever its inputs
+  runner.reference = runner.kernel = both([](const Call& call) {
+    std::vector<double> y = right(call);
+    double sum = 0;
+    for (double& value : y) sum += value = std::exp(value);
+    for (double& value : y) value /= sum;
+    return y;
+  });
+  std::string strict = text;
+  strict.insert(strict.rfind("\"role\": \"out\""),
+                "\"tolerance\": {\"absolute\": 1e-9, \"relative\": 1e-5}, ");
+  CHECK(linted(runner, strict.c_str()) == "");
+  runner.reference = runner.kernel =
+      both([](const Call& call) { return std::vector<double>(call.x.size(), 1.0); });
+  has(linted(runner, text.c_str()), "error: output y (shape one) is always 1.0");
 }
 
 TEST_CASE("lint_static: nothing to time, nothing to tune, one shape, round or tiny sizes") {

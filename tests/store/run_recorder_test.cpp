@@ -80,7 +80,7 @@ void check_kills(std::size_t in_flight) {
     run = store.begin_run({.name = "killed"});
   }
   Rng rng(in_flight);
-  int kills = 0;
+  std::uint64_t kills = 0;
   for (bool finished = false; !finished;) {
     heard->count = 0;
     const pid_t child = fork();
@@ -99,7 +99,8 @@ void check_kills(std::size_t in_flight) {
       }
       _exit(code);
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(3000 + rng.below(12000)));
+    // Ever longer, so that a slow machine gets to the end too.
+    std::this_thread::sleep_for(std::chrono::microseconds(3000 + rng.below(12000) + 300ull * kills));
     kill(child, SIGKILL);
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);

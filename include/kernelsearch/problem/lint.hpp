@@ -40,7 +40,7 @@ class LintRunner {
 /// How much of a problem `lint` runs.
 struct LintOptions {
   std::uint64_t seed = 0;
-  std::size_t max_shapes = 2;  ///< the smallest that the validity predicate accepts
+  std::size_t max_shapes = 3;  ///< the smallest that the validity predicate accepts
 };
 
 /// What can be seen without running: nothing to time, nothing to tune, one shape only, only sizes that powers
@@ -49,7 +49,8 @@ struct LintOptions {
 
 /// `lint_static` and what running shows: a reference or default that fails or gives no numbers, a default
 /// outside of the tolerance, two runs that differ, an output that is constant, one that ignores the inputs or
-/// some input, a tolerance so wide that a constant or another call's result passes.
+/// some input, a tolerance so wide that a constant or another call's result passes; these last four only where
+/// every shape looked at shows them, since a single row or element may well.
 [[nodiscard]] std::vector<LintFinding> lint(const Problem& problem, LintRunner& runner,
                                             LintOptions options = {});
 
