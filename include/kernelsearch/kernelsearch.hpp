@@ -50,6 +50,7 @@
 #include "kernelsearch/space/big_count.hpp"
 #include "kernelsearch/space/config.hpp"
 #include "kernelsearch/space/constraint.hpp"
+#include "kernelsearch/space/encoding.hpp"
 #include "kernelsearch/space/space.hpp"
 #include "kernelsearch/space/space_builder.hpp"
 #include "kernelsearch/space/tunable.hpp"
