@@ -161,6 +161,9 @@ TEST_CASE("command: check tells errors by its exit code") {
   CHECK(json["ran"] == true);
   CHECK(json["findings"][0]["severity"] == "error");
   CHECK(json["shapes"][1]["bytes"] == 37 * 8);
+  const Ran all = desk.kernelsearch({"check", "problem.json", "--all"});
+  CHECK(all.code == 1);
+  has(all.out, "run on 2 of 2 shapes");
   const Ran unseen = desk.kernelsearch({"check", "problem.json", "--static"});
   CHECK(unseen.code == 0);
   has(unseen.out, "clean: no findings (nothing was run)");
