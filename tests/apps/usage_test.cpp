@@ -70,7 +70,8 @@ TEST_CASE("command: wrong usage names the nearest right word and ends with 2") {
   refused({"tune", "mine", "--polcy", "random"}, "unknown option: --polcy; did you mean --policy?");
   refused({"check", "mine", "--statik"}, "did you mean --static?");
   refused({"space", "f.json", "--smaple=3"}, "unknown option: --smaple; did you mean --sample?");
-  refused({"chek", "mine"}, "did you mean check?");
+  refused({"chek", "mine"}, "unknown argument: chek; did you mean check?");
+  refused({"check", "--statik"}, "did you mean --static?");
   refused({"list", "polices"}, "policies");
   refused({"tune"}, "PROBLEM");
   refused({"check"}, "PROBLEM");
