@@ -56,21 +56,12 @@ write_basic_package_version_file(${export_dir}/kernelsearchConfigVersion.cmake C
 install(FILES ${export_dir}/kernelsearchConfig.cmake ${export_dir}/kernelsearchConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT development)
 
-# The command goes where users look, its helper processes where only the command looks.
-if(KERNELSEARCH_BUILD_APPS)
-  get_property(apps DIRECTORY ${PROJECT_SOURCE_DIR}/apps PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(app IN LISTS apps)
-    get_target_property(type ${app} TYPE)
-    get_target_property(output ${app} OUTPUT_NAME)
-    if(NOT type STREQUAL EXECUTABLE)
-      continue()
-    endif()
-    if(output STREQUAL kernelsearch OR app STREQUAL kernelsearch)
-      install(TARGETS ${app} RUNTIME COMPONENT command)
-    else()
-      install(TARGETS ${app} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/kernelsearch COMPONENT command)
-    endif()
-  endforeach()
+# The command goes where users look, its worker where only the command looks.
+if(TARGET kernelsearch)
+  install(TARGETS kernelsearch RUNTIME COMPONENT command)
+endif()
+if(TARGET kernelsearch-worker)
+  install(TARGETS kernelsearch-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/kernelsearch COMPONENT command)
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)

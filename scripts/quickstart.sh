@@ -32,4 +32,4 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKERNELSEARCH_BUILD_
 cmake --build "$build" -j"$jobs"
 
 say "Tuning $problem"
-"$build/apps/kernelsearch" tune "$problem" "$@"
+"$build/apps/kernelsearch/kernelsearch" tune "$problem" "$@"

@@ -189,7 +189,7 @@ int tune(const TuneOptions& given) {
   progress.close();
   store.end_run(run, summary.reason, summary.seconds);
   const bool found = search.best() != nullptr;
-  const std::filesystem::path folder = o.out.empty() ? std::filesystem::path(problem.name + "_tuned") : std::filesystem::path(o.out);
+  const std::filesystem::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
   report_result(store, run, problem, found ? std::optional(folder) : std::nullopt, o.json);
   if (interrupt.requested()) return interrupted;
   return found ? success : nothing_found;

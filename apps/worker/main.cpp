@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The process that runs a candidate. Once the candidate is loaded nothing here can be trusted any more; the
-// controller checks results, buffers, threads and times from outside. Kept free of iostreams and of the library
-// so that it starts fast: a fresh one runs for each candidate.
+// controller checks results, buffers, threads and times from outside. Kept free of iostreams and of the
+// library so that it starts fast: a fresh one runs for each candidate.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -138,7 +138,8 @@ class Worker {
     const Command& c = *command_;
     for (std::uint32_t i = 0; i < c.calls_per_sample && i < c.slots; ++i)
       for (std::uint32_t a = 0; a < c.argument_count; ++a) {
-        const std::byte* begin = memory_ + c.first_slot + ((call + i) % c.slots) * c.slot_stride + c.offset[a];
+        const std::byte* begin =
+            memory_ + c.first_slot + ((call + i) % c.slots) * c.slot_stride + c.offset[a];
         if (c.prepare == Prepare::warm)
           warm(begin, c.bytes[a]);
         else
@@ -155,8 +156,8 @@ class Worker {
 
 }  // namespace
 
-// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED: limits set here, after the sandbox made
-// its namespaces, so that the sandbox itself is not subject to them.
+// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED: limits set here, after the sandbox
+// made its namespaces, so that the sandbox itself is not subject to them.
 int main(int argc, char** argv) {
   if (argc != 5 || fcntl(socket_fd, F_GETFD) < 0) {
     std::fputs("kernelsearch-worker is started by kernelsearch, which talks to it over a socket\n", stderr);

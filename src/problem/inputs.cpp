@@ -31,9 +31,8 @@ IntegerRange integer_range(const Argument& argument) {
   const bool is_signed = argument.type >= ElementType::i8 && argument.type <= ElementType::i64;
   IntegerRange type_range{0, std::numeric_limits<std::int64_t>::max()};
   if (is_signed) {
-    type_range = {-(std::int64_t{1} << (bits - 2)) * 2, (std::int64_t{1} << (bits - 2)) * 2 - 1};
-    if (bits == 64)
-      type_range = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    type_range.high >>= 64 - bits;
+    type_range.low = -type_range.high - 1;
   } else if (bits < 64) {
     type_range.high = (std::int64_t{1} << bits) - 1;
   }

@@ -146,7 +146,8 @@ class T1Reader {
   void set_default(Tunable& tunable, const Json& given) {
     std::optional<Value> value = value_of(given);
     if (value && std::holds_alternative<Permutation>(*value) && !tunable.position(*value)) {
-      value = std::get<Permutation>(*value)[0];  // the hub writes some defaults as lists of one
+      const std::int64_t single = std::get<Permutation>(*value)[0];
+      value = Value{single};  // the hub writes some defaults as lists of one
     }
     const std::optional<std::size_t> at = value ? tunable.position(*value) : std::nullopt;
     if (at) {

@@ -23,8 +23,8 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
-Comparison compare(const std::vector<float>& got, const std::vector<double>& expected, Tolerance tolerance = tight,
-                   const std::vector<double>& slack = {}) {
+Comparison compare(const std::vector<float>& got, const std::vector<double>& expected,
+                   Tolerance tolerance = tight, const std::vector<double>& slack = {}) {
   return compare_floating(ElementType::f32, bytes_of(got).data(), expected, tolerance, slack);
 }
 
@@ -69,7 +69,8 @@ TEST_CASE("is_right: infinities") {
   CHECK(!is_right(ElementType::f64, infinite, 1e39, tight));
   CHECK(is_right(ElementType::f16, infinite, 66000, tight));
   CHECK(!is_right(ElementType::f16, infinite, 60000, {0, 1e-3}));
-  CHECK(is_right(ElementType::f16, infinite, 65500, {0, 1e-3}));  // the tolerance reaches past the largest value
+  CHECK(is_right(ElementType::f16, infinite, 65500,
+                 {0, 1e-3}));  // the tolerance reaches past the largest value
 }
 
 TEST_CASE("compare_floating: counts, first mismatch, share of right elements") {
@@ -114,8 +115,10 @@ TEST_CASE("compare_floating: half precision is read as such") {
 TEST_CASE("compare_integers: every type, exact by default") {
   const auto differ_by_one = [](ElementType type, auto zero) {
     using T = decltype(zero);
-    const auto expected = bytes_of(std::vector<T>{std::numeric_limits<T>::max(), 7, std::numeric_limits<T>::min()});
-    const auto got = bytes_of(std::vector<T>{std::numeric_limits<T>::max() - 1, 7, std::numeric_limits<T>::min()});
+    const auto expected =
+        bytes_of(std::vector<T>{std::numeric_limits<T>::max(), 7, std::numeric_limits<T>::min()});
+    const auto got =
+        bytes_of(std::vector<T>{std::numeric_limits<T>::max() - 1, 7, std::numeric_limits<T>::min()});
     const auto result = compare_integers(type, got.data(), expected.data(), 3, {0, 0});
     CHECK(result.wrong == 1);
     CHECK(result.first->index == 0);

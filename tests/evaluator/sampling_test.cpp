@@ -14,7 +14,8 @@ namespace {
 
 std::vector<double> counting(std::size_t n) {
   std::vector<double> values;
-  for (std::size_t i = n; i > 0; --i) values.push_back(static_cast<double>(i));  // descending: order must not matter
+  for (std::size_t i = n; i > 0; --i)
+    values.push_back(static_cast<double>(i));  // descending: order must not matter
   return values;
 }
 
@@ -67,7 +68,8 @@ TEST_CASE("relative_spread: median absolute deviation over the median, deaf to a
 }
 
 TEST_CASE("sampling_end: converged, out of budget, or not yet") {
-  const SamplingOptions options{.precision = 0.01, .min_samples = 10, .max_samples = 50, .budget_seconds = 1.0};
+  const SamplingOptions options{
+      .precision = 0.01, .min_samples = 10, .max_samples = 50, .budget_seconds = 1.0};
   CHECK(sampling_end(std::vector<double>(10, 1.0), 0.1, options) == SamplingEnd::converged);
   CHECK(sampling_end(std::vector<double>(9, 1.0), 0.1, options) == std::nullopt);
   std::vector<double> noisy;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -236,4 +237,25 @@ TEST_CASE("scalar_value: the variable of its name or its own expression, in the 
   argument.name = "beta";
   CHECK_THROWS_WITH_AS((void)scalar_value(argument, s), doctest::Contains("variable of that name"),
                        ConfigError);
+}
+
+TEST_CASE("scalar_value: the ends of the integer types fit, one beyond does not") {
+  const auto fits = [](ElementType type, std::int64_t value) {
+    Argument argument;
+    argument.name = "n";
+    argument.type = type;
+    try {
+      return scalar_value(argument, shape({{"n", value}})) == Value{value};
+    } catch (const ConfigError&) {
+      return false;
+    }
+  };
+  CHECK(fits(ElementType::i64, std::numeric_limits<std::int64_t>::min()));
+  CHECK(fits(ElementType::i64, std::numeric_limits<std::int64_t>::max()));
+  CHECK(fits(ElementType::i32, -2147483648LL));
+  CHECK_FALSE(fits(ElementType::i32, -2147483649LL));
+  CHECK(fits(ElementType::u32, 4294967295LL));
+  CHECK_FALSE(fits(ElementType::u32, 4294967296LL));
+  CHECK(fits(ElementType::u64, 0));
+  CHECK_FALSE(fits(ElementType::u64, -1));
 }

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -241,6 +242,126 @@ TEST_CASE("Space: random small spaces agree with trying every combination, in an
   }
   CHECK(empty > 10);
   CHECK(built > 200);
+}
+
+TEST_CASE("Space: random spaces with larger domains, whose constraints are not tabulated") {
+  // %a %b %c %d stand for tunables, %n for a number
+  const std::vector<std::string> templates{
+      "%a * %b * %c <= %n%n%n",
+      "%a * %b + %c <= %n%n and %b != %d",
+      "%n <= %a + %b - %c <= %n%n",
+      "(%a * %b) % %c == 0",
+      "(%a // %b) % %c == %d % 2",
+      "%a % ((%b * %c) / %d) == 0",
+      "(%a / %b + %c / %d) * 3 <= %n%n",
+      "not (%a > %n and %b > %n and %c * %d > %n%n)",
+      "%a == %n or %b * %c <= %n%n or %d == %n",
+      "min(%a, %b) * max(%c, %d) < %n%n",
+      "abs(%a - %b) <= %n and abs(%b - %c) <= %n%n",
+      "(%a if %b > %c else %d * 2) <= %n%n",
+      "(%a * %b if %c % 2 == 0 else %a + %b) > %n%n",
+      "%a * %a + %b * %b == %c * %c or %d < %n",
+      "(%a + 1) // (%b + 1) in [0, 1, %c]",
+      "%a ** 2 + %b * %c < %n%n%n",
+      "-%a + %b * %c - %d // 2 != %n",
+      "%a % 3 == %b % 3 == %c % 3",
+      "(%a < %b) + (%b < %c) + (%c < %d) >= 2",
+      "(%a or %b) * %c <= %n%n and (%a and %d) < %n%n",
+      "%a / 2 * %b % 1.5 <= %c // 2.0",
+      "%a // (%b - %n) + %c < %d",
+      "(%a == 1 and %b * %c < %n%n) or (%a != 1 and %b + %c == %d + %n)",
+  };
+  Rng rng(77);
+  int built = 0;
+  for (int round = 0; round < 120; ++round) {
+    std::vector<Tunable> tunables;
+    const std::size_t n = 3 + rng.below(2);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto first = static_cast<std::int64_t>(rng.below(3));
+      tunables.push_back(Tunable::integer("t" + std::to_string(i), first, first + (n == 3 ? 24 : 11)));
+    }
+    std::vector<Constraint> constraints;
+    for (std::uint64_t count = 1 + rng.below(3); count > 0; --count) {
+      const std::string& shape = templates[rng.below(templates.size())];
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < 4; ++i) names.push_back("t" + std::to_string((i + rng.below(2)) % n));
+      rng.shuffle(names);
+      std::string text;
+      for (std::size_t i = 0; i < shape.size(); ++i) {
+        const char next = shape[i] == '%' && i + 1 < shape.size() ? shape[i + 1] : ' ';
+        if (next == 'n')
+          text += std::to_string(rng.below(9) + 1);
+        else if (next >= 'a' && next <= 'd')
+          text += names[static_cast<std::size_t>(next - 'a')];
+        else {
+          text += shape[i];
+          continue;
+        }
+        ++i;
+      }
+      constraints.emplace_back(text);
+      CAPTURE(text);
+    }
+    const std::set<Config> valid = brute_force(tunables, constraints);
+    std::string texts;
+    for (const Constraint& constraint : constraints) texts += constraint.text() + "; ";
+    CAPTURE(texts);
+    if (valid.empty()) {
+      CHECK_THROWS_AS((void)Space::build(tunables, constraints), ConfigError);
+      continue;
+    }
+    ++built;
+    const Space space = Space::build(tunables, constraints);
+    REQUIRE(space.count() == BigCount(valid.size()));
+    std::set<Config> visited;
+    space.for_each([&](const Config& config) { visited.insert(config); });
+    REQUIRE(visited == valid);
+    CHECK(space.checksum() == slow_checksum(space, valid));
+    rng.shuffle(tunables);
+    CHECK(Space::build(tunables, constraints).count() == space.count());
+  }
+  CHECK(built > 80);
+}
+
+TEST_CASE("Space: conditions with divisors that may be zero hold only where they can be evaluated") {
+  const Space space = SpaceBuilder()
+                          .add(Tunable::integer("a", 0, 40))
+                          .add(Tunable::integer("b", 0, 40))
+                          .add(Tunable::integer("c", 0, 40))
+                          .require("c == 0 or (a * b) % c == 0")
+                          .build();
+  std::uint64_t expected = 0;
+  for (int a = 0; a <= 40; ++a) {
+    for (int b = 0; b <= 40; ++b) {
+      for (int c = 0; c <= 40; ++c) expected += c == 0 || a * b % c == 0 ? 1 : 0;
+    }
+  }
+  CHECK(space.count() == BigCount(expected));
+}
+
+TEST_CASE("Space: the limit on states ends a hopeless build with an error") {
+  SpaceBuilder builder(SpaceOptions{.max_states = 1000});
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) {
+    names.push_back("t" + std::to_string(i));
+    builder.add(Tunable::integer(names.back(), 0, 9));
+  }
+  builder.require(
+      names, [](std::span<const Value> values) { return to_number(values[0]) < to_number(values[11]); },
+      "mystery");
+  CHECK_THROWS_WITH_AS((void)builder.build(), doctest::Contains("too entangled"), ConfigError);
+}
+
+TEST_CASE("Space: the nearest valid configuration") {
+  const Space space = SpaceBuilder()
+                          .add(Tunable::integer("a", 1, 9).with_default(std::int64_t{9}))
+                          .add(Tunable::integer("b", 1, 9).with_default(std::int64_t{9}))
+                          .require("a * b <= 20")
+                          .build();
+  CHECK(space.key(space.default_config()) == "2,9");
+  CHECK(space.key(space.nearest(Config{{4, 3}})) == "5,4");  // valid already
+  CHECK(space.key(space.nearest(Config{{4, 4}})) == "4,5");
+  CHECK_THROWS_AS((void)space.nearest(Config{{1}}), ConfigError);
 }
 
 TEST_CASE("Space: draws are uniform") {

@@ -33,7 +33,8 @@ struct Comparison {
   [[nodiscard]] bool ok() const noexcept { return wrong == 0; }
   /// The share of right elements in [0, 1]; 1 where nothing was expected.
   [[nodiscard]] double right_share() const noexcept {
-    return elements == exempt ? 1.0 : 1.0 - static_cast<double>(wrong) / static_cast<double>(elements - exempt);
+    return elements == exempt ? 1.0
+                              : 1.0 - static_cast<double>(wrong) / static_cast<double>(elements - exempt);
   }
 };
 
@@ -41,20 +42,28 @@ namespace detail {
 
 [[nodiscard]] inline double largest_finite(ElementType type) noexcept {
   switch (type) {
-    case ElementType::f16: return 65504.0;
-    case ElementType::bf16: return 3.3895313892515355e38;
-    case ElementType::f32: return static_cast<double>(std::numeric_limits<float>::max());
-    default: return std::numeric_limits<double>::max();
+    case ElementType::f16:
+      return 65504.0;
+    case ElementType::bf16:
+      return 3.3895313892515355e38;
+    case ElementType::f32:
+      return static_cast<double>(std::numeric_limits<float>::max());
+    default:
+      return std::numeric_limits<double>::max();
   }
 }
 
 /// One half unit in the last place of `type` above which finite values round to infinity, relative.
 [[nodiscard]] inline double half_ulp(ElementType type) noexcept {
   switch (type) {
-    case ElementType::f16: return 0x1.0p-12;
-    case ElementType::bf16: return 0x1.0p-9;
-    case ElementType::f32: return 0x1.0p-25;
-    default: return 0x1.0p-54;
+    case ElementType::f16:
+      return 0x1.0p-12;
+    case ElementType::bf16:
+      return 0x1.0p-9;
+    case ElementType::f32:
+      return 0x1.0p-25;
+    default:
+      return 0x1.0p-54;
   }
 }
 
@@ -69,7 +78,8 @@ template <class T>
 
 /// Whether `got`, computed in `type`, may stand for `expected`, computed in a wider type:
 /// |got - expected| <= absolute + relative * |expected| + slack. NaN is right only where NaN is expected; an
-/// infinity only where the same infinity is expected or where `expected` overflows `type`, tolerance included.
+/// infinity only where the same infinity is expected or where `expected` overflows `type`, tolerance
+/// included.
 [[nodiscard]] inline bool is_right(ElementType type, double got, double expected, const Tolerance& tolerance,
                                    double slack = 0.0) noexcept {
   if (std::isnan(expected)) return std::isnan(got);
@@ -119,7 +129,8 @@ Comparison compare_integers_of(const std::byte* got, const std::byte* expected, 
     const T value = load_as<T>(got + i * sizeof(T)), wanted = load_as<T>(expected + i * sizeof(T));
     if (value == wanted) continue;
     const double allowed = tolerance.absolute + tolerance.relative * std::abs(static_cast<double>(wanted));
-    // the difference is taken in the unsigned type: it is exact, and a 64-bit double would swallow the last bits
+    // the difference is taken in the unsigned type: it is exact, and a 64-bit double would swallow the last
+    // bits
     using U = std::make_unsigned_t<T>;
     const U difference = value > wanted ? static_cast<U>(static_cast<U>(value) - static_cast<U>(wanted))
                                         : static_cast<U>(static_cast<U>(wanted) - static_cast<U>(value));
@@ -132,19 +143,28 @@ Comparison compare_integers_of(const std::byte* got, const std::byte* expected, 
 
 }  // namespace detail
 
-/// Compares an output of integer or boolean `type` with `expected`, both of `count` elements. Booleans compare as
-/// bytes: anything but the expected 0 or 1 is wrong.
-[[nodiscard]] inline Comparison compare_integers(ElementType type, const std::byte* got, const std::byte* expected,
-                                                 std::size_t count, const Tolerance& tolerance) {
+/// Compares an output of integer or boolean `type` with `expected`, both of `count` elements. Booleans
+/// compare as bytes: anything but the expected 0 or 1 is wrong.
+[[nodiscard]] inline Comparison compare_integers(ElementType type, const std::byte* got,
+                                                 const std::byte* expected, std::size_t count,
+                                                 const Tolerance& tolerance) {
   switch (type) {
-    case ElementType::i8: return detail::compare_integers_of<std::int8_t>(got, expected, count, tolerance);
-    case ElementType::i16: return detail::compare_integers_of<std::int16_t>(got, expected, count, tolerance);
-    case ElementType::i32: return detail::compare_integers_of<std::int32_t>(got, expected, count, tolerance);
-    case ElementType::i64: return detail::compare_integers_of<std::int64_t>(got, expected, count, tolerance);
-    case ElementType::u16: return detail::compare_integers_of<std::uint16_t>(got, expected, count, tolerance);
-    case ElementType::u32: return detail::compare_integers_of<std::uint32_t>(got, expected, count, tolerance);
-    case ElementType::u64: return detail::compare_integers_of<std::uint64_t>(got, expected, count, tolerance);
-    default: return detail::compare_integers_of<std::uint8_t>(got, expected, count, tolerance);
+    case ElementType::i8:
+      return detail::compare_integers_of<std::int8_t>(got, expected, count, tolerance);
+    case ElementType::i16:
+      return detail::compare_integers_of<std::int16_t>(got, expected, count, tolerance);
+    case ElementType::i32:
+      return detail::compare_integers_of<std::int32_t>(got, expected, count, tolerance);
+    case ElementType::i64:
+      return detail::compare_integers_of<std::int64_t>(got, expected, count, tolerance);
+    case ElementType::u16:
+      return detail::compare_integers_of<std::uint16_t>(got, expected, count, tolerance);
+    case ElementType::u32:
+      return detail::compare_integers_of<std::uint32_t>(got, expected, count, tolerance);
+    case ElementType::u64:
+      return detail::compare_integers_of<std::uint64_t>(got, expected, count, tolerance);
+    default:
+      return detail::compare_integers_of<std::uint8_t>(got, expected, count, tolerance);
   }
 }
 

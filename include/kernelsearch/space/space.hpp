@@ -31,8 +31,9 @@ enum class Neighbourhood : std::uint8_t {
 /// Limits of building a space.
 struct SpaceOptions {
   /// Partial configurations kept apart while building one group of connected tunables; beyond it building
-  /// stops with an error. Twenty million take about 2 GiB.
-  std::size_t max_states = 20'000'000;
+  /// stops with an error. Ten million take about 1 GiB; the largest of the published spaces in bench/ takes
+  /// 0.1.
+  std::size_t max_states = 10'000'000;
 };
 
 namespace detail {
@@ -81,6 +82,10 @@ class Space {
   /// valid.
   [[nodiscard]] std::vector<Config> neighbours(const Config& config, Neighbourhood neighbourhood) const;
 
+  /// The valid configuration that differs from `config`, valid or not, in the fewest tunables, and among
+  /// those by the fewest positions. Takes time in proportion to the tries.
+  [[nodiscard]] Config nearest(const Config& config) const;
+
   /// The values of tunable `i` that some valid configuration has, as positions in ascending order.
   [[nodiscard]] std::span<const std::uint32_t> usable(std::size_t i) const;
 
@@ -90,8 +95,7 @@ class Space {
   /// The configuration with these values, valid or not; empty where a value is none of its tunable's.
   [[nodiscard]] std::optional<Config> config_of(std::span<const Value> values) const;
 
-  /// The declared default where it is valid, else the valid configuration that differs from it in the fewest
-  /// tunables, by the fewest positions.
+  /// The declared default where it is valid, else the one nearest to it.
   [[nodiscard]] const Config& default_config() const noexcept;
 
   /// The values joined by commas: the key of cache files.

@@ -23,7 +23,9 @@ constexpr std::size_t page = 4096, line = 64;
 // Not a power of two: arrays of 2^k bytes would otherwise begin at equal page offsets and evict each other.
 constexpr std::size_t guard_bytes = 1088;
 
-std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 bool rotatable(Initialisation initialisation) {
   return initialisation == Initialisation::uniform || initialisation == Initialisation::normal ||
@@ -49,18 +51,23 @@ std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed)
 
 }  // namespace
 
-Arena::Arena(std::size_t bytes) : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {
+Arena::Arena(std::size_t bytes)
+    : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {
   void* at = MAP_FAILED;
   if (file_ && ftruncate(file_.number(), static_cast<off_t>(size_)) == 0 &&
       fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     at = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
   if (at == MAP_FAILED)
-    raise<DeviceError>("no shared memory for the buffers", std::to_string(size_) + " bytes: " + std::strerror(errno), "free memory or use smaller shapes");
+    raise<DeviceError>("no shared memory for the buffers",
+                       std::to_string(size_) + " bytes: " + std::strerror(errno),
+                       "free memory or use smaller shapes");
   data_ = static_cast<std::byte*>(at);
 }
 
 Arena::Arena(Arena&& other) noexcept
-    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : file_(std::move(other.file_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(file_, other.file_);
@@ -95,12 +102,16 @@ ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::si
 
 std::size_t stored_bytes(ElementType type, Storage storage) noexcept {
   if (!is_floating(type) || storage == Storage::native) return size_in_bytes(type);
-  return storage == Storage::f32 ? sizeof(float) : storage == Storage::f64 ? sizeof(double) : sizeof(long double);
+  return storage == Storage::f32   ? sizeof(float)
+         : storage == Storage::f64 ? sizeof(double)
+                                   : sizeof(long double);
 }
 
-void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count, std::byte* out) {
+void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
+                   std::byte* out) {
   const std::size_t size = size_in_bytes(type), wide = stored_bytes(type, storage);
-  if (!is_floating(type) || storage == Storage::native || (storage == Storage::f32 && type == ElementType::f32) ||
+  if (!is_floating(type) || storage == Storage::native ||
+      (storage == Storage::f32 && type == ElementType::f32) ||
       (storage == Storage::f64 && type == ElementType::f64)) {
     if (count != 0) std::memcpy(out, native, count * size);
     return;
@@ -225,7 +236,8 @@ void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poiso
     if (argument.is_input()) {
       const std::size_t native = size_in_bytes(argument.type), wide = stored_bytes(argument.type, storage_);
       const std::size_t by = turn != nullptr && argument.count > 1 && rotatable(argument.initialisation)
-                                 ? static_cast<std::size_t>(turn->below(argument.count)) : 0;
+                                 ? static_cast<std::size_t>(turn->below(argument.count))
+                                 : 0;
       store_widened(argument.type, storage_, contents[a].data() + by * native, argument.count - by, out);
       store_widened(argument.type, storage_, contents[a].data(), by, out + (argument.count - by) * wide);
       if (argument.role == Role::in) hashes_[slot][a] = hash_bytes(out, bytes_[a]);

@@ -14,7 +14,8 @@
 
 namespace kernelsearch::detail {
 
-/// Memory that controller and worker share; its size is sealed, so that a worker cannot pull it from under us.
+/// Memory that controller and worker share; its size is sealed, so that a worker cannot pull it from under
+/// us.
 class Arena {
  public:
   Arena() = default;
@@ -62,7 +63,8 @@ struct ShapePlan {
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
 
 /// Converts native elements to what a process with that storage reads, and back to doubles.
-void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count, std::byte* out);
+void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
+                   std::byte* out);
 void load_doubles(ElementType type, Storage storage, const std::byte* in, std::size_t count, double* out);
 
 /// Buffers (input contents) of every argument in the problem's own types; empty for scalars and pure outputs.
@@ -71,8 +73,8 @@ using Contents = std::vector<std::vector<std::byte>>;
 /// A fast hash to notice changes; not against adversaries who choose both contents.
 [[nodiscard]] std::uint64_t hash_bytes(const std::byte* data, std::size_t size) noexcept;
 
-/// The calls of one shape laid out in an arena: scalars first, then slots. A slot holds the arrays of one call
-/// with guard zones before, between and after them.
+/// The calls of one shape laid out in an arena: scalars first, then slots. A slot holds the arrays of one
+/// call with guard zones before, between and after them.
 class Slots {
  public:
   Slots() = default;

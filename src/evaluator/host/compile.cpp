@@ -36,7 +36,9 @@ Descriptor memory_file(const std::string& text) {
   Descriptor file(memfd_create("kernelsearch-source", MFD_CLOEXEC));
   for (std::size_t done = 0; file && done < text.size();) {
     const ssize_t wrote = write(file.number(), text.data() + done, text.size() - done);
-    if (wrote <= 0) raise<DeviceError>("a source does not fit into memory", std::to_string(text.size()) + " bytes", "free memory");
+    if (wrote <= 0)
+      raise<DeviceError>("a source does not fit into memory", std::to_string(text.size()) + " bytes",
+                         "free memory");
     done += static_cast<std::size_t>(wrote);
   }
   lseek(file.number(), 0, SEEK_SET);
@@ -45,19 +47,22 @@ Descriptor memory_file(const std::string& text) {
 
 // Through a name of its own and a rename, so that readers and other writers never see half a file.
 void store(const fs::path& target, const std::string& bytes) {
-  const fs::path part = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
+  const fs::path part =
+      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
   std::ofstream(part, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   std::error_code error;
   if (fs::file_size(part, error) == bytes.size()) fs::rename(part, target, error);
   if (error || !fs::exists(target)) {
     fs::remove(part, error);
-    raise<DeviceError>("a compiled kernel could not be stored", target.parent_path().string(), "make room or choose another cache directory");
+    raise<DeviceError>("a compiled kernel could not be stored", target.parent_path().string(),
+                       "make room or choose another cache directory");
   }
 }
 
 bool is_link_input(const std::string& flag) {
   return flag.rfind("-l", 0) == 0 || flag.rfind("-L", 0) == 0 || flag.rfind("-Wl,", 0) == 0 ||
-         (flag.size() > 2 && flag.front() == '/' && (flag.ends_with(".a") || flag.find(".so") != std::string::npos));
+         (flag.size() > 2 && flag.front() == '/' &&
+          (flag.ends_with(".a") || flag.find(".so") != std::string::npos));
 }
 
 }  // namespace
@@ -89,24 +94,29 @@ CompileCache::Compiler CompileCache::find(const std::string& name) {
       }
   }
   if (compiler.path.empty() || access(compiler.path.c_str(), X_OK) != 0)
-    raise<ConfigError>("there is no such compiler", name, "install it (`apt-get install g++` or `clang`) or name another");
+    raise<ConfigError>("there is no such compiler", name,
+                       "install it (`apt-get install g++` or `clang`) or name another");
   Boxed boxed;
   boxed.argv = {compiler.path, "--version"};
   boxed.readable = readable_;
   const Finished finished = run_command(launch_in(sandbox_, boxed), 20.0, 1 << 16);
   if (finished.timed_out || !WIFEXITED(finished.status) || WEXITSTATUS(finished.status) != 0)
-    raise<ConfigError>("the compiler does not run", compiler.path + ": " + finished.errors, "see `kernelsearch doctor`");
+    raise<ConfigError>("the compiler does not run", compiler.path + ": " + finished.errors,
+                       "see `kernelsearch doctor`");
   compiler.identity = compiler.path + " " + finished.output.substr(0, finished.output.find('\n'));
   return compilers_.emplace(name, compiler).first->second;
 }
 
-std::string CompileCache::identity(const std::string& compiler) { return find(compiler).identity; }
+std::string CompileCache::identity(const std::string& compiler) {
+  return find(compiler).identity;
+}
 
 Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
   const double begin = monotonic_seconds();
   const Compiler compiler = find(command.front());
   std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
-  for (std::size_t i = 1; i < command.size(); ++i) (is_link_input(command[i]) ? after : before).push_back(command[i]);
+  for (std::size_t i = 1; i < command.size(); ++i)
+    (is_link_input(command[i]) ? after : before).push_back(command[i]);
   std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
   for (const auto& part : before) content += part + "\n";
   for (const auto& part : after) content += part + "\n";
@@ -163,8 +173,11 @@ Compiled CompileCache::build(const std::string& source, const std::vector<std::s
   const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
-    result.reason = "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
-  } else if (finished.too_much_output || !ended_well || !finished.output.starts_with("\x7f" "ELF")) {
+    result.reason =
+        "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+  } else if (finished.too_much_output || !ended_well ||
+             !finished.output.starts_with("\x7f"
+                                          "ELF")) {
     result.verdict = Verdict::build_failed;
     result.reason = first_errors(finished.errors);
     if (result.reason.empty()) result.reason = "the compiler ended without a library and without a message";
@@ -182,8 +195,8 @@ std::string first_errors(const std::string& output) {
   for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
   const auto says_error = [](const std::string& line) {
     return line.find("error:") != std::string::npos || line.find("error ") != std::string::npos ||
-           line.find("undefined reference") != std::string::npos || line.find("cannot ") != std::string::npos ||
-           line.find("Killed") != std::string::npos;
+           line.find("undefined reference") != std::string::npos ||
+           line.find("cannot ") != std::string::npos || line.find("Killed") != std::string::npos;
   };
   std::size_t first = 0, errors = 0;
   while (first < lines.size() && !says_error(lines[first])) ++first;
@@ -191,7 +204,8 @@ std::string first_errors(const std::string& output) {
   for (const auto& line : lines) errors += says_error(line) ? 1u : 0u;
   std::string text;
   // "In function f:" or "required from here" above the error belongs to it
-  const std::size_t begin = first > 0 && lines[first - 1].find("In ") != std::string::npos ? first - 1 : first;
+  const std::size_t begin =
+      first > 0 && lines[first - 1].find("In ") != std::string::npos ? first - 1 : first;
   for (std::size_t i = begin; i < lines.size() && i < begin + context && text.size() < longest; ++i)
     text += (text.empty() ? "" : "\n") + lines[i].substr(0, 300);
   if (text.size() > longest) text.resize(longest);

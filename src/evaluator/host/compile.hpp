@@ -23,8 +23,8 @@ struct Compiled {
   double seconds = 0.0;
 };
 
-/// Compiles sources to shared objects inside the sandbox and keeps them by content: the source, the compiler with
-/// its version, the flags and the machine. Safe for threads and processes that share the directory.
+/// Compiles sources to shared objects inside the sandbox and keeps them by content: the source, the compiler
+/// with its version, the flags and the machine. Safe for threads and processes that share the directory.
 class CompileCache {
  public:
   CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores);

@@ -24,15 +24,18 @@ using detail::raise;
 std::vector<int> measuring_cores(const HostMachine& machine, const HostOptions& options, int threads) {
   if (options.core >= 0) {
     if (std::find(machine.cores.begin(), machine.cores.end(), options.core) == machine.cores.end())
-      raise<ConfigError>("the core to measure on is not ours", std::to_string(options.core), "choose one of those allowed");
+      raise<ConfigError>("the core to measure on is not ours", std::to_string(options.core),
+                         "choose one of those allowed");
   }
   // The last cores: the first ones get most interrupts.
   std::vector<int> cores;
   if (options.core >= 0) cores.push_back(options.core);
-  for (auto core = machine.cores.rbegin(); core != machine.cores.rend() && static_cast<int>(cores.size()) < threads; ++core)
+  for (auto core = machine.cores.rbegin();
+       core != machine.cores.rend() && static_cast<int>(cores.size()) < threads; ++core)
     if (*core != options.core) cores.push_back(*core);
   if (static_cast<int>(cores.size()) < threads)
-    raise<ConfigError>("the problem wants more threads than there are cores", std::to_string(threads), "lower `threads`");
+    raise<ConfigError>("the problem wants more threads than there are cores", std::to_string(threads),
+                       "lower `threads`");
   return cores;
 }
 
@@ -60,10 +63,13 @@ detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<i
 
 Problem checked(Problem problem) {
   if (problem.backend != "host")
-    raise<ConfigError>("the problem is not for the host", problem.backend, "choose the evaluator of its backend");
+    raise<ConfigError>("the problem is not for the host", problem.backend,
+                       "choose the evaluator of its backend");
   if (problem.arguments.size() > host_protocol::max_arguments)
-    raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()), "host kernels may have 64");
-  if (problem.shapes.empty()) raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
+    raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
+                       "host kernels may have 64");
+  if (problem.shapes.empty())
+    raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
   return problem;
 }
 
@@ -93,7 +99,8 @@ struct HostEvaluator::Impl {
   HostArtifact built(HostEvaluator& evaluator, const Candidate& candidate) const {
     auto staged = evaluator.build(candidate, {});
     if (!staged.artifact)
-      raise<ConfigError>("a candidate to compare does not build", staged.evaluation.reason, "compare candidates that are ok");
+      raise<ConfigError>("a candidate to compare does not build", staged.evaluation.reason,
+                         "compare candidates that are ok");
     return std::move(*staged.artifact);
   }
 
@@ -109,8 +116,10 @@ struct HostEvaluator::Impl {
       const double begin = detail::monotonic_seconds();
       const PairOptions& limits = options.pairs;
       double ours = 0, theirs = 0;
-      if (auto fault = other(s, theirs)) return fault;  // to warm up
-      if (auto fault = session.time_once(s, ours)) return fault;
+      if (session.estimate(s) < 0.02) {  // to warm up; long calls need none
+        if (auto fault = other(s, theirs)) return fault;
+        if (auto fault = session.time_once(s, ours)) return fault;
+      }
       for (std::size_t i = 0; i < limits.max_pairs; ++i) {
         const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
         if (first)
@@ -144,7 +153,8 @@ struct HostEvaluator::Impl {
         estimate = 0;
       }
       const auto set = inputs.for_timing(session.plan(s));
-      if (auto fault = detail::time_unverified(*runner, *set, options.cache, options.limits.run_seconds, estimate, seconds))
+      if (auto fault = detail::time_unverified(*runner, *set, options.cache, options.limits.run_seconds,
+                                               estimate, seconds))
         raise<ConfigError>("the reference fails while it is timed", fault->reason, "mend it");
       return std::nullopt;
     };
@@ -190,10 +200,12 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
   } else {
     staged.artifact = HostArtifact{candidate, compiled.library};
     std::error_code error;
-    staged.evaluation.features.set("library_bytes", static_cast<double>(std::filesystem::file_size(compiled.library, error)));
+    staged.evaluation.features.set("library_bytes",
+                                   static_cast<double>(std::filesystem::file_size(compiled.library, error)));
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
-  staged.evaluation.provenance = compiled.compiler + (compiled.from_cache ? "; compiled earlier" : "; compiled");
+  staged.evaluation.provenance =
+      compiled.compiler + (compiled.from_cache ? "; compiled earlier" : "; compiled");
   return staged;
 }
 
@@ -211,7 +223,8 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
   auto fault = session.check(evaluation.features);
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   const auto [drawn, reused] = impl_->inputs.drawn_and_reused();
-  evaluation.provenance += "; inputs: " + std::to_string(drawn) + " sets drawn, " + std::to_string(reused) + " taken again, seeds";
+  evaluation.provenance +=
+      "; inputs: " + std::to_string(drawn) + " sets drawn, " + std::to_string(reused) + " taken again, seeds";
   for (const std::uint64_t seed : impl_->inputs.seeds()) evaluation.provenance += " " + std::to_string(seed);
   if (fault) {
     fail(*fault);
@@ -221,7 +234,8 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
   fault = session.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
-  if (!fault && !context.stop.stop_requested() && (when == Pairing::always || (when == Pairing::improved && improved))) {
+  if (!fault && !context.stop.stop_requested() &&
+      (when == Pairing::always || (when == Pairing::improved && improved))) {
     Speedup speedup;
     fault = impl_->pair(session, impl_->baseline(session), speedup, &evaluation.measurement);
     if (!fault) evaluation.measurement.speedup = speedup;
@@ -244,8 +258,11 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
   auto fault = session.check(features);
   if (!fault) fault = other.check(features);
   if (!fault)
-    fault = impl_->pair(session, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, speedup, nullptr);
-  if (fault) raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+    fault = impl_->pair(
+        session, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, speedup,
+        nullptr);
+  if (fault)
+    raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return speedup;
 }
 
@@ -257,11 +274,14 @@ Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   Speedup speedup;
   auto fault = session.check(features);
   if (!fault) fault = impl_->pair(session, impl_->baseline(session), speedup, nullptr);
-  if (fault) raise<ConfigError>("the candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  if (fault)
+    raise<ConfigError>("the candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return speedup;
 }
 
-std::string HostEvaluator::device_id() const { return impl_->machine.id(); }
+std::string HostEvaluator::device_id() const {
+  return impl_->machine.id();
+}
 
 std::string HostEvaluator::toolchain_id() const {
   const Kernel& kernel = impl_->problem.kernel;
@@ -269,7 +289,11 @@ std::string HostEvaluator::toolchain_id() const {
       expand_tunables(impl_->problem.build.compiler, kernel, kernel.space.default_config()));
 }
 
-const Problem& HostEvaluator::problem() const noexcept { return impl_->problem; }
-const HostOptions& HostEvaluator::options() const noexcept { return impl_->options; }
+const Problem& HostEvaluator::problem() const noexcept {
+  return impl_->problem;
+}
+const HostOptions& HostEvaluator::options() const noexcept {
+  return impl_->options;
+}
 
 }  // namespace kernelsearch

@@ -10,12 +10,12 @@
 namespace kernelsearch::detail {
 namespace {
 
-constexpr std::size_t kept_sets = 4;                             // per shape and flavour
-constexpr std::size_t kept_bytes = std::size_t{256} << 20;       // larger sets are kept singly
+constexpr std::size_t kept_sets = 4;                        // per shape and flavour
+constexpr std::size_t kept_bytes = std::size_t{256} << 20;  // larger sets are kept singly
 
 bool drawn_at_random(const PlannedArgument& argument) {
-  return argument.is_input() &&
-         (argument.initialisation == Initialisation::uniform || argument.initialisation == Initialisation::normal);
+  return argument.is_input() && (argument.initialisation == Initialisation::uniform ||
+                                 argument.initialisation == Initialisation::normal);
 }
 
 std::size_t bytes_of(const InputSet& set) {
@@ -24,12 +24,13 @@ std::size_t bytes_of(const InputSet& set) {
   return bytes;
 }
 
-// What an honest kernel may be off by on inputs made to provoke rounding. Two parts for each element: the relative
-// tolerance applied to the result that the absolute values of the inputs give (for sums of products the sum of
-// magnitudes, the usual condition-aware bound; Higham, Accuracy and Stability, section 3.1), and four times the
-// error that the reference itself makes in the kernel's precision. Where that overflows, nothing is asked.
-std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magnitude, const OutputValues& kernel,
-                             const Tolerance& tolerance) {
+// What an honest kernel may be off by on inputs made to provoke rounding. Two parts for each element: the
+// relative tolerance applied to the result that the absolute values of the inputs give (for sums of products
+// the sum of magnitudes, the usual condition-aware bound; Higham, Accuracy and Stability, section 3.1), and
+// four times the error that the reference itself makes in the kernel's precision. Where that overflows,
+// nothing is asked.
+std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magnitude,
+                             const OutputValues& kernel, const Tolerance& tolerance) {
   std::vector<double> slack(exact.floating.size());
   for (std::size_t i = 0; i < slack.size(); ++i) {
     const double e = exact.floating[i], m = std::abs(magnitude.floating[i]), k = kernel.floating[i];
@@ -72,11 +73,19 @@ std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour fl
   return set;
 }
 
+double InputSets::cost(const ShapePlan& plan) const {
+  const auto known = cost_.find(key_of(plan, InputFlavour::declared));
+  return known == cost_.end() ? 0.0 : known->second;
+}
+
+bool InputSets::dear(const ShapePlan& plan, double runs) const {
+  return references_.spent_seconds() - spent_before_ + runs * cost(plan) > options_.fresh_seconds;
+}
+
 std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour flavour) {
   const auto kept = kept_.find(key_of(plan, flavour));
-  const bool dear = references_.spent_seconds() - spent_before_ >= options_.fresh_seconds;
-  // an own candidate's newest set was seen by it already: take the oldest
-  if (!dear || kept == kept_.end() || kept->second.size() < 2) return draw(plan, flavour);
+  // Two at least, in turns, so that timed calls do not see the set that they were checked on last.
+  if (!dear(plan, 1) || kept == kept_.end() || kept->second.size() < 2) return draw(plan, flavour);
   auto set = kept->second.front();
   kept->second.pop_front();
   kept->second.push_back(set);
@@ -86,30 +95,37 @@ std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour fl
 }
 
 std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& plan) {
-  std::vector<std::shared_ptr<InputSet>> sets{draw(plan, InputFlavour::declared)};
+  const bool first_shape = drawn_ == 0;
+  std::vector<std::shared_ptr<InputSet>> sets;
+  sets.push_back(first_shape ? draw(plan, InputFlavour::declared) : take(plan, InputFlavour::declared));
+  solve(plan, *sets.front());  // tells what the reference costs
   while (sets.size() < options_.seeds) sets.push_back(take(plan, InputFlavour::declared));
   const auto special = [&](InputFlavour flavour) {
-    // of each special flavour one solved set serves all candidates where the reference is dear
+    constexpr double runs = 3;  // exact, of magnitudes, in the kernel's precision
     const auto kept = kept_.find(key_of(plan, flavour));
-    const bool dear = references_.spent_seconds() - spent_before_ >= options_.fresh_seconds;
-    if (dear && kept != kept_.end() && !kept->second.empty()) {
+    const bool known = kept != kept_.end() && !kept->second.empty();
+    if (known && dear(plan, runs)) {
       ++reused_;
       seeds_.push_back(kept->second.back()->seed);
       sets.push_back(kept->second.back());
-    } else {
+    } else if (first_shape || cost(plan) <= options_.special_seconds) {
       sets.push_back(draw(plan, flavour));
     }
   };
   const auto& arguments = plan.arguments;
-  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random)) special(InputFlavour::edge);
-  if (options_.ill_conditioned && std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
+  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random))
+    special(InputFlavour::edge);
+  if (options_.ill_conditioned &&
+      std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
         return drawn_at_random(argument) && is_floating(argument.type);
       }))
     special(InputFlavour::ill_conditioned);
   return sets;
 }
 
-std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan) { return take(plan, InputFlavour::declared); }
+std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan) {
+  return take(plan, InputFlavour::declared);
+}
 
 void InputSets::next_candidate() {
   spent_before_ = references_.spent_seconds();
@@ -119,7 +135,9 @@ void InputSets::next_candidate() {
 
 void InputSets::solve(const ShapePlan& plan, InputSet& set) {
   if (set.solved) return;
+  const double begin = references_.spent_seconds();
   set.expected = references_.exact(plan, set.contents);
+  cost_[key_of(plan, InputFlavour::declared)] = references_.spent_seconds() - begin;
   set.slack.resize(plan.arguments.size());
   const bool lenient = set.flavour != InputFlavour::declared;
   std::vector<OutputValues> magnitude, kernel;
@@ -129,7 +147,8 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
       const ElementType type = plan.arguments[a].type;
       if (!is_floating(type)) continue;
       const std::size_t size = size_in_bytes(type);
-      for (std::size_t i = size - 1; i < absolute[a].size(); i += size) absolute[a][i] &= std::byte{0x7f};  // the sign
+      for (std::size_t i = size - 1; i < absolute[a].size(); i += size)
+        absolute[a][i] &= std::byte{0x7f};  // the sign
     }
     magnitude = references_.exact(plan, absolute);
     kernel = references_.in_kernel_precision(plan, set.contents);
@@ -157,7 +176,8 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
     if (!argument.is_output()) continue;
     const Comparison comparison =
         is_floating(argument.type)
-            ? compare_floating(argument.type, got[a].data(), set.expected[a].floating, argument.tolerance, set.slack[a])
+            ? compare_floating(argument.type, got[a].data(), set.expected[a].floating, argument.tolerance,
+                               set.slack[a])
             : compare_integers(argument.type, got[a].data(), set.expected[a].integers.data(), argument.count,
                                argument.tolerance);
     elements += comparison.elements - comparison.exempt;
@@ -165,15 +185,17 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
     if (comparison.ok() || fault) continue;
     constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
     char text[512];
-    std::snprintf(text, sizeof text,
-                  "%s[%zu] is %.9g, expected %.9g within %.3g; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
-                  problem.arguments[a].name.c_str(), comparison.first->index, comparison.first->got,
-                  comparison.first->expected, comparison.first->allowed, 100 * (1 - comparison.right_share()),
-                  problem.arguments[a].name.c_str(), problem.shapes[plan.shape].name.c_str(),
-                  flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
+    std::snprintf(
+        text, sizeof text,
+        "%s[%zu] is %.9g, expected %.9g within %.3g; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
+        problem.arguments[a].name.c_str(), comparison.first->index, comparison.first->got,
+        comparison.first->expected, comparison.first->allowed, 100 * (1 - comparison.right_share()),
+        problem.arguments[a].name.c_str(), problem.shapes[plan.shape].name.c_str(),
+        flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
     fault = Fault{Verdict::wrong_result, text};
   }
-  if (fault && elements != 0) fault->right_share = 1.0 - static_cast<double>(wrong) / static_cast<double>(elements);
+  if (fault && elements != 0)
+    fault->right_share = 1.0 - static_cast<double>(wrong) / static_cast<double>(elements);
   return fault;
 }
 

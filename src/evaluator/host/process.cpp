@@ -83,7 +83,8 @@ struct Prepared {
     setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
   }
   if (launch.as_nobody) {
-    if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 || setresuid(nobody, nobody, nobody) != 0)
+    if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
+        setresuid(nobody, nobody, nobody) != 0)
       die(report_at, 2);
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
   }
@@ -107,12 +108,14 @@ Process::Process(const Launch& launch) {
   CPU_ZERO(&prepared.cores);
   for (const int core : launch.cores) CPU_SET(static_cast<std::size_t>(core), &prepared.cores);
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  if (pipe2(report, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
   const pid_t child = fork();
   if (child == 0) become(launch, prepared, report[1]);
   ::close(report[1]);
   Descriptor reading(report[0]);
-  if (child < 0) raise<DeviceError>("no process could be started", std::strerror(errno), "end other processes");
+  if (child < 0)
+    raise<DeviceError>("no process could be started", std::strerror(errno), "end other processes");
   pid_ = child;
   int message[2] = {};
   ssize_t got = 0;
@@ -123,7 +126,8 @@ Process::Process(const Launch& launch) {
     waitpid(pid_, &status, 0);
     pid_ = 0;
     constexpr const char* stages[] = {"", "passing descriptors", "changing the user", "executing it"};
-    raise<ConfigError>("a program could not be started", launch.argv[0] + " (" + stages[message[0]] + ": " + std::strerror(message[1]) + ")",
+    raise<ConfigError>("a program could not be started",
+                       launch.argv[0] + " (" + stages[message[0]] + ": " + std::strerror(message[1]) + ")",
                        "see `kernelsearch doctor`");
   }
 }
@@ -161,9 +165,11 @@ void Process::kill() noexcept {
 
 Finished run_command(Launch launch, double seconds, std::size_t max_output) {
   int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0) raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  if (pipe2(out, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
   Descriptor out_read(out[0]), out_write(out[1]);
-  if (pipe2(err, O_CLOEXEC) != 0) raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  if (pipe2(err, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
   Descriptor err_read(err[0]), err_write(err[1]);
   launch.descriptors.emplace_back(1, out[1]);
   launch.descriptors.emplace_back(2, err[1]);
@@ -248,15 +254,24 @@ double cpu_seconds(pid_t pid) {
 
 std::string signal_text(int signal) {
   switch (signal) {
-    case SIGSEGV: return "SIGSEGV (invalid memory access)";
-    case SIGBUS: return "SIGBUS (invalid memory access)";
-    case SIGILL: return "SIGILL (illegal instruction)";
-    case SIGFPE: return "SIGFPE (arithmetic error such as division by zero)";
-    case SIGABRT: return "SIGABRT (aborted, for instance by an uncaught exception)";
-    case SIGXCPU: return "SIGXCPU (CPU time limit)";
-    case SIGXFSZ: return "SIGXFSZ (tried to write a file)";
-    case SIGKILL: return "SIGKILL (killed)";
-    case SIGSYS: return "SIGSYS (forbidden system call)";
+    case SIGSEGV:
+      return "SIGSEGV (invalid memory access)";
+    case SIGBUS:
+      return "SIGBUS (invalid memory access)";
+    case SIGILL:
+      return "SIGILL (illegal instruction)";
+    case SIGFPE:
+      return "SIGFPE (arithmetic error such as division by zero)";
+    case SIGABRT:
+      return "SIGABRT (aborted, for instance by an uncaught exception)";
+    case SIGXCPU:
+      return "SIGXCPU (CPU time limit)";
+    case SIGXFSZ:
+      return "SIGXFSZ (tried to write a file)";
+    case SIGKILL:
+      return "SIGKILL (killed)";
+    case SIGSYS:
+      return "SIGSYS (forbidden system call)";
     default: {
       const char* name = sigabbrev_np(signal);
       return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
@@ -264,7 +279,9 @@ std::string signal_text(int signal) {
   }
 }
 
-Descriptor open_for_reading(const std::string& path) { return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+Descriptor open_for_reading(const std::string& path) {
+  return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
 
 double monotonic_seconds() noexcept {
   timespec time{};

@@ -31,7 +31,8 @@ class Descriptor {
   int fd_;
 };
 
-/// What to start and how. The child gets exactly the descriptors named, its own session and nothing else of ours.
+/// What to start and how. The child gets exactly the descriptors named, its own session and nothing else of
+/// ours.
 struct Launch {
   std::vector<std::string> argv;                        ///< argv[0] is a path
   std::vector<std::pair<int, int>> descriptors{};       ///< number in the child, our descriptor

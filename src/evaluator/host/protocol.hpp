@@ -32,8 +32,8 @@ struct Command {
   std::uint32_t samples = 0;
   std::uint32_t calls_per_sample = 1;
   std::uint32_t argument_count = 0;
-  std::uint32_t slots = 1;             ///< call number c uses slot c % slots
-  std::uint64_t first_slot = 0;        ///< offset of slot 0 in the shared memory
+  std::uint32_t slots = 1;       ///< call number c uses slot c % slots
+  std::uint64_t first_slot = 0;  ///< offset of slot 0 in the shared memory
   std::uint64_t slot_stride = 0;
   std::uint64_t offset[max_arguments] = {};  ///< arrays: within the slot; scalars: within the shared memory
   std::uint64_t bytes[max_arguments] = {};   ///< arrays: size; scalars: 0
@@ -44,7 +44,7 @@ struct Command {
 struct Reply {
   std::uint64_t nonce = 0;
   Kind kind = Kind::run;
-  std::uint32_t failed = 0;    ///< 1: `text` says why
+  std::uint32_t failed = 0;  ///< 1: `text` says why
   std::uint32_t samples = 0;
   std::uint32_t clock_nanoseconds = 0;  ///< hello: cost of reading the clock
   std::uint64_t nanoseconds[max_samples] = {};

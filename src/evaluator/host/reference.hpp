@@ -24,20 +24,23 @@ class References {
  public:
   References(const Problem& problem, CompileCache& compiler, WorkerSettings settings);
 
-  /// The outputs for these inputs, per argument (empty for inputs and scalars). A ConfigError if the reference
-  /// does not build or run: then the problem is wrong, not a candidate.
+  /// The outputs for these inputs, per argument (empty for inputs and scalars). A ConfigError if the
+  /// reference does not build or run: then the problem is wrong, not a candidate.
   [[nodiscard]] std::vector<OutputValues> exact(const ShapePlan& plan, const Contents& contents);
-  [[nodiscard]] std::vector<OutputValues> in_kernel_precision(const ShapePlan& plan, const Contents& contents);
+  [[nodiscard]] std::vector<OutputValues> in_kernel_precision(const ShapePlan& plan,
+                                                              const Contents& contents);
 
   /// The baseline, laid out for `plan`; `bytes` of buffers.
-  [[nodiscard]] Runner& baseline(const ShapePlan& plan, std::size_t bytes, std::size_t least, std::size_t most);
+  [[nodiscard]] Runner& baseline(const ShapePlan& plan, std::size_t bytes, std::size_t least,
+                                 std::size_t most);
 
   /// False where the reference is the kernel itself, so that there is no higher precision.
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
   [[nodiscard]] double spent_seconds() const noexcept { return spent_; }
 
  private:
-  std::unique_ptr<Runner>& ready(Real real, const ShapePlan& plan, std::size_t bytes, std::size_t least, std::size_t most);
+  std::unique_ptr<Runner>& ready(Real real, const ShapePlan& plan, std::size_t bytes, std::size_t least,
+                                 std::size_t most);
   std::vector<OutputValues> compute(Real real, const ShapePlan& plan, const Contents& contents);
 
   const Problem& problem_;

@@ -12,8 +12,8 @@ using host_protocol::Command;
 using host_protocol::Kind;
 using host_protocol::Prepare;
 
-Runner::Runner(const WorkerSettings& settings, const std::filesystem::path& library, Storage storage, bool trusted,
-               std::size_t arena_bytes)
+Runner::Runner(const WorkerSettings& settings, const std::filesystem::path& library, Storage storage,
+               bool trusted, std::size_t arena_bytes)
     : settings_(settings),
       storage_(storage),
       arena_(arena_bytes),
@@ -22,7 +22,8 @@ Runner::Runner(const WorkerSettings& settings, const std::filesystem::path& libr
 void Runner::select(const ShapePlan& plan, std::size_t buffer_bytes, std::size_t least, std::size_t most) {
   slots_ = Slots(plan, storage_, buffer_bytes, least, most);
   if (slots_.arena_bytes() > arena_.size())
-    raise<ConfigError>("the buffers do not fit their arena", std::to_string(slots_.arena_bytes()) + " bytes", "report this");
+    raise<ConfigError>("the buffers do not fit their arena", std::to_string(slots_.arena_bytes()) + " bytes",
+                       "report this");
   slots_.attach(arena_.data(), secret_seed());
 }
 
@@ -44,7 +45,9 @@ std::optional<Fault> Runner::run(std::size_t samples, std::size_t calls, std::si
     // an empty array still lies in its slot, where its pointer is valid though nothing may be read
     if (slots_.plan().arguments[a].is_array && command.bytes[a] == 0) command.offset[a] += command.first_slot;
   }
-  if (auto fault = worker_->call(command, std::min(limit_seconds, settings_.run_seconds), *reply_, ran.seconds)) return fault;
+  if (auto fault =
+          worker_->call(command, std::min(limit_seconds, settings_.run_seconds), *reply_, ran.seconds))
+    return fault;
   if (reply_->failed != 0 || reply_->samples != command.samples)
     return Fault{Verdict::cheated, "the worker's reply does not match what it was asked"};
   ran.samples.resize(reply_->samples);

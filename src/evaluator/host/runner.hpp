@@ -34,8 +34,9 @@ class Runner {
   [[nodiscard]] Slots& slots() noexcept { return slots_; }
 
   /// Calls the function `samples` times `calls` times, the c-th call on slot `first` + c % `slots`.
-  [[nodiscard]] std::optional<Fault> run(std::size_t samples, std::size_t calls, std::size_t first, std::size_t slots,
-                                         host_protocol::Prepare prepare, double limit_seconds, Ran& ran);
+  [[nodiscard]] std::optional<Fault> run(std::size_t samples, std::size_t calls, std::size_t first,
+                                         std::size_t slots, host_protocol::Prepare prepare,
+                                         double limit_seconds, Ran& ran);
 
  private:
   WorkerSettings settings_;

@@ -24,10 +24,20 @@ void append(std::vector<std::string>& to, std::initializer_list<std::string> mor
 }
 
 std::vector<std::string> bubblewrap(const SandboxStatus& status, std::uint64_t temporary_bytes) {
-  std::vector<std::string> argv{status.path, "--unshare-all", "--die-with-parent", "--new-session",
-                                "--clearenv", "--setenv", "LC_ALL", "C",
-                                "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin",
-                                "--ro-bind", "/usr", "/usr"};
+  std::vector<std::string> argv{status.path,
+                                "--unshare-all",
+                                "--die-with-parent",
+                                "--new-session",
+                                "--clearenv",
+                                "--setenv",
+                                "LC_ALL",
+                                "C",
+                                "--setenv",
+                                "PATH",
+                                "/usr/local/bin:/usr/bin:/bin",
+                                "--ro-bind",
+                                "/usr",
+                                "/usr"};
   for (const char* folder : {"/bin", "/sbin", "/lib", "/lib32", "/lib64"}) {
     std::error_code error;
     if (fs::is_symlink(folder, error))
@@ -35,8 +45,8 @@ std::vector<std::string> bubblewrap(const SandboxStatus& status, std::uint64_t t
     else if (fs::is_directory(folder, error))
       append(argv, {"--ro-bind", folder, folder});
   }
-  append(argv, {"--ro-bind-try", "/etc/alternatives", "/etc/alternatives",
-                "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--dev", "/dev"});
+  append(argv, {"--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try",
+                "/etc/ld.so.cache", "/etc/ld.so.cache", "--dev", "/dev"});
   // --size came with 0.6; without it the limit on file sizes is what bounds the folder
   if (status.version >= "0.6") append(argv, {"--size", std::to_string(temporary_bytes)});
   append(argv, {"--tmpfs", "/tmp", "--chdir", "/tmp"});
@@ -97,18 +107,20 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   }
   const SandboxStatus& status = sandbox_status();
   if (!status.works)
-    raise<ConfigError>("candidates cannot be kept in a sandbox", status.problem,
-                       status.path.empty()
-                           ? "install it with `apt-get install bubblewrap`, or run trusted candidates with `--sandbox none`"
-                           : "allow user namespaces, or run trusted candidates with `--sandbox none`");
+    raise<ConfigError>(
+        "candidates cannot be kept in a sandbox", status.problem,
+        status.path.empty()
+            ? "install it with `apt-get install bubblewrap`, or run trusted candidates with `--sandbox none`"
+            : "allow user namespaces, or run trusted candidates with `--sandbox none`");
   launch.as_nobody = status.as_nobody;
   launch.argv = bubblewrap(status, boxed.temporary_bytes);
-  for (const auto& folder : boxed.readable) append(launch.argv, {"--ro-bind", folder.string(), folder.string()});
+  for (const auto& folder : boxed.readable)
+    append(launch.argv, {"--ro-bind", folder.string(), folder.string()});
   int number = first_inserted;
   for (const Inserted& file : boxed.files) {
     launch.descriptors.emplace_back(number, file.descriptor);
-    append(launch.argv, {"--perms", file.executable ? "0555" : "0444", "--ro-bind-data", std::to_string(number++),
-                         file.inside});
+    append(launch.argv, {"--perms", file.executable ? "0555" : "0444", "--ro-bind-data",
+                         std::to_string(number++), file.inside});
   }
   launch.argv.push_back("--");
   launch.argv.insert(launch.argv.end(), boxed.argv.begin(), boxed.argv.end());

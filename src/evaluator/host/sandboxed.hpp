@@ -15,18 +15,18 @@ namespace kernelsearch::detail {
 
 /// A file whose contents appear inside the sandbox under a path of their own.
 struct Inserted {
-  int descriptor = -1;    ///< readable, at its beginning
-  std::string inside;     ///< path in the sandbox
-  std::string outside;    ///< where it is without a sandbox
+  int descriptor = -1;  ///< readable, at its beginning
+  std::string inside;   ///< path in the sandbox
+  std::string outside;  ///< where it is without a sandbox
   bool executable = false;
 };
 
 /// What runs inside the sandbox.
 struct Boxed {
-  std::vector<std::string> argv;                      ///< paths as seen inside
-  std::vector<std::pair<int, int>> descriptors;       ///< number inside, our descriptor; below 8
+  std::vector<std::string> argv;                 ///< paths as seen inside
+  std::vector<std::pair<int, int>> descriptors;  ///< number inside, our descriptor; below 8
   std::vector<Inserted> files;
-  std::vector<std::filesystem::path> readable;        ///< further folders, visible under their own names
+  std::vector<std::filesystem::path> readable;  ///< further folders, visible under their own names
   std::vector<int> cores;
   std::vector<std::pair<int, std::uint64_t>> limits;  ///< of everything inside
   std::uint64_t temporary_bytes = std::uint64_t{1} << 20;

@@ -17,29 +17,38 @@ constexpr std::size_t most_slots = 64;
 constexpr double batch_seconds = 0.010;  // long enough that starting a batch costs below 1 %
 constexpr double pair_seconds = 0.005;
 constexpr double round_trip = 200e-6;  // of one command on a busy machine, at most
-// A sample shorter than this many readings of the clock is made of several calls, so that reading costs below 1 %.
+// A sample shorter than this many readings of the clock is made of several calls, so that reading costs below
+// 1 %.
 constexpr double clock_readings = 100;
 
-Prepare prepare_of(CacheMode cache) { return cache == CacheMode::cold ? Prepare::cold : Prepare::warm; }
+Prepare prepare_of(CacheMode cache) {
+  return cache == CacheMode::cold ? Prepare::cold : Prepare::warm;
+}
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
 
 std::size_t samples_for(double target_seconds, double sample_seconds, std::size_t most) {
-  const double wanted = sample_seconds > 0 ? std::floor(target_seconds / sample_seconds) : static_cast<double>(most);
-  return static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
+  const double wanted =
+      sample_seconds > 0 ? std::floor(target_seconds / sample_seconds) : static_cast<double>(most);
+  return static_cast<std::size_t>(
+      std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
 }
 
 }  // namespace
 
-Session::Session(const Problem& problem, const HostOptions& options, const WorkerSettings& settings, InputSets& inputs,
-                 const Candidate& candidate, const std::filesystem::path& library)
+Session::Session(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
+                 InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library)
     : problem_(problem), options_(options), inputs_(inputs), limit_seconds_(options.limits.call_seconds) {
-  sets_ = std::max<std::size_t>(options.check.seeds, 1) + 3;  // edge, ill-conditioned, and the first once more
+  sets_ =
+      std::max<std::size_t>(options.check.seeds, 1) + 3;  // edge, ill-conditioned, and the first once more
   std::size_t bytes = 0;
   shapes_.resize(problem.shapes.size());
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
     shapes_[s].plan = plan_shape(problem, candidate, s);
-    bytes = std::max(bytes, Slots(shapes_[s].plan, Storage::native, options.buffer_memory, 2, most_slots).arena_bytes());
+    bytes = std::max(
+        bytes, Slots(shapes_[s].plan, Storage::native, options.buffer_memory, 2, most_slots).arena_bytes());
   }
   runner_ = std::make_unique<Runner>(settings, library, Storage::native, false, bytes);
 }
@@ -75,7 +84,8 @@ std::optional<Fault> Session::inspect(std::size_t first, std::size_t count) cons
     if (!slots.guards_intact(slot))
       return Fault{Verdict::cheated, "it wrote outside of its arrays (shape " + shape + ")"};
     if (const auto changed = slots.changed_input(slot))
-      return Fault{Verdict::cheated, "it changed its input " + problem_.arguments[*changed].name + " (shape " + shape + ")"};
+      return Fault{Verdict::cheated,
+                   "it changed its input " + problem_.arguments[*changed].name + " (shape " + shape + ")"};
   }
   return std::nullopt;
 }
@@ -91,12 +101,14 @@ std::optional<Fault> Session::check(Features& features) {
     return elements;
   };
   // Small ones first: what is wrong is mostly wrong everywhere.
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return work(a) < work(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return work(a) < work(b); });
   std::size_t differing = 0, outputs = 0;
   for (const std::size_t shape : order)
     if (auto fault = check_shape(shape, differing, outputs)) return fault;
   if (auto fault = runner_->worker().census()) return fault;
-  features.set("nondeterministic", outputs == 0 ? 0.0 : static_cast<double>(differing) / static_cast<double>(outputs));
+  features.set("nondeterministic",
+               outputs == 0 ? 0.0 : static_cast<double>(differing) / static_cast<double>(outputs));
   return std::nullopt;
 }
 
@@ -110,22 +122,30 @@ std::optional<Fault> Session::check_shape(std::size_t shape, std::size_t& differ
   for (std::size_t begin = 0; begin < sets.size(); begin += slots.count()) {
     const std::size_t count = std::min(slots.count(), sets.size() - begin);
     for (std::size_t i = 0; i < count; ++i) slots.fill(i, sets[begin + i]->contents, rng_(), nullptr);
-    Ran ran;
-    if (auto fault = runner_->run(count, 1, 0, count, Prepare::nothing, limit_seconds_ * static_cast<double>(count), ran)) {
+    // The first call alone: a kernel that hangs costs its limit once, and the others are limited by what it
+    // took.
+    Ran ran, rest;
+    auto fault = runner_->run(1, 1, 0, 1, Prepare::nothing, limit_seconds_, ran);
+    if (!fault && count > 1)
+      fault = runner_->run(count - 1, 1, 1, count - 1, Prepare::nothing,
+                           limit_seconds_ + 10 * ran.samples[0] * static_cast<double>(count), rest);
+    if (fault) {
       fault->reason += " (shape " + problem_.shapes[shape].name + ")";
       return fault;
     }
+    ran.samples.insert(ran.samples.end(), rest.samples.begin(), rest.samples.end());
     const double fastest = *std::min_element(ran.samples.begin(), ran.samples.end());
     state.estimate = begin == 0 ? fastest : std::min(state.estimate, fastest);
     std::vector<std::vector<std::vector<std::byte>>> got;
     for (std::size_t i = 0; i < count; ++i) got.push_back(outputs(i));
-    if (auto fault = inspect(0, count)) return fault;
+    if ((fault = inspect(0, count))) return fault;
     for (std::size_t i = 0; i < count; ++i) {
       inputs_.solve(state.plan, *sets[begin + i]);
-      if (auto fault = compare_outputs(problem_, state.plan, *sets[begin + i], got[i])) return fault;
+      if ((fault = compare_outputs(problem_, state.plan, *sets[begin + i], got[i]))) return fault;
       // solving took a while: whoever still works in the background has written by now
       if (outputs(i) != got[i])
-        return Fault{Verdict::cheated, "its outputs changed after the call had returned (shape " + problem_.shapes[shape].name + ")"};
+        return Fault{Verdict::cheated, "its outputs changed after the call had returned (shape " +
+                                           problem_.shapes[shape].name + ")"};
     }
     for (std::size_t i = 0; i < count; ++i) state.results.insert(hash_outputs(i));
     if (begin == 0) first = got.front();
@@ -143,7 +163,8 @@ std::optional<Fault> Session::check_shape(std::size_t shape, std::size_t& differ
 void Session::plan_samples(ShapeState& state) const {
   const double shortest = clock_readings * runner_->worker().clock_seconds();
   const double calls = std::ceil(shortest / std::max(state.estimate, 1e-9));
-  state.calls = static_cast<std::size_t>(std::clamp(calls, 1.0, static_cast<double>(runner_->slots().count())));
+  state.calls =
+      static_cast<std::size_t>(std::clamp(calls, 1.0, static_cast<double>(runner_->slots().count())));
 }
 
 std::optional<Fault> Session::verify(std::size_t slot, std::size_t count, InputSet& set) {
@@ -161,7 +182,8 @@ std::optional<Fault> Session::verify(std::size_t slot, std::size_t count, InputS
     const auto allowed = static_cast<std::size_t>(std::count(unwritten.begin(), unwritten.end(), true));
     for (std::size_t i = 0; i < count && !fault; ++i)
       if (slots.poison_left(i, a) > allowed)
-        fault = Fault{Verdict::wrong_result, "a timed call left elements of " + problem_.arguments[a].name + " unwritten"};
+        fault = Fault{Verdict::wrong_result,
+                      "a timed call left elements of " + problem_.arguments[a].name + " unwritten"};
   }
   if (!fault) {
     // the contents of a slot tell its result: kept to recognise results that are given again for other inputs
@@ -179,7 +201,8 @@ std::optional<Fault> Session::batch(std::size_t shape, double target_seconds, st
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
   const std::size_t most = std::min(slots.count() / state.calls, host_protocol::max_samples);
-  const std::size_t count = samples_for(target_seconds, state.estimate * static_cast<double>(state.calls), most);
+  const std::size_t count =
+      samples_for(target_seconds, state.estimate * static_cast<double>(state.calls), most);
   const std::size_t used = count * state.calls;
   const auto set = inputs_.for_timing(state.plan);
   const std::size_t secret = static_cast<std::size_t>(rng_.below(used));
@@ -197,7 +220,9 @@ std::optional<Fault> Session::batch(std::size_t shape, double target_seconds, st
     return Fault{Verdict::cheated, "it used more processor time than its threads can have had"};
   if (auto fault = verify(secret, used, *set)) return fault;
   const double middle = median(ran.samples);
-  if (ran.samples.size() >= 8) ++(sum(ran.samples) > 3 * middle * static_cast<double>(count) ? state.uneven_batches : state.even_batches);
+  if (ran.samples.size() >= 8)
+    ++(sum(ran.samples) > 3 * middle * static_cast<double>(count) ? state.uneven_batches
+                                                                  : state.even_batches);
   if (middle > 0) state.estimate = middle;
   samples.insert(samples.end(), ran.samples.begin(), ran.samples.end());
   return std::nullopt;
@@ -210,14 +235,16 @@ std::optional<Fault> Session::lone_call(std::size_t shape) {
   const std::size_t used = std::min<std::size_t>(slots.count(), 8);
   if (used < 2) return std::nullopt;
   const auto set = inputs_.for_timing(state.plan);
-  for (std::size_t slot = 0; slot < used; ++slot) slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
+  for (std::size_t slot = 0; slot < used; ++slot)
+    slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
   std::vector<std::uint64_t> before;
   for (std::size_t slot = 0; slot < used; ++slot) before.push_back(hash_outputs(slot));
   Ran ran;
   if (auto fault = runner_->run(1, 1, 0, 1, Prepare::nothing, limit_seconds_, ran)) return fault;
   for (std::size_t slot = 1; slot < used; ++slot)
     if (hash_outputs(slot) != before[slot])
-      return Fault{Verdict::cheated, "a call wrote to the buffers of other calls (shape " + problem_.shapes[shape].name + ")"};
+      return Fault{Verdict::cheated,
+                   "a call wrote to the buffers of other calls (shape " + problem_.shapes[shape].name + ")"};
   return verify(0, 1, *set);
 }
 
@@ -226,12 +253,12 @@ std::optional<Fault> Session::cross_check(std::size_t shape, double claimed) {
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
   const auto& arguments = state.plan.arguments;
-  const bool repeatable = std::none_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
-    return argument.is_array && argument.role == Role::inout;
-  });
-  // Repeated calls on one slot find it in the cache, as timed calls do, and with no work of ours between them. An
-  // array that is updated in place may not be, lest its values grow: then each call has a slot and the caches are
-  // as they come, which is slower by what memory is slower than cache.
+  const bool repeatable = std::none_of(
+      arguments.begin(), arguments.end(),
+      [](const PlannedArgument& argument) { return argument.is_array && argument.role == Role::inout; });
+  // Repeated calls on one slot find it in the cache, as timed calls do, and with no work of ours between
+  // them. An array that is updated in place may not be, lest its values grow: then each call has a slot and
+  // the caches are as they come, which is slower by what memory is slower than cache.
   const double margin = repeatable ? 0.6 : 0.2;
   const std::size_t most = repeatable ? 100000 : slots.count();
   double each = 0;
@@ -244,28 +271,34 @@ std::optional<Fault> Session::cross_check(std::size_t shape, double claimed) {
     select(shape);
     const auto set = inputs_.for_timing(state.plan);
     Ran ran;
-    double cpu = -1;
+    double spent = 0;
     // More and more calls until they fill our clock: what is claimed may be far below the truth.
     std::size_t calls = 1;
     while (true) {
       const std::size_t used = repeatable ? 1 : calls;
-      for (std::size_t slot = 0; slot < used; ++slot) slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
+      for (std::size_t slot = 0; slot < used; ++slot)
+        slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
       const double cpu_before = runner_->worker().cpu();
-      if (auto fault = runner_->run(1, calls, 0, used, Prepare::nothing, limit_seconds_ + 20 * batch_seconds, ran)) return fault;
-      cpu = cpu_before >= 0 ? runner_->worker().cpu() - cpu_before : -1;
+      if (auto fault =
+              runner_->run(1, calls, 0, used, Prepare::nothing, limit_seconds_ + 20 * batch_seconds, ran))
+        return fault;
+      // Processor time leaves out what others ran on this core meanwhile, which no sample's median shows.
+      // Shared out among the allowed threads it is the least time that the calls can have taken.
+      spent = ran.seconds;
+      if (cpu_before >= 0) spent = std::min(spent, (runner_->worker().cpu() - cpu_before) / problem_.threads);
       if (repeatable)
         if (auto fault = verify(0, 1, *set)) return fault;
-      if (ran.seconds >= batch_seconds / 2 || calls == most) break;
+      if (spent >= batch_seconds / 2 || ran.seconds >= 4 * batch_seconds || calls == most) break;
       calls = std::min(most, 4 * calls);
     }
-    // processor time leaves out what others ran on this core meanwhile, which no sample's median shows
-    const double spent = cpu >= 0 && problem_.threads == 1 ? std::min(cpu, ran.seconds) : ran.seconds;
     each = (spent - round_trip) / static_cast<double>(calls);
     if (claimed >= margin * each) return std::nullopt;
   }
   char text[160];
-  std::snprintf(text, sizeof text, "its calls take %.4g us by the controller's clock, but only %.4g us as sampled beside it (shape %s)",
-                1e6 * each, 1e6 * claimed, problem_.shapes[shape].name.c_str());
+  std::snprintf(
+      text, sizeof text,
+      "its calls take %.4g us by the controller's clock, but only %.4g us as sampled beside it (shape %s)",
+      1e6 * each, 1e6 * claimed, problem_.shapes[shape].name.c_str());
   return Fault{Verdict::cheated, text};
 }
 
@@ -276,8 +309,8 @@ std::optional<Fault> Session::time_once(std::size_t shape, double& seconds) {
   return std::nullopt;
 }
 
-std::optional<Fault> Session::measure(Measurement& measurement, Features& features, std::optional<double> incumbent,
-                                      const std::stop_token& stop) {
+std::optional<Fault> Session::measure(Measurement& measurement, Features& features,
+                                      std::optional<double> incumbent, const std::stop_token& stop) {
   const Combine combine =
       problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
   std::vector<std::size_t> open;
@@ -324,7 +357,8 @@ std::optional<Fault> Session::measure(Measurement& measurement, Features& featur
     combine_shapes(measurement, combine);
     const bool enough = std::all_of(measurement.shapes.begin(), measurement.shapes.end(),
                                     [](const ShapeMeasurement& shape) { return shape.samples.size() >= 3; });
-    if (incumbent && enough && measurement.interval.low > *incumbent * (1 + options_.sampling.slower_margin)) {
+    if (incumbent && enough &&
+        measurement.interval.low > *incumbent * (1 + options_.sampling.slower_margin)) {
       for (std::size_t i = 0; i < timed.size(); ++i)
         if (!done[i]) measurement.shapes[i].ended = SamplingEnd::slower;
       break;
@@ -333,7 +367,8 @@ std::optional<Fault> Session::measure(Measurement& measurement, Features& featur
   for (std::size_t i = 0; i < timed.size(); ++i) {
     const ShapeState& state = shapes_[timed[i]];
     if (state.uneven_batches >= 3 && state.even_batches == 0)
-      return Fault{Verdict::cheated, "a few of its timed calls take the time of all (shape " + measurement.shapes[i].shape + ")"};
+      return Fault{Verdict::cheated, "a few of its timed calls take the time of all (shape " +
+                                         measurement.shapes[i].shape + ")"};
     if (auto fault = lone_call(timed[i])) return fault;
     if (auto fault = cross_check(timed[i], measurement.shapes[i].median)) return fault;
   }
@@ -349,10 +384,12 @@ std::optional<Fault> time_unverified(Runner& runner, InputSet& set, CacheMode ca
   const double shortest = clock_readings * runner.worker().clock_seconds();
   const double guess = estimate > 0 ? estimate : call_seconds;
   const std::size_t calls = samples_for(shortest, guess, slots.count());
-  const std::size_t count = samples_for(pair_seconds, guess * static_cast<double>(calls), slots.count() / calls);
+  const std::size_t count =
+      samples_for(pair_seconds, guess * static_cast<double>(calls), slots.count() / calls);
   for (std::size_t slot = 0; slot < count * calls; ++slot) slots.fill(slot, set.contents, rng(), &rng);
   Ran ran;
-  if (auto fault = runner.run(count, calls, 0, count * calls, prepare_of(cache), call_seconds * static_cast<double>(count * calls), ran))
+  if (auto fault = runner.run(count, calls, 0, count * calls, prepare_of(cache),
+                              call_seconds * static_cast<double>(count * calls), ran))
     return fault;
   seconds = estimate = median(ran.samples);
   return std::nullopt;

@@ -15,12 +15,12 @@
 
 namespace kernelsearch::detail {
 
-/// One candidate in its worker: checked first, then timed. Every timed call has buffers of its own with contents
-/// that the candidate has not seen; one of them, at a secret place, has known results.
+/// One candidate in its worker: checked first, then timed. Every timed call has buffers of its own with
+/// contents that the candidate has not seen; one of them, at a secret place, has known results.
 class Session {
  public:
-  Session(const Problem& problem, const HostOptions& options, const WorkerSettings& settings, InputSets& inputs,
-          const Candidate& candidate, const std::filesystem::path& library);
+  Session(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
+          InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library);
 
   /// Runs every shape on every set of inputs and compares. Sets features.
   [[nodiscard]] std::optional<Fault> check(Features& features);
@@ -33,21 +33,25 @@ class Session {
   [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double& seconds);
 
   [[nodiscard]] const ShapePlan& plan(std::size_t shape) const { return shapes_[shape].plan; }
+  /// Seconds of a call as seen so far.
+  [[nodiscard]] double estimate(std::size_t shape) const { return shapes_[shape].estimate; }
 
  private:
   struct ShapeState {
     ShapePlan plan;
-    double estimate = 0.0;       ///< seconds per call
-    std::size_t calls = 1;       ///< per sample
-    double elapsed = 0.0;        ///< wall seconds spent on timing
+    double estimate = 0.0;  ///< seconds per call
+    std::size_t calls = 1;  ///< per sample
+    double elapsed = 0.0;   ///< wall seconds spent on timing
     std::size_t even_batches = 0, uneven_batches = 0;
     std::unordered_set<std::uint64_t> results;  ///< hashes of the outputs of earlier calls
   };
 
   void select(std::size_t shape);
-  [[nodiscard]] std::optional<Fault> check_shape(std::size_t shape, std::size_t& differing, std::size_t& outputs);
+  [[nodiscard]] std::optional<Fault> check_shape(std::size_t shape, std::size_t& differing,
+                                                 std::size_t& outputs);
   [[nodiscard]] std::optional<Fault> inspect(std::size_t first, std::size_t count) const;
-  [[nodiscard]] std::optional<Fault> batch(std::size_t shape, double target_seconds, std::vector<double>& samples);
+  [[nodiscard]] std::optional<Fault> batch(std::size_t shape, double target_seconds,
+                                           std::vector<double>& samples);
   [[nodiscard]] std::optional<Fault> verify(std::size_t slot, std::size_t slots, InputSet& set);
   /// A single call among filled slots must leave the others alone.
   [[nodiscard]] std::optional<Fault> lone_call(std::size_t shape);
@@ -69,7 +73,7 @@ class Session {
 };
 
 /// Fills slots and times one batch of a library that is not verified: the baseline of pairs.
-[[nodiscard]] std::optional<Fault> time_unverified(Runner& runner, InputSet& set, CacheMode cache, double call_seconds,
-                                                   double& estimate, double& seconds);
+[[nodiscard]] std::optional<Fault> time_unverified(Runner& runner, InputSet& set, CacheMode cache,
+                                                   double call_seconds, double& estimate, double& seconds);
 
 }  // namespace kernelsearch::detail

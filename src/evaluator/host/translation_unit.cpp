@@ -14,7 +14,8 @@ std::string definition_of(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
   if (const auto* order = std::get_if<Permutation>(&value)) {
     std::string text = "{";
-    for (std::size_t i = 0; i < order->size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string((*order)[i]);
+    for (std::size_t i = 0; i < order->size(); ++i)
+      text += (i == 0 ? "" : ", ") + std::to_string((*order)[i]);
     return text + "}";
   }
   return to_string(value);
@@ -27,9 +28,10 @@ std::string region(std::string_view name, const std::string& text) {
 
 // The entry point. `real` is empty for kernels, whose floating arguments keep their own types.
 std::string entry(const Problem& problem, const std::string& function, std::string_view real) {
-  std::string text = "#line 1 \"kernelsearch_entry\"\n"
-                     "extern \"C\" __attribute__((visibility(\"default\"))) void kernelsearch_entry(void* const* "
-                     "arguments) {\n  ";
+  std::string text =
+      "#line 1 \"kernelsearch_entry\"\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) void kernelsearch_entry(void* const* "
+      "arguments) {\n  ";
   text += function + "(";
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
@@ -39,7 +41,8 @@ std::string entry(const Problem& problem, const std::string& function, std::stri
     if (!argument.is_array)
       text += "*static_cast<const " + type + "*>" + position;
     else
-      text += "static_cast<" + std::string(argument.role == Role::in ? "const " : "") + type + "*>" + position;
+      text +=
+          "static_cast<" + std::string(argument.role == Role::in ? "const " : "") + type + "*>" + position;
   }
   return text + ");\n}\n";
 }
@@ -93,7 +96,8 @@ std::string expand_tunables(std::string_view text, const Kernel& kernel, const C
     const std::string name(text.substr(begin + 2, end == std::string_view::npos ? end : end - begin - 2));
     const auto found = kernel.space.find(name);
     if (end == std::string_view::npos || !found)
-      detail::raise<ConfigError>("the build names an unknown tunable", std::string(text), "use ${NAME} of a tunable");
+      detail::raise<ConfigError>("the build names an unknown tunable", std::string(text),
+                                 "use ${NAME} of a tunable");
     expanded += definition_of(kernel.space.value(config, *found));
     text.remove_prefix(end + 1);
   }
@@ -107,7 +111,8 @@ std::vector<std::string> compile_command(const Problem& problem, const Candidate
   };
   add(problem.build.compiler);
   if (command.size() != 1)
-    detail::raise<ConfigError>("the build's compiler is not one program", problem.build.compiler, "put its options into flags");
+    detail::raise<ConfigError>("the build's compiler is not one program", problem.build.compiler,
+                               "put its options into flags");
   for (const auto& flag : problem.build.flags) add(flag);
   return command;
 }

@@ -37,7 +37,8 @@ fs::path find_worker(const fs::path& given) {
     places.push_back(given);
   } else {
     constexpr const char* name = "kernelsearch-worker";
-    if (const char* path = std::getenv("KERNELSEARCH_WORKER"); path != nullptr && *path != '\0') places.emplace_back(path);
+    if (const char* path = std::getenv("KERNELSEARCH_WORKER"); path != nullptr && *path != '\0')
+      places.emplace_back(path);
     std::error_code error;
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
     places.push_back(here / name);
@@ -55,7 +56,8 @@ fs::path find_worker(const fs::path& given) {
                      "install it or set KERNELSEARCH_WORKER to its path");
 }
 
-WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, const fs::path& library, bool trusted)
+WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, const fs::path& library,
+                           bool trusted)
     : settings_(settings) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
@@ -67,17 +69,18 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   const Descriptor program = open_for_reading(settings.worker.string());
   const Descriptor object = open_for_reading(library.string());
   if (!program || !object)
-    raise<DeviceError>("a file is gone", (program ? library : settings.worker).string(), "do not clear the cache during a run");
+    raise<DeviceError>("a file is gone", (program ? library : settings.worker).string(),
+                       "do not clear the cache during a run");
   Boxed boxed;
   boxed.files = {{program.number(), "/kernelsearch-worker", settings.worker.string(), true},
                  {object.number(), "/kernel.so", library.string(), false}};
   // Room for the allowed threads and a few more: a candidate that starts one too many is caught, not starved.
-  boxed.argv = {path_in(settings.sandbox, boxed.files[0]),
-                std::to_string(settings.memory + arena.size()),
+  boxed.argv = {path_in(settings.sandbox, boxed.files[0]), std::to_string(settings.memory + arena.size()),
                 std::to_string(settings.threads + 8),
                 std::to_string(static_cast<std::uint64_t>(settings.run_seconds * settings.threads) + 1),
                 trusted ? "1" : "0"};
-  boxed.descriptors = {{host_protocol::socket_fd, theirs.number()}, {host_protocol::memory_fd, arena.descriptor()}};
+  boxed.descriptors = {{host_protocol::socket_fd, theirs.number()},
+                       {host_protocol::memory_fd, arena.descriptor()}};
   boxed.readable = settings.readable;
   boxed.cores = settings.cores;
   process_ = Process(launch_in(settings.sandbox, boxed));
@@ -91,13 +94,15 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   command->kind = Kind::load;
   command->memory_bytes = arena.size();
   const std::string path = path_in(settings.sandbox, boxed.files[1]);
-  if (path.size() >= sizeof command->text) raise<ConfigError>("the path of the cache is too long", path, "choose a shorter one");
+  if (path.size() >= sizeof command->text)
+    raise<ConfigError>("the path of the cache is too long", path, "choose a shorter one");
   std::memcpy(command->text, path.c_str(), path.size() + 1);
   double seconds = 0;
   fault_ = call(*command, settings.load_seconds, *reply, seconds);
   if (fault_) return;
   if (reply->failed != 0) {
-    fault_ = Fault{Verdict::launch_failed, std::string(reply->text, strnlen(reply->text, sizeof reply->text))};
+    fault_ =
+        Fault{Verdict::launch_failed, std::string(reply->text, strnlen(reply->text, sizeof reply->text))};
     stop();
   }
 }
@@ -144,7 +149,8 @@ WorkerClient::Got WorkerClient::receive(Reply& reply, double limit_seconds) {
   }
 }
 
-std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, Reply& reply, double& seconds) {
+std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, Reply& reply,
+                                        double& seconds) {
   const char* during = command.kind == Kind::load ? "while it was loaded" : "while it ran";
   char unexpected = 0;
   if (recv(socket_.number(), &unexpected, 1, MSG_DONTWAIT) > 0) {
@@ -158,7 +164,8 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
   const Got got = receive(reply, limit_seconds);
   seconds = monotonic_seconds() - begin;
   switch (got) {
-    case Got::ended: return ending(during);
+    case Got::ended:
+      return ending(during);
     case Got::timed_out: {
       stop();
       char text[96];
@@ -166,7 +173,9 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
       return Fault{Verdict::timed_out, text};
     }
     case Got::reply:
-      if (reply.nonce == command.nonce && reply.kind == command.kind && reply.samples <= host_protocol::max_samples) break;
+      if (reply.nonce == command.nonce && reply.kind == command.kind &&
+          reply.samples <= host_protocol::max_samples)
+        break;
       [[fallthrough]];
     case Got::forged:
       stop();
@@ -182,13 +191,17 @@ Fault WorkerClient::ending(const char* during) {
   if (!ended) return {Verdict::crashed, std::string("it cut its connection ") + during};
   int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   // bubblewrap reports the end by signal n of what it runs as status 128 + n, as shells do
-  if (signal == 0 && settings_.sandbox != Sandbox::none && WEXITSTATUS(status) > 128) signal = WEXITSTATUS(status) - 128;
+  if (signal == 0 && settings_.sandbox != Sandbox::none && WEXITSTATUS(status) > 128)
+    signal = WEXITSTATUS(status) - 128;
   if (signal == SIGSYS)
-    return {Verdict::cheated, std::string("it made a system call that kernels may not make (new process, network, "
-                                          "debugging, ...) ") + during};
+    return {Verdict::cheated,
+            std::string("it made a system call that kernels may not make (new process, network, "
+                        "debugging, ...) ") +
+                during};
   if (signal == SIGXCPU) return {Verdict::timed_out, "CPU time limit reached"};
   if (signal != 0) return {Verdict::crashed, signal_text(signal) + " " + during};
-  return {Verdict::crashed, "it ended the process with status " + std::to_string(WEXITSTATUS(status)) + " " + during};
+  return {Verdict::crashed,
+          "it ended the process with status " + std::to_string(WEXITSTATUS(status)) + " " + during};
 }
 
 std::optional<Fault> WorkerClient::census() const {
@@ -197,8 +210,9 @@ std::optional<Fault> WorkerClient::census() const {
     return Fault{Verdict::cheated, "it started " + std::to_string(tree.size() - 1) + " further processes"};
   const int threads = thread_count(pid_);
   if (threads > settings_.threads)
-    return Fault{Verdict::cheated, "after its calls returned, " + std::to_string(threads) + " threads are there, " +
-                                       std::to_string(settings_.threads) + " allowed"};
+    return Fault{Verdict::cheated, "after its calls returned, " + std::to_string(threads) +
+                                       " threads are there, " + std::to_string(settings_.threads) +
+                                       " allowed"};
   return std::nullopt;
 }
 

@@ -24,8 +24,8 @@ struct Fault {
   double right_share = 0.0;  ///< of its outputs, for wrong results
 };
 
-/// The kernelsearch-worker program: as given, else by $KERNELSEARCH_WORKER, beside this program, in the libexec
-/// folder of its installation, or where it was built; a ConfigError when it is nowhere.
+/// The kernelsearch-worker program: as given, else by $KERNELSEARCH_WORKER, beside this program, in the
+/// libexec folder of its installation, or where it was built; a ConfigError when it is nowhere.
 [[nodiscard]] std::filesystem::path find_worker(const std::filesystem::path& given);
 
 /// How workers are started.
@@ -51,7 +51,8 @@ class WorkerClient {
 
   [[nodiscard]] const std::optional<Fault>& fault() const noexcept { return fault_; }
 
-  /// Sends a command and waits for its reply; on a fault the worker is dead. `seconds`: what it took by our clock.
+  /// Sends a command and waits for its reply; on a fault the worker is dead. `seconds`: what it took by our
+  /// clock.
   [[nodiscard]] std::optional<Fault> call(host_protocol::Command& command, double limit_seconds,
                                           host_protocol::Reply& reply, double& seconds);
 

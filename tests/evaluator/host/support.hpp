@@ -74,12 +74,13 @@ inline constexpr const char* arguments = R"("arguments": [{"name": "n", "type": 
     {"name": "x", "type": "f32", "size": "n"}, {"name": "y", "type": "f32", "size": "n", "role": "out"}])";
 
 inline std::string scale_problem(const std::string& kernel, const std::string& more = {}) {
-  return R"({"schema": 1, "name": "scale", "backend": "host", "function": "scale", )" + std::string(arguments) +
-         R"(, "kernel": {"device": {"text": )" + quoted(kernel) + R"(}},
+  return R"({"schema": 1, "name": "scale", "backend": "host", "function": "scale", )" +
+         std::string(arguments) + R"(, "kernel": {"device": {"text": )" + quoted(kernel) + R"(}},
     "shapes": [{"name": "small", "n": 37, "weight": 0}, {"name": "large", "n": 4096}],
     "reference": {"source": {"text": "void scale_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1; }"},
                   "function": "scale_reference"},
-    "build": {"compiler": "g++", "flags": ["-O1"]})" + more + "}";
+    "build": {"compiler": "g++", "flags": ["-O1"]})" +
+         more + "}";
 }
 
 inline Candidate default_candidate(const Problem& problem) {
@@ -87,7 +88,8 @@ inline Candidate default_candidate(const Problem& problem) {
 }
 
 /// The judgement of a kernel's source as `scale`.
-inline Evaluation judge(const std::string& kernel, HostOptions options = quick(), const std::string& more = {}) {
+inline Evaluation judge(const std::string& kernel, HostOptions options = quick(),
+                        const std::string& more = {}) {
   const Problem problem = parse_problem(scale_problem(kernel, more), sources);
   HostEvaluator evaluator(problem, std::move(options));
   return evaluator.evaluate(default_candidate(problem), {});

@@ -21,13 +21,15 @@ struct HostArtifact {
 };
 
 /// Builds C++ kernels with the system's compilers and judges them on one core of this machine (see
-/// docs/architecture.md). Compiler, reference and candidate each run in a process of their own inside a sandbox;
-/// seeds, expected results and the verdict stay in this one. Several threads may build while one runs.
+/// docs/architecture.md). Compiler, reference and candidate each run in a process of their own inside a
+/// sandbox; seeds, expected results and the verdict stay in this one. Several threads may build while one
+/// runs.
 class HostEvaluator {
  public:
   using Artifact = HostArtifact;
 
-  /// A ConfigError where sandbox, worker, cache directory or core are not to be had, or the problem is not for hosts.
+  /// A ConfigError where sandbox, worker, cache directory or core are not to be had, or the problem is not
+  /// for hosts.
   explicit HostEvaluator(Problem problem, HostOptions options = {});
   HostEvaluator(HostEvaluator&&) noexcept;
   HostEvaluator& operator=(HostEvaluator&&) noexcept;
@@ -38,7 +40,8 @@ class HostEvaluator {
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
   [[nodiscard]] std::size_t lanes() const noexcept { return 1; }
 
-  /// The champion's time divided by the candidate's, in interleaved pairs; a ConfigError if one of them is not ok.
+  /// The champion's time divided by the candidate's, in interleaved pairs; a ConfigError if one of them is
+  /// not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
   /// The reference's time divided by the candidate's, in interleaved pairs.
   [[nodiscard]] Speedup compare_with_reference(const Candidate& candidate);

@@ -40,10 +40,13 @@ struct CheckOptions {
   std::size_t seeds = 2;        ///< sets of inputs drawn as the arguments declare
   bool edge = true;             ///< and one of edge values
   bool ill_conditioned = true;  ///< and one ill-conditioned, judged relative to what the sums cancel
-  /// The first set of each shape is drawn after the candidate is loaded, and so are the others while the
-  /// reference needs no longer than this for a candidate; beyond it, other sets that no candidate can have
-  /// seen are taken again. Seconds.
+  /// Sets of the cheapest shape are always drawn after the candidate is loaded, those of the others while the
+  /// reference needs no longer than this for one candidate, in seconds. Beyond it sets drawn for earlier
+  /// candidates are taken again: still secret, since no process lives on that has seen them.
   double fresh_seconds = 0.25;
+  /// A shape on which one run of the reference takes longer has no edge and no ill-conditioned set, unless it
+  /// is the cheapest. In seconds.
+  double special_seconds = 0.3;
 };
 
 /// How pairs of reference (or champion) and candidate are timed.
@@ -59,10 +62,11 @@ struct PairOptions {
 struct HostOptions {
   Sandbox sandbox = Sandbox::bubblewrap;
   CacheMode cache = CacheMode::warm;
-  int core = -1;  ///< to measure on; -1: the last we may use
+  int core = -1;                            ///< to measure on; -1: the last we may use
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-worker program; empty: looked for
-  std::vector<std::filesystem::path> readable{};  ///< folders outside of /usr that compilers and kernels may read
+  std::vector<std::filesystem::path>
+      readable{};  ///< folders outside of /usr that compilers and kernels may read
   std::uint64_t buffer_memory = std::uint64_t{32} << 20;  ///< shared by the sets of buffers of one shape
   HostLimits limits{};
   CheckOptions check{};

@@ -9,9 +9,9 @@ namespace kernelsearch {
 
 /// The processor that host kernels are measured on.
 struct HostMachine {
-  std::string model;         ///< as the processor names itself
-  std::string governor;      ///< of its clock; empty where the system does not say
-  std::vector<int> cores;    ///< that this process may use, ascending
+  std::string model;       ///< as the processor names itself
+  std::string governor;    ///< of its clock; empty where the system does not say
+  std::vector<int> cores;  ///< that this process may use, ascending
 
   /// Equal on machines whose measurements may stand for each other: model, number of cores and governor.
   [[nodiscard]] std::string id() const;

@@ -11,7 +11,7 @@ namespace kernelsearch {
 /// What keeps compilers and candidates away from the rest of the machine.
 enum class Sandbox : std::uint8_t {
   bubblewrap,  ///< own user, mount, pid and network namespaces; system folders read-only; private /tmp
-  none,        ///< limits and system call filter only: for candidates you trust as you trust your own programs
+  none,  ///< limits and system call filter only: for candidates you trust as you trust your own programs
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Sandbox sandbox) noexcept {
@@ -24,7 +24,7 @@ struct SandboxStatus {
   bool as_nobody = false;  ///< we are root, and what runs inside is not
   std::string path;        ///< of bwrap; empty where it is not installed
   std::string version;
-  std::string problem;     ///< why it does not work
+  std::string problem;  ///< why it does not work
 };
 
 /// Starts an empty sandbox to see what works; asks the machine once and remembers the answer.

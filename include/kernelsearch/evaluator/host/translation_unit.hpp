@@ -13,9 +13,9 @@ namespace kernelsearch {
 
 /// The floating type that a reference computes in.
 enum class Real : std::uint8_t {
-  kernel,         ///< the widest floating type among the arguments: float, or double for f64; for timing
-  f64,            ///< double
-  extended,       ///< long double: for arguments of f64
+  kernel,    ///< the widest floating type among the arguments: float, or double for f64; for timing
+  f64,       ///< double
+  extended,  ///< long double: for arguments of f64
 };
 
 [[nodiscard]] std::string_view cpp_name(Real real) noexcept;
@@ -23,7 +23,8 @@ enum class Real : std::uint8_t {
 /// What `Real::kernel` stands for in this problem, and what its references are checked with.
 [[nodiscard]] bool uses_f64(const Problem& problem) noexcept;
 
-/// The tunables of a configuration as preprocessor definitions: bool as 1 or 0, strings as they are, an order as
+/// The tunables of a configuration as preprocessor definitions: bool as 1 or 0, strings as they are, an order
+/// as
 /// `{1, 0, 2}` and NAME_0, NAME_1, ... each.
 [[nodiscard]] std::string tunable_definitions(const Kernel& kernel, const Config& config);
 

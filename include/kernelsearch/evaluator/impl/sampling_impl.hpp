@@ -29,7 +29,8 @@ inline std::vector<double> sorted_copy(std::span<const double> samples) {
 inline std::optional<std::size_t> median_rank(std::size_t n) noexcept {
   if (n < 6) return std::nullopt;
   if (n > 1000)  // 0.5^n is about to underflow; the normal approximation is exact to a rank here
-    return static_cast<std::size_t>(0.5 * static_cast<double>(n) - 0.98 * std::sqrt(static_cast<double>(n)) - 1);
+    return static_cast<std::size_t>(0.5 * static_cast<double>(n) - 0.98 * std::sqrt(static_cast<double>(n)) -
+                                    1);
   double term = std::pow(0.5, static_cast<double>(n));  // P(exactly r of n below the median)
   double below = term;
   std::size_t rank = 0;
@@ -63,13 +64,16 @@ KERNELSEARCH_INLINE double relative_spread(std::span<const double> samples) {
   return median(deviations) / middle;
 }
 
-KERNELSEARCH_INLINE std::optional<SamplingEnd> sampling_end(std::span<const double> samples, double elapsed_seconds,
+KERNELSEARCH_INLINE std::optional<SamplingEnd> sampling_end(std::span<const double> samples,
+                                                            double elapsed_seconds,
                                                             const SamplingOptions& options) {
   if (samples.size() >= std::max<std::size_t>(options.min_samples, 6)) {
     const Interval interval = median_interval(samples);
-    if (interval.high - interval.low <= 2 * options.precision * median(samples)) return SamplingEnd::converged;
+    if (interval.high - interval.low <= 2 * options.precision * median(samples))
+      return SamplingEnd::converged;
   }
-  if (samples.size() >= options.max_samples || elapsed_seconds >= options.budget_seconds) return SamplingEnd::budget;
+  if (samples.size() >= options.max_samples || elapsed_seconds >= options.budget_seconds)
+    return SamplingEnd::budget;
   return std::nullopt;
 }
 
@@ -121,8 +125,8 @@ KERNELSEARCH_INLINE Speedup combined_speedup(std::span<const PairedTimes> shapes
     all.push_back(std::move(ratios));
   }
   if (all.empty()) return speedup;
-  // `pick(i)` is the ratio of shape i; the candidate's time is the reference's divided by it, so that times taken
-  // at different moments are never divided by each other
+  // `pick(i)` is the ratio of shape i; the candidate's time is the reference's divided by it, so that times
+  // taken at different moments are never divided by each other
   const auto combined = [&](auto&& pick) {
     double weights = 0, reference = 0, candidate = 0, logs = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -136,8 +140,12 @@ KERNELSEARCH_INLINE Speedup combined_speedup(std::span<const PairedTimes> shapes
   };
   speedup.ratio = combined([&](std::size_t i) { return median(all[i].values); });
   if (fewest < 6) {
-    speedup.interval = {combined([&](std::size_t i) { return *std::min_element(all[i].values.begin(), all[i].values.end()); }),
-                        combined([&](std::size_t i) { return *std::max_element(all[i].values.begin(), all[i].values.end()); })};
+    speedup.interval = {combined([&](std::size_t i) {
+                          return *std::min_element(all[i].values.begin(), all[i].values.end());
+                        }),
+                        combined([&](std::size_t i) {
+                          return *std::max_element(all[i].values.begin(), all[i].values.end());
+                        })};
     return speedup;
   }
   constexpr std::size_t resamplings = 2000;

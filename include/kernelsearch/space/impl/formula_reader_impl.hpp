@@ -64,11 +64,15 @@ class FormulaReader {
     std::uint32_t part = 0;  // where there is no formula: the expression's node
   };
 
+  /// A whole expression as one condition; `none` where it has no formula.
+  NodeId condition(const Expression& expression, const std::vector<std::uint32_t>& reads) {
+    start(expression, reads);
+    return truth(expression.data().root, false);
+  }
+
   /// Reads a constraint whose slot i is tunable `reads[i]`.
   std::vector<Conjunct> read(const Expression& expression, const std::vector<std::uint32_t>& reads) {
-    expression_ = &expression;
-    reads_ = &reads;
-    owners_.assign(nodes().size(), unknown);
+    start(expression, reads);
     std::vector<Conjunct> out;
     split(expression.data().root, out);
     return out;
@@ -76,6 +80,12 @@ class FormulaReader {
 
  private:
   static constexpr std::int64_t unknown = -3, several = -2, nobody = -1;
+
+  void start(const Expression& expression, const std::vector<std::uint32_t>& reads) {
+    expression_ = &expression;
+    reads_ = &reads;
+    owners_.assign(nodes().size(), unknown);
+  }
 
   const std::vector<ExprNode>& nodes() const { return expression_->data().nodes; }
 

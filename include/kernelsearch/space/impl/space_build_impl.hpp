@@ -7,10 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
@@ -19,15 +16,50 @@
 #include "kernelsearch/space/impl/group_walk_impl.hpp"
 #include "kernelsearch/space/impl/order_impl.hpp"
 #include "kernelsearch/space/impl/space_data.hpp"
+#include "kernelsearch/space/impl/validate_impl.hpp"
 
 namespace kernelsearch::detail {
 
+/// The combination of one group nearest to `wish`: fewest tunables changed, then fewest positions moved.
+inline void nearest_in(const Trie& trie, const Config& wish, Config& config) {
+  std::vector<std::uint32_t> level(trie.node_count(), 0);
+  std::vector<std::uint64_t> cost(trie.node_count(), 0);
+  const auto price = [&](std::uint32_t node_level, std::uint32_t at) -> std::uint64_t {
+    const std::uint32_t want = wish.indices[trie.tunables[node_level]];
+    return at == want ? 0 : (std::uint64_t{1} << 40) + (at > want ? at - want : want - at);
+  };
+  level[0] = static_cast<std::uint32_t>(trie.tunables.size());
+  for (std::uint32_t node = 1; node < trie.node_count(); ++node) {
+    level[node] = level[trie.child[trie.begin[node]]] - 1;
+    cost[node] = ~std::uint64_t{0};
+    for (std::uint32_t e = trie.begin[node]; e < trie.begin[node + 1]; ++e) {
+      cost[node] = std::min(cost[node], cost[trie.child[e]] + price(level[node], trie.value[e]));
+    }
+  }
+  std::uint32_t node = trie.root;
+  for (const std::uint32_t tunable : trie.tunables) {
+    std::uint32_t e = trie.begin[node];
+    while (cost[trie.child[e]] + price(level[node], trie.value[e]) != cost[node]) ++e;
+    config.indices[tunable] = trie.value[e];
+    node = trie.child[e];
+  }
+}
+
+inline Config nearest_config(const SpaceData& data, const Config& wish) {
+  Config config = data.fixed;
+  for (const Trie& trie : data.tries) nearest_in(trie, wish, config);
+  return config;
+}
+
+/// Builds a space: reads constraints into relations, narrows domains until nothing changes, then follows each
+/// group of connected tunables.
 class SpaceMaker {
  public:
   SpaceMaker(SpaceData& data, SpaceOptions options) : data_(data), options_(options) {}
 
   void make() {
-    validate();
+    validate(data_);
+    for (const Tunable& t : data_.tunables) names_.push_back(t.name);
     read_names(constraint_count());
     if (!narrow_domains() || !build_groups()) raise_empty();
     choose_default();
@@ -35,7 +67,8 @@ class SpaceMaker {
 
   /// One trie for everything, assigned in the given order; for a space that is known to have configurations.
   std::optional<Trie> trie_in_order(const std::vector<std::uint32_t>& order) {
-    validate();
+    validate(data_);
+    for (const Tunable& t : data_.tunables) names_.push_back(t.name);
     read_names(constraint_count());
     std::vector<const Relation*> relations;
     if (!narrow_domains()) return std::nullopt;
@@ -54,51 +87,6 @@ class SpaceMaker {
   const Constraint& constraint(std::size_t i) const {
     return i < data_.constraints.size() ? data_.constraints[i]
                                         : data_.conditions[i - data_.constraints.size()];
-  }
-
-  void validate() {
-    data_.raw_count = 1;
-    for (std::size_t i = 0; i < tunable_count(); ++i) {
-      const Tunable& t = data_.tunables[i];
-      if (t.name.empty())
-        raise<ConfigError>("a tunable has no name", "number " + std::to_string(i), "name it");
-      if (!data_.by_name.emplace(t.name, i).second) {
-        raise<ConfigError>("two tunables have the same name", t.name, "rename one");
-      }
-      if (t.values.empty()) raise<ConfigError>("a tunable has no values", t.name, "give it at least one");
-      if (t.default_index >= t.values.size()) {
-        raise<ConfigError>("a default is none of the tunable's values",
-                           t.name + " at position " + std::to_string(t.default_index),
-                           "use a position below " + std::to_string(t.values.size()));
-      }
-      std::unordered_set<std::string> seen;
-      for (const Value& value : t.values) {
-        if (!seen.insert(to_string(value)).second) {
-          raise<ConfigError>("a tunable lists a value twice", t.name + " = " + to_string(value),
-                             "list it once");
-        }
-        const bool order = std::holds_alternative<Permutation>(value);
-        if (order != (t.kind == TunableKind::permutation)) {
-          raise<ConfigError>("only permutation tunables hold orders", t.name + " = " + to_string(value),
-                             "use Tunable::of");
-        }
-      }
-      data_.raw_count *= t.values.size();
-      names_.push_back(t.name);
-      if (t.active_if) {
-        const Expression condition = *t.active_if;
-        std::vector<std::string> reads = condition.names();
-        reads.push_back(t.name);
-        const Value pinned = t.values[t.default_index];
-        data_.conditions.emplace_back(
-            reads,
-            [condition, pinned](std::span<const Value> values) {
-              return condition.try_test(values.first(values.size() - 1)).value_or(false) ||
-                     values.back() == pinned;
-            },
-            t.name + " is active if " + condition.text());
-      }
-    }
   }
 
   std::uint32_t index_of(const std::string& name, const Constraint& constraint) const {
@@ -132,31 +120,51 @@ class SpaceMaker {
     FormulaReader reader(*formulas_, data_.tunables, domains_);
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       const Constraint& given = constraint(i);
+      if (i >= data_.constraints.size() && add_condition(reader, i - data_.constraints.size(), kept))
+        continue;
       if (!given.expression()) {
         if (!add_test(function_test(given, reads_[i]), reads_[i], kept)) return false;
         continue;
       }
       for (const FormulaReader::Conjunct& part : reader.read(*given.expression(), reads_[i])) {
-        if (part.root == Formulas::none) {
-          if (!add_test(part_test(*given.expression(), part.part, reads_[i]), reads_[i], kept)) return false;
-          continue;
-        }
-        const FormulaNode& node = formulas_->node(part.root);
-        if (node.op == FormulaOp::constant) {
-          if (node.table[0] == 0) return false;
-        } else if (node.scope.size() == 1) {
-          keep(kept[node.scope[0]], node.table);
-        } else if (std::none_of(relations_.begin(), relations_.end(),
-                                [&](const Relation& r) { return r.root == part.root; })) {
-          Relation relation;
-          relation.root = part.root;
-          relation.scope = node.scope;
-          relations_.push_back(std::move(relation));
-        }
+        const bool possible =
+            part.root == Formulas::none
+                ? add_test(part_test(*given.expression(), part.part, reads_[i]), reads_[i], kept)
+                : add_formula(part.root, kept);
+        if (!possible) return false;
       }
     }
     narrowed = false;
     return narrow(kept, narrowed);
+  }
+
+  /// Adds a formula that must not be 0, or applies it at once; false where it is always 0.
+  bool add_formula(NodeId root, std::vector<std::vector<std::uint8_t>>& kept) {
+    const FormulaNode& node = formulas_->node(root);
+    if (node.op == FormulaOp::constant) return node.table[0] != 0;
+    const auto same = [&](const Relation& relation) { return relation.root == root; };
+    if (node.scope.size() == 1) {
+      keep(kept[node.scope[0]], node.table);
+    } else if (std::none_of(relations_.begin(), relations_.end(), same)) {
+      Relation relation;
+      relation.root = root;
+      relation.scope = node.scope;
+      relations_.push_back(std::move(relation));
+    }
+    return true;
+  }
+
+  /// The condition of a conditional tunable as a formula; false where it has none.
+  bool add_condition(FormulaReader& reader, std::size_t i, std::vector<std::vector<std::uint8_t>>& kept) {
+    const std::uint32_t tunable = data_.conditional[i];
+    const Tunable& t = data_.tunables[tunable];
+    std::vector<Word> pinned;
+    for (const std::uint32_t at : domains_[tunable]) pinned.push_back(at == t.default_index ? 1 : 0);
+    const NodeId active = reader.condition(*t.active_if, reads_[data_.constraints.size() + i]);
+    if (active == Formulas::none || pinned.size() == 1) return false;
+    return add_formula(
+        formulas_->make(FormulaOp::logical_or, {active, formulas_->leaf(tunable, std::move(pinned), false)}),
+        kept);
   }
 
   template <class T>
@@ -334,6 +342,7 @@ class SpaceMaker {
     const LevelNodes nodes(*formulas_, relations, order);
     Layers layers;
     if (!GroupWalk(*formulas_, nodes, order, domains_, options_.max_states).run(layers)) {
+      if (searching_culprit_) return true;  // so many states are hardly all dead ends
       raise<ConfigError>("the tunables are too entangled to build their space",
                          data_.tunables[order[0]].name + " and those connected to it",
                          "shorten value lists, simplify constraints or raise SpaceOptions::max_states");
@@ -370,6 +379,7 @@ class SpaceMaker {
   }
 
   [[noreturn]] void raise_empty() {
+    searching_culprit_ = true;
     std::size_t low = 0, high = constraint_count();  // the first `high` constraints leave nothing
     while (low + 1 < high) {
       const std::size_t middle = low + (high - low) / 2;
@@ -383,38 +393,15 @@ class SpaceMaker {
   }
 
   void choose_default() {
-    Config config = data_.fixed;
-    for (const Trie& trie : data_.tries) nearest_in(trie, config);
-    data_.default_config = std::move(config);
-  }
-
-  /// The combination nearest to the declared defaults: fewest tunables changed, then fewest positions moved.
-  void nearest_in(const Trie& trie, Config& config) const {
-    std::vector<std::uint32_t> level(trie.node_count(), 0);
-    std::vector<std::uint64_t> cost(trie.node_count(), 0);
-    const auto price = [&](std::uint32_t node_level, std::uint32_t at) -> std::uint64_t {
-      const auto wish = static_cast<std::uint32_t>(data_.tunables[trie.tunables[node_level]].default_index);
-      return at == wish ? 0 : (std::uint64_t{1} << 40) + (at > wish ? at - wish : wish - at);
-    };
-    level[0] = static_cast<std::uint32_t>(trie.tunables.size());
-    for (std::uint32_t node = 1; node < trie.node_count(); ++node) {
-      level[node] = level[trie.child[trie.begin[node]]] - 1;
-      cost[node] = ~std::uint64_t{0};
-      for (std::uint32_t e = trie.begin[node]; e < trie.begin[node + 1]; ++e) {
-        cost[node] = std::min(cost[node], cost[trie.child[e]] + price(level[node], trie.value[e]));
-      }
-    }
-    std::uint32_t node = trie.root;
-    for (const std::uint32_t tunable : trie.tunables) {
-      std::uint32_t e = trie.begin[node];
-      while (cost[trie.child[e]] + price(level[node], trie.value[e]) != cost[node]) ++e;
-      config.indices[tunable] = trie.value[e];
-      node = trie.child[e];
-    }
+    Config declared;
+    for (const Tunable& t : data_.tunables)
+      declared.indices.push_back(static_cast<std::uint32_t>(t.default_index));
+    data_.default_config = nearest_config(data_, declared);
   }
 
   SpaceData& data_;
   SpaceOptions options_;
+  bool searching_culprit_ = false;
   std::vector<std::string> names_;
   std::vector<Domain> domains_;
   std::vector<std::vector<std::uint32_t>> reads_;  // constraint -> the tunables of its slots

@@ -43,7 +43,8 @@ struct Trie {
 struct SpaceData {
   std::vector<Tunable> tunables;
   std::vector<Constraint> constraints;
-  std::vector<Constraint> conditions;  // of conditional tunables: active, or at the default
+  std::vector<Constraint> conditions;      // of conditional tunables: active, or at the default
+  std::vector<std::uint32_t> conditional;  // the tunables of the conditions
   std::unordered_map<std::string, std::size_t> by_name;
   std::vector<Trie> tries;                         // groups with more than one combination
   std::vector<std::uint32_t> group_of;             // tunable -> trie, or Trie::none where it is fixed

@@ -10,6 +10,7 @@
 #include "kernelsearch/space/impl/checksum_impl.hpp"
 #include "kernelsearch/space/impl/space_build_impl.hpp"
 #include "kernelsearch/space/impl/space_data.hpp"
+#include "kernelsearch/space/impl/steps_impl.hpp"
 #include "kernelsearch/space/impl/trie_impl.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -73,16 +74,6 @@ inline bool continues(const Trie& trie, const Config& config, std::uint32_t node
     node = trie.child[edge];
   }
   return true;
-}
-
-/// Whether `a` and `b` are the same order but for one swap.
-inline bool one_swap(const Permutation& a, const Permutation& b) {
-  if (a.size() != b.size()) return false;
-  std::vector<std::size_t> differing;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i]) differing.push_back(i);
-  }
-  return differing.size() == 2 && a[differing[0]] == b[differing[1]] && a[differing[1]] == b[differing[0]];
 }
 
 /// Whether position `to` is a step from `from` in the sense of Neighbourhood::adjacent.
@@ -220,6 +211,15 @@ KERNELSEARCH_INLINE std::vector<Config> Space::neighbours(const Config& config,
     }
   }
   return found;
+}
+
+KERNELSEARCH_INLINE Config Space::nearest(const Config& config) const {
+  if (config.indices.size() != size()) {
+    detail::raise<ConfigError>("the configuration is one of another space",
+                               std::to_string(config.indices.size()) + " tunables",
+                               "use the space that made it");
+  }
+  return detail::nearest_config(*data_, config);
 }
 
 KERNELSEARCH_INLINE std::span<const std::uint32_t> Space::usable(std::size_t i) const {

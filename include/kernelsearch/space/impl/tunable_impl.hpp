@@ -7,17 +7,13 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/space/impl/steps_impl.hpp"
 #include "kernelsearch/space/tunable.hpp"
 
 namespace kernelsearch {
 namespace detail {
 
 constexpr std::size_t most_values = std::size_t{1} << 22;
-
-inline bool is_power_of_two(const Value& value) noexcept {
-  const auto* i = std::get_if<std::int64_t>(&value);
-  return i != nullptr && *i > 0 && (*i & (*i - 1)) == 0;
-}
 
 inline TunableKind kind_of(const std::vector<Value>& values) noexcept {
   const auto all = [&](auto&& test) { return std::all_of(values.begin(), values.end(), test); };

