@@ -28,6 +28,7 @@ struct CheckCommand {
   std::string problem;
   std::string sandbox = "bubblewrap";
   bool static_only = false;
+  bool all = false;
   bool json = false;
 };
 
@@ -192,23 +193,30 @@ int run(const CheckCommand& command) {
   const bool on_host = subject.problem && subject.problem->backend == "host";
   const bool runs = on_host && !command.static_only;
   std::vector<LintFinding> findings;
+  LintOptions how;
   if (runs) {
     HostOptions options;
     options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
     std::fflush(stdout);
     fmt::print(stderr, "running reference and default\n");
     HostLintRunner runner(*subject.problem, options);
-    findings = lint(*subject.problem, runner);
+    if (command.all) how.max_shapes = subject.problem->shapes.size();
+    findings = lint(*subject.problem, runner, how);
   } else if (subject.problem) {
     findings = lint_static(*subject.problem);
   }
-  if (command.json)
+  if (command.json) {
     print_json(subject, findings, runs);
-  else
-    print_findings(findings, runs               ? "reference and default were run"
-                             : !subject.problem ? "the space was read, nothing to run"
-                             : on_host          ? "nothing was run"
-                                       : "nothing was run: no evaluator for " + subject.problem->backend);
+  } else {
+    std::string depth = "nothing was run";
+    if (runs)
+      depth = fmt::format("reference and default were run on {} of {} shapes",
+                          std::min(how.max_shapes, subject.problem->shapes.size()),
+                          subject.problem->shapes.size());
+    else if (subject.problem && !on_host)
+      depth += ": no evaluator for " + subject.problem->backend;
+    print_findings(findings, depth);
+  }
   return errors_among(findings) != 0 ? nothing_found : success;
 }
 
@@ -220,6 +228,7 @@ void add_check(CLI::App& app, int& exit_code) {
   auto command = std::make_shared<CheckCommand>();
   sub->add_option("PROBLEM", command->problem, "A problem folder, a problem.json or a T1 file")->required();
   sub->add_flag("--static", command->static_only, "Only what can be seen without running anything");
+  sub->add_flag("--all", command->all, "Run every shape rather than the smallest few");
   sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()
       ->check(CLI::IsMember({"bubblewrap", "none"}));

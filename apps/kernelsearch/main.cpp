@@ -34,8 +34,10 @@ std::vector<std::string> names_of(const CLI::App& app) {
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   std::string text = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::vector<std::string> rest = app.remaining(true);
+  // A mistyped word is also why what it stands for is missing.
+  const std::vector<std::string> rest = app.remaining(true);
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty();
+  if (missing || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::string word = rest.empty() ? "" : rest.front().substr(0, rest.front().find('='));
     const std::string nearest = nearest_name(word, names_of(command));
     text = "unknown " + std::string(word.rfind('-', 0) == 0 ? "option" : "argument") + ": " + word;

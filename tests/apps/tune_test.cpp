@@ -48,7 +48,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
 
   ran = desk.kernelsearch({"check", "mine"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  has(ran.out, "clean: no findings (reference and default were run)");
+  has(ran.out, "clean: no findings (reference and default were run on 3 of 3 shapes)");
 
   ran =
       desk.kernelsearch({"tune", "mine", "--budget", "15", "--json", "--store", "runs.db", "--out", "tuned"});

@@ -70,7 +70,8 @@ TEST_CASE("command: wrong usage names the nearest right word and ends with 2") {
   refused({"tune", "mine", "--polcy", "random"}, "unknown option: --polcy; did you mean --policy?");
   refused({"check", "mine", "--statik"}, "did you mean --static?");
   refused({"space", "f.json", "--smaple=3"}, "unknown option: --smaple; did you mean --sample?");
-  refused({"chek", "mine"}, "did you mean check?");
+  refused({"chek", "mine"}, "unknown argument: chek; did you mean check?");
+  refused({"check", "--statik"}, "did you mean --static?");
   refused({"list", "polices"}, "policies");
   refused({"tune"}, "PROBLEM");
   refused({"check"}, "PROBLEM");
@@ -161,6 +162,9 @@ TEST_CASE("command: check tells errors by its exit code") {
   CHECK(json["ran"] == true);
   CHECK(json["findings"][0]["severity"] == "error");
   CHECK(json["shapes"][1]["bytes"] == 37 * 8);
+  const Ran all = desk.kernelsearch({"check", "problem.json", "--all"});
+  CHECK(all.code == 1);
+  has(all.out, "run on 2 of 2 shapes");
   const Ran unseen = desk.kernelsearch({"check", "problem.json", "--static"});
   CHECK(unseen.code == 0);
   has(unseen.out, "clean: no findings (nothing was run)");
