@@ -171,9 +171,9 @@ TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes 
   CHECK(after["policy"] == "random");
   CHECK(after["trials"].get<int>() == before + 4);
   const auto all = trials_of_newest(desk);
-  for (const auto& [number, config] : kept) {
-    CAPTURE(number);
-    REQUIRE(all.count(number) == 1);
-    CHECK(all.at(number) == config);
+  for (const auto& trial : kept) {
+    CAPTURE(trial.first);
+    REQUIRE(all.count(trial.first) == 1);
+    CHECK(all.at(trial.first) == trial.second);
   }
 }
