@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -32,8 +32,8 @@ int run(const BestCommand& command) {
   const RunStore store = open_existing_store(command.store);
   const RunRow row = require_run(store, command.run);
   if (!store.best_trial(row.id)) {
-    fmt::print(stderr, "kernelsearch: run {} has no right candidate; see `kernelsearch show {}`\n", number(row.id),
-               number(row.id));
+    fmt::print(stderr, "kernelsearch: run {} has no right candidate; see `kernelsearch show {}`\n",
+               number(row.id), number(row.id));
     return nothing_found;
   }
   // The run remembers where its problem was; the code itself comes from the store.
@@ -57,7 +57,8 @@ void add_best(CLI::App& app, int& exit_code) {
   auto command = std::make_shared<BestCommand>();
   sub->add_option("RUN", command->run, "Number or name of the run, or latest")->capture_default_str();
   sub->add_option("--store", command->store, "SQLite file of runs");
-  sub->add_option("--out", command->out, "Write source, settings, record and run-time table into this folder");
+  sub->add_option("--out", command->out,
+                  "Write source, settings, record and run-time table into this folder");
   sub->add_option("--problem", command->problem, "The problem's folder, where it has moved since");
   auto* source = sub->add_flag("--source", command->source, "Print the winner as ready-to-use source");
   sub->add_flag("--settings", command->settings, "Print its settings as a C++ header")->excludes(source);

@@ -26,7 +26,8 @@ struct RunLimits {
   std::optional<std::uint64_t> no_gain;
 
   [[nodiscard]] bool reached(const RunProgress& progress) const {
-    return (seconds && WallTime{*seconds}.reached(progress)) || (speedup && TargetSpeedup{*speedup}.reached(progress)) ||
+    return (seconds && WallTime{*seconds}.reached(progress)) ||
+           (speedup && TargetSpeedup{*speedup}.reached(progress)) ||
            (no_gain && NoGain{*no_gain}.reached(progress));
   }
   [[nodiscard]] std::string describe() const;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <string>
@@ -46,8 +46,8 @@ std::string zsh_script(const CLI::App& root) {
 std::string fish_script(const CLI::App& root) {
   std::string script = "# fish completion for kernelsearch\n";
   for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
-    script += fmt::format("complete -c kernelsearch -n __fish_use_subcommand -a {} -d '{}'\n", sub->get_name(),
-                          sub->get_description());
+    script += fmt::format("complete -c kernelsearch -n __fish_use_subcommand -a {} -d '{}'\n",
+                          sub->get_name(), sub->get_description());
     for (const CLI::Option* option : sub->get_options())
       for (const std::string& name : option->get_lnames())
         script += fmt::format("complete -c kernelsearch -n '__fish_seen_subcommand_from {}' -l {}\n",
@@ -61,10 +61,14 @@ std::string fish_script(const CLI::App& root) {
 void add_completion(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("completion", "Print a completion script for your shell");
   auto shell = std::make_shared<std::string>();
-  sub->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  sub->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   sub->footer("Example: source <(kernelsearch completion bash)");
   sub->callback([shell, &app, &exit_code] {
-    fmt::print("{}", *shell == "bash" ? bash_script(app) : *shell == "zsh" ? zsh_script(app) : fish_script(app));
+    fmt::print("{}", *shell == "bash"  ? bash_script(app)
+                     : *shell == "zsh" ? zsh_script(app)
+                                       : fish_script(app));
     exit_code = success;
   });
 }

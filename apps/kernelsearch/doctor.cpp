@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -41,7 +41,8 @@ std::string find_program(const std::string& name) {
 
 Finding compiler(const std::string& name, bool needed) {
   const std::string path = find_program(name);
-  return {name, !path.empty(), needed, path.empty() ? "apt-get install " + (name == "clang++" ? "clang" : name) : path};
+  return {name, !path.empty(), needed,
+          path.empty() ? "apt-get install " + (name == "clang++" ? "clang" : name) : path};
 }
 
 /// Builds, checks and times a tiny kernel: everything between the command and a measurement.
@@ -62,8 +63,9 @@ Finding whole_chain() {
     const auto kernel = std::make_shared<const Kernel>(problem.kernel);
     const Evaluation evaluation = evaluator.evaluate({kernel, kernel->space.default_config()}, {});
     finding.works = evaluation.verdict == Verdict::ok;
-    finding.detail = finding.works ? fmt::format("built, checked and timed in {:.2f} s", evaluation.phases.total())
-                                   : std::string(to_string(evaluation.verdict)) + ": " + evaluation.reason;
+    finding.detail = finding.works
+                         ? fmt::format("built, checked and timed in {:.2f} s", evaluation.phases.total())
+                         : std::string(to_string(evaluation.verdict)) + ": " + evaluation.reason;
   } catch (const Error& error) {
     finding.detail = error.what();
   }
@@ -87,8 +89,9 @@ std::vector<Finding> examine() {
   findings.push_back(whole_chain());
   const auto store = RunStore::default_path();
   std::error_code ignored;
-  findings.push_back({"store of runs", true, false,
-                      store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
+  findings.push_back(
+      {"store of runs", true, false,
+       store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
   for (const char* backend : {"CUDA", "HIP", "OpenCL"})
     findings.push_back({backend, false, false, "this version has no evaluator for it"});
   return findings;
@@ -112,8 +115,11 @@ void add_doctor(CLI::App& app, int& exit_code) {
                          {"needed", finding.needed},
                          {"detail", finding.detail}});
       else
-        fmt::print("{:<5} {:<20} {}\n", finding.works ? "ok" : finding.needed ? "FAIL" : "-", finding.what,
-                   finding.detail);
+        fmt::print("{:<5} {:<20} {}\n",
+                   finding.works    ? "ok"
+                   : finding.needed ? "FAIL"
+                                    : "-",
+                   finding.what, finding.detail);
     }
     if (*json) fmt::print("{}\n", array.dump(2));
     exit_code = usable ? success : no_device;

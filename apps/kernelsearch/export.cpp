@@ -31,7 +31,8 @@ int run(const ExportCommand& command) {
   }
   std::ofstream file(command.output);
   if (!file)
-    detail::raise<ConfigError>("cannot write the export", command.output, "name a file in a folder you may write to");
+    detail::raise<ConfigError>("cannot write the export", command.output,
+                               "name a file in a folder you may write to");
   export_run(store, row.id, format, file);
   return success;
 }

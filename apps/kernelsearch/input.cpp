@@ -21,8 +21,9 @@ bool is_t1_file(const std::filesystem::path& path) {
 
 Problem read_any_problem(const std::filesystem::path& path) {
   if (is_t1_file(path))
-    detail::raise<ConfigError>("a T1 file describes a space, not a host kernel that could be run", path.string(),
-                               "look at it with `kernelsearch space`, or write a problem with `kernelsearch new`");
+    detail::raise<ConfigError>(
+        "a T1 file describes a space, not a host kernel that could be run", path.string(),
+        "look at it with `kernelsearch space`, or write a problem with `kernelsearch new`");
   return read_problem(path);
 }
 

@@ -8,8 +8,8 @@
 
 namespace kernelsearch::app {
 
-/// While it lives, Ctrl-C and SIGTERM ask for a stop instead of ending the program; a second one ends it at once.
-/// Made before any other thread, because threads inherit the signal mask that it sets.
+/// While it lives, Ctrl-C and SIGTERM ask for a stop instead of ending the program; a second one ends it at
+/// once. Made before any other thread, because threads inherit the signal mask that it sets.
 class Interrupt {
  public:
   Interrupt();

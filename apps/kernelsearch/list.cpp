@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <memory>
@@ -24,8 +24,10 @@ Rows rows_of(const std::string& what) {
     for (const ConfigPolicyEntry& entry : config_policies()) rows.emplace_back(entry.name, entry.summary);
     return rows;
   }
-  if (what == "generators") return {{"template", "fills the problem's kernel in at the configuration proposed"}};
-  return {{"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"}};
+  if (what == "generators")
+    return {{"template", "fills the problem's kernel in at the configuration proposed"}};
+  return {
+      {"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"}};
 }
 
 }  // namespace

@@ -43,8 +43,9 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
     text = "unknown " + std::string(word.rfind('-', 0) == 0 ? "option" : "argument") + ": " + word;
     if (!nearest.empty()) text += "; did you mean " + nearest + "?";
   }
-  std::fprintf(stderr, "kernelsearch: %s\nRun `%s --help` for what there is.\n", text.c_str(),
-               (command.get_parent() != nullptr ? "kernelsearch " + command.get_name() : "kernelsearch").c_str());
+  std::fprintf(
+      stderr, "kernelsearch: %s\nRun `%s --help` for what there is.\n", text.c_str(),
+      (command.get_parent() != nullptr ? "kernelsearch " + command.get_name() : "kernelsearch").c_str());
   return app::wrong_usage;
 }
 
@@ -62,7 +63,8 @@ int main(int argc, char** argv) {
       "  kernelsearch tune examples/host/matmul --budget 60s   search for a minute\n"
       "  kernelsearch best latest                              the winner of the newest run\n"
       "  kernelsearch space space.json --sample 3              look into a space\n"
-      "Exit codes: 0 done, 1 nothing right found, 2 wrong usage, 3 wrong input, 4 no device, 130 interrupted.");
+      "Exit codes: 0 done, 1 nothing right found, 2 wrong usage, 3 wrong input, 4 no device, 130 "
+      "interrupted.");
   app::add_tune(cli, exit_code);
   app::add_check(cli, exit_code);
   app::add_new(cli, exit_code);

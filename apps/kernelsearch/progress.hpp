@@ -13,7 +13,8 @@
 namespace kernelsearch::app {
 
 /// What stderr is and what the run expects.
-[[nodiscard]] ProgressOptions progress_options(const BudgetOption& budget, const std::optional<RunRow>& resumed);
+[[nodiscard]] ProgressOptions progress_options(const BudgetOption& budget,
+                                               const std::optional<RunRow>& resumed);
 
 /// The progress on stderr, redrawn while trials take their time; nothing at all when quiet.
 class Progress {

@@ -17,7 +17,8 @@ namespace {
 /// The files written, by what they are.
 using Files = std::vector<std::pair<std::string, std::filesystem::path>>;
 
-Files write_files(const RunStore& store, RunId run, const Problem& problem, const std::filesystem::path& folder) {
+Files write_files(const RunStore& store, RunId run, const Problem& problem,
+                  const std::filesystem::path& folder) {
   const WinnerFiles files = write_winner(store, run, problem, folder);
   const std::filesystem::path table = folder / (problem.name + "_table.jsonl");
   SettingsTable::append(table, best_settings(store, run, problem));
@@ -37,13 +38,19 @@ void report_result(const RunStore& store, RunId run, const Problem& problem,
   }
   const RunRow row = store.run(run);
   const RunTotals totals = run_totals(store, run);
-  nlohmann::ordered_json out{{"run", number(run)},          {"store", store.file().string()},
-                             {"problem", problem.name},     {"policy", row.info.policy},
-                             {"seed", row.info.seed},       {"device", row.info.device},
-                             {"toolchain", row.info.toolchain}, {"reason", row.reason},
-                             {"trials", row.trials},        {"seconds", row.seconds}};
+  nlohmann::ordered_json out{{"run", number(run)},
+                             {"store", store.file().string()},
+                             {"problem", problem.name},
+                             {"policy", row.info.policy},
+                             {"seed", row.info.seed},
+                             {"device", row.info.device},
+                             {"toolchain", row.info.toolchain},
+                             {"reason", row.reason},
+                             {"trials", row.trials},
+                             {"seconds", row.seconds}};
   for (int v = 0; v < verdict_count; ++v)
-    out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] = totals.verdicts[static_cast<std::size_t>(v)];
+    out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] =
+        totals.verdicts[static_cast<std::size_t>(v)];
   out["best"] = nullptr;
   if (const auto best = store.best_trial(run); best && best->candidate) {
     const Evaluation& evaluation = best->outcome.evaluation;
@@ -51,7 +58,8 @@ void report_result(const RunStore& store, RunId run, const Problem& problem,
                    {"config", nlohmann::ordered_json::parse(best->candidate->values)},
                    {"seconds", evaluation.measurement.seconds},
                    {"measurement", nlohmann::json(evaluation.measurement)}};
-    if (evaluation.measurement.speedup) out["best"]["speedup"] = nlohmann::json(*evaluation.measurement.speedup);
+    if (evaluation.measurement.speedup)
+      out["best"]["speedup"] = nlohmann::json(*evaluation.measurement.speedup);
   }
   for (const auto& [what, path] : files) out["files"][what] = path.string();
   fmt::print("{}\n", out.dump(2));

@@ -10,8 +10,8 @@
 
 namespace kernelsearch::app {
 
-/// Prints what a run came to on stdout, as text or as one JSON object, and writes the winner's files and the table
-/// of settings for run time into `folder` where one is given.
+/// Prints what a run came to on stdout, as text or as one JSON object, and writes the winner's files and the
+/// table of settings for run time into `folder` where one is given.
 void report_result(const RunStore& store, RunId run, const Problem& problem,
                    const std::optional<std::filesystem::path>& folder, bool json);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,22 +31,23 @@ int run(const RunsCommand& command) {
   if (command.json) {
     auto array = nlohmann::ordered_json::array();
     for (const RunRow& row : rows)
-      array.push_back({{"run", number(row.id)},
-                       {"name", row.info.name},
-                       {"problem", row.info.problem},
-                       {"policy", row.info.policy},
-                       {"seed", row.info.seed},
-                       {"device", row.info.device},
-                       {"started", row.started},
-                       {"finished", row.finished ? nlohmann::ordered_json(*row.finished) : nlohmann::ordered_json()},
-                       {"reason", row.reason},
-                       {"trials", row.trials},
-                       {"best_seconds", row.best ? nlohmann::ordered_json(*row.best) : nlohmann::ordered_json()}});
+      array.push_back(
+          {{"run", number(row.id)},
+           {"name", row.info.name},
+           {"problem", row.info.problem},
+           {"policy", row.info.policy},
+           {"seed", row.info.seed},
+           {"device", row.info.device},
+           {"started", row.started},
+           {"finished", row.finished ? nlohmann::ordered_json(*row.finished) : nlohmann::ordered_json()},
+           {"reason", row.reason},
+           {"trials", row.trials},
+           {"best_seconds", row.best ? nlohmann::ordered_json(*row.best) : nlohmann::ordered_json()}});
     fmt::print("{}\n", array.dump(2));
     return success;
   }
-  fmt::print("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", "run", "name", "problem", "policy", "trials",
-             "best", "started", "ended");
+  fmt::print("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", "run", "name", "problem", "policy",
+             "trials", "best", "started", "ended");
   for (const RunRow& row : rows)
     fmt::print("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", number(row.id), row.info.name,
                row.info.problem, row.info.policy, row.trials, row.best ? seconds_text(*row.best) : "-",

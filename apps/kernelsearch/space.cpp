@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -53,7 +53,8 @@ int run(const SpaceCommand& command) {
     out["tunables"] = space.size();
     if (command.sample > 0) {
       auto& samples = out["sample"] = nlohmann::ordered_json::array();
-      for (std::size_t i = 0; i < command.sample; ++i) samples.push_back(values_as_json(space, space.sample(rng)));
+      for (std::size_t i = 0; i < command.sample; ++i)
+        samples.push_back(values_as_json(space, space.sample(rng)));
     }
     fmt::print("{}\n", out.dump(2));
     return success;

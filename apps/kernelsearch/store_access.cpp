@@ -12,7 +12,8 @@
 namespace kernelsearch::app {
 
 RunStore open_existing_store(const std::string& option) {
-  const std::filesystem::path path = option.empty() ? RunStore::default_path() : std::filesystem::path(option);
+  const std::filesystem::path path =
+      option.empty() ? RunStore::default_path() : std::filesystem::path(option);
   if (!std::filesystem::exists(path))
     detail::raise<ConfigError>("there is no store of runs yet", path.string(),
                                "tune something first, or name another file with --store");

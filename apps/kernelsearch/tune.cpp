@@ -81,29 +81,31 @@ RunInfo run_info(const TuneOptions& o, const HostEvaluator& evaluator, const std
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
-  info.options = nlohmann::json{{"problem", std::filesystem::absolute(o.problem).string()},
-                                {"budget", o.budget},
-                                {"jobs", o.jobs},
-                                {"cache", o.cache},
-                                {"sandbox", o.sandbox}}
-                     .dump();
+  info.options = nlohmann::json{
+      {"problem", std::filesystem::absolute(o.problem).string()},
+      {"budget", o.budget},
+      {"jobs", o.jobs},
+      {"cache", o.cache},
+      {"sandbox",
+       o.sandbox}}.dump();
   return info;
 }
 
 void check_same_ground(const RunRow& run, const RunInfo& now) {
   const auto differ = [&](const char* what, const std::string& before, const std::string& after) {
     if (before != after)
-      detail::raise<ConfigError>(fmt::format("cannot resume run {}: the {} has changed", number(run.id), what),
-                                 fmt::format("{} then, {} now", before, after),
-                                 "start a new run; what was measured on equal ground is reused by itself");
+      detail::raise<ConfigError>(
+          fmt::format("cannot resume run {}: the {} has changed", number(run.id), what),
+          fmt::format("{} then, {} now", before, after),
+          "start a new run; what was measured on equal ground is reused by itself");
   };
   differ("problem", run.info.problem_digest, now.problem_digest);
   differ("device", run.info.device, now.device);
   differ("toolchain", run.info.toolchain, now.toolchain);
 }
 
-/// Measures the best few again, in fresh processes with new inputs and against the reference, so that the winner is
-/// not the luckiest of many noisy samples.
+/// Measures the best few again, in fresh processes with new inputs and against the reference, so that the
+/// winner is not the luckiest of many noisy samples.
 template <class Search, class... Observers>
 void measure_finalists_again(Search& search, HostEvaluator& evaluator, std::stop_token stop, bool quiet,
                              Observers&... observers) {
@@ -161,7 +163,8 @@ int tune(const TuneOptions& given) {
   options.build_threads = o.jobs;
   options.stop = interrupt.token();
   if (budget.trials) options.budget = std::make_shared<TrialBudget>(*budget.trials);
-  Optimizer search(std::move(policy), TemplateGenerator(kernel), Judge(std::move(evaluator), key, results), options);
+  Optimizer search(std::move(policy), TemplateGenerator(kernel), Judge(std::move(evaluator), key, results),
+                   options);
 
   const CandidateCodec<Candidate> codec(lookup_among({kernel}));
   RunId run{};
@@ -175,8 +178,9 @@ int tune(const TuneOptions& given) {
   RunRecorder<Config> recorder(store, run, codec);
 
   if (!o.quiet)
-    fmt::print(stderr, "run {} of {}: {} configurations, policy {}, budget {}\non {}, {}\n", number(run), problem.name,
-               kernel->space.count().to_string(), o.policy, o.budget, info.device, info.toolchain);
+    fmt::print(stderr, "run {} of {}: {} configurations, policy {}, budget {}\non {}, {}\n", number(run),
+               problem.name, kernel->space.count().to_string(), o.policy, o.budget, info.device,
+               info.toolchain);
   Progress progress(o.quiet, progress_options(budget, plan.resumed));
 
   RunLimits limits;
@@ -185,7 +189,8 @@ int tune(const TuneOptions& given) {
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   RunSummary summary = search.run(limits, recorder, progress);
   if (!interrupt.requested())
-    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(), o.quiet, recorder, progress);
+    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(), o.quiet, recorder,
+                            progress);
   progress.close();
   store.end_run(run, summary.reason, summary.seconds);
   const bool found = search.best() != nullptr;

@@ -13,11 +13,13 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("tune", "Search for the fastest configuration of a problem");
   auto o = std::make_shared<TuneOptions>();
   sub->add_option("PROBLEM", o->problem, "Problem folder or problem.json (may be left out with --resume)");
-  sub->add_option("--policy", o->policy, "Search policy; see `kernelsearch list policies`")->capture_default_str();
+  sub->add_option("--policy", o->policy, "Search policy; see `kernelsearch list policies`")
+      ->capture_default_str();
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host"}));
-  sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m) or both (200,30s)")->capture_default_str();
+  sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m) or both (200,30s)")
+      ->capture_default_str();
   sub->add_option("--target-speedup", o->target_speedup, "End once the best is so many times the reference");
   sub->add_option("--no-gain", o->no_gain, "End after so many trials in a row without gain");
   sub->add_option("--seed", o->seed, "Seed of every random choice of the search")->capture_default_str();
@@ -29,7 +31,8 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--sandbox", o->sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()
       ->check(CLI::IsMember({"bubblewrap", "none"}));
-  sub->add_option("--store", o->store, "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
+  sub->add_option("--store", o->store,
+                  "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
   sub->add_option("--name", o->name, "Name of the run; default the problem's");
   sub->add_option("--resume", o->resume, "Go on with a run: its number or name, or `latest`")
       ->expected(0, 1)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The caller owns the loop, the threads and the machine: candidates are asked for, evaluated anywhere, and told in
-// any order. No evaluator of the library takes part.
+// The caller owns the loop, the threads and the machine: candidates are asked for, evaluated anywhere, and
+// told in any order. No evaluator of the library takes part.
 #include <cstdio>
 #include <future>
 #include <utility>
@@ -24,14 +24,16 @@ int main() {
 
   // A seed that was known before; the policy hears of it and never proposes it again.
   const Config known = *space.config_of(std::vector<Value>{std::int64_t{16}, std::int64_t{2}});
-  search.submit(known, {search.generator().kernel(), known}, Evaluation::succeeded(somewhere_else(space.values(known))));
+  search.submit(known, {search.generator().kernel(), known},
+                Evaluation::succeeded(somewhere_else(space.values(known))));
 
   while (search.trials().size() < 120) {
     auto jobs = search.ask(8);
     if (jobs.empty()) break;
     std::vector<std::pair<TrialId, std::future<double>>> running;
     for (const auto& job : jobs)
-      running.emplace_back(job.id, std::async(std::launch::async, somewhere_else, space.values(job.candidate.config)));
+      running.emplace_back(
+          job.id, std::async(std::launch::async, somewhere_else, space.values(job.candidate.config)));
     for (auto at = running.rbegin(); at != running.rend(); ++at)  // the last comes home first
       search.tell(at->first, Evaluation::succeeded(at->second.get()));
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A search policy of one's own, in one file: every requirement of the SearchPolicy concept, nothing else. It is then
-// compared with two of the library's on a landscape whose optimum is known.
+// A search policy of one's own, in one file: every requirement of the SearchPolicy concept, nothing else. It
+// is then compared with two of the library's on a landscape whose optimum is known.
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -62,7 +62,8 @@ int main() {
                           .build();
   const auto landscape = [&](const Candidate& c) {
     const double x = c.config.indices[0], y = c.config.indices[1];
-    return 1.0 + 0.01 * (std::abs(x - 63) + 2 * std::abs(y - 21)) + (c.config.indices[0] % 2 == 0 ? 0.05 : 0.0);
+    return 1.0 + 0.01 * (std::abs(x - 63) + 2 * std::abs(y - 21)) +
+           (c.config.indices[0] % 2 == 0 ? 0.05 : 0.0);
   };
   const auto mean_best = [&](auto make) {
     double sum = 0;
@@ -74,7 +75,8 @@ int main() {
     return sum / 20;
   };
   std::printf("mean best of 150 trials, 20 seeds (1.00 is the optimum)\n");
-  std::printf("random                 %.3f\n", mean_best([&](auto s) { return RandomSearch(space, {.seed = s}); }));
+  std::printf("random                 %.3f\n",
+              mean_best([&](auto s) { return RandomSearch(space, {.seed = s}); }));
   std::printf("iterated local search  %.3f\n",
               mean_best([&](auto s) { return IteratedLocalSearch(space, {.seed = s}); }));
   std::printf("draw, then walk        %.3f\n", mean_best([&](auto s) { return DrawThenWalk(space, 30, s); }));

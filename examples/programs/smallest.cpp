@@ -28,7 +28,8 @@ int main() {
           for (int j = j0; j < std::min(n, j0 + columns); ++j) to[j * n + i] = from[i * n + j];
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  Optimizer search{IteratedLocalSearch(space), TemplateGenerator(Kernel{{}, space}), FunctionEvaluator(seconds)};
+  Optimizer search{IteratedLocalSearch(space), TemplateGenerator(Kernel{{}, space}),
+                   FunctionEvaluator(seconds)};
   search.run(MaxTrials{40});
   std::printf("best of %zu: rows,columns = %s, %.3f ms\n", search.trials().size(),
               space.key(search.best()->candidate->config).c_str(), 1e3 * search.best()->outcome.objective);

@@ -49,8 +49,8 @@ struct LintOptions {
 
 /// `lint_static` and what running shows: a reference or default that fails or gives no numbers, a default
 /// outside of the tolerance, two runs that differ, an output that is constant, one that ignores the inputs or
-/// some input, a tolerance so wide that a constant or another call's result passes; these last four only where
-/// every shape looked at shows them, since a single row or element may well.
+/// some input, a tolerance so wide that a constant or another call's result passes; these last four only
+/// where every shape looked at shows them, since a single row or element may well.
 [[nodiscard]] std::vector<LintFinding> lint(const Problem& problem, LintRunner& runner,
                                             LintOptions options = {});
 
