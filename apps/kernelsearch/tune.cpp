@@ -4,8 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -104,26 +106,18 @@ void check_same_ground(const RunRow& run, const RunInfo& now) {
   differ("toolchain", run.info.toolchain, now.toolchain);
 }
 
-/// Measures the best few again, in fresh processes with new inputs and against the reference, so that the
-/// winner is not the luckiest of many noisy samples.
+/// Measures the best again, in a fresh process with new inputs and in pairs with the reference, until the
+/// best is one that was measured again: the winner is then not the luckiest of many noisy samples, and its
+/// speedup is known.
 template <class Search, class... Observers>
-void measure_finalists_again(Search& search, HostEvaluator& evaluator, std::stop_token stop, bool quiet,
-                             Observers&... observers) {
-  std::vector<const Trial<Candidate>*> right;
-  for (const auto& trial : search.trials())
-    if (trial.outcome.ok()) right.push_back(&trial);
-  std::stable_sort(right.begin(), right.end(),
-                   [](const auto* a, const auto* b) { return a->outcome.objective < b->outcome.objective; });
-  constexpr std::size_t finalists = 3;
-  std::vector<std::pair<TrialId, Candidate>> chosen;
-  for (const auto* trial : right) {
-    const bool close = trial->outcome.objective <= 1.05 * right.front()->outcome.objective;
-    if (chosen.size() < finalists && close) chosen.emplace_back(trial->outcome.id, *trial->candidate);
-  }
-  for (const auto& [id, candidate] : chosen) {
-    if (stop.stop_requested()) return;
+void measure_finalists_again(Search& search, HostEvaluator& evaluator, const std::stop_token& stop,
+                             bool quiet, Observers&... observers) {
+  constexpr std::size_t most = 10;  // a machine too noisy to agree with itself must not keep the user waiting
+  std::set<TrialId> again;
+  while (search.best() != nullptr && again.size() < most && again.insert(search.best()->outcome.id).second) {
+    const TrialId id = search.best()->outcome.id;
     if (!quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
-    Evaluation evaluation = evaluator.evaluate(candidate, {});
+    Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, {});
     if (stop.stop_requested()) return;
     search.revise(id, std::move(evaluation), observers...);
   }
