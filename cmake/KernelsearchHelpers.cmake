@@ -5,6 +5,8 @@
 add_library(kernelsearch_build_flags INTERFACE)
 target_compile_options(kernelsearch_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
+  # g++ 12 reports strings and optionals of the standard library at -O3 and in sanitized code.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${KERNELSEARCH_WERROR}>:-Werror>)
 if(KERNELSEARCH_SANITIZE)
   target_compile_options(kernelsearch_build_flags INTERFACE
@@ -12,9 +14,11 @@ if(KERNELSEARCH_SANITIZE)
   target_link_options(kernelsearch_build_flags INTERFACE -fsanitize=${KERNELSEARCH_SANITIZE})
 endif()
 
-# kernelsearch_library(NAME ROOMS core space ... DEPENDS targets...)
-# A static library `kernelsearch_NAME` with alias kernelsearch::NAME. Its sources are src/<room>.cpp (which
-# compile the bodies in include/kernelsearch/<room>/impl) and src/<room>/*.cpp.
+# kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets...)
+# A static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
+# in find_package. Its sources are src/<room>.cpp (which compile the bodies in
+# include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
+# beside the rooms (version.hpp, fwd.hpp, kernelsearch.hpp).
 function(kernelsearch_library name)
   cmake_parse_arguments(arg "" "" "ROOMS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target kernelsearch_${name})
@@ -27,11 +31,44 @@ function(kernelsearch_library name)
     list(APPEND sources ${room_sources})
     list(APPEND headers ${room_headers})
   endforeach()
+  if("core" IN_LIST arg_ROOMS)
+    file(GLOB top_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/*.hpp)
+    list(APPEND headers ${top_headers})
+  endif()
   add_library(${target} STATIC ${sources})
   add_library(kernelsearch::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name}
+    POSITION_INDEPENDENT_CODE ON
+    VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers})
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE $<BUILD_INTERFACE:kernelsearch_build_flags> ${arg_PRIVATE_DEPENDS})
-  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_TARGETS ${target})
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
+  # Not linked: a build-tree export would then demand that the flags be exported too.
+  target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:kernelsearch_build_flags,INTERFACE_COMPILE_OPTIONS>)
+  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_COMPONENTS ${name})
+endfunction()
+
+# kernelsearch_umbrella_targets(): what is made of the libraries once all exist.
+#  kernelsearch::kernelsearch  links every library that is built
+#  kernelsearch::header_only   the rooms of kernelsearch::core with nothing to link, for builds that compile
+#                              everything themselves, also with -fno-exceptions -fno-rtti
+function(kernelsearch_umbrella_targets)
+  get_property(components GLOBAL PROPERTY KERNELSEARCH_COMPONENTS)
+  add_library(kernelsearch_kernelsearch INTERFACE)
+  add_library(kernelsearch::kernelsearch ALIAS kernelsearch_kernelsearch)
+  set_target_properties(kernelsearch_kernelsearch PROPERTIES EXPORT_NAME kernelsearch)
+  foreach(component IN LISTS components)
+    target_link_libraries(kernelsearch_kernelsearch INTERFACE kernelsearch::${component})
+  endforeach()
+
+  add_library(kernelsearch_header_only INTERFACE)
+  add_library(kernelsearch::header_only ALIAS kernelsearch_header_only)
+  set_target_properties(kernelsearch_header_only PROPERTIES EXPORT_NAME header_only)
+  target_compile_definitions(kernelsearch_header_only INTERFACE KERNELSEARCH_HEADER_ONLY=1)
+  target_compile_features(kernelsearch_header_only INTERFACE cxx_std_20)
+  target_include_directories(kernelsearch_header_only INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(kernelsearch_header_only INTERFACE Threads::Threads fmt::fmt-header-only Eigen3::Eigen)
+  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_COMPONENTS header_only kernelsearch)
 endfunction()

@@ -1,2 +1,67 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# One export file per component, so that a user of kernelsearch::core needs neither SQLite nor OpenSSL. The
+# same files and the same kernelsearchConfig.cmake serve the build tree (<build>/cmake).
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelsearch)
+set(export_dir ${PROJECT_BINARY_DIR}/cmake)
+
+# What kernelsearchConfig.cmake must find before it may load a target that links these.
+set(package_of_Threads Threads)
+set(package_of_fmt fmt)
+set(package_of_Eigen3 "Eigen3 3.4 NO_MODULE")
+set(package_of_nlohmann_json "nlohmann_json 3.11")
+set(package_of_SQLite SQLite3)
+set(package_of_OpenSSL "OpenSSL COMPONENTS Crypto")
+set(package_of_Boost "Boost 1.74")
+set(package_of_CLI11 CLI11)
+
+get_property(components GLOBAL PROPERTY KERNELSEARCH_COMPONENTS)
+set(component_facts)
+foreach(component IN LISTS components)
+  set(target kernelsearch_${component})
+  get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
+  set(packages)
+  set(needs)
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" link "${link}")
+    if(link MATCHES "^kernelsearch::(.*)$")
+      list(APPEND needs ${CMAKE_MATCH_1})
+    elseif(link MATCHES "^([A-Za-z0-9_]+)::")
+      if(NOT DEFINED package_of_${CMAKE_MATCH_1})
+        message(FATAL_ERROR "kernelsearch_${component} links ${link}: name its package in cmake/KernelsearchInstall.cmake")
+      endif()
+      list(APPEND packages "${package_of_${CMAKE_MATCH_1}}")
+    endif()
+  endforeach()
+  string(REPLACE ";" "\" \"" packages "${packages}")
+  string(APPEND component_facts "set(_kernelsearch_needs_${component} ${needs})\n"
+                                "set(_kernelsearch_packages_${component} \"${packages}\")\n")
+
+  set(file_set)
+  if(NOT component MATCHES "^(kernelsearch|header_only)$")
+    set(file_set FILE_SET HEADERS COMPONENT development)
+  endif()
+  install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development ${file_set})
+  install(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: DESTINATION ${package_dir} COMPONENT development)
+  export(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: FILE ${export_dir}/kernelsearch-${component}.cmake)
+endforeach()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernelsearchConfig.cmake.in
+  ${export_dir}/kernelsearchConfig.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 any minor version may break users.
+write_basic_package_version_file(${export_dir}/kernelsearchConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${export_dir}/kernelsearchConfig.cmake ${export_dir}/kernelsearchConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT development)
+
+# The command goes where users look, its worker where only the command looks.
+if(TARGET kernelsearch)
+  install(TARGETS kernelsearch RUNTIME COMPONENT command)
+endif()
+if(TARGET kernelsearch-worker)
+  install(TARGETS kernelsearch-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/kernelsearch COMPONENT command)
+endif()
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)

@@ -179,6 +179,9 @@ class T1Reader {
     file.kernel_name = text_at(spec, "KernelName");
     file.kernel_file = text_at(spec, "KernelFile");
     file.compiler_options = texts_at(spec, "CompilerOptions");
+    file.global_size_type = text_at(spec, "GlobalSizeType");
+    if (const auto bytes = spec.find("SharedMemory"); bytes != spec.end() && bytes->is_number_integer())
+      file.shared_memory = bytes->get<std::int64_t>();
     dimensions(spec, "GlobalSize", file.global_size);
     dimensions(spec, "LocalSize", file.local_size);
     file.grid_div_x = texts_at(spec, "GridDivX");

@@ -42,7 +42,26 @@ struct Job {
 namespace detail {
 template <class Optimizer, class Rule, class... Observers>
 class Pipeline;
-}
+
+// Apart, because compilers do not name the missing member of a concept inside a disjunction.
+template <class Eval, class Candidate>
+struct EvaluatorCheck {
+  static_assert(Evaluator<Eval, Candidate>,
+                "Eval cannot evaluate this generator's Candidate: see docs/extending.md#evaluator");
+};
+template <class Candidate>
+struct EvaluatorCheck<External, Candidate> {};
+
+// In the body, because a failed constraint of an overload does not say which hooks there are.
+template <class O, class Candidate, class Proposal>
+struct ObserverCheck {
+  static_assert(
+      Observer<O, Candidate, Proposal>,
+      "not an Observer: it has none of on_ask(event), on_start(id, candidate), on_trial(trial, proposal), "
+      "on_best(trial), on_revised(trial), on_inner(parent, trial), on_end(reason): see "
+      "docs/extending.md#observer");
+};
+}  // namespace detail
 
 /// The one loop: asks the policy, has the generator write candidates, the evaluator judge them, and tells the
 /// policy. Every published system is this class with other parts.
@@ -55,8 +74,7 @@ class Optimizer {
   static_assert(SearchPolicy<Policy>, "Policy is not a SearchPolicy: see docs/extending.md#policy");
   static_assert(GeneratorOf<Gen, typename Policy::Proposal>,
                 "Gen cannot generate from this policy's Proposal: see docs/extending.md#generator");
-  static_assert(std::same_as<Eval, External> || Evaluator<Eval, typename Gen::Candidate>,
-                "Eval cannot evaluate this generator's Candidate: see docs/extending.md#evaluator");
+  static_assert(sizeof(detail::EvaluatorCheck<Eval, typename Gen::Candidate>) != 0);
 
  public:
   using Proposal = typename Policy::Proposal;
@@ -67,11 +85,11 @@ class Optimizer {
 
   /// Runs until the policy has no more to propose, the budget is spent, the rule is reached or a stop was
   /// asked for. Candidates already in flight when a rule is reached are finished and told.
-  template <StopRule Rule, Observer<Candidate, Proposal>... Observers>
-  requires(!std::same_as<Eval, External>) RunSummary run(Rule rule, Observers&... observers);
+  template <StopRule Rule, class... Observers>
+  RunSummary run(Rule rule, Observers&... observers);
 
-  template <Observer<Candidate, Proposal>... Observers>
-  requires(!std::same_as<Eval, External>) RunSummary run(Observers&... observers) {
+  template <class... Observers>
+  RunSummary run(Observers&... observers) {
     return run(Never{}, observers...);
   }
 

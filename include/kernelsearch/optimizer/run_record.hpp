@@ -19,11 +19,16 @@ struct ToldEvent {
   std::optional<Proposal> proposal;
 };
 
+/// A told trial was told again with a new outcome.
+struct RevisedEvent {
+  Outcome outcome;
+};
+
 /// Everything a policy went through, in order. Replaying it brings a fresh policy to the same state
 /// (hard case 10 of the architecture: the order in which outcomes were told is part of the record).
 template <class Candidate, class Proposal>
 struct RunRecord {
-  std::vector<std::variant<AskEvent, ToldEvent<Candidate, Proposal>>> events;
+  std::vector<std::variant<AskEvent, ToldEvent<Candidate, Proposal>, RevisedEvent>> events;
   double seconds = 0.0;  ///< wall time that the recorded part took
 };
 

@@ -11,58 +11,17 @@
 #include <vector>
 
 #include "kernelsearch/core/expression.hpp"
-#include "kernelsearch/core/value.hpp"
+#include "kernelsearch/problem/argument.hpp"
 #include "kernelsearch/problem/element_type.hpp"
 #include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/shape.hpp"
 
 namespace kernelsearch {
-
-/// Which way an argument's data flows.
-enum class Role : std::uint8_t { in, out, inout };
-
-/// How an input array is filled before each call.
-enum class Initialisation : std::uint8_t {
-  zeros,
-  ones,
-  uniform,          ///< [low, high)
-  normal,           ///< mean `low`, standard deviation `high`
-  arange,           ///< 0, 1, 2, ...
-  permutation,      ///< of 0..size-1
-  ill_conditioned,  ///< magnitudes over many decades with mixed signs, so that sloppy summation shows
-};
-
-/// An error bound: |got - expected| <= absolute + relative * |expected|.
-struct Tolerance {
-  double absolute = 0.0;
-  double relative = 0.0;
-};
-
-/// One parameter of the kernel's function, in the order of its signature.
-struct Argument {
-  std::string name;
-  ElementType type = ElementType::f32;
-  bool is_array = false;
-  Role role = Role::in;
-  std::optional<Expression> size;  ///< arrays: number of elements, over the shape's variables
-  std::optional<Expression>
-      value;  ///< scalars: over the shape's variables; default the variable of that name
-  Initialisation initialisation = Initialisation::uniform;
-  double low = -1.0;
-  double high = 1.0;
-  std::optional<Tolerance> tolerance;  ///< overrides the problem's for this output
-};
-
-/// One set of sizes to be right on, and unless `weight` is 0 to be fast on.
-struct Shape {
-  std::string name;
-  std::vector<std::pair<std::string, Value>> variables;
-  double weight = 1.0;
-};
 
 /// The function that says what is right: plain C++, compiled apart from the kernel. Its floating arrays are
 /// `real*`: double or wider when it checks, the kernel's own type when it is timed as the baseline.
 struct Reference {
-  std::string source;  ///< empty: the kernel at its default configuration is the reference
+  std::string source;  ///< its text; empty: the kernel at its default configuration is the reference
   std::string function;
   std::vector<std::string> flags{"-O3"};
 };

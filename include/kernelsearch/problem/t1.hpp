@@ -34,6 +34,8 @@ struct T1File {
   std::string kernel_name{};
   std::string kernel_file{};
   std::vector<std::string> compiler_options{};
+  std::string global_size_type{};                         ///< CUDA: global sizes are blocks; OpenCL: threads
+  std::int64_t shared_memory = 0;                         ///< bytes asked for at launch
   std::array<std::string, 3> global_size{"1", "1", "1"};  ///< formulas
   std::array<std::string, 3> local_size{"1", "1", "1"};
   std::vector<std::string> grid_div_x{};  ///< the hub's: what divides each grid dimension

@@ -278,6 +278,10 @@ void KERNELSEARCH_OPTIMIZER::resume(const RunRecord<Candidate, Proposal>& record
       }
       continue;
     }
+    if (const auto* revised = std::get_if<RevisedEvent>(&event)) {
+      revise(revised->outcome.id, revised->outcome.evaluation);
+      continue;
+    }
     const auto& told = std::get<ToldEvent<Candidate, Proposal>>(event);
     const Outcome& outcome = told.trial.outcome;
     std::shared_ptr<const Proposal> proposal;
@@ -346,9 +350,10 @@ requires(!std::same_as<Eval, External>) bool KERNELSEARCH_OPTIMIZER::step(Observ
 }
 
 KERNELSEARCH_OPTIMIZER_TEMPLATE
-template <StopRule Rule, Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-requires(!std::same_as<Eval, External>) RunSummary KERNELSEARCH_OPTIMIZER::run(Rule rule,
-                                                                               Observers&... observers) {
+template <StopRule Rule, class... Observers>
+RunSummary KERNELSEARCH_OPTIMIZER::run(Rule rule, Observers&... observers) {
+  static_assert(!std::same_as<Eval, External>, "run needs an evaluator; without one use ask and tell");
+  static_assert(((sizeof(detail::ObserverCheck<Observers, Candidate, Proposal>) != 0) && ...));
   started_ = Clock::now();
   if (rule.reached(progress())) {
     reason_ = rule.describe();

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernelsearch/optimizer/stop_rule.hpp"
+
+namespace kernelsearch::app {
+
+/// What `--budget` says: trials, seconds, or both, whichever comes first.
+struct BudgetOption {
+  std::optional<std::uint64_t> trials;
+  std::optional<double> seconds;
+};
+
+/// Reads `200`, `30s`, `5m`, `1h`, `1500ms` or several joined by commas. ConfigError for anything else.
+[[nodiscard]] BudgetOption parse_budget(const std::string& text);
+
+/// The stop rules of a run as far as they were given.
+struct RunLimits {
+  std::optional<double> seconds;
+  std::optional<double> speedup;
+  std::optional<std::uint64_t> no_gain;
+
+  [[nodiscard]] bool reached(const RunProgress& progress) const {
+    return (seconds && WallTime{*seconds}.reached(progress)) ||
+           (speedup && TargetSpeedup{*speedup}.reached(progress)) ||
+           (no_gain && NoGain{*no_gain}.reached(progress));
+  }
+  [[nodiscard]] std::string describe() const;
+};
+
+}  // namespace kernelsearch::app

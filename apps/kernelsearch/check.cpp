@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/host_lint_runner.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+#include "kernelsearch/problem/lint.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/t1_problem.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+struct CheckCommand {
+  std::string problem;
+  std::string sandbox = "bubblewrap";
+  bool static_only = false;
+  bool all = false;
+  bool json = false;
+};
+
+/// What was read: always a space, mostly a problem.
+struct Subject {
+  std::string kind;  ///< problem or T1 file
+  Space space;
+  std::optional<Problem> problem;
+  std::string name;
+  std::vector<std::string> missing;  ///< what a T1 file lacks to be a problem
+  std::vector<std::string> notes;    ///< what was put right in it
+};
+
+Subject read_subject(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path))
+    detail::raise<ConfigError>("no such file or folder", path.string(),
+                               "give a problem folder, a problem.json or a T1 file");
+  if (is_t1_file(path)) {
+    const T1File file = read_t1(path);
+    Subject subject{"T1 file", file.space, std::nullopt, file.name, {}, file.notes};
+    subject.problem = try_t1_problem(file, path.parent_path(), subject.missing);
+    return subject;
+  }
+  Problem problem = read_problem(path);
+  Subject subject{"problem", problem.kernel.space, std::nullopt, problem.name, {}, {}};
+  subject.problem = std::move(problem);
+  return subject;
+}
+
+std::string role_name(const Argument& argument) {
+  if (!argument.is_array) return "scalar";
+  return argument.role == Role::in ? "in" : argument.role == Role::out ? "out" : "inout";
+}
+
+std::string size_text(const Argument& argument) {
+  if (!argument.is_array) return argument.value ? "= " + argument.value->text() : "";
+  return argument.size ? "[" + argument.size->text() + "]" : "";
+}
+
+double bytes_of(const Problem& problem, const Shape& shape) {
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  double bytes = 0;
+  for (const Argument& argument : problem.arguments)
+    if (argument.is_array)
+      bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+               static_cast<double>(size_in_bytes(argument.type));
+  return bytes;
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{:.1f} MiB", bytes / (1 << 20));
+  if (bytes >= 1 << 10) return fmt::format("{:.1f} KiB", bytes / (1 << 10));
+  return fmt::format("{:.0f} B", bytes);
+}
+
+std::string variables_text(const Shape& shape) {
+  std::string text;
+  for (const auto& [name, value] : shape.variables)
+    text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
+  return text;
+}
+
+std::string reference_text(const Problem& problem) {
+  return problem.reference.source.empty() ? "the kernel at its default" : problem.reference.function;
+}
+
+bool is_error(const LintFinding& finding) {
+  return finding.severity == LintFinding::Severity::error;
+}
+
+std::size_t errors_among(const std::vector<LintFinding>& findings) {
+  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error));
+}
+
+void print_description(const Subject& subject) {
+  if (subject.problem) {
+    const Problem& problem = *subject.problem;
+    fmt::print("{} {}{}{}\n", subject.kind, problem.name, problem.description.empty() ? "" : ": ",
+               problem.description);
+    fmt::print("function   {} ({})\n", problem.function, problem.backend);
+    fmt::print("reference  {}\n", reference_text(problem));
+    fmt::print("arguments\n");
+    for (const Argument& argument : problem.arguments) {
+      const std::string line = fmt::format("  {:<12} {:<5} {:<7} {}", argument.name, to_string(argument.type),
+                                           role_name(argument), size_text(argument));
+      fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    }
+    fmt::print("shapes\n");
+    for (const Shape& shape : problem.shapes)
+      fmt::print("  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
+                 bytes_text(bytes_of(problem, shape)),
+                 shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
+  } else {
+    fmt::print("{} {}: a space without a kernel that could be run\n", subject.kind, subject.name);
+  }
+  fmt::print("space      {} tunables, {} combinations, {} valid\n", subject.space.size(),
+             subject.space.raw_count().to_string(), subject.space.count().to_string());
+  for (const std::string& missing : subject.missing) fmt::print("lacks      {}\n", missing);
+  for (const std::string& note : subject.notes) fmt::print("note       {}\n", note);
+}
+
+void print_findings(const std::vector<LintFinding>& findings, const std::string& depth) {
+  for (const LintFinding& finding : findings)
+    fmt::print("{:<10} {}\n           -> {}\n", is_error(finding) ? "ERROR" : "warning", finding.what,
+               finding.todo);
+  const std::size_t errors = errors_among(findings);
+  if (findings.empty())
+    fmt::print("clean: no findings ({})\n", depth);
+  else
+    fmt::print("{} errors, {} warnings ({})\n", errors, findings.size() - errors, depth);
+}
+
+/// A count as a JSON number where it is exact there, else as its digits.
+nlohmann::ordered_json count_as_json(const BigCount& count) {
+  if (count.fits_u64()) return count.low();
+  return count.to_string();
+}
+
+void print_json(const Subject& subject, const std::vector<LintFinding>& findings, bool ran) {
+  nlohmann::ordered_json out{
+      {"kind", subject.kind}, {"name", subject.name}, {"runnable", subject.problem.has_value()}};
+  if (subject.problem) {
+    const Problem& problem = *subject.problem;
+    out["description"] = problem.description;
+    out["backend"] = problem.backend;
+    out["function"] = problem.function;
+    out["reference"] = reference_text(problem);
+    auto& arguments = out["arguments"] = nlohmann::ordered_json::array();
+    for (const Argument& argument : problem.arguments) {
+      nlohmann::ordered_json one{
+          {"name", argument.name}, {"type", to_string(argument.type)}, {"role", role_name(argument)}};
+      if (argument.size) one["size"] = argument.size->text();
+      if (argument.value) one["value"] = argument.value->text();
+      arguments.push_back(std::move(one));
+    }
+    auto& shapes = out["shapes"] = nlohmann::ordered_json::array();
+    for (const Shape& shape : problem.shapes) {
+      nlohmann::ordered_json one{
+          {"name", shape.name}, {"weight", shape.weight}, {"bytes", bytes_of(problem, shape)}};
+      for (const auto& [name, value] : shape.variables) one["variables"][name] = to_string(value);
+      shapes.push_back(std::move(one));
+    }
+  }
+  out["space"] = {{"tunables", subject.space.size()},
+                  {"raw", count_as_json(subject.space.raw_count())},
+                  {"valid", count_as_json(subject.space.count())}};
+  out["missing"] = subject.missing;
+  out["notes"] = subject.notes;
+  out["ran"] = ran;
+  out["errors"] = errors_among(findings);
+  auto& list = out["findings"] = nlohmann::ordered_json::array();
+  for (const LintFinding& finding : findings)
+    list.push_back({{"severity", is_error(finding) ? "error" : "warning"},
+                    {"what", finding.what},
+                    {"todo", finding.todo}});
+  fmt::print("{}\n", out.dump(2));
+}
+
+int run(const CheckCommand& command) {
+  const Subject subject = read_subject(command.problem);
+  if (!command.json) print_description(subject);
+  const bool on_host = subject.problem && subject.problem->backend == "host";
+  const bool runs = on_host && !command.static_only;
+  std::vector<LintFinding> findings;
+  LintOptions how;
+  if (runs) {
+    HostOptions options;
+    options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+    std::fflush(stdout);
+    fmt::print(stderr, "running reference and default\n");
+    HostLintRunner runner(*subject.problem, options);
+    if (command.all) how.max_shapes = subject.problem->shapes.size();
+    findings = lint(*subject.problem, runner, how);
+  } else if (subject.problem) {
+    findings = lint_static(*subject.problem);
+  }
+  if (command.json) {
+    print_json(subject, findings, runs);
+  } else {
+    std::string depth = "nothing was run";
+    if (runs)
+      depth = fmt::format("reference and default were run on {} of {} shapes",
+                          std::min(how.max_shapes, subject.problem->shapes.size()),
+                          subject.problem->shapes.size());
+    else if (subject.problem && !on_host)
+      depth += ": no evaluator for " + subject.problem->backend;
+    print_findings(findings, depth);
+  }
+  return errors_among(findings) != 0 ? nothing_found : success;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  auto* sub =
+      app.add_subcommand("check", "Say whether a problem is a good one: read it, run it, look for faults");
+  auto command = std::make_shared<CheckCommand>();
+  sub->add_option("PROBLEM", command->problem, "A problem folder, a problem.json or a T1 file")->required();
+  sub->add_flag("--static", command->static_only, "Only what can be seen without running anything");
+  sub->add_flag("--all", command->all, "Run every shape rather than the smallest few");
+  sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none for kernels you trust")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bubblewrap", "none"}));
+  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->footer(
+      "Example: kernelsearch check examples/host/matmul\n"
+      "Exit codes: 0 no errors (warnings allowed), 1 errors, 3 it cannot be read.");
+  sub->callback([command, &exit_code] { exit_code = run(*command); });
+}
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+/// The subcommands. Each function declares its options on `app`; the callback that CLI11 runs after parsing
+/// does the work and puts the exit code into `exit_code`. Results go to stdout, everything else to stderr.
+namespace kernelsearch::app {
+
+/// Documented in docs/command.md.
+enum ExitCode : int {
+  success = 0,
+  nothing_found = 1,  ///< the run ended without a right candidate, or a check found faults
+  wrong_usage = 2,    ///< options or arguments
+  wrong_input = 3,    ///< a problem, a space or a store that cannot be used as it is
+  no_device = 4,      ///< a device, compiler or sandbox that is missing or was lost
+  interrupted = 130,  ///< Ctrl-C; what was measured is in the store
+};
+
+void add_tune(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
+void add_best(CLI::App& app, int& exit_code);
+void add_show(CLI::App& app, int& exit_code);
+void add_runs(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
+void add_space(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
+
+}  // namespace kernelsearch::app

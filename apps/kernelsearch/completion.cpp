@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+/// The long options of a command, separated by blanks.
+std::string options_of(const CLI::App& app) {
+  std::string words;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+  return words;
+}
+
+std::string bash_script(const CLI::App& root) {
+  std::string commands, cases;
+  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
+    commands += sub->get_name() + " ";
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), options_of(*sub));
+  }
+  return fmt::format(
+      R"(# bash completion for kernelsearch; put it where bash-completion looks, or: source <(kernelsearch completion bash)
+_kernelsearch() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} words="{}{}"
+  case ${{COMP_WORDS[1]}} in
+{}  esac
+  if [[ $COMP_CWORD -gt 1 && $current != -* ]]; then COMPREPLY=(); return; fi  # falls back to files
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _kernelsearch kernelsearch
+)",
+      commands, options_of(root), cases);
+}
+
+std::string zsh_script(const CLI::App& root) {
+  return "autoload -U bashcompinit && bashcompinit\n" + bash_script(root);
+}
+
+std::string fish_script(const CLI::App& root) {
+  std::string script = "# fish completion for kernelsearch\n";
+  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
+    script += fmt::format("complete -c kernelsearch -n __fish_use_subcommand -a {} -d '{}'\n",
+                          sub->get_name(), sub->get_description());
+    for (const CLI::Option* option : sub->get_options())
+      for (const std::string& name : option->get_lnames())
+        script += fmt::format("complete -c kernelsearch -n '__fish_seen_subcommand_from {}' -l {}\n",
+                              sub->get_name(), name);
+  }
+  return script;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, int& exit_code) {
+  auto* sub = app.add_subcommand("completion", "Print a completion script for your shell");
+  auto shell = std::make_shared<std::string>();
+  sub->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  sub->footer("Example: source <(kernelsearch completion bash)");
+  sub->callback([shell, &app, &exit_code] {
+    fmt::print("{}", *shell == "bash"  ? bash_script(app)
+                     : *shell == "zsh" ? zsh_script(app)
+                                       : fish_script(app));
+    exit_code = success;
+  });
+}
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+struct Finding {
+  std::string what;
+  bool works = false;
+  bool needed = false;  ///< without it kernels cannot be tuned here
+  std::string detail;   ///< what was found, or how to get it
+};
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = std::filesystem::path(folder) / name;
+    if (::access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return {};
+}
+
+Finding compiler(const std::string& name, bool needed) {
+  const std::string path = find_program(name);
+  return {name, !path.empty(), needed,
+          path.empty() ? "apt-get install " + (name == "clang++" ? "clang" : name) : path};
+}
+
+/// Builds, checks and times a tiny kernel: everything between the command and a measurement.
+Finding whole_chain() {
+  Finding finding{"a kernel end to end", false, true, ""};
+  try {
+    const Problem problem = parse_problem(R"({
+      "schema": 1, "name": "doctor", "function": "add_one",
+      "kernel": {"device": {"text": "extern \"C\" void add_one(int n, const float* a, float* b) { for (int i = 0; i < n; ++i) b[i] = a[i] + 1; }"}},
+      "arguments": [{"name": "n", "type": "i32"}, {"name": "a", "type": "f32", "size": "n"},
+                    {"name": "b", "type": "f32", "size": "n", "role": "out"}],
+      "shapes": [{"name": "one", "n": 4096}],
+      "tunables": {}})",
+                                          std::filesystem::temp_directory_path());
+    HostOptions options;
+    options.pairs.when = Pairing::never;
+    HostEvaluator evaluator(problem, options);
+    const auto kernel = std::make_shared<const Kernel>(problem.kernel);
+    const Evaluation evaluation = evaluator.evaluate({kernel, kernel->space.default_config()}, {});
+    finding.works = evaluation.verdict == Verdict::ok;
+    finding.detail = finding.works
+                         ? fmt::format("built, checked and timed in {:.2f} s", evaluation.phases.total())
+                         : std::string(to_string(evaluation.verdict)) + ": " + evaluation.reason;
+  } catch (const Error& error) {
+    finding.detail = error.what();
+  }
+  return finding;
+}
+
+std::vector<Finding> examine() {
+  const HostMachine machine = host_machine();
+  std::vector<Finding> findings;
+  findings.push_back({"processor", true, false,
+                      fmt::format("{}, {} cores{}", machine.model, machine.cores.size(),
+                                  machine.governor.empty() ? "" : ", governor " + machine.governor)});
+  findings.push_back(compiler("g++", true));
+  findings.push_back(compiler("clang++", false));
+  const SandboxStatus& sandbox = sandbox_status();
+  findings.push_back({"bubblewrap", sandbox.works, true,
+                      sandbox.works ? sandbox.path + " " + sandbox.version
+                      : sandbox.path.empty()
+                          ? "apt-get install bubblewrap, or tune kernels you trust with --sandbox none"
+                          : sandbox.problem});
+  findings.push_back(whole_chain());
+  const auto store = RunStore::default_path();
+  std::error_code ignored;
+  findings.push_back(
+      {"store of runs", true, false,
+       store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
+  for (const char* backend : {"CUDA", "HIP", "OpenCL"})
+    findings.push_back({backend, false, false, "this version has no evaluator for it"});
+  return findings;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  auto* sub = app.add_subcommand("doctor", "Say what works on this machine and how to get the rest");
+  auto json = std::make_shared<bool>(false);
+  sub->add_flag("--json", *json, "Print a JSON array");
+  sub->footer("Example: kernelsearch doctor");
+  sub->callback([json, &exit_code] {
+    bool usable = true;
+    auto array = nlohmann::ordered_json::array();
+    for (const Finding& finding : examine()) {
+      usable = usable && (finding.works || !finding.needed);
+      if (*json)
+        array.push_back({{"what", finding.what},
+                         {"works", finding.works},
+                         {"needed", finding.needed},
+                         {"detail", finding.detail}});
+      else
+        fmt::print("{:<5} {:<20} {}\n",
+                   finding.works    ? "ok"
+                   : finding.needed ? "FAIL"
+                                    : "-",
+                   finding.what, finding.detail);
+    }
+    if (*json) fmt::print("{}\n", array.dump(2));
+    exit_code = usable ? success : no_device;
+  });
+}
+
+}  // namespace kernelsearch::app

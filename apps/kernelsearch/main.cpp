@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/version.hpp"
+
+namespace {
+
+using namespace kernelsearch;
+
+/// The command that was being given: the deepest subcommand that parsed.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+/// What there is instead of `word`: subcommands at the top, options everywhere.
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+int report_usage(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = innermost(app);
+  std::string text = error.what();
+  // A mistyped word is also why what it stands for is missing.
+  const std::vector<std::string> rest = app.remaining(true);
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty();
+  if (missing || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::string word = rest.empty() ? "" : rest.front().substr(0, rest.front().find('='));
+    const std::string nearest = nearest_name(word, names_of(command));
+    text = "unknown " + std::string(word.rfind('-', 0) == 0 ? "option" : "argument") + ": " + word;
+    if (!nearest.empty()) text += "; did you mean " + nearest + "?";
+  }
+  std::fprintf(
+      stderr, "kernelsearch: %s\nRun `%s --help` for what there is.\n", text.c_str(),
+      (command.get_parent() != nullptr ? "kernelsearch " + command.get_name() : "kernelsearch").c_str());
+  return app::wrong_usage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int exit_code = app::success;
+  CLI::App cli{"Makes compute kernels faster and keeps them correct.", "kernelsearch"};
+  cli.set_version_flag("--version", "kernelsearch " KERNELSEARCH_VERSION);
+  cli.require_subcommand(1);
+  cli.get_formatter()->column_width(34);
+  cli.footer(
+      "Examples:\n"
+      "  kernelsearch new saxpy && kernelsearch tune saxpy     a problem of your own, tuned\n"
+      "  kernelsearch tune examples/host/matmul --budget 60s   search for a minute\n"
+      "  kernelsearch best latest                              the winner of the newest run\n"
+      "  kernelsearch space space.json --sample 3              look into a space\n"
+      "Exit codes: 0 done, 1 nothing right found, 2 wrong usage, 3 wrong input, 4 no device, 130 "
+      "interrupted.");
+  app::add_tune(cli, exit_code);
+  app::add_check(cli, exit_code);
+  app::add_new(cli, exit_code);
+  app::add_best(cli, exit_code);
+  app::add_show(cli, exit_code);
+  app::add_runs(cli, exit_code);
+  app::add_export(cli, exit_code);
+  app::add_space(cli, exit_code);
+  app::add_list(cli, exit_code);
+  app::add_doctor(cli, exit_code);
+  app::add_completion(cli, exit_code);
+
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::Success& wish) {  // --help, --version
+    return cli.exit(wish);
+  } catch (const CLI::ParseError& error) {
+    return report_usage(cli, error);
+  } catch (const DeviceError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return app::no_device;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return app::wrong_input;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kernelsearch: unexpected failure: %s\n", error.what());
+    return app::wrong_input;
+  }
+  return exit_code;
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "kernelsearch/problem/scaffold.hpp"
+
+namespace kernelsearch::app {
+
+void add_new(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string folder;
+    std::string name;
+    ScaffoldOptions scaffold;
+  };
+  auto* sub = app.add_subcommand("new", "Write a new problem that tunes at once, to put your own kernel in");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FOLDER", options->folder, "Where to write it; its last part is the problem's name")
+      ->required();
+  sub->add_option("--name", options->name, "Another name for the problem and its function");
+  sub->add_option("--compiler", options->scaffold.compiler, "Compiler of its candidates")
+      ->capture_default_str();
+  sub->footer("Example: kernelsearch new mine && kernelsearch tune mine --budget 30s");
+  sub->callback([options, &exit_code] {
+    const std::filesystem::path folder(options->folder);
+    const std::filesystem::path last =
+        folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+    scaffold_problem(folder, options->name.empty() ? last.string() : options->name, options->scaffold);
+    fmt::print("{}\n", folder.string());
+    fmt::print(stderr,
+               "Wrote problem.json, kernel.cpp and reference.cpp. Next:\n"
+               "  kernelsearch check {0}                 is it a good problem?\n"
+               "  kernelsearch tune {0} --budget 30s     search\n"
+               "Then put your own kernel into kernel.cpp and say in problem.json what it takes.\n",
+               folder.string());
+    exit_code = success;
+  });
+}
+
+}  // namespace kernelsearch::app

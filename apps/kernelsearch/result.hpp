@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch::app {
+
+/// Prints what a run came to on stdout, as text or as one JSON object, and writes the winner's files and the
+/// table of settings for run time into `folder` where one is given.
+void report_result(const RunStore& store, RunId run, const Problem& problem,
+                   const std::optional<std::filesystem::path>& folder, bool json);
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "commands.hpp"
+#include "kernelsearch/store/json.hpp"
+#include "store_access.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+struct ShowCommand {
+  std::string run = "latest";
+  std::int64_t trial = -1;
+  std::string store;
+  std::size_t top = 10;
+  bool json = false;
+};
+
+std::string speedup_text(const Measurement& measurement) {
+  if (!measurement.speedup) return "-";
+  const Speedup& s = *measurement.speedup;
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", s.ratio, s.interval.low, s.interval.high);
+}
+
+void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& trial, bool json) {
+  const Evaluation& e = trial.outcome.evaluation;
+  if (json) {
+    nlohmann::ordered_json out;
+    out["run"] = number(row.id);
+    out["trial"] = number(trial.outcome.id);
+    if (trial.candidate) out["config"] = nlohmann::ordered_json::parse(trial.candidate->values);
+    out["outcome"] = nlohmann::json(trial.outcome);
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("trial {} of run {} ({})\n", number(trial.outcome.id), number(row.id), row.info.problem);
+  if (trial.candidate) fmt::print("config    {}\n", trial.candidate->values);
+  fmt::print("verdict   {}{}{}\n", to_string(e.verdict), e.reason.empty() ? "" : ": ", e.reason);
+  fmt::print("time      {} [{}, {}], speedup {}\n", seconds_text(e.measurement.seconds),
+             seconds_text(e.measurement.interval.low), seconds_text(e.measurement.interval.high),
+             speedup_text(e.measurement));
+  for (const ShapeMeasurement& shape : e.measurement.shapes)
+    fmt::print("  {:<20} {:>10} [{}, {}] spread {:.1f} % of {} samples, ended: {}\n", shape.shape,
+               seconds_text(shape.median), seconds_text(shape.interval.low),
+               seconds_text(shape.interval.high), 100 * shape.spread, shape.samples.size(),
+               to_string(shape.ended));
+  for (const auto& [name, value] : e.features) fmt::print("  {} = {:g}\n", name, value);
+  fmt::print("phases    build {}, check {}, measure {}\n", seconds_text(e.phases.build),
+             seconds_text(e.phases.check), seconds_text(e.phases.measure));
+  if (!e.provenance.empty()) fmt::print("how       {}\n", e.provenance);
+  for (const StoredInnerTrial& inner : store.inner_trials(row.id, trial.outcome.id))
+    fmt::print("  inner {} {} {} {}\n", inner.trial.number, inner.trial.key,
+               to_string(inner.trial.evaluation.verdict),
+               seconds_text(inner.trial.evaluation.measurement.seconds));
+}
+
+int run(const ShowCommand& command) {
+  const RunStore store = open_existing_store(command.store);
+  const RunRow row = require_run(store, command.run);
+  if (command.trial >= 0) {
+    const auto trial = store.trial(row.id, TrialId{static_cast<std::uint64_t>(command.trial)});
+    if (!trial)
+      detail::raise<ConfigError>(
+          "no such trial in this run", std::to_string(command.trial),
+          fmt::format("run {} has {} trials, counted from 0", number(row.id), row.trials));
+    show_trial(store, row, *trial, command.json);
+    return success;
+  }
+  auto trials = store.trials(row.id);
+  std::array<std::uint64_t, verdict_count> verdicts{};
+  for (const StoredTrial& trial : trials)
+    ++verdicts[static_cast<std::size_t>(trial.outcome.evaluation.verdict)];
+  std::stable_sort(trials.begin(), trials.end(),
+                   [](const auto& a, const auto& b) { return a.outcome.objective < b.outcome.objective; });
+  if (trials.size() > command.top) trials.resize(command.top);
+  if (command.json) {
+    nlohmann::ordered_json out{{"run", number(row.id)},
+                               {"problem", row.info.problem},
+                               {"policy", row.info.policy},
+                               {"seed", row.info.seed},
+                               {"device", row.info.device},
+                               {"toolchain", row.info.toolchain},
+                               {"started", row.started},
+                               {"reason", row.reason},
+                               {"seconds", row.seconds},
+                               {"trials", row.trials},
+                               {"verdicts", nlohmann::ordered_json::object()}};
+    for (int v = 0; v < verdict_count; ++v)
+      out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] =
+          verdicts[static_cast<std::size_t>(v)];
+    auto& top = out["top"] = nlohmann::ordered_json::array();
+    for (const StoredTrial& trial : trials)
+      top.push_back(
+          {{"trial", number(trial.outcome.id)},
+           {"config", trial.candidate ? nlohmann::ordered_json::parse(trial.candidate->values) : nullptr},
+           {"outcome", nlohmann::json(trial.outcome)}});
+    fmt::print("{}\n", out.dump(2));
+    return success;
+  }
+  fmt::print("run {} \"{}\" of {}: policy {}, seed {}\non {}, {}\nstarted {}, {}, {} trials in {}\n",
+             number(row.id), row.info.name, row.info.problem, row.info.policy, row.info.seed, row.info.device,
+             row.info.toolchain, row.started, row.finished ? "ended: " + row.reason : "not finished",
+             row.trials, seconds_text(row.seconds));
+  for (int v = 0; v < verdict_count; ++v)
+    if (verdicts[static_cast<std::size_t>(v)] != 0)
+      fmt::print("  {:<14} {}\n", to_string(static_cast<Verdict>(v)), verdicts[static_cast<std::size_t>(v)]);
+  fmt::print("best {}:\n", trials.size());
+  for (const StoredTrial& trial : trials)
+    if (trial.outcome.ok())
+      fmt::print("  {:>5}  {:>10}  {:<24}  {}\n", number(trial.outcome.id),
+                 seconds_text(trial.outcome.objective), speedup_text(trial.outcome.evaluation.measurement),
+                 trial.candidate ? trial.candidate->key : "");
+  return success;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, int& exit_code) {
+  auto* sub = app.add_subcommand("show", "Show a run, or one of its trials with all that was measured");
+  auto command = std::make_shared<ShowCommand>();
+  sub->add_option("RUN", command->run, "Number or name of the run, or latest")->capture_default_str();
+  sub->add_option("--trial", command->trial, "Show this trial");
+  sub->add_option("--top", command->top, "How many of the best trials to list")->capture_default_str();
+  sub->add_option("--store", command->store, "SQLite file of runs");
+  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->footer("Example: kernelsearch show latest --trial 17");
+  sub->callback([command, &exit_code] { exit_code = run(*command); });
+}
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+
+#include "kernelsearch/store/run_store.hpp"
+
+/// How the commands that only look find the store and a run in it.
+namespace kernelsearch::app {
+
+/// What `--store` said, or the default place. ConfigError, naming it, when there is no such file.
+[[nodiscard]] RunStore open_existing_store(const std::string& option);
+
+/// The run of that number or name, `latest` for the newest. ConfigError with what to do when there is none.
+[[nodiscard]] RunRow require_run(const RunStore& store, const std::string& number_or_name);
+
+/// Seconds with a unit that keeps three digits: `1.23 ms`.
+[[nodiscard]] std::string seconds_text(double seconds);
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "budget.hpp"
+#include "commands.hpp"
+#include "input.hpp"
+#include "interrupt.hpp"
+#include "kernelsearch/evaluator/cached.hpp"
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/generator/template_generator.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/store/load_record.hpp"
+#include "kernelsearch/store/result_cache.hpp"
+#include "kernelsearch/store/run_recorder.hpp"
+#include "progress.hpp"
+#include "result.hpp"
+#include "tune_options.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+/// A run and everything that it was started with; what a resumed run takes over from its first part.
+struct Plan {
+  TuneOptions options;
+  std::optional<RunRow> resumed;
+};
+
+Plan make_plan(TuneOptions options, const RunStore& store) {
+  Plan plan{std::move(options), std::nullopt};
+  TuneOptions& o = plan.options;
+  if (o.resume.empty()) return plan;
+  plan.resumed = store.find_run(o.resume);
+  if (!plan.resumed)
+    detail::raise<ConfigError>("no run to resume", o.resume, "see `kernelsearch runs` for what there is");
+  const auto first = nlohmann::json::parse(plan.resumed->info.options);
+  if (o.problem.empty()) o.problem = first.value("problem", "");
+  o.policy = plan.resumed->info.policy;
+  o.seed = plan.resumed->info.seed;
+  o.jobs = first.value("jobs", o.jobs);
+  o.cache = first.value("cache", o.cache);
+  return plan;
+}
+
+HostOptions host_options(const TuneOptions& o) {
+  HostOptions options;
+  options.sandbox = o.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  options.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::warm;
+  const std::vector<int> cores = host_machine().cores;
+  options.core = o.core >= 0 ? o.core : cores.back();
+  return options;
+}
+
+/// Keeps compilers and the loop off the core that is measured on; threads and children inherit it.
+void leave_core_to_measuring(int core) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < 2) return;
+  CPU_CLR(static_cast<std::size_t>(core), &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+RunInfo run_info(const TuneOptions& o, const HostEvaluator& evaluator, const std::string& digest) {
+  RunInfo info;
+  info.name = o.name.empty() ? evaluator.problem().name : o.name;
+  info.problem = evaluator.problem().name;
+  info.problem_digest = digest;
+  info.policy = o.policy;
+  info.generator = "template";
+  info.evaluator = "host";
+  info.seed = o.seed;
+  info.device = evaluator.device_id();
+  info.toolchain = evaluator.toolchain_id();
+  info.options = nlohmann::json{
+      {"problem", std::filesystem::absolute(o.problem).string()},
+      {"budget", o.budget},
+      {"jobs", o.jobs},
+      {"cache", o.cache},
+      {"sandbox",
+       o.sandbox}}.dump();
+  return info;
+}
+
+void check_same_ground(const RunRow& run, const RunInfo& now) {
+  const auto differ = [&](const char* what, const std::string& before, const std::string& after) {
+    if (before != after)
+      detail::raise<ConfigError>(
+          fmt::format("cannot resume run {}: the {} has changed", number(run.id), what),
+          fmt::format("{} then, {} now", before, after),
+          "start a new run; what was measured on equal ground is reused by itself");
+  };
+  differ("problem", run.info.problem_digest, now.problem_digest);
+  differ("device", run.info.device, now.device);
+  differ("toolchain", run.info.toolchain, now.toolchain);
+}
+
+/// Measures the best few again, in fresh processes with new inputs and against the reference, so that the
+/// winner is not the luckiest of many noisy samples.
+template <class Search, class... Observers>
+void measure_finalists_again(Search& search, HostEvaluator& evaluator, std::stop_token stop, bool quiet,
+                             Observers&... observers) {
+  std::vector<const Trial<Candidate>*> right;
+  for (const auto& trial : search.trials())
+    if (trial.outcome.ok()) right.push_back(&trial);
+  std::stable_sort(right.begin(), right.end(),
+                   [](const auto* a, const auto* b) { return a->outcome.objective < b->outcome.objective; });
+  constexpr std::size_t finalists = 3;
+  std::vector<std::pair<TrialId, Candidate>> chosen;
+  for (const auto* trial : right) {
+    const bool close = trial->outcome.objective <= 1.05 * right.front()->outcome.objective;
+    if (chosen.size() < finalists && close) chosen.emplace_back(trial->outcome.id, *trial->candidate);
+  }
+  for (const auto& [id, candidate] : chosen) {
+    if (stop.stop_requested()) return;
+    if (!quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
+    Evaluation evaluation = evaluator.evaluate(candidate, {});
+    if (stop.stop_requested()) return;
+    search.revise(id, std::move(evaluation), observers...);
+  }
+}
+
+}  // namespace
+
+int tune(const TuneOptions& given) {
+  const Interrupt interrupt;
+  RunStore store(given.store.empty() ? RunStore::default_path() : std::filesystem::path(given.store));
+  Plan plan = make_plan(given, store);
+  TuneOptions& o = plan.options;
+
+  HostOptions host = host_options(o);
+  HostEvaluator evaluator(read_any_problem(o.problem), host);
+  const Problem problem = evaluator.problem();
+  leave_core_to_measuring(host.core);
+  if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
+
+  // How it is measured belongs to what a result is reused for.
+  const std::string digest = sha256(problem_digest(problem) + "\n" + o.cache);
+  const RunInfo info = run_info(o, evaluator, digest);
+  if (plan.resumed) check_same_ground(*plan.resumed, info);
+  const auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  AnyPolicy<Config> policy = make_config_policy(o.policy, kernel->space, o.seed);
+  const BudgetOption budget = parse_budget(o.budget);
+
+  auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
+  const bool reuse = !o.no_reuse;
+  std::atomic<std::uint64_t> fresh{0};
+  const auto key = [results, reuse, &fresh](const Candidate& candidate) {
+    return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++fresh));
+  };
+  using Judge = Cached<HostEvaluator, decltype(key), ResultCache>;
+  OptimizerOptions options;
+  options.in_flight = o.jobs + 2;
+  options.build_threads = o.jobs;
+  options.stop = interrupt.token();
+  if (budget.trials) options.budget = std::make_shared<TrialBudget>(*budget.trials);
+  Optimizer search(std::move(policy), TemplateGenerator(kernel), Judge(std::move(evaluator), key, results),
+                   options);
+
+  const CandidateCodec<Candidate> codec(lookup_among({kernel}));
+  RunId run{};
+  if (plan.resumed) {
+    run = plan.resumed->id;
+    search.resume(load_record<Config>(store, run, codec));
+    store.continue_run(run);
+  } else {
+    run = store.begin_run(info);
+  }
+  RunRecorder<Config> recorder(store, run, codec);
+
+  if (!o.quiet)
+    fmt::print(stderr, "run {} of {}: {} configurations, policy {}, budget {}\non {}, {}\n", number(run),
+               problem.name, kernel->space.count().to_string(), o.policy, o.budget, info.device,
+               info.toolchain);
+  Progress progress(o.quiet, progress_options(budget, plan.resumed));
+
+  RunLimits limits;
+  limits.seconds = budget.seconds;
+  if (o.target_speedup > 0) limits.speedup = o.target_speedup;
+  if (o.no_gain > 0) limits.no_gain = o.no_gain;
+  RunSummary summary = search.run(limits, recorder, progress);
+  if (!interrupt.requested())
+    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(), o.quiet, recorder,
+                            progress);
+  progress.close();
+  store.end_run(run, summary.reason, summary.seconds);
+  const bool found = search.best() != nullptr;
+  const std::filesystem::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
+  report_result(store, run, problem, found ? std::optional(folder) : std::nullopt, o.json);
+  if (interrupt.requested()) return interrupted;
+  return found ? success : nothing_found;
+}
+
+}  // namespace kernelsearch::app

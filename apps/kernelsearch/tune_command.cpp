@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "tune_options.hpp"
+
+namespace kernelsearch::app {
+
+void add_tune(CLI::App& app, int& exit_code) {
+  auto* sub = app.add_subcommand("tune", "Search for the fastest configuration of a problem");
+  auto o = std::make_shared<TuneOptions>();
+  sub->add_option("PROBLEM", o->problem, "Problem folder or problem.json (may be left out with --resume)");
+  sub->add_option("--policy", o->policy, "Search policy; see `kernelsearch list policies`")
+      ->capture_default_str();
+  sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "host"}));
+  sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m) or both (200,30s)")
+      ->capture_default_str();
+  sub->add_option("--target-speedup", o->target_speedup, "End once the best is so many times the reference");
+  sub->add_option("--no-gain", o->no_gain, "End after so many trials in a row without gain");
+  sub->add_option("--seed", o->seed, "Seed of every random choice of the search")->capture_default_str();
+  sub->add_option("--jobs", o->jobs, "Compilers at a time; default one for each core but the measured one");
+  sub->add_option("--core", o->core, "Processor core to measure on; default the last that may be used");
+  sub->add_option("--cache", o->cache, "Caches at the start of a timed call: warm or cold")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"warm", "cold"}));
+  sub->add_option("--sandbox", o->sandbox, "bubblewrap, or none for kernels you trust")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bubblewrap", "none"}));
+  sub->add_option("--store", o->store,
+                  "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
+  sub->add_option("--name", o->name, "Name of the run; default the problem's");
+  sub->add_option("--resume", o->resume, "Go on with a run: its number or name, or `latest`")
+      ->expected(0, 1)
+      ->default_str("latest");
+  sub->add_option("--out", o->out, "Folder for the winner's files; default ./PROBLEM_tuned");
+  sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
+  sub->add_flag("--json", o->json, "Print the result as one JSON object");
+  sub->add_flag("-q,--quiet", o->quiet, "No progress on stderr");
+  sub->footer(
+      "Examples:\n"
+      "  kernelsearch tune examples/host/matmul --budget 60s\n"
+      "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
+      "  kernelsearch tune --resume latest --budget 400");
+  sub->callback([sub, o, &exit_code] {
+    if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
+    if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
+    exit_code = tune(*o);
+  });
+}
+
+}  // namespace kernelsearch::app

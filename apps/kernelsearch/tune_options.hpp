@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kernelsearch::app {
+
+/// What `kernelsearch tune` was told.
+struct TuneOptions {
+  std::string problem;
+  std::string policy = "iterated_local_search";
+  std::string evaluator = "auto";
+  std::string budget = "200";
+  std::string out = "";     ///< folder of the winner's files; empty: ./<problem>_tuned
+  std::string store = "";   ///< empty: RunStore::default_path()
+  std::string resume = "";  ///< a run's number or name, or `latest`
+  std::string name = "";    ///< of the run
+  std::string sandbox = "bubblewrap";
+  std::string cache = "warm";
+  double target_speedup = 0;  ///< 0: none
+  std::uint64_t no_gain = 0;  ///< 0: none
+  std::uint64_t seed = 0;
+  unsigned jobs = 0;  ///< compilers at a time; 0: one for each core but the one measured on
+  int core = -1;
+  bool no_reuse = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Runs the search and returns the exit code.
+int tune(const TuneOptions& options);
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch {
+
+/// A built candidate that waits for its turn.
+struct HostArtifact {
+  Candidate candidate;
+  std::filesystem::path library;
+};
+
+/// Builds C++ kernels with the system's compilers and judges them on one core of this machine (see
+/// docs/architecture.md). Compiler, reference and candidate each run in a process of their own inside a
+/// sandbox; seeds, expected results and the verdict stay in this one. Several threads may build while one
+/// runs.
+class HostEvaluator {
+ public:
+  using Artifact = HostArtifact;
+
+  /// A ConfigError where sandbox, worker, cache directory or core are not to be had, or the problem is not
+  /// for hosts.
+  explicit HostEvaluator(Problem problem, HostOptions options = {});
+  HostEvaluator(HostEvaluator&&) noexcept;
+  HostEvaluator& operator=(HostEvaluator&&) noexcept;
+  ~HostEvaluator();
+
+  [[nodiscard]] Staged<HostArtifact> build(const Candidate& candidate, const EvaluationContext& context);
+  [[nodiscard]] Evaluation run(Staged<HostArtifact>&& staged, const EvaluationContext& context);
+  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
+  [[nodiscard]] std::size_t lanes() const noexcept { return 1; }
+
+  /// The champion's time divided by the candidate's, in interleaved pairs; a ConfigError if one of them is
+  /// not ok.
+  [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
+  /// The reference's time divided by the candidate's, in interleaved pairs.
+  [[nodiscard]] Speedup compare_with_reference(const Candidate& candidate);
+
+  /// The machine, for keys of stored results and for people: see HostMachine::id.
+  [[nodiscard]] std::string device_id() const;
+  [[nodiscard]] std::string device_name() const { return device_id(); }
+  /// Path and version of the compiler at the default configuration.
+  [[nodiscard]] std::string toolchain_id() const;
+  [[nodiscard]] const Problem& problem() const noexcept;
+  [[nodiscard]] const HostOptions& options() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+static_assert(StagedEvaluator<HostEvaluator, Candidate>);
+
+}  // namespace kernelsearch

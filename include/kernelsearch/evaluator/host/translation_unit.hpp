@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch {
+
+/// The floating type that a reference computes in.
+enum class Real : std::uint8_t {
+  kernel,    ///< the widest floating type among the arguments: float, or double for f64; for timing
+  f64,       ///< double
+  extended,  ///< long double: for arguments of f64
+};
+
+[[nodiscard]] std::string_view cpp_name(Real real) noexcept;
+
+/// What `Real::kernel` stands for in this problem, and what its references are checked with.
+[[nodiscard]] bool uses_f64(const Problem& problem) noexcept;
+
+/// The tunables of a configuration as preprocessor definitions: bool as 1 or 0, strings as they are, an order
+/// as
+/// `{1, 0, 2}` and NAME_0, NAME_1, ... each.
+[[nodiscard]] std::string tunable_definitions(const Kernel& kernel, const Config& config);
+
+/// The C++ source of a candidate: definitions, macros, device and host regions, and the entry point
+/// `kernelsearch_entry(void* const* arguments)` whose call of the kernel the compiler checks.
+[[nodiscard]] std::string candidate_source(const Problem& problem, const Candidate& candidate);
+
+/// The C++ source of the problem's reference with `using real = ...` and the same entry point.
+[[nodiscard]] std::string reference_source(const Problem& problem, Real real);
+
+/// `text` with each `${NAME}` replaced by the tunable's value; a ConfigError names an unknown one.
+[[nodiscard]] std::string expand_tunables(std::string_view text, const Kernel& kernel, const Config& config);
+
+/// The compiler and its flags for a candidate, tunables expanded, split at blanks, empty ones dropped.
+[[nodiscard]] std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate);
+
+}  // namespace kernelsearch

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/exhaustive.hpp"
+#include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/registry.hpp"
+
+namespace kernelsearch {
+
+KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
+  using Any = AnyPolicy<Config>;
+  static constexpr ConfigPolicyEntry entries[] = {
+      {"exhaustive", "every valid configuration once, in order",
+       [](const Space& space, std::uint64_t) { return Any(Exhaustive(space)); }},
+      {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
+       [](const Space& space, std::uint64_t seed) {
+         return Any(IteratedLocalSearch(space, {.seed = seed}));
+       }},
+      {"random", "uniform draws without repetition: the baseline",
+       [](const Space& space, std::uint64_t seed) {
+         return Any(RandomSearch(space, {.seed = seed, .default_first = true}));
+       }},
+  };
+  return entries;
+}
+
+KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, const Space& space,
+                                                         std::uint64_t seed) {
+  std::string known;
+  std::vector<std::string> names;
+  for (const ConfigPolicyEntry& entry : config_policies()) {
+    if (entry.name == name) return entry.make(space, seed);
+    names.emplace_back(entry.name);
+    (known += known.empty() ? "" : ", ") += entry.name;
+  }
+  const std::string nearest = nearest_name(name, names);
+  detail::raise<ConfigError>(
+      "no policy of that name", name,
+      (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + known);
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/value.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch {
+
+/// The expression's value where its names are found among `variables`, then among `more` (say the tunables);
+/// a name found in neither is a ConfigError that calls the expression `what`.
+[[nodiscard]] Value evaluate(const Expression& expression, std::span<const NamedValue> variables,
+                             std::span<const NamedValue> more = {}, std::string_view what = "an expression");
+
+/// The names of the space's tunables with their values in `config`.
+[[nodiscard]] std::vector<NamedValue> named_values(const Space& space, const Config& config);
+
+/// True as Python sees it: not 0, not empty.
+[[nodiscard]] bool is_true(const Value& value) noexcept;
+
+/// Whether the problem's predicate accepts `config` for `shape`: rejected is no failure. Where the predicate
+/// cannot be evaluated it accepts nothing.
+[[nodiscard]] bool is_valid(const Problem& problem, const Shape& shape, const Config& config);
+
+}  // namespace kernelsearch

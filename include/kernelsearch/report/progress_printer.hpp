@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "kernelsearch/core/history.hpp"
+#include "kernelsearch/core/verdict.hpp"
+
+namespace kernelsearch {
+
+struct ProgressOptions {
+  bool terminal = false;  ///< one line that is drawn again and again; otherwise plain lines
+  int columns = 100;      ///< of the terminal
+  std::optional<std::uint64_t> trials = {};  ///< expected; for the bar and the time left
+  std::optional<double> seconds = {};        ///< expected wall time; the nearer of the two ends counts
+  std::size_t devices = 1;
+  std::uint64_t trials_before = 0;  ///< of the earlier parts of a resumed run
+  double seconds_before = 0.0;
+  double redraw_seconds = 0.1;  ///< at most so often on a terminal
+  double line_seconds = 10.0;   ///< a plain status line at most so often
+  /// Seconds since any moment; the steady clock when empty.
+  std::function<double()> clock = nullptr;
+};
+
+/// An observer that shows a run as it goes: bar, time gone and left, trials, best with its speedup and
+/// interval, verdict counts, devices busy. Without a terminal it writes a line for each gain and now and then
+/// a status line. Every function may be called from any thread; `tick` redraws between events, so that the
+/// time goes on while a long trial is measured.
+class ProgressPrinter {
+ public:
+  explicit ProgressPrinter(std::ostream& out, ProgressOptions options = {});
+  ProgressPrinter(const ProgressPrinter&) = delete;
+  ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+  ~ProgressPrinter();  ///< leaves the terminal's cursor on a line of its own
+
+  template <class Candidate>
+  void on_start(TrialId, const Candidate&) {
+    started();
+  }
+  template <class Candidate, class Proposal>
+  void on_trial(const Trial<Candidate>& trial, const Proposal&) {
+    told(trial.outcome, trial.candidate.has_value());
+  }
+  template <class Candidate>
+  void on_best(const Trial<Candidate>& trial) {
+    best(trial.outcome);
+  }
+  template <class Candidate>
+  void on_revised(const Trial<Candidate>& trial) {
+    revised(trial.outcome);
+  }
+  void on_end(std::string_view reason);
+
+  void tick();
+
+  /// The status as one line, without the terminal's control characters.
+  [[nodiscard]] std::string status() const;
+
+ private:
+  void started();
+  void told(const Outcome& outcome, bool had_candidate);
+  void best(const Outcome& outcome);
+  void revised(const Outcome& outcome);
+  [[nodiscard]] double elapsed() const;
+  [[nodiscard]] std::string status_line() const;
+  void show(bool now);
+
+  std::ostream& out_;
+  ProgressOptions options_;
+  mutable std::mutex mutex_;
+  double begun_;
+  double shown_;
+  std::uint64_t trials_ = 0;
+  std::size_t in_flight_ = 0;
+  std::array<std::uint64_t, verdict_count> verdicts_{};
+  std::unordered_map<std::uint64_t, Verdict> verdict_of_;
+  std::optional<Outcome> best_;
+  bool line_open_ = false;
+};
+
+}  // namespace kernelsearch

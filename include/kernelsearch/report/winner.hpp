@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/runtime/settings.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch {
+
+/// Where `write_winner` wrote.
+struct WinnerFiles {
+  std::filesystem::path source;  ///< <problem>_best.cpp: the kernel with its tunables defined, ready to build
+  std::filesystem::path settings;  ///< <problem>_settings.hpp: the tunables as constants
+  std::filesystem::path record;    ///< <problem>_best.json: how it was measured
+};
+
+/// Writes the best trial of a run to `folder`, which is made if need be; existing files are replaced. The
+/// problem names the entry point and how it was built; the code is the trial's own, from the store.
+/// ConfigError when the run has no right candidate or the trial is no kernel.
+WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
+                         const std::filesystem::path& folder);
+
+/// The texts of those files.
+[[nodiscard]] std::string winner_source(const RunStore& store, RunId run, const Problem& problem);
+[[nodiscard]] std::string winner_settings(const RunStore& store, RunId run, const Problem& problem);
+[[nodiscard]] std::string winner_record(const RunStore& store, RunId run, const Problem& problem);
+
+/// For each timed shape of the problem the settings of the trial that was fastest on it, for
+/// `SettingsTable::append`.
+[[nodiscard]] std::vector<Settings> best_settings(const RunStore& store, RunId run, const Problem& problem);
+
+}  // namespace kernelsearch

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/store/run_info.hpp"
+#include "kernelsearch/store/store_error.hpp"
+#include "kernelsearch/store/stored_trial.hpp"
+
+namespace kernelsearch {
+
+/// How safely a store writes.
+struct StoreOptions {
+  /// false: what was told survives the death of the process at any moment, but a power loss may take the last
+  /// trials with it (never more than those, and never the file). true: it survives a power loss too, at the
+  /// price of waiting for the disk on every trial.
+  bool sync_every_trial = false;
+  double busy_seconds = 30.0;  ///< wait so long for another process that is writing
+};
+
+/// Runs, trials and results in one SQLite file (schema: docs/formats/store.md). Several processes may use
+/// the file at once, and several threads one object. A call that changes the store is one transaction: done
+/// when it returns, or not at all. Everything that fails is a StoreError.
+///
+/// A run is written by `RunRecorder` and read back for `Optimizer::resume` by `load_record`.
+class RunStore {
+ public:
+  /// The version of the schema that this library writes.
+  static constexpr int schema_version = 1;
+
+  /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
+  /// brought up to date.
+  explicit RunStore(const std::filesystem::path& file, StoreOptions options = {});
+  ~RunStore();
+  RunStore(RunStore&&) noexcept;
+  RunStore& operator=(RunStore&&) noexcept;
+
+  /// `$KERNELSEARCH_STORE`, else `$XDG_DATA_HOME/kernelsearch/runs.db`, else
+  /// `~/.local/share/kernelsearch/runs.db`.
+  [[nodiscard]] static std::filesystem::path default_path();
+
+  [[nodiscard]] const std::filesystem::path& file() const noexcept;
+
+  RunId begin_run(const RunInfo& info);
+  /// Makes a stopped run running again.
+  void continue_run(RunId run);
+  void end_run(RunId run, std::string_view reason, double seconds);
+  /// Removes a run with its trials; kernels and results stay.
+  void remove_run(RunId run);
+
+  /// Writes what happened since the last call, in order: the asks, then the told trial. `kernel` is the text
+  /// of the trial's kernel; it is kept once however often it is given.
+  void add_trial(RunId run, std::span<const AskEvent> asks, const StoredTrial& trial,
+                 const std::optional<StoredKernel>& kernel = std::nullopt);
+  void add_asks(RunId run, std::span<const AskEvent> asks);
+  void add_revision(RunId run, std::span<const AskEvent> asks, const Outcome& outcome);
+  /// Replaces an inner trial of the same parent and number.
+  void add_inner(RunId run, TrialId parent, const InnerTrial& trial);
+
+  [[nodiscard]] std::vector<RunRow> runs(const RunFilter& filter = {}) const;  ///< newest first
+  [[nodiscard]] RunRow run(RunId run) const;
+  /// By number, or the newest of that name; `latest` is the newest of all.
+  [[nodiscard]] std::optional<RunRow> find_run(std::string_view number_or_name) const;
+  /// In the order told.
+  [[nodiscard]] std::vector<StoredTrial> trials(RunId run) const;
+  void each_trial(RunId run, const std::function<void(const StoredTrial&)>& use) const;
+  [[nodiscard]] std::optional<StoredTrial> trial(RunId run, TrialId id) const;
+  /// The lowest objective; the first told of equals.
+  [[nodiscard]] std::optional<StoredTrial> best_trial(RunId run) const;
+  [[nodiscard]] std::vector<StoredInnerTrial> inner_trials(RunId run,
+                                                           std::optional<TrialId> parent = {}) const;
+  [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
+  [[nodiscard]] std::optional<StoredKernel> kernel(std::string_view digest) const;
+
+  /// What `ResultCache` keeps: an evaluation under the digest of all that it depends on.
+  [[nodiscard]] std::optional<StoredResult> find_result(std::string_view content_key) const;
+  void put_result(std::string_view content_key, std::string_view device, const Evaluation& evaluation);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'USAGE'
+scripts/test.sh [--fast] [--leg NAME]...
+Installs what is missing from Debian, builds, and runs every test. May be run again at no cost.
+  --fast       only the first leg: g++, every test
+  --leg NAME   only that leg: ci, headers, format, clang, asan, tsan; may be repeated
+  JOBS=N       number of parallel jobs, default all cores
+The last line counts tests over all legs: N passed, N failed, N skipped
+USAGE
+}
+
+all_legs=(ci headers format clang asan tsan)
+legs=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --fast) legs=(ci) ;;
+    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]}"; legs+=("$2"); shift ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; die "No such option: $1" ;;
+  esac
+  shift
+done
+[ ${#legs[@]} -gt 0 ] || legs=("${all_legs[@]}")
+
+passed=0 failed=0 skipped=0
+failures=()
+
+count() { # one pass or failure of something that is not a ctest test
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); failures+=("$1"); fi
+}
+
+# The configure and build of a preset; a build that breaks is one failure.
+build() { # PRESET [TARGETS...]
+  local preset=$1
+  shift
+  cmake --preset "$preset" >/dev/null &&
+    cmake --build --preset "$preset" -j"$jobs" ${@:+--target "$@"} -- --quiet
+}
+
+run_tests() { # PRESET
+  local report attribute
+  report=$PWD/build/$1/tests.xml
+  rm -f "$report"
+  ctest --preset "$1" -j"$jobs" --output-junit "$report" || failures+=("tests of $1")
+  [ -f "$report" ] || { failed=$((failed + 1)); return; }
+  attribute() { sed -n "s/.*\b$1=\"\([0-9]*\)\".*/\1/p" <(grep -m1 -A8 '<testsuite' "$report" | tr '\n' ' '); }
+  local tests bad skip
+  tests=$(attribute tests) bad=$(attribute failures) skip=$(($(attribute skipped) + $(attribute disabled)))
+  passed=$((passed + tests - bad - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
+}
+
+leg_ci() { if build ci; then run_tests ci; else count "build of ci" 1; fi; }
+leg_headers() {
+  build ci all_verify_interface_header_sets && count headers 0 || count "headers that compile alone" 1
+}
+leg_format() {
+  find include src apps tests bench examples -name '*.[hc]pp' -print0 | xargs -0 clang-format --dry-run -Werror &&
+    count format 0 || count "clang-format" 1
+}
+leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
+leg_asan() { if build asan; then run_tests asan; else count "build of asan" 1; fi; }
+leg_tsan() {
+  if build tsan test_core test_evaluator test_optimizer; then run_tests tsan; else count "build of tsan" 1; fi
+}
+
+say "Legs: ${legs[*]}. Missing packages are installed from Debian; everything else stays in build/."
+need_packages "${build_packages[@]}" "${test_packages[@]}"
+for leg in "${legs[@]}"; do
+  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]}"
+  say "Leg $leg"
+  began=$SECONDS
+  "leg_$leg"
+  say "Leg $leg took $((SECONDS - began)) s"
+done
+
+[ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}" >&2
+echo "$passed passed, $failed failed, $skipped skipped"
+[ ${#failures[@]} -eq 0 ] && [ "$failed" -eq 0 ]

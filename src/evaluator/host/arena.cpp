@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/host/arena.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/problem/element_access.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+constexpr std::size_t page = 4096, line = 64;
+// Not a power of two: arrays of 2^k bytes would otherwise begin at equal page offsets and evict each other.
+constexpr std::size_t guard_bytes = 1088;
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+bool rotatable(Initialisation initialisation) {
+  return initialisation == Initialisation::uniform || initialisation == Initialisation::normal ||
+         initialisation == Initialisation::permutation || initialisation == Initialisation::ill_conditioned;
+}
+
+// NaNs with a payload for floating types, so that even an unwritten element cannot pass; odd bytes elsewhere.
+std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed) {
+  const std::uint64_t random = Rng(seed)();
+  const auto repeat16 = [](std::uint64_t v) { return v | v << 16 | v << 32 | v << 48; };
+  const auto repeat32 = [](std::uint64_t v) { return v | v << 32; };
+  if (!is_floating(type)) {
+    if (size_in_bytes(type) == 8) return random;
+    if (size_in_bytes(type) == 4) return repeat32(random >> 32);
+    return repeat16((0x80u | (random & 0x7fu)) * 0x0101u);  // high bit set: no bool, no small count
+  }
+  if (storage == Storage::native && type == ElementType::f16) return repeat16(0x7e00u | (random & 0xffu));
+  if (storage == Storage::native && type == ElementType::bf16) return repeat16(0x7fc0u | (random & 0x3fu));
+  if (storage == Storage::f32 || (storage == Storage::native && type == ElementType::f32))
+    return repeat32(0x7fc00000u | (random & 0xfffffu));
+  return 0x7ff8000000000000u | (random & 0xffffffffffffu);
+}
+
+}  // namespace
+
+Arena::Arena(std::size_t bytes)
+    : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {
+  void* at = MAP_FAILED;
+  if (file_ && ftruncate(file_.number(), static_cast<off_t>(size_)) == 0 &&
+      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    at = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+  if (at == MAP_FAILED)
+    raise<DeviceError>("no shared memory for the buffers",
+                       std::to_string(size_) + " bytes: " + std::strerror(errno),
+                       "free memory or use smaller shapes");
+  data_ = static_cast<std::byte*>(at);
+}
+
+Arena::Arena(Arena&& other) noexcept
+    : file_(std::move(other.file_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+Arena& Arena::operator=(Arena&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Arena::~Arena() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::size_t shape) {
+  ShapePlan plan;
+  plan.shape = shape;
+  const auto tunables = named_values(candidate.kernel->space, candidate.config);
+  for (const Argument& argument : problem.arguments) {
+    PlannedArgument planned;
+    planned.type = argument.type;
+    planned.is_array = argument.is_array;
+    planned.role = argument.role;
+    planned.initialisation = argument.initialisation;
+    planned.tolerance = problem.tolerance_of(argument);
+    if (argument.is_array)
+      planned.count = element_count(argument, problem.shapes[shape], tunables);
+    else
+      planned.value = scalar_value(argument, problem.shapes[shape]);
+    plan.arguments.push_back(std::move(planned));
+  }
+  return plan;
+}
+
+std::size_t stored_bytes(ElementType type, Storage storage) noexcept {
+  if (!is_floating(type) || storage == Storage::native) return size_in_bytes(type);
+  return storage == Storage::f32   ? sizeof(float)
+         : storage == Storage::f64 ? sizeof(double)
+                                   : sizeof(long double);
+}
+
+void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
+                   std::byte* out) {
+  const std::size_t size = size_in_bytes(type), wide = stored_bytes(type, storage);
+  if (!is_floating(type) || storage == Storage::native ||
+      (storage == Storage::f32 && type == ElementType::f32) ||
+      (storage == Storage::f64 && type == ElementType::f64)) {
+    if (count != 0) std::memcpy(out, native, count * size);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = load_element(type, native + i * size);
+    if (storage == Storage::f32) {
+      const float narrow = static_cast<float>(value);
+      std::memcpy(out + i * wide, &narrow, sizeof narrow);
+    } else if (storage == Storage::f64) {
+      std::memcpy(out + i * wide, &value, sizeof value);
+    } else {
+      const long double extended = value;
+      std::memcpy(out + i * wide, &extended, sizeof extended);
+    }
+  }
+}
+
+void load_doubles(ElementType type, Storage storage, const std::byte* in, std::size_t count, double* out) {
+  const std::size_t wide = stored_bytes(type, storage);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (storage == Storage::native || !is_floating(type)) {
+      out[i] = load_element(type, in + i * wide);
+    } else if (storage == Storage::f32) {
+      float value;
+      std::memcpy(&value, in + i * wide, sizeof value);
+      out[i] = static_cast<double>(value);
+    } else if (storage == Storage::f64) {
+      std::memcpy(out + i, in + i * wide, sizeof(double));
+    } else {
+      long double value;
+      std::memcpy(&value, in + i * wide, sizeof value);
+      out[i] = static_cast<double>(value);
+    }
+  }
+}
+
+std::uint64_t hash_bytes(const std::byte* data, std::size_t size) noexcept {
+  std::uint64_t lanes[4] = {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu, size};
+  const auto mix = [](std::uint64_t lane, std::uint64_t word) {
+    lane = (lane ^ word) * 0xff51afd7ed558ccdu;
+    return lane ^ (lane >> 32);
+  };
+  std::size_t i = 0;
+  for (; i + 32 <= size; i += 32)
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::uint64_t word;
+      std::memcpy(&word, data + i + 8 * k, sizeof word);
+      lanes[k] = mix(lanes[k], word);
+    }
+  for (; i < size; ++i) lanes[i % 4] = mix(lanes[i % 4], static_cast<std::uint64_t>(data[i]) + 1);
+  return mix(mix(mix(lanes[0], lanes[1]), lanes[2]), lanes[3]);
+}
+
+Slots::Slots(const ShapePlan& plan, Storage storage, std::size_t bytes, std::size_t least, std::size_t most)
+    : plan_(&plan), storage_(storage) {
+  std::size_t scalars = 0, end = 0;
+  for (const PlannedArgument& argument : plan.arguments) {
+    if (argument.is_array) {
+      const std::size_t begin = round_up(end + guard_bytes, line);
+      const std::size_t size = argument.count * stored_bytes(argument.type, storage);
+      offsets_.push_back(begin);
+      bytes_.push_back(size);
+      end = begin + size;
+    } else {
+      offsets_.push_back(scalars);
+      bytes_.push_back(0);
+      scalars += 16;
+    }
+  }
+  first_ = round_up(scalars + 1, page);
+  stride_ = round_up(end + guard_bytes, page);
+  count_ = std::clamp(bytes / stride_, least, most);
+}
+
+template <class F>
+bool Slots::each_gap(F&& f) const {
+  std::size_t end = 0;
+  for (std::size_t a = 0; a < offsets_.size(); ++a) {
+    if (!plan_->arguments[a].is_array) continue;
+    if (!f(end, offsets_[a])) return false;
+    end = offsets_[a] + bytes_[a];
+  }
+  return f(end, stride_);
+}
+
+void Slots::attach(std::byte* arena, std::uint64_t guard_seed) {
+  arena_ = arena;
+  hashes_.assign(count_, std::vector<std::uint64_t>(offsets_.size(), 0));
+  poison_.assign(count_, 0);
+  std::size_t longest = 0;
+  each_gap([&](std::size_t begin, std::size_t end) {
+    longest = std::max(longest, end - begin);
+    return true;
+  });
+  Rng rng(guard_seed);
+  guard_.resize(longest);
+  for (std::byte& byte : guard_) byte = static_cast<std::byte>(rng() >> 56);
+  for (std::size_t slot = 0; slot < count_; ++slot)
+    each_gap([&](std::size_t begin, std::size_t end) {
+      std::memcpy(at(slot) + begin, guard_.data(), end - begin);
+      return true;
+    });
+  for (std::size_t a = 0; a < offsets_.size(); ++a) {
+    const PlannedArgument& argument = plan_->arguments[a];
+    if (argument.is_array) continue;
+    std::byte native[16] = {};
+    if (const auto* whole = std::get_if<std::int64_t>(&argument.value))
+      store_element(argument.type, *whole, native);
+    else
+      store_element(argument.type, to_number(argument.value), native);
+    store_widened(argument.type, storage_, native, 1, arena_ + offsets_[a]);
+  }
+}
+
+void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed, Rng* turn) {
+  poison_[slot] = poison_seed;
+  for (std::size_t a = 0; a < offsets_.size(); ++a) {
+    const PlannedArgument& argument = plan_->arguments[a];
+    if (!argument.is_array) continue;
+    std::byte* out = at(slot) + offsets_[a];
+    if (argument.is_input()) {
+      const std::size_t native = size_in_bytes(argument.type), wide = stored_bytes(argument.type, storage_);
+      const std::size_t by = turn != nullptr && argument.count > 1 && rotatable(argument.initialisation)
+                                 ? static_cast<std::size_t>(turn->below(argument.count))
+                                 : 0;
+      store_widened(argument.type, storage_, contents[a].data() + by * native, argument.count - by, out);
+      store_widened(argument.type, storage_, contents[a].data(), by, out + (argument.count - by) * wide);
+      if (argument.role == Role::in) hashes_[slot][a] = hash_bytes(out, bytes_[a]);
+    } else {
+      const std::uint64_t word = poison_word(argument.type, storage_, poison_seed);
+      std::size_t i = 0;
+      for (; i + 8 <= bytes_[a]; i += 8) std::memcpy(out + i, &word, 8);
+      if (i < bytes_[a]) std::memcpy(out + i, &word, bytes_[a] - i);
+    }
+  }
+}
+
+bool Slots::guards_intact(std::size_t slot) const {
+  return each_gap([&](std::size_t begin, std::size_t end) {
+    return std::memcmp(at(slot) + begin, guard_.data(), end - begin) == 0;
+  });
+}
+
+std::optional<std::size_t> Slots::changed_input(std::size_t slot) const {
+  for (std::size_t a = 0; a < offsets_.size(); ++a)
+    if (plan_->arguments[a].is_array && plan_->arguments[a].role == Role::in &&
+        hash_bytes(data(slot, a), bytes_[a]) != hashes_[slot][a])
+      return a;
+  return std::nullopt;
+}
+
+bool Slots::is_poison(std::size_t slot, std::size_t argument, std::size_t element) const {
+  const PlannedArgument& planned = plan_->arguments[argument];
+  const std::size_t size = stored_bytes(planned.type, storage_);
+  if (planned.role != Role::out || size < 4) return false;
+  const std::uint64_t word = poison_word(planned.type, storage_, poison_[slot]);
+  return std::memcmp(data(slot, argument) + element * size, &word, std::min<std::size_t>(size, 8)) == 0;
+}
+
+std::size_t Slots::poison_left(std::size_t slot, std::size_t argument) const {
+  const PlannedArgument& planned = plan_->arguments[argument];
+  const std::size_t size = stored_bytes(planned.type, storage_);
+  if (planned.role != Role::out || size < 4) return 0;
+  const std::uint64_t word = poison_word(planned.type, storage_, poison_[slot]);
+  const std::byte* in = data(slot, argument);
+  std::size_t left = 0;
+  if (size == 4) {
+    for (std::size_t i = 0; i < planned.count; ++i) {
+      std::uint32_t element;
+      std::memcpy(&element, in + i * size, sizeof element);
+      left += element == static_cast<std::uint32_t>(word) ? 1u : 0u;
+    }
+  } else {
+    for (std::size_t i = 0; i < planned.count; ++i) {
+      std::uint64_t element;
+      std::memcpy(&element, in + i * size, sizeof element);
+      left += element == word ? 1u : 0u;
+    }
+  }
+  return left;
+}
+
+}  // namespace kernelsearch::detail

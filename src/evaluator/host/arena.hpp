@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "evaluator/host/process.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/core/value.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::detail {
+
+/// Memory that controller and worker share; its size is sealed, so that a worker cannot pull it from under
+/// us.
+class Arena {
+ public:
+  Arena() = default;
+  explicit Arena(std::size_t bytes);
+  Arena(Arena&& other) noexcept;
+  Arena& operator=(Arena&& other) noexcept;
+  ~Arena();
+
+  [[nodiscard]] int descriptor() const noexcept { return file_.number(); }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  Descriptor file_;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// How floating elements are stored for a process: as the problem says, or widened for a reference.
+enum class Storage : std::uint8_t { native, f32, f64, extended };
+
+/// One argument for one shape.
+struct PlannedArgument {
+  ElementType type = ElementType::f32;
+  bool is_array = false;
+  Role role = Role::in;
+  Initialisation initialisation = Initialisation::uniform;
+  std::size_t count = 0;  ///< elements of an array
+  Value value;            ///< of a scalar
+  Tolerance tolerance;
+
+  [[nodiscard]] bool is_input() const noexcept { return is_array && role != Role::out; }
+  [[nodiscard]] bool is_output() const noexcept { return is_array && role != Role::in; }
+};
+
+/// The arguments of the problem's function for one shape and configuration.
+struct ShapePlan {
+  std::size_t shape = 0;
+  std::vector<PlannedArgument> arguments;
+};
+
+[[nodiscard]] ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::size_t shape);
+
+/// Bytes of one element.
+[[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
+
+/// Converts native elements to what a process with that storage reads, and back to doubles.
+void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
+                   std::byte* out);
+void load_doubles(ElementType type, Storage storage, const std::byte* in, std::size_t count, double* out);
+
+/// Buffers (input contents) of every argument in the problem's own types; empty for scalars and pure outputs.
+using Contents = std::vector<std::vector<std::byte>>;
+
+/// A fast hash to notice changes; not against adversaries who choose both contents.
+[[nodiscard]] std::uint64_t hash_bytes(const std::byte* data, std::size_t size) noexcept;
+
+/// The calls of one shape laid out in an arena: scalars first, then slots. A slot holds the arrays of one
+/// call with guard zones before, between and after them.
+class Slots {
+ public:
+  Slots() = default;
+  /// As many slots as fit `bytes`, at most `most`, at least `least`; no arena yet.
+  Slots(const ShapePlan& plan, Storage storage, std::size_t bytes, std::size_t least, std::size_t most);
+
+  [[nodiscard]] std::size_t arena_bytes() const noexcept { return first_ + count_ * stride_; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] std::size_t first() const noexcept { return first_; }
+  [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
+  [[nodiscard]] std::size_t offset(std::size_t argument) const noexcept { return offsets_[argument]; }
+  [[nodiscard]] std::size_t bytes(std::size_t argument) const noexcept { return bytes_[argument]; }
+  [[nodiscard]] const ShapePlan& plan() const noexcept { return *plan_; }
+
+  /// Writes scalars and guard zones; `guard_seed` makes their contents.
+  void attach(std::byte* arena, std::uint64_t guard_seed);
+
+  /// Fills the inputs of a slot, poisons its outputs and remembers what must not change. With `turn`, arrays
+  /// whose elements are independent are rotated by a random distance: other contents at the price of a copy.
+  void fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed, Rng* turn);
+
+  [[nodiscard]] bool guards_intact(std::size_t slot) const;
+  /// The first pure input whose contents changed.
+  [[nodiscard]] std::optional<std::size_t> changed_input(std::size_t slot) const;
+  /// Whether an element of a pure output still holds the poison; false where its type is too narrow to tell.
+  [[nodiscard]] bool is_poison(std::size_t slot, std::size_t argument, std::size_t element) const;
+  [[nodiscard]] std::size_t poison_left(std::size_t slot, std::size_t argument) const;
+  [[nodiscard]] const std::byte* data(std::size_t slot, std::size_t argument) const noexcept {
+    return arena_ + first_ + slot * stride_ + offsets_[argument];
+  }
+
+ private:
+  [[nodiscard]] std::byte* at(std::size_t slot) const noexcept { return arena_ + first_ + slot * stride_; }
+  template <class F>
+  bool each_gap(F&& f) const;
+
+  const ShapePlan* plan_ = nullptr;
+  Storage storage_ = Storage::native;
+  std::size_t first_ = 0, stride_ = 0, count_ = 0;
+  std::vector<std::size_t> offsets_, bytes_;  // of each argument; scalars: offset in the arena, 0 bytes
+  std::byte* arena_ = nullptr;
+  std::vector<std::byte> guard_;
+  std::vector<std::vector<std::uint64_t>> hashes_;  // slot, argument
+  std::vector<std::uint64_t> poison_;               // slot
+};
+
+}  // namespace kernelsearch::detail

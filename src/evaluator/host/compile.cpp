@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/host/compile.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "evaluator/host/process.hpp"
+#include "evaluator/host/sandboxed.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/digest.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_library = std::size_t{256} << 20;
+
+fs::path default_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+    return fs::path(cache) / "kernelsearch";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache" / "kernelsearch";
+  return fs::temp_directory_path() / ("kernelsearch-" + std::to_string(geteuid()));
+}
+
+Descriptor memory_file(const std::string& text) {
+  Descriptor file(memfd_create("kernelsearch-source", MFD_CLOEXEC));
+  for (std::size_t done = 0; file && done < text.size();) {
+    const ssize_t wrote = write(file.number(), text.data() + done, text.size() - done);
+    if (wrote <= 0)
+      raise<DeviceError>("a source does not fit into memory", std::to_string(text.size()) + " bytes",
+                         "free memory");
+    done += static_cast<std::size_t>(wrote);
+  }
+  lseek(file.number(), 0, SEEK_SET);
+  return file;
+}
+
+// Through a name of its own and a rename, so that readers and other writers never see half a file.
+void store(const fs::path& target, const std::string& bytes) {
+  const fs::path part =
+      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
+  std::ofstream(part, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::error_code error;
+  if (fs::file_size(part, error) == bytes.size()) fs::rename(part, target, error);
+  if (error || !fs::exists(target)) {
+    fs::remove(part, error);
+    raise<DeviceError>("a compiled kernel could not be stored", target.parent_path().string(),
+                       "make room or choose another cache directory");
+  }
+}
+
+bool is_link_input(const std::string& flag) {
+  return flag.rfind("-l", 0) == 0 || flag.rfind("-L", 0) == 0 || flag.rfind("-Wl,", 0) == 0 ||
+         (flag.size() > 2 && flag.front() == '/' &&
+          (flag.ends_with(".a") || flag.find(".so") != std::string::npos));
+}
+
+}  // namespace
+
+CompileCache::CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores)
+    : sandbox_(options.sandbox),
+      limits_(options.limits),
+      readable_(options.readable),
+      directory_(options.cache_directory.empty() ? default_directory() : options.cache_directory),
+      machine_(std::move(machine)),
+      cores_(std::move(cores)) {
+  std::error_code error;
+  fs::create_directories(directory_ / "objects", error);
+  if (error || access((directory_ / "objects").c_str(), W_OK) != 0)
+    raise<ConfigError>("the cache directory cannot be written", directory_.string(), "choose another one");
+}
+
+CompileCache::Compiler CompileCache::find(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto known = compilers_.find(name); known != compilers_.end()) return known->second;
+  Compiler compiler;
+  if (name.find('/') != std::string::npos) {
+    compiler.path = name;
+  } else {
+    for (const char* folder : {"/usr/local/bin", "/usr/bin", "/bin"})
+      if (access((fs::path(folder) / name).c_str(), X_OK) == 0) {
+        compiler.path = (fs::path(folder) / name).string();
+        break;
+      }
+  }
+  if (compiler.path.empty() || access(compiler.path.c_str(), X_OK) != 0)
+    raise<ConfigError>("there is no such compiler", name,
+                       "install it (`apt-get install g++` or `clang`) or name another");
+  Boxed boxed;
+  boxed.argv = {compiler.path, "--version"};
+  boxed.readable = readable_;
+  const Finished finished = run_command(launch_in(sandbox_, boxed), 20.0, 1 << 16);
+  if (finished.timed_out || !WIFEXITED(finished.status) || WEXITSTATUS(finished.status) != 0)
+    raise<ConfigError>("the compiler does not run", compiler.path + ": " + finished.errors,
+                       "see `kernelsearch doctor`");
+  compiler.identity = compiler.path + " " + finished.output.substr(0, finished.output.find('\n'));
+  return compilers_.emplace(name, compiler).first->second;
+}
+
+std::string CompileCache::identity(const std::string& compiler) {
+  return find(compiler).identity;
+}
+
+Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
+  const double begin = monotonic_seconds();
+  const Compiler compiler = find(command.front());
+  std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
+  for (std::size_t i = 1; i < command.size(); ++i)
+    (is_link_input(command[i]) ? after : before).push_back(command[i]);
+  std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
+  for (const auto& part : before) content += part + "\n";
+  for (const auto& part : after) content += part + "\n";
+  const std::string key = sha256(content + "\n" + source);
+  const fs::path target = directory_ / "objects" / key.substr(0, 2) / (key + ".so");
+  Compiled result;
+  std::error_code error;
+  if (fs::file_size(target, error) > 0 && !error) {
+    result.library = target;
+    result.from_cache = true;
+  } else {
+    fs::create_directories(target.parent_path(), error);
+    before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
+    before.insert(before.end(), after.begin(), after.end());
+    before.insert(before.end(), {"-o", "LIBRARY"});
+    result = build(source, before, target);
+  }
+  result.compiler = compiler.identity;
+  result.seconds = monotonic_seconds() - begin;
+  return result;
+}
+
+Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
+                             const fs::path& target) {
+  const Descriptor text = memory_file(source);
+  Boxed boxed;
+  Inserted inserted{text.number(), "/kernel.cpp", {}, false};
+  std::string library = "/tmp/kernel.so";
+  const bool boxed_in = sandbox_ != Sandbox::none;
+  if (!boxed_in) {
+    library = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed()) + ".so";
+    inserted.outside = library + ".cpp";
+    std::ofstream(inserted.outside, std::ios::binary) << source;
+  }
+  // The object leaves the sandbox through the pipe: no folder of ours is writable in there.
+  boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", library};
+  for (const auto& part : argv)
+    boxed.argv.push_back(part == "SOURCE" ? path_in(sandbox_, inserted) : part == "LIBRARY" ? library : part);
+  boxed.files = {inserted};
+  boxed.readable = readable_;
+  boxed.cores = cores_;
+  boxed.temporary_bytes = std::uint64_t{1} << 30;
+  boxed.limits = {{RLIMIT_AS, limits_.build_memory},
+                  {RLIMIT_CORE, 0},
+                  {RLIMIT_FSIZE, max_library},
+                  {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
+  const Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
+  if (!boxed_in) {
+    std::error_code error;
+    fs::remove(library, error);
+    fs::remove(inserted.outside, error);
+  }
+  Compiled result;
+  const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
+  if (finished.timed_out) {
+    result.verdict = Verdict::timed_out;
+    result.reason =
+        "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+  } else if (finished.too_much_output || !ended_well ||
+             !finished.output.starts_with("\x7f"
+                                          "ELF")) {
+    result.verdict = Verdict::build_failed;
+    result.reason = first_errors(finished.errors);
+    if (result.reason.empty()) result.reason = "the compiler ended without a library and without a message";
+  } else {
+    store(target, finished.output);
+    result.library = target;
+  }
+  return result;
+}
+
+std::string first_errors(const std::string& output) {
+  constexpr std::size_t context = 12, longest = 2000;
+  std::istringstream stream(output);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
+  const auto says_error = [](const std::string& line) {
+    return line.find("error:") != std::string::npos || line.find("error ") != std::string::npos ||
+           line.find("undefined reference") != std::string::npos ||
+           line.find("cannot ") != std::string::npos || line.find("Killed") != std::string::npos;
+  };
+  std::size_t first = 0, errors = 0;
+  while (first < lines.size() && !says_error(lines[first])) ++first;
+  if (first == lines.size()) first = 0;
+  for (const auto& line : lines) errors += says_error(line) ? 1u : 0u;
+  std::string text;
+  // "In function f:" or "required from here" above the error belongs to it
+  const std::size_t begin =
+      first > 0 && lines[first - 1].find("In ") != std::string::npos ? first - 1 : first;
+  for (std::size_t i = begin; i < lines.size() && i < begin + context && text.size() < longest; ++i)
+    text += (text.empty() ? "" : "\n") + lines[i].substr(0, 300);
+  if (text.size() > longest) text.resize(longest);
+  if (errors > 1) text += "\n(" + std::to_string(errors) + " errors)";
+  return text;
+}
+
+}  // namespace kernelsearch::detail

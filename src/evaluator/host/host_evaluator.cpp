@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "evaluator/host/compile.hpp"
+#include "evaluator/host/input_sets.hpp"
+#include "evaluator/host/reference.hpp"
+#include "evaluator/host/sandboxed.hpp"
+#include "evaluator/host/session.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using detail::Fault;
+using detail::raise;
+
+std::vector<int> measuring_cores(const HostMachine& machine, const HostOptions& options, int threads) {
+  if (options.core >= 0) {
+    if (std::find(machine.cores.begin(), machine.cores.end(), options.core) == machine.cores.end())
+      raise<ConfigError>("the core to measure on is not ours", std::to_string(options.core),
+                         "choose one of those allowed");
+  }
+  // The last cores: the first ones get most interrupts.
+  std::vector<int> cores;
+  if (options.core >= 0) cores.push_back(options.core);
+  for (auto core = machine.cores.rbegin();
+       core != machine.cores.rend() && static_cast<int>(cores.size()) < threads; ++core)
+    if (*core != options.core) cores.push_back(*core);
+  if (static_cast<int>(cores.size()) < threads)
+    raise<ConfigError>("the problem wants more threads than there are cores", std::to_string(threads),
+                       "lower `threads`");
+  return cores;
+}
+
+// Compilers keep off the measured cores, unless there are no others.
+std::vector<int> building_cores(const HostMachine& machine, const std::vector<int>& measuring) {
+  std::vector<int> cores;
+  for (const int core : machine.cores)
+    if (std::find(measuring.begin(), measuring.end(), core) == measuring.end()) cores.push_back(core);
+  return cores.empty() ? machine.cores : cores;
+}
+
+detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores, int threads) {
+  detail::WorkerSettings settings;
+  settings.sandbox = options.sandbox;
+  settings.worker = detail::find_worker(options.worker);
+  settings.readable = options.readable;
+  settings.cores = std::move(cores);
+  settings.threads = threads;
+  settings.load_seconds = options.limits.load_seconds;
+  settings.call_seconds = options.limits.call_seconds;
+  settings.run_seconds = options.limits.run_seconds;
+  settings.memory = options.limits.run_memory;
+  return settings;
+}
+
+Problem checked(Problem problem) {
+  if (problem.backend != "host")
+    raise<ConfigError>("the problem is not for the host", problem.backend,
+                       "choose the evaluator of its backend");
+  if (problem.arguments.size() > host_protocol::max_arguments)
+    raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
+                       "host kernels may have 64");
+  if (problem.shapes.empty())
+    raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
+  return problem;
+}
+
+Combine combine_of(const Problem& problem) {
+  return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
+}
+
+}  // namespace
+
+struct HostEvaluator::Impl {
+  Impl(Problem given, HostOptions chosen)
+      : problem(checked(std::move(given))),
+        options(std::move(chosen)),
+        machine(host_machine()),
+        cores(measuring_cores(machine, options, std::max(1, problem.threads))),
+        settings(worker_settings(options, cores, std::max(1, problem.threads))),
+        compiler(options, machine.id(), building_cores(machine, cores)),
+        references(problem, compiler, settings),
+        inputs(problem, references, options.check) {
+    if (options.sandbox == Sandbox::bubblewrap) (void)detail::launch_in(options.sandbox, {});
+  }
+
+  detail::Session open(const HostArtifact& artifact) {
+    return detail::Session(problem, options, settings, inputs, artifact.candidate, artifact.library);
+  }
+
+  HostArtifact built(HostEvaluator& evaluator, const Candidate& candidate) const {
+    auto staged = evaluator.build(candidate, {});
+    if (!staged.artifact)
+      raise<ConfigError>("a candidate to compare does not build", staged.evaluation.reason,
+                         "compare candidates that are ok");
+    return std::move(*staged.artifact);
+  }
+
+  // Times pairs on every shape of weight; `other(shape, seconds)` times what the candidate is compared with.
+  template <class Other>
+  std::optional<Fault> pair(detail::Session& session, Other&& other, Speedup& all, Measurement* measurement) {
+    std::vector<PairedTimes> shapes;
+    std::size_t timed = 0;
+    for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
+      if (problem.shapes[s].weight <= 0) continue;
+      PairedTimes pairs;
+      pairs.weight = problem.shapes[s].weight;
+      const double begin = detail::monotonic_seconds();
+      const PairOptions& limits = options.pairs;
+      double ours = 0, theirs = 0;
+      if (session.estimate(s) < 0.02) {  // to warm up; long calls need none
+        if (auto fault = other(s, theirs)) return fault;
+        if (auto fault = session.time_once(s, ours)) return fault;
+      }
+      for (std::size_t i = 0; i < limits.max_pairs; ++i) {
+        const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
+        if (first)
+          if (auto fault = other(s, theirs)) return fault;
+        if (auto fault = session.time_once(s, ours)) return fault;
+        if (!first)
+          if (auto fault = other(s, theirs)) return fault;
+        pairs.reference.push_back(theirs);
+        pairs.candidate.push_back(ours);
+        const std::size_t count = i + 1;
+        if (count >= 3 && detail::monotonic_seconds() - begin > limits.budget_seconds) break;
+        if (count < std::max<std::size_t>(limits.min_pairs, 6)) continue;
+        const Speedup now = paired_speedup(pairs);
+        if (now.interval.high - now.interval.low <= 2 * limits.precision * now.ratio) break;
+      }
+      if (measurement != nullptr) measurement->shapes[timed].speedup = paired_speedup(pairs);
+      ++timed;
+      shapes.push_back(std::move(pairs));
+    }
+    all = combined_speedup(shapes, combine_of(problem));
+    return std::nullopt;
+  }
+
+  // The reference as the other side of pairs.
+  auto baseline(detail::Session& session) {
+    return [this, &session, runner = static_cast<detail::Runner*>(nullptr), shape = problem.shapes.size(),
+            estimate = 0.0](std::size_t s, double& seconds) mutable -> std::optional<Fault> {
+      if (runner == nullptr || shape != s) {
+        runner = &references.baseline(session.plan(s), options.buffer_memory, 2, 64);
+        shape = s;
+        estimate = 0;
+      }
+      const auto set = inputs.for_timing(session.plan(s));
+      if (auto fault = detail::time_unverified(*runner, *set, options.cache, options.limits.run_seconds,
+                                               estimate, seconds))
+        raise<ConfigError>("the reference fails while it is timed", fault->reason, "mend it");
+      return std::nullopt;
+    };
+  }
+
+  Problem problem;
+  HostOptions options;
+  HostMachine machine;
+  std::vector<int> cores;
+  detail::WorkerSettings settings;
+  detail::CompileCache compiler;
+  detail::References references;
+  detail::InputSets inputs;
+  std::mutex lane;
+};
+
+HostEvaluator::HostEvaluator(Problem problem, HostOptions options)
+    : impl_(std::make_unique<Impl>(std::move(problem), std::move(options))) {}
+HostEvaluator::HostEvaluator(HostEvaluator&&) noexcept = default;
+HostEvaluator& HostEvaluator::operator=(HostEvaluator&&) noexcept = default;
+HostEvaluator::~HostEvaluator() = default;
+
+Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const EvaluationContext& context) {
+  Staged<HostArtifact> staged;
+  const double begin = detail::monotonic_seconds();
+  if (impl_->problem.valid) {
+    const auto tunables = named_values(candidate.kernel->space, candidate.config);
+    for (const Shape& shape : impl_->problem.shapes)
+      if (!is_true(kernelsearch::evaluate(*impl_->problem.valid, shape.variables, tunables, "`valid`"))) {
+        staged.evaluation = Evaluation::failed(Verdict::rejected, "`valid` is false for shape " + shape.name);
+        return staged;
+      }
+  }
+  if (context.stop.stop_requested()) {
+    staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
+    return staged;
+  }
+  const auto compiled = impl_->compiler.compile(candidate_source(impl_->problem, candidate),
+                                                compile_command(impl_->problem, candidate));
+  if (compiled.verdict != Verdict::ok) {
+    staged.evaluation = Evaluation::failed(compiled.verdict, compiled.reason);
+    if (compiled.verdict == Verdict::timed_out) staged.evaluation.progress = 0.0;  // it was never built
+  } else {
+    staged.artifact = HostArtifact{candidate, compiled.library};
+    std::error_code error;
+    staged.evaluation.features.set("library_bytes",
+                                   static_cast<double>(std::filesystem::file_size(compiled.library, error)));
+  }
+  staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
+  staged.evaluation.provenance =
+      compiled.compiler + (compiled.from_cache ? "; compiled earlier" : "; compiled");
+  return staged;
+}
+
+Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
+  const std::scoped_lock lane(impl_->lane);
+  Evaluation evaluation = std::move(staged.evaluation);
+  const auto fail = [&](const Fault& fault) {
+    evaluation.verdict = fault.verdict;
+    evaluation.reason = fault.reason;
+    evaluation.progress = graded_progress(fault.verdict, fault.right_share);
+    evaluation.measurement = {};
+  };
+  double begin = detail::monotonic_seconds();
+  detail::Session session = impl_->open(*staged.artifact);
+  auto fault = session.check(evaluation.features);
+  evaluation.phases.check = detail::monotonic_seconds() - begin;
+  const auto [drawn, reused] = impl_->inputs.drawn_and_reused();
+  evaluation.provenance +=
+      "; inputs: " + std::to_string(drawn) + " sets drawn, " + std::to_string(reused) + " taken again, seeds";
+  for (const std::uint64_t seed : impl_->inputs.seeds()) evaluation.provenance += " " + std::to_string(seed);
+  if (fault) {
+    fail(*fault);
+    return evaluation;
+  }
+  begin = detail::monotonic_seconds();
+  fault = session.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
+  const Pairing when = impl_->options.pairs.when;
+  const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
+  if (!fault && !context.stop.stop_requested() &&
+      (when == Pairing::always || (when == Pairing::improved && improved))) {
+    Speedup speedup;
+    fault = impl_->pair(session, impl_->baseline(session), speedup, &evaluation.measurement);
+    if (!fault) evaluation.measurement.speedup = speedup;
+  }
+  evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  if (fault) fail(*fault);
+  return evaluation;
+}
+
+Evaluation HostEvaluator::evaluate(const Candidate& candidate, const EvaluationContext& context) {
+  return evaluate_in_stages(*this, candidate, context);
+}
+
+Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
+  const HostArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
+  const std::scoped_lock lane(impl_->lane);
+  detail::Session session = impl_->open(ours), other = impl_->open(theirs);
+  Features features;
+  Speedup speedup;
+  auto fault = session.check(features);
+  if (!fault) fault = other.check(features);
+  if (!fault)
+    fault = impl_->pair(
+        session, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, speedup,
+        nullptr);
+  if (fault)
+    raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  return speedup;
+}
+
+Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
+  const HostArtifact ours = impl_->built(*this, candidate);
+  const std::scoped_lock lane(impl_->lane);
+  detail::Session session = impl_->open(ours);
+  Features features;
+  Speedup speedup;
+  auto fault = session.check(features);
+  if (!fault) fault = impl_->pair(session, impl_->baseline(session), speedup, nullptr);
+  if (fault)
+    raise<ConfigError>("the candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  return speedup;
+}
+
+std::string HostEvaluator::device_id() const {
+  return impl_->machine.id();
+}
+
+std::string HostEvaluator::toolchain_id() const {
+  const Kernel& kernel = impl_->problem.kernel;
+  return impl_->compiler.identity(
+      expand_tunables(impl_->problem.build.compiler, kernel, kernel.space.default_config()));
+}
+
+const Problem& HostEvaluator::problem() const noexcept {
+  return impl_->problem;
+}
+const HostOptions& HostEvaluator::options() const noexcept {
+  return impl_->options;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/host/host_lint_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "evaluator/host/compile.hpp"
+#include "evaluator/host/reference.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/element_access.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using detail::Fault;
+using detail::raise;
+
+detail::WorkerSettings worker_settings(const HostOptions& options, const HostMachine& machine, int threads) {
+  detail::WorkerSettings settings;
+  settings.sandbox = options.sandbox;
+  settings.worker = detail::find_worker(options.worker);
+  settings.readable = options.readable;
+  // nothing is timed, so any core will do
+  settings.cores = options.core >= 0 ? std::vector<int>{options.core} : machine.cores;
+  settings.threads = threads;
+  settings.load_seconds = options.limits.load_seconds;
+  settings.call_seconds = options.limits.call_seconds;
+  settings.run_seconds = options.limits.run_seconds;
+  settings.memory = options.limits.run_memory;
+  return settings;
+}
+
+/// The problem after HostEvaluator's own checks of it and of the machine.
+Problem checked(Problem problem, const HostOptions& options) {
+  return HostEvaluator(std::move(problem), options).problem();
+}
+
+std::string in_words(const Fault& fault) {
+  return std::string(to_string(fault.verdict)) + ": " + fault.reason;
+}
+
+/// The message without the program's name, which belongs at the beginning of a line only.
+std::string in_words(const Error& error) {
+  const std::string text = error.what(), name = "kernelsearch: ";
+  return text.rfind(name, 0) == 0 ? text.substr(name.size()) : text;
+}
+
+}  // namespace
+
+struct HostLintRunner::Impl {
+  Impl(Problem given, const HostOptions& options)
+      : problem(checked(std::move(given), options)),
+        machine(host_machine()),
+        settings(worker_settings(options, machine, std::max(1, problem.threads))),
+        compiler(options, machine.id(), machine.cores),
+        references(problem, compiler, settings),
+        candidate{std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()} {}
+
+  /// The shape's arguments with the scalars' values taken from the inputs, which lint varies.
+  detail::ShapePlan plan_of(const Shape& shape, const CallInputs& inputs) const {
+    const auto found = std::find_if(problem.shapes.begin(), problem.shapes.end(),
+                                    [&](const Shape& ours) { return ours.name == shape.name; });
+    if (found == problem.shapes.end())
+      raise<ConfigError>("the problem has no such shape", shape.name, "lint the problem that the runner has");
+    detail::ShapePlan plan =
+        detail::plan_shape(problem, candidate, static_cast<std::size_t>(found - problem.shapes.begin()));
+    if (inputs.size() != plan.arguments.size())
+      raise<ConfigError>("wrong number of arguments", std::to_string(inputs.size()),
+                         "give the bytes of each argument");
+    for (std::size_t a = 0; a < inputs.size(); ++a) {
+      detail::PlannedArgument& argument = plan.arguments[a];
+      const std::size_t elements = argument.is_array ? (argument.is_input() ? argument.count : 0) : 1;
+      if (inputs[a].size() != elements * size_in_bytes(argument.type))
+        raise<ConfigError>("argument " + problem.arguments[a].name + " has the wrong size",
+                           std::to_string(inputs[a].size()) + " bytes", "draw it with draw_inputs");
+      if (!argument.is_array && is_floating(argument.type))
+        argument.value = load_element(argument.type, inputs[a].data());
+    }
+    return plan;
+  }
+
+  /// Empty where the default built.
+  std::string build() {
+    if (!library.empty()) return {};
+    const auto compiled =
+        compiler.compile(candidate_source(problem, candidate), compile_command(problem, candidate));
+    if (compiled.verdict != Verdict::ok) return in_words(Fault{compiled.verdict, compiled.reason, 0.0});
+    library = compiled.library;
+    return {};
+  }
+
+  /// Empty where the default ran on slot 0 of `runner`.
+  std::string call(const detail::ShapePlan& plan, const CallInputs& inputs) {
+    const std::size_t needed = detail::Slots(plan, detail::Storage::native, 0, 1, 1).arena_bytes();
+    if (!runner || !runner->worker().alive() || runner->arena_bytes() < needed)
+      runner = std::make_unique<detail::Runner>(settings, library, detail::Storage::native, false, needed);
+    if (runner->fault()) return in_words(*runner->fault());
+    runner->select(plan, 0, 1, 1);
+    runner->slots().fill(0, inputs, detail::secret_seed(), nullptr);
+    detail::Ran ran;
+    if (const auto fault =
+            runner->run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings.call_seconds, ran))
+      return in_words(*fault);
+    if (!runner->slots().guards_intact(0)) return "it wrote outside of its arrays";
+    if (const auto changed = runner->slots().changed_input(0))
+      return "it changed its input " + problem.arguments[*changed].name;
+    if (const auto fault = runner->worker().census()) return in_words(*fault);
+    return {};
+  }
+
+  Problem problem;
+  HostMachine machine;
+  detail::WorkerSettings settings;
+  detail::CompileCache compiler;
+  detail::References references;
+  Candidate candidate;
+  std::filesystem::path library;
+  std::unique_ptr<detail::Runner> runner;
+  std::map<std::string, std::vector<std::vector<bool>>> unwritten;  // by shape: argument, element
+};
+
+HostLintRunner::HostLintRunner(Problem problem, HostOptions options)
+    : impl_(std::make_unique<Impl>(std::move(problem), options)) {}
+HostLintRunner::HostLintRunner(HostLintRunner&&) noexcept = default;
+HostLintRunner& HostLintRunner::operator=(HostLintRunner&&) noexcept = default;
+HostLintRunner::~HostLintRunner() = default;
+
+CallOutputs HostLintRunner::run_reference(const Shape& shape, const CallInputs& inputs) {
+  const detail::ShapePlan plan = impl_->plan_of(shape, inputs);
+  CallOutputs result;
+  std::vector<detail::OutputValues> values;
+  try {
+    values = impl_->references.exact(plan, inputs);
+  } catch (const ConfigError& error) {
+    result.failure = in_words(error);
+    return result;
+  }
+  auto& unwritten = impl_->unwritten[shape.name];
+  unwritten.assign(plan.arguments.size(), {});
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const detail::PlannedArgument& argument = plan.arguments[a];
+    if (argument.role == Role::in) continue;
+    std::vector<double>& output = result.outputs.emplace_back();
+    if (is_floating(argument.type)) {
+      output = std::move(values[a].floating);
+    } else {
+      output.resize(argument.count);
+      detail::load_doubles(argument.type, detail::Storage::native, values[a].integers.data(), argument.count,
+                           output.data());
+    }
+    unwritten[a] = std::move(values[a].unwritten);
+    for (std::size_t i = 0; i < unwritten[a].size(); ++i)
+      if (unwritten[a][i]) output[i] = 0;
+  }
+  return result;
+}
+
+CallOutputs HostLintRunner::run_default(const Shape& shape, const CallInputs& inputs) {
+  const detail::ShapePlan plan = impl_->plan_of(shape, inputs);
+  CallOutputs result;
+  result.failure = impl_->build();
+  if (result.failure.empty()) result.failure = impl_->call(plan, inputs);
+  if (!result.failure.empty()) return result;
+  const auto known = impl_->unwritten.find(shape.name);
+  const detail::Slots& slots = impl_->runner->slots();
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const detail::PlannedArgument& argument = plan.arguments[a];
+    if (argument.role == Role::in) continue;
+    std::vector<double>& output = result.outputs.emplace_back(argument.count);
+    detail::load_doubles(argument.type, detail::Storage::native, slots.data(0, a), argument.count,
+                         output.data());
+    for (std::size_t i = 0; i < argument.count; ++i) {
+      const bool open = known != impl_->unwritten.end() && i < known->second[a].size() && known->second[a][i];
+      if (open)
+        output[i] = 0;
+      else if (slots.is_poison(0, a, i))
+        output[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return result;
+}
+
+}  // namespace kernelsearch

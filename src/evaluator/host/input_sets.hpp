@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "evaluator/host/reference.hpp"
+#include "kernelsearch/evaluator/correctness.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+
+namespace kernelsearch::detail {
+
+/// One set of inputs of a shape and, once asked for, what is right for it. Never leaves the controller but
+/// for its inputs.
+struct InputSet {
+  std::uint64_t seed = 0;
+  InputFlavour flavour = InputFlavour::declared;
+  Contents contents;
+  bool solved = false;
+  std::vector<OutputValues> expected;      ///< per argument
+  std::vector<std::vector<double>> slack;  ///< per argument; see compare_floating
+};
+
+/// Draws input sets from the system's entropy and keeps solved ones for later candidates. Not thread-safe.
+class InputSets {
+ public:
+  InputSets(const Problem& problem, References& references, CheckOptions options);
+
+  /// The sets that one candidate is checked on: see CheckOptions. Call it after the candidate is loaded, with
+  /// the cheapest shape first.
+  [[nodiscard]] std::vector<std::shared_ptr<InputSet>> for_check(const ShapePlan& plan);
+
+  /// A set of declared values for timed calls: new while the reference is cheap, else one drawn earlier.
+  [[nodiscard]] std::shared_ptr<InputSet> for_timing(const ShapePlan& plan);
+
+  /// Starts the account of reference time for a new candidate.
+  void next_candidate();
+
+  /// Asks the references what is right, unless known.
+  void solve(const ShapePlan& plan, InputSet& set);
+
+  /// Sets drawn and sets taken again since `next_candidate`.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> drawn_and_reused() const noexcept {
+    return {drawn_, reused_};
+  }
+  /// Seeds of the sets used since `next_candidate`.
+  [[nodiscard]] const std::vector<std::uint64_t>& seeds() const noexcept { return seeds_; }
+
+ private:
+  using Key = std::tuple<std::size_t, InputFlavour, std::vector<std::size_t>>;  // shape, flavour, array sizes
+  [[nodiscard]] Key key_of(const ShapePlan& plan, InputFlavour flavour) const;
+  std::shared_ptr<InputSet> draw(const ShapePlan& plan, InputFlavour flavour);
+  std::shared_ptr<InputSet> take(const ShapePlan& plan, InputFlavour flavour);
+  /// Whether `runs` of the reference more would pass what one candidate may cost.
+  [[nodiscard]] bool dear(const ShapePlan& plan, double runs) const;
+  /// Seconds of one run of the reference, from the last one of this shape; 0 before the first.
+  [[nodiscard]] double cost(const ShapePlan& plan) const;
+
+  const Problem& problem_;
+  References& references_;
+  CheckOptions options_;
+  std::map<Key, std::deque<std::shared_ptr<InputSet>>> kept_;
+  std::map<Key, double> cost_;
+  double spent_before_ = 0.0;
+  std::size_t drawn_ = 0, reused_ = 0;
+  std::vector<std::uint64_t> seeds_;
+};
+
+/// The first output of `slot` that is not as expected, in words, with the share of right elements over all
+/// outputs.
+[[nodiscard]] std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& plan,
+                                                   const InputSet& set,
+                                                   const std::vector<std::vector<std::byte>>& got);
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/host/process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "kernelsearch/core/error.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+constexpr unsigned nobody = 65534;
+
+// Between fork and exec of a program with threads only async-signal-safe calls are allowed: everything that
+// allocates is prepared by the parent.
+struct Prepared {
+  std::vector<char*> argv;
+  std::array<char*, 3> environment;
+  cpu_set_t cores;
+};
+
+[[noreturn]] void die(int report, int stage) {
+  const int message[2] = {stage, errno};
+  (void)!write(report, message, sizeof message);
+  _exit(127);
+}
+
+[[noreturn]] void become(const Launch& launch, const Prepared& prepared, int report) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setsid();
+  constexpr int high = 200;  // out of the way of the numbers the child wants
+  int moved[16];
+  std::size_t count = 0;
+  for (const auto& [wanted, ours] : launch.descriptors) {
+    if (count == 16) die(report, 1);
+    moved[count] = fcntl(ours, F_DUPFD, high);
+    if (moved[count++] < 0) die(report, 1);
+  }
+  const int report_at = fcntl(report, F_DUPFD_CLOEXEC, high);
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+  int last = 2;
+  count = 0;
+  for (const auto& [wanted, ours] : launch.descriptors) {
+    if (dup2(moved[count++], wanted) < 0) die(report_at, 1);
+    last = wanted > last ? wanted : last;
+  }
+  for (int fd = 3; fd <= last; ++fd) {
+    bool wanted_here = false;
+    for (const auto& descriptor : launch.descriptors) wanted_here |= descriptor.first == fd;
+    if (!wanted_here) close(fd);
+  }
+  // everything above is ours by accident only; the report descriptor closes on exec
+  if (report_at > last + 1) syscall(SYS_close_range, last + 1, report_at - 1, 0);
+  syscall(SYS_close_range, report_at + 1, ~0u, 0);
+
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int s = 1; s < NSIG; ++s) signal(s, SIG_DFL);
+  if (!launch.cores.empty()) sched_setaffinity(0, sizeof prepared.cores, &prepared.cores);
+  for (const auto& [resource, value] : launch.limits) {
+    const rlimit both{value, value};
+    setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
+  }
+  if (launch.as_nobody) {
+    if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
+        setresuid(nobody, nobody, nobody) != 0)
+      die(report_at, 2);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
+  }
+  execve(prepared.argv[0], prepared.argv.data(), const_cast<char**>(prepared.environment.data()));
+  die(report_at, 3);
+}
+
+}  // namespace
+
+void Descriptor::reset() noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Process::Process(const Launch& launch) {
+  Prepared prepared;
+  for (const auto& argument : launch.argv) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
+  prepared.argv.push_back(nullptr);
+  static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C";
+  prepared.environment = {path, locale, nullptr};
+  CPU_ZERO(&prepared.cores);
+  for (const int core : launch.cores) CPU_SET(static_cast<std::size_t>(core), &prepared.cores);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  const pid_t child = fork();
+  if (child == 0) become(launch, prepared, report[1]);
+  ::close(report[1]);
+  Descriptor reading(report[0]);
+  if (child < 0)
+    raise<DeviceError>("no process could be started", std::strerror(errno), "end other processes");
+  pid_ = child;
+  int message[2] = {};
+  ssize_t got = 0;
+  while ((got = read(report[0], message, sizeof message)) < 0 && errno == EINTR) {
+  }
+  if (got == static_cast<ssize_t>(sizeof message)) {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    constexpr const char* stages[] = {"", "passing descriptors", "changing the user", "executing it"};
+    raise<ConfigError>("a program could not be started",
+                       launch.argv[0] + " (" + stages[message[0]] + ": " + std::strerror(message[1]) + ")",
+                       "see `kernelsearch doctor`");
+  }
+}
+
+bool Process::wait(double seconds, int& status) {
+  if (pid_ <= 0) return true;
+  const double deadline = monotonic_seconds() + seconds;
+  const long opened = syscall(SYS_pidfd_open, pid_, 0);
+  const Descriptor handle(opened < 0 ? -1 : static_cast<int>(opened));
+  while (true) {
+    const pid_t got = waitpid(pid_, &status, WNOHANG);
+    if (got == pid_ || (got < 0 && errno == ECHILD)) {
+      pid_ = 0;
+      return true;
+    }
+    const double left = deadline - monotonic_seconds();
+    if (left <= 0) return false;
+    pollfd ready{handle.number(), POLLIN, 0};
+    poll(&ready, handle ? 1 : 0, static_cast<int>(std::clamp(left * 1000, 1.0, handle ? 1000.0 : 5.0)));
+  }
+}
+
+void Process::kill() noexcept {
+  if (pid_ <= 0) return;
+  // With a pid namespace the kernel ends all of it; without one this reaches what stayed our descendant.
+  for (const pid_t pid : process_tree(pid_))
+    if (pid != pid_) ::kill(pid, SIGKILL);
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = 0;
+}
+
+Finished run_command(Launch launch, double seconds, std::size_t max_output) {
+  int out[2], err[2];
+  if (pipe2(out, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  Descriptor out_read(out[0]), out_write(out[1]);
+  if (pipe2(err, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  Descriptor err_read(err[0]), err_write(err[1]);
+  launch.descriptors.emplace_back(1, out[1]);
+  launch.descriptors.emplace_back(2, err[1]);
+  Process process(launch);
+  out_write.reset();
+  err_write.reset();
+  Finished finished;
+  const double deadline = monotonic_seconds() + seconds;
+  std::vector<char> buffer(1 << 16);
+  std::array<pollfd, 2> waiting{pollfd{out[0], POLLIN, 0}, pollfd{err[0], POLLIN, 0}};
+  while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
+    const double left = deadline - monotonic_seconds();
+    if (left <= 0) {
+      finished.timed_out = true;
+      return finished;
+    }
+    if (poll(waiting.data(), waiting.size(), static_cast<int>(left * 1000) + 1) < 0 && errno != EINTR) break;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
+      const ssize_t got = read(waiting[i].fd, buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) {
+        waiting[i].fd = -1;
+        continue;
+      }
+      std::string& text = i == 0 ? finished.output : finished.errors;
+      const std::size_t limit = i == 0 ? max_output : std::size_t{1} << 20;
+      const auto bytes = static_cast<std::size_t>(got);
+      text.append(buffer.data(), std::min(bytes, limit - text.size()));
+      if (i == 0 && text.size() == limit) {
+        finished.too_much_output = true;
+        return finished;
+      }
+    }
+  }
+  finished.timed_out = !process.wait(std::max(0.1, deadline - monotonic_seconds()), finished.status);
+  return finished;
+}
+
+std::vector<pid_t> process_tree(pid_t root) {
+  std::multimap<pid_t, pid_t> children;
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return {root};
+  while (const dirent* entry = readdir(proc)) {
+    const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
+    if (pid <= 0) continue;
+    char path[64], text[512];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    const ssize_t got = file ? read(file.number(), text, sizeof text - 1) : -1;
+    if (got <= 0) continue;
+    text[got] = '\0';
+    const char* end = std::strrchr(text, ')');  // the name may hold blanks and parentheses
+    int parent = 0;
+    char state = 0;
+    if (end != nullptr && std::sscanf(end + 1, " %c %d", &state, &parent) == 2) children.emplace(parent, pid);
+  }
+  closedir(proc);
+  std::vector<pid_t> tree{root};
+  for (std::size_t i = 0; i < tree.size(); ++i)
+    for (auto [at, end] = children.equal_range(tree[i]); at != end; ++at) tree.push_back(at->second);
+  return tree;
+}
+
+int thread_count(pid_t pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR* tasks = opendir(path);
+  if (tasks == nullptr) return 0;
+  int count = 0;
+  while (const dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+double cpu_seconds(pid_t pid) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return -1;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::string signal_text(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV (invalid memory access)";
+    case SIGBUS:
+      return "SIGBUS (invalid memory access)";
+    case SIGILL:
+      return "SIGILL (illegal instruction)";
+    case SIGFPE:
+      return "SIGFPE (arithmetic error such as division by zero)";
+    case SIGABRT:
+      return "SIGABRT (aborted, for instance by an uncaught exception)";
+    case SIGXCPU:
+      return "SIGXCPU (CPU time limit)";
+    case SIGXFSZ:
+      return "SIGXFSZ (tried to write a file)";
+    case SIGKILL:
+      return "SIGKILL (killed)";
+    case SIGSYS:
+      return "SIGSYS (forbidden system call)";
+    default: {
+      const char* name = sigabbrev_np(signal);
+      return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+    }
+  }
+}
+
+Descriptor open_for_reading(const std::string& path) {
+  return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+double monotonic_seconds() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::uint64_t secret_seed() {
+  std::uint64_t seed = 0;
+  while (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
+  }
+  return seed;
+}
+
+}  // namespace kernelsearch::detail

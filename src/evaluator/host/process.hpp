@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kernelsearch::detail {
+
+/// A file descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+  void reset() noexcept;
+  [[nodiscard]] int number() const noexcept { return fd_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+/// What to start and how. The child gets exactly the descriptors named, its own session and nothing else of
+/// ours.
+struct Launch {
+  std::vector<std::string> argv;                        ///< argv[0] is a path
+  std::vector<std::pair<int, int>> descriptors{};       ///< number in the child, our descriptor
+  std::vector<int> cores{};                             ///< that it may run on; empty: as we may
+  std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
+  bool as_nobody = false;                               ///< give up root first
+};
+
+/// A child and everything it started; killed when it goes out of scope.
+class Process {
+ public:
+  Process() = default;
+  explicit Process(const Launch& launch);  ///< ConfigError where it cannot be started
+  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  Process& operator=(Process&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
+  ~Process() { kill(); }
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  [[nodiscard]] bool running() const noexcept { return pid_ > 0; }
+
+  /// Waits up to `seconds` for its end and sets `status` as waitpid does; false when it still runs.
+  bool wait(double seconds, int& status);
+
+  /// Ends it and its descendants.
+  void kill() noexcept;
+
+ private:
+  pid_t pid_ = 0;
+};
+
+/// What a command printed and how it ended.
+struct Finished {
+  std::string output;  ///< at most `max_output` bytes
+  std::string errors;  ///< at most 1 MiB; the rest is read and dropped
+  int status = 0;      ///< as waitpid gives it
+  bool timed_out = false;
+  bool too_much_output = false;
+};
+
+/// Runs a command to its end or its time limit, standard input empty; descriptors 1 and 2 are taken.
+[[nodiscard]] Finished run_command(Launch launch, double seconds, std::size_t max_output);
+
+/// The processes descended from `root`, itself included, as the kernel lists them now.
+[[nodiscard]] std::vector<pid_t> process_tree(pid_t root);
+
+/// The number of threads of a process, 0 when it is gone.
+[[nodiscard]] int thread_count(pid_t pid);
+
+/// CPU time of a process, all its threads, ended ones too; negative when unknown.
+[[nodiscard]] double cpu_seconds(pid_t pid);
+
+/// A signal by name, e.g. `SIGSEGV (invalid memory access)`.
+[[nodiscard]] std::string signal_text(int signal);
+
+/// A descriptor for an anonymous file with these contents, to hand to a child.
+[[nodiscard]] Descriptor open_for_reading(const std::string& path);
+
+[[nodiscard]] double monotonic_seconds() noexcept;
+
+/// 64 bits of the operating system's entropy.
+[[nodiscard]] std::uint64_t secret_seed();
+
+}  // namespace kernelsearch::detail

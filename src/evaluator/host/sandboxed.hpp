@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evaluator/host/process.hpp"
+#include "kernelsearch/evaluator/host/sandbox.hpp"
+
+namespace kernelsearch::detail {
+
+/// A file whose contents appear inside the sandbox under a path of their own.
+struct Inserted {
+  int descriptor = -1;  ///< readable, at its beginning
+  std::string inside;   ///< path in the sandbox
+  std::string outside;  ///< where it is without a sandbox
+  bool executable = false;
+};
+
+/// What runs inside the sandbox.
+struct Boxed {
+  std::vector<std::string> argv;                 ///< paths as seen inside
+  std::vector<std::pair<int, int>> descriptors;  ///< number inside, our descriptor; below 8
+  std::vector<Inserted> files;
+  std::vector<std::filesystem::path> readable;  ///< further folders, visible under their own names
+  std::vector<int> cores;
+  std::vector<std::pair<int, std::uint64_t>> limits;  ///< of everything inside
+  std::uint64_t temporary_bytes = std::uint64_t{1} << 20;
+};
+
+/// The launch of `boxed` in that sandbox; a ConfigError says how to get bubblewrap where it does not work.
+[[nodiscard]] Launch launch_in(Sandbox sandbox, const Boxed& boxed);
+
+/// Where `inserted` is found by what runs inside.
+[[nodiscard]] inline const std::string& path_in(Sandbox sandbox, const Inserted& inserted) {
+  return sandbox == Sandbox::none ? inserted.outside : inserted.inside;
+}
+
+}  // namespace kernelsearch::detail

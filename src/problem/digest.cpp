@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/digest.hpp"
+
+#include <openssl/evp.h>
+
+#include <cstdint>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+
+namespace kernelsearch {
+namespace {
+
+/// Fields in a fixed order, each with its length, so that no two lists of fields read the same.
+class Canonical {
+ public:
+  Canonical& text(std::string_view field) {
+    (bytes_ += std::to_string(field.size())) += ':';
+    bytes_ += field;
+    return *this;
+  }
+  Canonical& number(double value) { return text(to_string(Value{value})); }
+  Canonical& count(std::size_t value) { return text(std::to_string(value)); }
+  Canonical& value(const Value& one) { return text(type_name(one)).text(to_string(one)); }
+  Canonical& formula(const std::optional<Expression>& one) { return text(one ? "=" + one->text() : ""); }
+  Canonical& formulas(const std::vector<Expression>& all) {
+    count(all.size());
+    for (const Expression& one : all) formula(one);
+    return *this;
+  }
+  Canonical& texts(const std::vector<std::string>& all) {
+    count(all.size());
+    for (const std::string& one : all) text(one);
+    return *this;
+  }
+  Canonical& tolerance(const Tolerance& one) { return number(one.absolute).number(one.relative); }
+  Canonical& regions(const Regions& one) { return text(one.device).text(one.host).text(one.macros); }
+  Canonical& named(const std::vector<NamedValue>& all) {
+    count(all.size());
+    for (const auto& [name, one] : all) text(name).value(one);
+    return *this;
+  }
+  Canonical& argument(const Problem& problem, const Argument& one) {
+    text(one.name)
+        .text(to_string(one.type))
+        .count(one.is_array ? 1 : 0)
+        .count(static_cast<std::size_t>(one.role));
+    formula(one.size).formula(one.value).count(static_cast<std::size_t>(one.initialisation));
+    return number(one.low).number(one.high).tolerance(problem.tolerance_of(one));
+  }
+
+  [[nodiscard]] std::string digest() const { return sha256(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1)
+    detail::raise<Error>("SHA-256 is not available", "the system's OpenSSL refused it",
+                         "check its configuration");
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) {
+    text += "0123456789abcdef"[digest[i] >> 4];
+    text += "0123456789abcdef"[digest[i] & 15];
+  }
+  return text;
+}
+
+std::string problem_digest(const Problem& problem) {
+  Canonical all;
+  all.text("kernelsearch problem 1").text(problem.backend).text(problem.function);
+  all.count(problem.arguments.size());
+  for (const Argument& argument : problem.arguments) all.argument(problem, argument);
+  all.count(problem.shapes.size());
+  for (const Shape& shape : problem.shapes) all.text(shape.name).number(shape.weight).named(shape.variables);
+  all.formula(problem.valid);
+  all.text(problem.reference.source).text(problem.reference.function).texts(problem.reference.flags);
+  if (problem.reference.source.empty())
+    all.regions(problem.kernel.regions)
+        .named(named_values(problem.kernel.space, problem.kernel.space.default_config()));
+  all.text(problem.build.compiler).texts(problem.build.flags);
+  all.formulas(problem.launch.grid).formulas(problem.launch.block).formulas(problem.launch.cluster);
+  all.formula(problem.launch.shared_bytes);
+  all.count(static_cast<std::size_t>(problem.aggregate)).count(static_cast<std::size_t>(problem.threads));
+  return all.digest();
+}
+
+std::string kernel_digest(const Kernel& kernel) {
+  Canonical all;
+  all.text("kernelsearch kernel 1").regions(kernel.regions).count(kernel.space.size());
+  for (const Tunable& tunable : kernel.space.tunables()) {
+    all.text(tunable.name).text(to_string(tunable.kind)).count(tunable.values.size());
+    for (const Value& value : tunable.values) all.value(value);
+    all.count(tunable.default_index).formula(tunable.active_if);
+  }
+  all.count(kernel.space.constraints().size());
+  for (const Constraint& constraint : kernel.space.constraints()) all.text(constraint.text());
+  return all.digest();
+}
+
+std::string candidate_digest(const Candidate& candidate) {
+  Canonical all;
+  all.text("kernelsearch candidate 1").regions(candidate.kernel->regions);
+  all.named(named_values(candidate.kernel->space, candidate.config));
+  return all.digest();
+}
+
+}  // namespace kernelsearch

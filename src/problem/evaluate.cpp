@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/evaluate.hpp"
+
+#include <string>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
+
+namespace kernelsearch {
+namespace {
+
+const Value* find(std::span<const NamedValue> values, const std::string& name) noexcept {
+  for (const NamedValue& value : values)
+    if (value.first == name) return &value.second;
+  return nullptr;
+}
+
+}  // namespace
+
+Value evaluate(const Expression& expression, std::span<const NamedValue> variables,
+               std::span<const NamedValue> more, std::string_view what) {
+  std::vector<Value> values;
+  values.reserve(expression.names().size());
+  for (std::size_t slot = 0; slot < expression.names().size(); ++slot) {
+    const std::string& name = expression.names()[slot];
+    const Value* value = find(variables, name);
+    if (value == nullptr) value = find(more, name);
+    if (value == nullptr && expression.uses(slot)) {
+      std::vector<std::string> known;
+      for (const NamedValue& variable : variables) known.push_back(variable.first);
+      for (const NamedValue& variable : more) known.push_back(variable.first);
+      const std::string nearest = nearest_name(name, known);
+      detail::raise<ConfigError>(
+          std::string(what) + " names something unknown", name + " in " + expression.text(),
+          nearest.empty() ? "give it a value in every shape" : "did you mean " + nearest + "?");
+    }
+    values.push_back(value != nullptr ? *value : Value{std::int64_t{0}});
+  }
+  return expression.evaluate(values);
+}
+
+std::vector<NamedValue> named_values(const Space& space, const Config& config) {
+  std::vector<NamedValue> values;
+  for (std::size_t i = 0; i < space.size(); ++i)
+    values.emplace_back(space.tunable(i).name, space.value(config, i));
+  return values;
+}
+
+bool is_true(const Value& value) noexcept {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  if (const auto* order = std::get_if<Permutation>(&value)) return !order->empty();
+  return to_number(value) != 0.0;
+}
+
+bool is_valid(const Problem& problem, const Shape& shape, const Config& config) {
+  if (!problem.valid) return true;
+  try {
+    return is_true(evaluate(*problem.valid, shape.variables, named_values(problem.kernel.space, config)));
+  } catch (const ConfigError&) {
+    return false;  // as for constraints: a division by zero, say, accepts nothing
+  }
+}
+
+}  // namespace kernelsearch

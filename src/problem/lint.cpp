@@ -1,0 +1,390 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/lint.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using Severity = LintFinding::Severity;
+
+std::vector<const Argument*> outputs_of(const Problem& problem) {
+  std::vector<const Argument*> outputs;
+  for (const Argument& argument : problem.arguments)
+    if (argument.role != Role::in) outputs.push_back(&argument);
+  return outputs;
+}
+
+double bytes_of(const Problem& problem, const Shape& shape) {
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  double bytes = 0;
+  for (const Argument& argument : problem.arguments)
+    bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+             static_cast<double>(size_in_bytes(argument.type));
+  return bytes;
+}
+
+bool within(const Tolerance& tolerance, double got, double expected) noexcept {
+  if (std::isnan(expected)) return std::isnan(got);
+  if (std::isinf(expected)) return got == expected;
+  return std::abs(got - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
+}
+
+/// The first element outside of the tolerance.
+std::optional<std::size_t> first_wrong(const Tolerance& tolerance, const std::vector<double>& got,
+                                       const std::vector<double>& expected) {
+  for (std::size_t i = 0; i < std::min(got.size(), expected.size()); ++i)
+    if (!within(tolerance, got[i], expected[i])) return i;
+  if (got.size() != expected.size()) return std::min(got.size(), expected.size());
+  return std::nullopt;
+}
+
+/// Equal, or both not a number.
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+std::string number(double value) {
+  return to_string(Value{value});
+}
+
+/// What a shape of one row or one element may show although the problem is good: a finding only where every
+/// shape looked at shows it.
+struct Suspicion {
+  std::string about;  ///< what it has in common with those of other shapes
+  LintFinding finding;
+};
+
+/// The checks of one shape. A finding about an output is made once, for the first shape that shows it.
+class ShapeLint {
+ public:
+  ShapeLint(const Problem& problem, LintRunner& runner, const Shape& shape, std::uint64_t seed,
+            std::vector<LintFinding>& findings, std::vector<Suspicion>& suspicions)
+      : problem_(problem),
+        runner_(runner),
+        shape_(shape),
+        seed_(seed),
+        outputs_(outputs_of(problem)),
+        findings_(findings),
+        suspicions_(suspicions) {}
+
+  /// False where the reference gives nothing to judge by.
+  bool run() {
+    const CallInputs inputs = draw_inputs(problem_, shape_, seed_);
+    const CallInputs others = draw_inputs(problem_, shape_, seed_ + 1);
+    const auto expected = call(true, inputs);
+    if (!expected) return false;
+    check_default(inputs, *expected);
+    const auto again = call(true, inputs);
+    if (again)
+      for (std::size_t o = 0; o < outputs_.size(); ++o)
+        if (!same((*expected)[o], (*again)[o]))
+          error("two runs of the reference differ in output " + name(o),
+                "a reference computes the same every time");
+    const auto other = call(true, others);
+    if (!other) return false;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) check_output(o, (*expected)[o], (*other)[o]);
+    return check_sensitivity(inputs, *expected);
+  }
+
+ private:
+  using Outputs = std::vector<std::vector<double>>;
+
+  std::string name(std::size_t o) const { return outputs_[o]->name + " (shape " + shape_.name + ")"; }
+
+  void add(Severity severity, std::string what, std::string todo) {
+    const std::string core = what.substr(0, what.find(" (shape "));
+    for (const LintFinding& finding : findings_)
+      if (finding.what.substr(0, finding.what.find(" (shape ")) == core) return;
+    findings_.push_back({severity, std::move(what), std::move(todo)});
+  }
+  void error(std::string what, std::string todo) { add(Severity::error, std::move(what), std::move(todo)); }
+  void warn(std::string what, std::string todo) { add(Severity::warning, std::move(what), std::move(todo)); }
+
+  void suspect(Severity severity, std::string about, std::string what, std::string todo) {
+    suspicions_.push_back({std::move(about), {severity, std::move(what), std::move(todo)}});
+  }
+
+  /// The outputs of the reference or of the default; empty after a finding that there are none.
+  std::optional<Outputs> call(bool reference, const CallInputs& inputs) {
+    const char* who = reference ? "the reference" : "the default";
+    CallOutputs result =
+        reference ? runner_.run_reference(shape_, inputs) : runner_.run_default(shape_, inputs);
+    if (!result.failure.empty()) {
+      error(std::string(who) + " fails (shape " + shape_.name + "): " + result.failure,
+            reference ? "correct the reference" : "correct the kernel or choose another default");
+      return std::nullopt;
+    }
+    if (result.outputs.size() != outputs_.size())
+      detail::raise<ConfigError>("a lint runner gave the wrong number of outputs",
+                                 std::to_string(result.outputs.size()),
+                                 "give one for each argument that is an output");
+    return std::move(result.outputs);
+  }
+
+  void check_default(const CallInputs& inputs, const Outputs& expected) {
+    const auto first = call(false, inputs);
+    if (!first) return;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) {
+      const auto wrong = first_wrong(problem_.tolerance_of(*outputs_[o]), (*first)[o], expected[o]);
+      if (!wrong) continue;
+      const auto at = [&](const std::vector<double>& values) {
+        return *wrong < values.size() ? number(values[*wrong]) : std::string("nothing");
+      };
+      error("the default's output " + name(o) + " is wrong: element " + std::to_string(*wrong) + " is " +
+                at((*first)[o]) + ", expected " + at(expected[o]),
+            "correct the kernel, the reference or the tolerance");
+    }
+    const auto second = call(false, inputs);
+    if (!second) return;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) {
+      if (same((*first)[o], (*second)[o])) continue;
+      if (first_wrong(problem_.tolerance_of(*outputs_[o]), (*first)[o], (*second)[o]))
+        error("two runs of the default differ beyond the tolerance in output " + name(o),
+              "look for uninitialised memory, races and elements that are never written");
+      else
+        warn("two runs of the default differ within the tolerance in output " + name(o),
+             "expected where the order of sums varies; otherwise look for races");
+    }
+  }
+
+  void check_output(std::size_t o, const std::vector<double>& values, const std::vector<double>& others) {
+    const Tolerance tolerance = problem_.tolerance_of(*outputs_[o]);
+    if (values.empty()) return;
+    const auto odd =
+        std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+    if (odd == static_cast<std::ptrdiff_t>(values.size())) {
+      error("no element of the reference's output " + name(o) + " is finite",
+            "choose inputs that the function is defined for");
+      return;
+    }
+    if (odd != 0)
+      warn(std::to_string(odd) + " elements of the reference's output " + name(o) + " are not finite",
+           "choose inputs that the function is defined for");
+    const bool constant =
+        std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+    const bool fixed = same(values, others);
+    if (constant && fixed) {
+      suspect(Severity::error, "fixed " + outputs_[o]->name,
+              "output " + name(o) + " is always " + number(values.front()),
+              "a kernel that writes this constant passes: choose inputs, or check the reference");
+      return;
+    }
+    if (fixed) {
+      if (any_random())
+        suspect(Severity::error, "fixed " + outputs_[o]->name,
+                "output " + name(o) + " does not depend on the inputs' values",
+                "a kernel that writes a stored answer passes: choose inputs, or check the reference");
+      return;
+    }
+    if (constant && values.size() > 1)
+      suspect(Severity::warning, "equal " + outputs_[o]->name,
+              "all elements of output " + name(o) + " are equal", "choose inputs that tell elements apart");
+    check_spread(o, tolerance, values, others);
+  }
+
+  /// Whether something that is no result passes as one: zeros, the mean, another call's result.
+  void check_spread(std::size_t o, const Tolerance& tolerance, const std::vector<double>& values,
+                    const std::vector<double>& others) {
+    double mean = 0;
+    for (const double value : values) mean += value / static_cast<double>(values.size());
+    const std::vector<double> means(values.size(), mean);
+    const std::vector<double> zeros(values.size(), 0.0);
+    const struct {
+      const char* what;
+      const std::vector<double>& fake;
+    } fakes[] = {{"another call's result", others}, {"zeros", zeros}, {"its mean everywhere", means}};
+    for (const auto& [what, fake] : fakes) {
+      if (same(fake, values) || (values.size() == 1 && &fake == &means)) continue;
+      std::size_t passing = 0;
+      for (std::size_t i = 0; i < values.size() && i < fake.size(); ++i)
+        passing += within(tolerance, fake[i], values[i]);
+      const double share = static_cast<double>(passing) / static_cast<double>(values.size());
+      const std::string bound = "; the bound is " + number(tolerance.absolute) + " + " +
+                                number(tolerance.relative) + " * |expected|";
+      if (passing == values.size()) {
+        suspect(Severity::error, "wide " + outputs_[o]->name,
+                "the tolerance of output " + name(o) + " is wider than its spread: " + what + " would pass" +
+                    bound,
+                "tighten the tolerance, or scale the inputs up");
+        return;
+      }
+      if (share > 0.9) {
+        suspect(Severity::warning, "wide " + outputs_[o]->name,
+                "the tolerance of output " + name(o) +
+                    " is as wide as the spread of most of its elements: " + what + " would pass for " +
+                    std::to_string(static_cast<int>(100 * share)) + " % of them" + bound,
+                "tighten the tolerance, or scale the inputs up");
+        return;
+      }
+    }
+  }
+
+  static bool is_random(const Argument& argument) {
+    return argument.is_array && argument.role != Role::out &&
+           (argument.initialisation == Initialisation::uniform ||
+            argument.initialisation == Initialisation::normal ||
+            argument.initialisation == Initialisation::permutation ||
+            argument.initialisation == Initialisation::ill_conditioned);
+  }
+  bool any_random() const {
+    return std::any_of(problem_.arguments.begin(), problem_.arguments.end(), is_random);
+  }
+
+  /// Draws each input anew, the others unchanged, and looks whether any output moves.
+  bool check_sensitivity(const CallInputs& inputs, const Outputs& expected) {
+    const CallInputs redrawn = draw_inputs(problem_, shape_, seed_ + 2);
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+      const Argument& argument = problem_.arguments[i];
+      CallInputs changed = inputs;
+      if (is_random(argument)) {
+        changed[i] = redrawn[i];
+      } else if (!argument.is_array && is_floating(argument.type)) {
+        const double value = load_element(argument.type, inputs[i].data());
+        store_element(argument.type, value * 1.5 + 0.25, changed[i].data());
+      }
+      if (changed[i] == inputs[i]) continue;
+      const auto outputs = call(true, changed);
+      if (!outputs) return false;
+      bool moved = false;
+      for (std::size_t o = 0; o < outputs_.size(); ++o) moved = moved || !same((*outputs)[o], expected[o]);
+      if (!moved)
+        suspect(
+            Severity::warning, "ignored " + argument.name,
+            "no output depends on input " + argument.name + " (shape " + shape_.name + ")",
+            "a kernel that ignores it passes: check the reference, or choose its values so that they matter");
+    }
+    return true;
+  }
+
+  const Problem& problem_;
+  LintRunner& runner_;
+  const Shape& shape_;
+  std::uint64_t seed_;
+  std::vector<const Argument*> outputs_;
+  std::vector<LintFinding>& findings_;
+  std::vector<Suspicion>& suspicions_;
+};
+
+/// The mildest of each kind that every shape shows, of the smallest shape among equals.
+void keep_shared(const std::vector<std::vector<Suspicion>>& shapes, std::vector<LintFinding>& findings) {
+  if (shapes.empty()) return;
+  for (const Suspicion& first : shapes.front()) {
+    const LintFinding* mildest = &first.finding;
+    for (const auto& others : shapes) {
+      const auto same_kind = std::find_if(others.begin(), others.end(),
+                                          [&](const Suspicion& other) { return other.about == first.about; });
+      if (same_kind == others.end()) {
+        mildest = nullptr;
+        break;
+      }
+      if (same_kind->finding.severity < mildest->severity) mildest = &same_kind->finding;
+    }
+    if (mildest != nullptr) findings.push_back(*mildest);
+  }
+}
+
+bool power_of_two(double value) {
+  int exponent = 0;
+  return value >= 1 && std::frexp(value, &exponent) == 0.5;
+}
+
+}  // namespace
+
+CallInputs draw_inputs(const Problem& problem, const Shape& shape, std::uint64_t seed) {
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  CallInputs inputs;
+  for (const Argument& argument : problem.arguments) {
+    std::vector<std::byte>& bytes = inputs.emplace_back();
+    if (argument.role == Role::out) continue;
+    const std::size_t count = element_count(argument, shape, tunables);
+    bytes.resize(count * size_in_bytes(argument.type));
+    if (argument.is_array) {
+      Rng rng = Rng::stream(seed, argument.name);
+      fill_input(argument, count, rng, bytes.data());
+      continue;
+    }
+    const Value value = scalar_value(argument, shape);
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
+      store_element(argument.type, *whole, bytes.data());
+    else
+      store_element(argument.type, to_number(value), bytes.data());
+  }
+  return inputs;
+}
+
+std::vector<LintFinding> lint_static(const Problem& problem) {
+  std::vector<LintFinding> findings;
+  std::size_t timed = 0;
+  double largest_bytes = 0;
+  double most_operations = 0;
+  bool round = true;
+  for (const Shape& shape : problem.shapes) {
+    for (const NamedValue& variable : shape.variables)
+      if (to_number(variable.second) > 1 && !power_of_two(to_number(variable.second))) round = false;
+    if (shape.weight <= 0) continue;
+    ++timed;
+    largest_bytes = std::max(largest_bytes, bytes_of(problem, shape));
+    if (problem.operations)
+      most_operations = std::max(most_operations, to_number(evaluate(*problem.operations, shape.variables)));
+  }
+  const auto add = [&](Severity severity, const char* what, const char* todo) {
+    findings.push_back({severity, what, todo});
+  };
+  if (timed == 0)
+    add(Severity::error, "no shape is timed: all weights are 0", "give a shape a weight above 0");
+  if (problem.kernel.space.size() == 0)
+    add(Severity::warning, "there is nothing to tune: no tunables",
+        "declare some, or use a generator that rewrites kernels");
+  else if (problem.kernel.space.count() == BigCount(1))
+    add(Severity::warning, "there is nothing to tune: one configuration",
+        "give the tunables more values or relax the constraints");
+  if (problem.shapes.size() == 1)
+    add(Severity::warning, "there is one shape only",
+        "add one of weight 0 with odd sizes, so that remainders are checked");
+  else if (round)
+    add(Severity::warning, "all sizes are powers of two",
+        "add a shape of weight 0 with odd sizes, so that remainders are checked");
+  // A call of a few hundred nanoseconds drowns in the cost of calling and reading the clock.
+  constexpr double small_bytes = 4096;
+  constexpr double few_operations = 10000;
+  if (timed != 0 && largest_bytes < small_bytes && most_operations < few_operations)
+    add(Severity::warning, "the timed shapes are too small to time well",
+        "time sizes of some microseconds or more");
+  return findings;
+}
+
+std::vector<LintFinding> lint(const Problem& problem, LintRunner& runner, LintOptions options) {
+  std::vector<LintFinding> findings = lint_static(problem);
+  std::vector<const Shape*> shapes;
+  for (const Shape& shape : problem.shapes) {
+    if (is_valid(problem, shape, problem.kernel.space.default_config())) {
+      shapes.push_back(&shape);
+    } else {
+      findings.push_back({Severity::warning, "the default is not valid for shape " + shape.name,
+                          "choose a default that is valid for every shape"});
+    }
+  }
+  std::stable_sort(shapes.begin(), shapes.end(), [&](const Shape* a, const Shape* b) {
+    return bytes_of(problem, *a) < bytes_of(problem, *b);
+  });
+  if (shapes.size() > options.max_shapes) shapes.resize(options.max_shapes);
+  std::vector<std::vector<Suspicion>> suspicions;
+  for (const Shape* shape : shapes) {
+    std::vector<Suspicion> of_shape;
+    if (ShapeLint(problem, runner, *shape, options.seed, findings, of_shape).run())
+      suspicions.push_back(std::move(of_shape));
+  }
+  keep_shared(suspicions, findings);
+  return findings;
+}
+
+}  // namespace kernelsearch

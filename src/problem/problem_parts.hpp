@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json_cursor.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+/// The parts that read_problem is made of, one for each section of a problem file.
+namespace kernelsearch::detail {
+
+/// Whether it can name something in C++ and in an expression.
+[[nodiscard]] bool is_name(const std::string& name) noexcept;
+
+/// A name that can stand in C++ and in an expression; `what` says whose name it is.
+void check_name(const JsonCursor& place, const std::string& name, std::string_view what);
+
+/// An expression given as a string or a number, whose names are all in `known`; `over` says what those are.
+[[nodiscard]] Expression read_expression(const JsonCursor& place, std::span<const std::string> known,
+                                         std::string_view over);
+
+/// The text of a file relative to `folder`, or given inline as {"text": "..."} or {"text": ["line", ...]}.
+[[nodiscard]] std::string read_source(const JsonCursor& place, const std::filesystem::path& folder);
+
+[[nodiscard]] std::vector<Shape> read_shapes(const JsonCursor& place);
+
+[[nodiscard]] Tolerance read_tolerance(const JsonCursor& place, ElementType type);
+
+/// The members of an object of tolerances per type.
+[[nodiscard]] std::vector<std::pair<ElementType, Tolerance>> read_tolerances(const JsonCursor& place);
+
+[[nodiscard]] std::vector<Argument> read_arguments(const JsonCursor& place,
+                                                   std::span<const std::string> variables,
+                                                   std::span<const std::string> tunables);
+
+/// A list of values given as a list, {"range"}, {"powers_of_two"}, {"permutation"}, or an expression.
+[[nodiscard]] std::vector<Value> read_values(const JsonCursor& place);
+
+/// {"range": [from, to, step]}: from, from + step, ... below to.
+[[nodiscard]] std::vector<Value> read_range(const JsonCursor& place);
+
+/// The space of the keys "tunables", "constraints" and "default" of a problem file.
+[[nodiscard]] Space read_space(const JsonCursor& document);
+
+/// Runs `act`, and says at which place a ConfigError in it arose.
+template <class Act>
+auto located(const JsonCursor& place, std::string_view problem, Act act) -> decltype(act()) {
+  try {
+    return act();
+  } catch (const ConfigError& error) {
+    std::string_view text = error.what();
+    constexpr std::string_view prefix = "kernelsearch: ";
+    if (text.substr(0, prefix.size()) == prefix) text.remove_prefix(prefix.size());
+    place.refuse(problem, text, "");
+  }
+}
+
+}  // namespace kernelsearch::detail

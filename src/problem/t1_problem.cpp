@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/t1_problem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+
+namespace kernelsearch {
+namespace {
+
+constexpr const char* axis_names[] = {"problem_size_x", "problem_size_y", "problem_size_z"};
+
+struct ElementOf {
+  ElementType type;
+  int width;  ///< of a vector type such as float4
+};
+
+std::optional<ElementOf> element_of(const std::string& name) {
+  constexpr std::pair<const char*, ElementType> names[] = {
+      {"bool", ElementType::boolean}, {"int8", ElementType::i8},    {"int16", ElementType::i16},
+      {"int32", ElementType::i32},    {"int64", ElementType::i64},  {"uint8", ElementType::u8},
+      {"uint16", ElementType::u16},   {"uint32", ElementType::u32}, {"uint64", ElementType::u64},
+      {"int", ElementType::i32},      {"half", ElementType::f16},   {"float", ElementType::f32},
+      {"double", ElementType::f64}};
+  for (const auto& [known, type] : names)
+    if (name == known) return ElementOf{type, 1};
+  for (const auto& [known, type] : names)
+    if (is_floating(type))
+      for (const int width : {2, 4, 8, 16})
+        if (name == known + std::to_string(width)) return ElementOf{type, width};
+  return std::nullopt;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Collects what is missing while the parts of the problem are made.
+class Conversion {
+ public:
+  Conversion(const T1File& file, std::vector<std::string>& missing) : file_(file), missing_(missing) {}
+
+  Problem run(const std::filesystem::path& folder) {
+    Problem problem;
+    problem.name = file_.name;
+    problem.folder = folder;
+    problem.function = file_.kernel_name;
+    problem.kernel.space = file_.space;
+    problem.build = {{}, file_.compiler_options};
+    if (file_.language == "CUDA")
+      problem.backend = "cuda";
+    else if (file_.language == "OpenCL")
+      problem.backend = "opencl";
+    else
+      miss("a backend for the language \"" + file_.language + '"');
+    if (file_.kernel_name.empty()) miss("KernelName");
+    problem.kernel.regions.device = source(folder);
+    Shape shape{"T1", {}, 1.0};
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, file_.problem_size.size()); ++i)
+      shape.variables.emplace_back(axis_names[i], Value{file_.problem_size[i]});
+    problem.shapes.push_back(shape);
+    tunables_ = named_values(file_.space, file_.space.default_config());
+
+    bool output = false;
+    for (const T1Argument& given : file_.arguments) {
+      if (auto made = argument(given, problem.shapes.front())) {
+        output = output || made->role != Role::in;
+        problem.arguments.push_back(*std::move(made));
+      }
+    }
+    if (file_.arguments.empty())
+      miss("Arguments");
+    else if (!output)
+      miss("an argument that is an output");
+    launch(problem);
+    return problem;
+  }
+
+ private:
+  void miss(std::string what) { missing_.push_back(std::move(what)); }
+
+  std::string source(const std::filesystem::path& folder) {
+    if (file_.kernel_file.empty()) {
+      miss("KernelFile");
+      return {};
+    }
+    std::error_code error;
+    const std::filesystem::path path = folder / file_.kernel_file;
+    std::ifstream stream(path, std::ios::binary);
+    if (!std::filesystem::is_regular_file(path, error) || !stream) {
+      miss("the kernel's file " + file_.kernel_file);
+      return {};
+    }
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  /// `ProblemSize[0]` becomes a variable; `max(tunable)` is over the tunable's values, as in the hub's files.
+  std::string translated(std::string text) const {
+    for (std::size_t i = 0; i < 3; ++i)
+      replace_all(text, "ProblemSize[" + std::to_string(i) + "]", axis_names[i]);
+    for (const Tunable& tunable : file_.space.tunables()) {
+      double largest = to_number(tunable.values.front());
+      for (const Value& value : tunable.values) largest = std::max(largest, to_number(value));
+      replace_all(text, "max(" + tunable.name + ")", to_string(Value{static_cast<std::int64_t>(largest)}));
+    }
+    return text;
+  }
+
+  /// Parses a formula and evaluates it for the shape and the default, so that unknown names show here.
+  std::optional<Expression> formula(const std::string& what, const std::string& text, const Shape& shape) {
+    std::string error;
+    auto expression = Expression::try_parse(translated(text), error);
+    if (!expression) {
+      miss(what + " as an expression (" + error + ")");
+      return std::nullopt;
+    }
+    for (const std::string& name : expression->names()) {
+      const auto known = [&](const std::vector<NamedValue>& values) {
+        return std::any_of(values.begin(), values.end(),
+                           [&](const NamedValue& value) { return value.first == name; });
+      };
+      if (known(shape.variables) || known(tunables_)) continue;
+      miss("the value of " + name + " in " + what + " (" + text + ")");
+      return std::nullopt;
+    }
+    return expression;
+  }
+
+  std::optional<Argument> argument(const T1Argument& given, const Shape& shape) {
+    const std::size_t before = missing_.size();
+    const std::string who = "argument " + given.name;
+    Argument made;
+    made.name = given.name;
+    const auto element = element_of(given.type);
+    if (element)
+      made.type = element->type;
+    else
+      miss("the element type of " + who + " (" + given.type + ")");
+    if (given.constant_memory || given.memory_type == "Symbol") miss("constant memory, for " + who);
+    if (given.memory_type == "Local") miss("local memory as an argument, for " + who);
+    made.is_array = given.memory_type != "Scalar";
+    if (given.access_type == "WriteOnly")
+      made.role = Role::out;
+    else if (given.access_type == "ReadWrite")
+      made.role = Role::inout;
+    if (!made.is_array) {
+      if (element && element->width != 1) miss("vectors as scalars, for " + who);
+      made.role = Role::in;
+      const bool whole =
+          given.fill_value == std::floor(given.fill_value) && std::abs(given.fill_value) < 0x1p53;
+      made.value = Expression::parse(whole && element && !is_floating(element->type)
+                                         ? std::to_string(static_cast<std::int64_t>(given.fill_value))
+                                         : to_string(Value{given.fill_value}));
+    } else {
+      fill(given, made);
+      if (given.output && made.role == Role::in) made.role = Role::out;
+      const int width = element ? element->width : 1;
+      if (given.size.empty())
+        miss("the size of " + who);
+      else
+        made.size =
+            formula("the size of " + who,
+                    width == 1 ? given.size : "(" + given.size + ") * " + std::to_string(width), shape);
+    }
+    if (made.role != Role::in && made.size)
+      for (const NamedValue& tunable : tunables_)
+        if (std::find(made.size->names().begin(), made.size->names().end(), tunable.first) !=
+            made.size->names().end())
+          miss("a size without tunables for the output " + given.name + " (" + given.size + ')');
+    if (missing_.size() != before) return std::nullopt;
+    try {
+      if (made.is_array)
+        (void)element_count(made, shape, tunables_);
+      else
+        (void)scalar_value(made, shape);
+    } catch (const ConfigError& error) {
+      miss("a usable " + who + " (" + error.what() + ")");
+      return std::nullopt;
+    }
+    return made;
+  }
+
+  void fill(const T1Argument& given, Argument& made) {
+    if (made.role == Role::out) return;
+    if (given.fill_type == "Constant" && (given.fill_value == 0 || given.fill_value == 1)) {
+      made.initialisation = given.fill_value == 0 ? Initialisation::zeros : Initialisation::ones;
+    } else if (given.fill_type == "Random" && given.fill_value > 0) {
+      made.initialisation = Initialisation::uniform;
+      made.low = 0;
+      made.high = given.fill_value;
+      if (!is_floating(made.type))
+        made.high = std::floor(given.fill_value) + 1;  // integers include the bound
+    } else {
+      miss("a way to fill argument " + given.name + " (" + given.fill_type + ' ' +
+           to_string(Value{given.fill_value}) + ')');
+    }
+  }
+
+  void launch(Problem& problem) {
+    const Shape& shape = problem.shapes.front();
+    const std::array<const std::vector<std::string>*, 3> divisors = {&file_.grid_div_x, &file_.grid_div_y,
+                                                                     &file_.grid_div_z};
+    if (file_.shared_memory > 0)
+      problem.launch.shared_bytes = Expression::parse(std::to_string(file_.shared_memory));
+    const bool divided =
+        std::any_of(divisors.begin(), divisors.end(), [](const auto* list) { return !list->empty(); });
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::string axis(1, static_cast<char>('X' + static_cast<int>(i)));
+      std::string grid = file_.global_size[i];
+      if (divided) {
+        // The hub's files: blocks are the problem's size over the product of the divisors, rounded up.
+        grid = i < shape.variables.size() ? axis_names[i] : "1";
+        std::string product;
+        for (const std::string& divisor : *divisors[i])
+          (product += product.empty() ? "(" : " * (") += divisor + ")";
+        if (!product.empty()) grid = "(" + grid + " + " + product + " - 1) // (" + product + ")";
+      } else if (file_.global_size_type == "OpenCL" ||
+                 (file_.global_size_type.empty() && file_.language == "OpenCL")) {
+        const std::string local = "(" + file_.local_size[i] + ")";
+        grid = "((" + grid + ") + " + local + " - 1) // " + local;
+      }
+      if (auto expression = formula("the grid's size " + axis, grid, shape))
+        problem.launch.grid.push_back(*std::move(expression));
+      if (auto expression = formula("the block's size " + axis, file_.local_size[i], shape))
+        problem.launch.block.push_back(*std::move(expression));
+    }
+  }
+
+  const T1File& file_;
+  std::vector<std::string>& missing_;
+  std::vector<NamedValue> tunables_;
+};
+
+}  // namespace
+
+std::optional<Problem> try_t1_problem(const T1File& file, const std::filesystem::path& folder,
+                                      std::vector<std::string>& missing) {
+  missing.clear();
+  Problem problem = Conversion(file, missing).run(folder);
+  if (!missing.empty()) return std::nullopt;
+  return problem;
+}
+
+Problem t1_problem(const T1File& file, const std::filesystem::path& folder) {
+  std::vector<std::string> missing;
+  auto problem = try_t1_problem(file, folder, missing);
+  if (problem) return *std::move(problem);
+  std::string list;
+  for (const std::string& one : missing) (list += list.empty() ? "" : "; ") += one;
+  detail::raise<ConfigError>("the T1 file does not suffice as a problem, it lacks", list,
+                             "search it as a space, or write a problem.json");
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/write_problem.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "kernelsearch/core/error.hpp"
+#include "write_files.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Value& value) {
+  return std::visit([](const auto& one) { return Json(one); }, value);
+}
+
+/// Where a source stands: in the document, or in a file beside it.
+struct Sources {
+  bool inline_text;
+  std::vector<std::pair<std::string, std::string>> files;
+
+  Json place(const std::string& name, const std::string& text) {
+    if (inline_text) return Json{{"text", text}};
+    files.emplace_back(name, text);
+    return name;
+  }
+};
+
+std::string extension(const std::string& backend) {
+  if (backend == "cuda") return ".cu";
+  if (backend == "hip") return ".hip";
+  return backend == "opencl" ? ".cl" : ".cpp";
+}
+
+Json tolerance_json(const Tolerance& tolerance) {
+  return {{"absolute", tolerance.absolute}, {"relative", tolerance.relative}};
+}
+
+Json argument_json(const Argument& argument) {
+  Json json{{"name", argument.name}, {"type", to_string(argument.type)}};
+  if (argument.value) json["value"] = argument.value->text();
+  if (!argument.is_array) return json;
+  constexpr const char* roles[] = {"in", "out", "inout"};
+  constexpr const char* fills[] = {"zeros",  "ones",        "uniform",        "normal",
+                                   "arange", "permutation", "ill_conditioned"};
+  json["size"] = argument.size ? argument.size->text() : "1";
+  json["role"] = roles[static_cast<int>(argument.role)];
+  if (argument.role != Role::out) {
+    json["init"] = fills[static_cast<int>(argument.initialisation)];
+    if (argument.initialisation == Initialisation::normal) {
+      json["mean"] = argument.low;
+      json["deviation"] = argument.high;
+    } else if (argument.initialisation == Initialisation::uniform ||
+               argument.initialisation == Initialisation::ill_conditioned) {
+      json["low"] = argument.low;
+      json["high"] = argument.high;
+    }
+  }
+  if (argument.tolerance) json["tolerance"] = tolerance_json(*argument.tolerance);
+  return json;
+}
+
+/// The space keeps each tunable's "if" as a constraint of its own; in the file it stands with the tunable.
+bool is_condition(const Space& space, const Constraint& constraint) {
+  for (const Tunable& tunable : space.tunables())
+    if (tunable.active_if && constraint.text() == tunable.name + " is active if " + tunable.active_if->text())
+      return true;
+  return false;
+}
+
+void add_space(Json& json, const Space& space) {
+  Json tunables = Json::object();
+  Json defaults = Json::object();
+  for (const Tunable& tunable : space.tunables()) {
+    Json values = Json::array();
+    for (const Value& value : tunable.values) values.push_back(to_json(value));
+    if (tunable.active_if)
+      tunables[tunable.name] = {{"values", std::move(values)}, {"if", tunable.active_if->text()}};
+    else
+      tunables[tunable.name] = std::move(values);
+  }
+  for (std::size_t i = 0; i < space.size(); ++i)
+    defaults[space.tunable(i).name] = to_json(space.value(space.default_config(), i));
+  Json constraints = Json::array();
+  for (const Constraint& constraint : space.constraints()) {
+    if (!constraint.expression() && is_condition(space, constraint)) continue;
+    if (!constraint.expression())
+      detail::raise<ConfigError>("a constraint cannot be written", constraint.text() + " is a C++ function",
+                                 "write it as an expression");
+    constraints.push_back(constraint.text());
+  }
+  json["tunables"] = std::move(tunables);
+  json["constraints"] = std::move(constraints);
+  json["default"] = std::move(defaults);
+}
+
+Json texts(const std::vector<Expression>& expressions) {
+  Json json = Json::array();
+  for (const Expression& expression : expressions) json.push_back(expression.text());
+  return json;
+}
+
+Json launch_json(const LaunchGeometry& launch) {
+  Json json{{"grid", texts(launch.grid)}, {"block", texts(launch.block)}};
+  if (!launch.cluster.empty()) json["cluster"] = texts(launch.cluster);
+  if (launch.shared_bytes) json["shared_bytes"] = launch.shared_bytes->text();
+  return json;
+}
+
+Json document(const Problem& problem, Sources& sources) {
+  const std::string suffix = extension(problem.backend);
+  const Regions& regions = problem.kernel.regions;
+  Json json{{"schema", 1}, {"name", problem.name}};
+  if (!problem.description.empty()) json["description"] = problem.description;
+  json["backend"] = problem.backend;
+  json["function"] = problem.function;
+  json["kernel"] = {{"device", sources.place("kernel" + suffix, regions.device)}};
+  if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);
+  if (!regions.macros.empty()) json["kernel"]["macros"] = sources.place("macros.hpp", regions.macros);
+  json["arguments"] = Json::array();
+  for (const Argument& argument : problem.arguments) json["arguments"].push_back(argument_json(argument));
+  json["shapes"] = Json::array();
+  for (const Shape& shape : problem.shapes) {
+    Json one{{"name", shape.name}};
+    for (const auto& [name, value] : shape.variables) one[name] = to_json(value);
+    one["weight"] = shape.weight;
+    json["shapes"].push_back(std::move(one));
+  }
+  if (problem.valid) json["valid"] = problem.valid->text();
+  add_space(json, problem.kernel.space);
+  if (!problem.reference.source.empty())
+    json["reference"] = {{"source", sources.place("reference.cpp", problem.reference.source)},
+                         {"function", problem.reference.function},
+                         {"flags", problem.reference.flags}};
+  json["build"] = Json::object();
+  if (!problem.build.compiler.empty()) json["build"]["compiler"] = problem.build.compiler;
+  json["build"]["flags"] = problem.build.flags;
+  if (!problem.launch.grid.empty()) json["launch"] = launch_json(problem.launch);
+  for (const auto& [type, tolerance] : problem.tolerances)
+    json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);
+  json["aggregate"] =
+      problem.aggregate == Aggregate::geometric_mean ? "geometric_mean" : "reference_weighted";
+  json["threads"] = problem.threads;
+  if (problem.operations) json["operations"] = problem.operations->text();
+  if (problem.bytes) json["bytes"] = problem.bytes->text();
+  return json;
+}
+
+std::string dumped(const Json& json) {
+  try {
+    return json.dump(2) + '\n';
+  } catch (const Json::exception&) {
+    detail::raise<ConfigError>("the problem cannot be written as JSON", "a text in it is not UTF-8",
+                               "save the sources as UTF-8");
+  }
+}
+
+}  // namespace
+
+std::string problem_json(const Problem& problem) {
+  Sources sources{true, {}};
+  return dumped(document(problem, sources));
+}
+
+void write_problem(const Problem& problem, const std::filesystem::path& folder) {
+  Sources sources{false, {}};
+  std::string text = dumped(document(problem, sources));
+  sources.files.emplace_back("problem.json", std::move(text));
+  detail::write_files(folder, sources.files);
+}
+
+}  // namespace kernelsearch

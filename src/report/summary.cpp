@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernelsearch/report/format.hpp"
+#include "kernelsearch/store/json.hpp"
+
+namespace kernelsearch {
+namespace {
+
+std::string settings_line(const StoredTrial& trial) {
+  const nlohmann::json values = parse_json(trial.candidate->values, "stored values");
+  std::string text;
+  for (const auto& [name, value] : values.items())
+    text += (text.empty() ? "" : " ") + name + "=" + to_string(value_from_json(value));
+  return text.empty() ? trial.candidate->key : text;
+}
+
+std::string best_lines(const StoredTrial& best) {
+  const Measurement& measured = best.outcome.evaluation.measurement;
+  std::string text = fmt::format("best      {} ({} to {}), trial {}\n", format_seconds(measured.seconds),
+                                 format_seconds(measured.interval.low),
+                                 format_seconds(measured.interval.high), number(best.outcome.id));
+  if (measured.speedup)
+    text += fmt::format("speedup   {} over the reference, {} interleaved pairs\n",
+                        format_speedup(*measured.speedup), measured.speedup->pairs);
+  if (best.candidate) text += "settings  " + settings_line(best) + "\n";
+  if (measured.shapes.size() < 2) return text;
+  std::vector<std::vector<std::string>> rows;
+  for (const ShapeMeasurement& shape : measured.shapes)
+    rows.push_back(
+        {shape.shape, format_seconds(shape.median),
+         fmt::format("{} to {}", format_seconds(shape.interval.low), format_seconds(shape.interval.high)),
+         std::to_string(shape.samples.size()), shape.speedup ? format_speedup(*shape.speedup) : "",
+         std::string(to_string(shape.ended))});
+  return text + format_table({"shape", "median", "interval", "samples", "speedup", "ended"}, rows);
+}
+
+std::string time_line(const RunTotals& totals, double wall) {
+  const double inside = totals.phases.total();
+  if (inside <= 0.0) return {};
+  const double whole = std::max(wall, inside);
+  const auto percent = [whole](double seconds) { return fmt::format("{:.0f} %", 100.0 * seconds / whole); };
+  return fmt::format("time      build {}, check {}, measure {}, else {}\n", percent(totals.phases.build),
+                     percent(totals.phases.check), percent(totals.phases.measure), percent(whole - inside));
+}
+
+}  // namespace
+
+RunTotals run_totals(const RunStore& store, RunId run) {
+  RunTotals totals;
+  store.each_trial(run, [&](const StoredTrial& trial) {
+    const Evaluation& evaluation = trial.outcome.evaluation;
+    ++totals.verdicts[static_cast<std::size_t>(evaluation.verdict)];
+    totals.phases.build += evaluation.phases.build;
+    totals.phases.check += evaluation.phases.check;
+    totals.phases.measure += evaluation.phases.measure;
+  });
+  totals.inner_trials = store.inner_trials(run).size();
+  return totals;
+}
+
+std::string format_verdicts(const std::array<std::uint64_t, verdict_count>& verdicts) {
+  std::string text;
+  for (std::size_t v = 0; v < verdicts.size(); ++v)
+    if (verdicts[v] != 0)
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", verdicts[v], to_string(static_cast<Verdict>(v)));
+  return text.empty() ? "none" : text;
+}
+
+std::string run_summary(const RunStore& store, RunId run) {
+  const RunRow row = store.run(run);
+  const RunTotals totals = run_totals(store, run);
+  std::string text = fmt::format("run {}     {}", number(run), row.info.name);
+  if (row.info.problem != row.info.name && !row.info.problem.empty()) text += " (" + row.info.problem + ")";
+  text += row.finished ? ", ended: " + row.reason + "\n"
+                       : ", not ended: it is running, or was killed and can be resumed\n";
+  if (const auto best = store.best_trial(run))
+    text += best_lines(*best);
+  else
+    text += "best      none: no candidate was right\n";
+  text += fmt::format("trials    {} in {}: {}\n", row.trials, format_duration(row.seconds),
+                      format_verdicts(totals.verdicts));
+  if (totals.inner_trials != 0) text += fmt::format("          and {} inner trials\n", totals.inner_trials);
+  text += time_line(totals, row.seconds);
+  text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);
+  if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
+  if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";
+  return text;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/winner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/summary.hpp"
+#include "kernelsearch/store/json.hpp"
+
+namespace kernelsearch {
+namespace {
+
+struct Winner {
+  RunRow run;
+  StoredTrial trial;
+  StoredKernel kernel;
+  std::vector<NamedValue> values;
+};
+
+std::vector<NamedValue> values_of(const StoredTrial& trial) {
+  std::vector<NamedValue> values;
+  const nlohmann::json stored = parse_json(trial.candidate->values, "stored values");
+  for (const auto& [name, value] : stored.items()) values.emplace_back(name, value_from_json(value));
+  return values;
+}
+
+Winner winner_of(const RunStore& store, RunId run) {
+  const auto best = store.best_trial(run);
+  if (!best)
+    detail::raise<ConfigError>("the run has no winner", "run " + std::to_string(number(run)),
+                               "no candidate was right: look at its verdicts with `kernelsearch show`");
+  const auto kernel = best->candidate ? store.kernel(best->candidate->kernel) : std::nullopt;
+  if (!kernel)
+    detail::raise<ConfigError>("the winner's code is not in the store",
+                               "trial " + std::to_string(number(best->outcome.id)),
+                               "only candidates that are kernels can be written as source");
+  return {store.run(run), *best, *kernel, values_of(*best)};
+}
+
+/// A name that C++ and file systems take: letters, digits and underscores, no digit first.
+std::string identifier(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0 ? "_" + text : text;
+}
+
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
+  return text;
+}
+
+std::string list_text(const Permutation& order) {
+  std::string text;
+  for (const std::int64_t element : order) text += (text.empty() ? "" : ", ") + std::to_string(element);
+  return "{" + text + "}";
+}
+
+/// As the evaluator defines them when it builds a candidate.
+std::string definitions(const std::vector<NamedValue>& values) {
+  std::string text;
+  const auto define = [&text](const std::string& name, const std::string& value) {
+    text += "#define " + name + (value.empty() ? "" : " ") + value + "\n";
+  };
+  for (const auto& [name, value] : values) {
+    if (const auto* const flag = std::get_if<bool>(&value)) {
+      define(name, *flag ? "1" : "0");
+    } else if (const auto* const order = std::get_if<Permutation>(&value)) {
+      define(name, list_text(*order));
+      for (std::size_t i = 0; i < order->size(); ++i)
+        define(name + "_" + std::to_string(i), std::to_string((*order)[i]));
+    } else {
+      define(name, to_string(value));
+    }
+  }
+  return text;
+}
+
+/// `${NAME}` by the tunable's value; what is no tunable stays as it is.
+std::string expanded(std::string text, const std::vector<NamedValue>& values) {
+  for (const auto& [name, value] : values) {
+    const std::string pattern = "${" + name + "}";
+    for (std::size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, at)) {
+      const std::string replacement = to_string(value);
+      text.replace(at, pattern.size(), replacement);
+      at += replacement.size();
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> flags_of(const Problem& problem, const std::vector<NamedValue>& values) {
+  std::vector<std::string> flags;
+  for (const std::string& flag : problem.build.flags)
+    if (std::string text = expanded(flag, values); !text.empty()) flags.push_back(std::move(text));
+  return flags;
+}
+
+std::string comment(const Winner& winner, const Problem& problem) {
+  const Measurement& measured = winner.trial.outcome.evaluation.measurement;
+  std::string text = fmt::format("// {}: the best of {} trials, found by kernelsearch {}.\n",
+                                 one_line(problem.name), winner.run.trials, winner.run.version);
+  text += fmt::format("//   time       {} ({} to {})\n", format_seconds(measured.seconds),
+                      format_seconds(measured.interval.low), format_seconds(measured.interval.high));
+  if (measured.speedup)
+    text +=
+        fmt::format("//   speedup    {} over the reference, at 95 %\n", format_speedup(*measured.speedup));
+  text += fmt::format("//   device     {}\n", one_line(winner.run.info.device));
+  std::string command = expanded(problem.build.compiler, winner.values);
+  for (const std::string& flag : flags_of(problem, winner.values)) command += " " + flag;
+  text += fmt::format("//   built with {}\n", one_line(command));
+  return text + fmt::format("//   measured   {}, run {}, trial {}, seed {}\n", winner.trial.at,
+                            number(winner.run.id), number(winner.trial.outcome.id), winner.run.info.seed);
+}
+
+std::string constant(const NamedValue& named) {
+  const std::string name = identifier(named.first);
+  struct Visitor {
+    const std::string& name;
+    std::string operator()(bool flag) const { return fmt::format("bool {} = {}", name, flag); }
+    std::string operator()(std::int64_t number) const {
+      return fmt::format("long long {} = {}", name, number);
+    }
+    std::string operator()(double number) const {
+      return fmt::format("double {} = {}", name, to_string(Value{number}));
+    }
+    std::string operator()(const std::string& text) const {
+      return fmt::format("std::string_view {} = {}", name, nlohmann::json(text).dump());
+    }
+    std::string operator()(const Permutation& order) const {
+      return fmt::format("std::array<long long, {}> {} = {}", order.size(), name, list_text(order));
+    }
+  };
+  return "inline constexpr " + std::visit(Visitor{name}, named.second) + ";\n";
+}
+
+nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasurement& shape) {
+  nlohmann::ordered_json record = {{"shape", shape.shape}, {"weight", shape.weight}};
+  for (const Shape& known : problem.shapes)
+    if (known.name == shape.shape)
+      for (const auto& [name, value] : known.variables)
+        record["variables"][name] = nlohmann::ordered_json(value_to_json(value));
+  record["median_seconds"] = shape.median;
+  record["interval_seconds"] = {shape.interval.low, shape.interval.high};
+  record["spread"] = shape.spread;
+  record["samples"] = shape.samples.size();
+  record["ended"] = to_string(shape.ended);
+  if (shape.speedup)
+    record["speedup"] = {{"ratio", shape.speedup->ratio},
+                         {"interval", {shape.speedup->interval.low, shape.speedup->interval.high}},
+                         {"pairs", shape.speedup->pairs}};
+  return record;
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text << std::flush;
+  if (!out)
+    detail::raise<ConfigError>("the winner cannot be written", file.string(),
+                               "check that the folder can be written");
+}
+
+}  // namespace
+
+std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
+  const Winner winner = winner_of(store, run);
+  std::string text = comment(winner, problem) + "#include <cstdint>\n\n" + definitions(winner.values);
+  for (const std::string* region : {&winner.kernel.macros, &winner.kernel.device, &winner.kernel.host}) {
+    if (region->empty()) continue;
+    text += "\n" + *region;
+    if (text.back() != '\n') text += '\n';
+  }
+  return text;
+}
+
+std::string winner_settings(const RunStore& store, RunId run, const Problem& problem) {
+  const Winner winner = winner_of(store, run);
+  std::string text =
+      comment(winner, problem) + "#pragma once\n\n#include <array>\n#include <string_view>\n\n";
+  text += "namespace " + identifier(problem.name) + "_settings {\n\n";
+  for (const NamedValue& value : winner.values) text += constant(value);
+  return text + "\n}  // namespace " + identifier(problem.name) + "_settings\n";
+}
+
+std::string winner_record(const RunStore& store, RunId run, const Problem& problem) {
+  using nlohmann::ordered_json;
+  const Winner winner = winner_of(store, run);
+  const RunInfo& info = winner.run.info;
+  const Evaluation& evaluation = winner.trial.outcome.evaluation;
+  const Measurement& measured = evaluation.measurement;
+  ordered_json record = {{"format", 1},
+                         {"problem", problem.name},
+                         {"problem_digest", info.problem_digest},
+                         {"kernel_digest", winner.kernel.digest}};
+  for (const auto& [name, value] : winner.values)
+    record["settings"][name] = ordered_json(value_to_json(value));
+  record["seconds"] = measured.seconds;
+  record["interval_seconds"] = {measured.interval.low, measured.interval.high};
+  if (measured.speedup)
+    record["speedup"] = {{"ratio", measured.speedup->ratio},
+                         {"interval", {measured.speedup->interval.low, measured.speedup->interval.high}},
+                         {"confidence", 0.95},
+                         {"pairs", measured.speedup->pairs}};
+  record["shapes"] = ordered_json::array();
+  for (const ShapeMeasurement& shape : measured.shapes)
+    record["shapes"].push_back(shape_record(problem, shape));
+  record["device"] = info.device;
+  record["toolchain"] = info.toolchain;
+  record["compiler"] = expanded(problem.build.compiler, winner.values);
+  record["flags"] = flags_of(problem, winner.values);
+  record["environment"] = ordered_json(parse_json(info.environment, "the environment of a run"));
+  record["provenance"] = evaluation.provenance;
+  for (const auto& [name, value] : evaluation.features) record["features"][name] = value;
+  ordered_json& origin = record["run"];
+  origin = {{"id", number(run)},
+            {"name", info.name},
+            {"policy", info.policy},
+            {"generator", info.generator},
+            {"evaluator", info.evaluator},
+            {"seed", info.seed},
+            {"options", ordered_json(parse_json(info.options, "the options of a run"))},
+            {"trial", number(winner.trial.outcome.id)},
+            {"trials", winner.run.trials},
+            {"seconds", winner.run.seconds},
+            {"started", winner.run.started},
+            {"measured", winner.trial.at},
+            {"ended", winner.run.reason},
+            {"kernelsearch", winner.run.version}};
+  const RunTotals totals = run_totals(store, run);
+  for (std::size_t v = 0; v < totals.verdicts.size(); ++v)
+    origin["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] = totals.verdicts[v];
+  return record.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
+                         const std::filesystem::path& folder) {
+  const std::string name = identifier(problem.name);
+  const WinnerFiles files{folder / (name + "_best.cpp"), folder / (name + "_settings.hpp"),
+                          folder / (name + "_best.json")};
+  const std::string source = winner_source(store, run, problem);
+  const std::string settings = winner_settings(store, run, problem);
+  const std::string record = winner_record(store, run, problem);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);  // a failure shows when the first file is written
+  write_file(files.source, source);
+  write_file(files.settings, settings);
+  write_file(files.record, record);
+  return files;
+}
+
+std::vector<Settings> best_settings(const RunStore& store, RunId run, const Problem& problem) {
+  const RunRow row = store.run(run);
+  std::vector<std::pair<double, std::optional<Settings>>> best(problem.shapes.size());
+  store.each_trial(run, [&](const StoredTrial& trial) {
+    if (!trial.outcome.ok() || !trial.candidate) return;
+    for (const ShapeMeasurement& measured : trial.outcome.evaluation.measurement.shapes)
+      for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
+        const Shape& shape = problem.shapes[s];
+        if (shape.name != measured.shape || shape.weight <= 0.0 || measured.median <= 0.0) continue;
+        if (measured.ended == SamplingEnd::slower) continue;  // too few samples for a claim
+        if (best[s].second && best[s].first <= measured.median) continue;
+        Settings settings;
+        settings.problem = problem.name;
+        settings.device = row.info.device;
+        settings.shape = shape.variables;
+        settings.values = values_of(trial);
+        settings.seconds = measured.median;
+        if (measured.speedup) {
+          settings.speedup = measured.speedup->ratio;
+          settings.speedup_interval = measured.speedup->interval;
+        }
+        settings.source =
+            fmt::format("run {}, trial {}, {}", number(run), number(trial.outcome.id), trial.at);
+        best[s] = {measured.median, std::move(settings)};
+      }
+  });
+  std::vector<Settings> found;
+  for (auto& [median, settings] : best)
+    if (settings) found.push_back(*std::move(settings));
+  return found;
+}
+
+}  // namespace kernelsearch

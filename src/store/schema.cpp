@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schema.hpp"
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch::sqlite {
+namespace {
+
+constexpr std::int64_t application_id = 0x6b736331;  // "ksc1"
+
+// migrations[n] leads from version n to n + 1. Never change one that was released: add another.
+constexpr const char* migrations[] = {R"sql(
+CREATE TABLE runs(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL, problem TEXT NOT NULL, problem_digest TEXT NOT NULL,
+  policy TEXT NOT NULL, generator TEXT NOT NULL, evaluator TEXT NOT NULL,
+  options TEXT NOT NULL, seed TEXT NOT NULL, device TEXT NOT NULL, toolchain TEXT NOT NULL,
+  environment TEXT NOT NULL, version TEXT NOT NULL,
+  started TEXT NOT NULL, finished TEXT, reason TEXT NOT NULL DEFAULT '', seconds REAL);
+CREATE TABLE kernels(
+  digest TEXT PRIMARY KEY, device TEXT NOT NULL, host TEXT NOT NULL, macros TEXT NOT NULL);
+CREATE TABLE trials(
+  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  position INTEGER NOT NULL, id INTEGER NOT NULL,
+  proposal INTEGER, origin_index INTEGER, origin_count INTEGER,
+  verdict TEXT NOT NULL, objective REAL, progress REAL NOT NULL,
+  build_seconds REAL NOT NULL, check_seconds REAL NOT NULL, measure_seconds REAL NOT NULL,
+  elapsed REAL NOT NULL, at TEXT NOT NULL,
+  kernel TEXT, config TEXT, config_key TEXT, config_values TEXT,
+  point TEXT NOT NULL, parents TEXT NOT NULL, reason TEXT NOT NULL,
+  tuned_key TEXT NOT NULL, provenance TEXT NOT NULL, features TEXT NOT NULL, measurement TEXT NOT NULL,
+  UNIQUE(run, position), UNIQUE(run, id));
+CREATE INDEX trials_best ON trials(run, objective) WHERE verdict = 'ok';
+CREATE TABLE events(
+  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  seq INTEGER NOT NULL, kind TEXT NOT NULL,
+  wanted INTEGER, returned INTEGER, trial INTEGER, outcome TEXT,
+  PRIMARY KEY(run, seq)) WITHOUT ROWID;
+CREATE TABLE inner_trials(
+  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  parent INTEGER NOT NULL, number INTEGER NOT NULL,
+  key TEXT NOT NULL, verdict TEXT NOT NULL, seconds REAL, evaluation TEXT NOT NULL,
+  PRIMARY KEY(run, parent, number));
+CREATE TABLE results(
+  key TEXT PRIMARY KEY, device TEXT NOT NULL, at TEXT NOT NULL, evaluation TEXT NOT NULL);
+)sql"};
+static_assert(std::size(migrations) == RunStore::schema_version);
+
+void enter_wal_mode(Database& database, double busy_seconds) {
+  // Changing the mode does not wait for other processes by itself, so two that start at once would collide.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(busy_seconds);
+  for (;;) {
+    try {
+      Statement mode(database.handle(), "PRAGMA journal_mode = WAL");
+      if (mode.step() && mode.text(0) != "wal")
+        detail::raise<StoreError>("the store cannot be shared by processes", "journal mode " + mode.text(0),
+                                  "put the file on a local disk");
+      return;
+    } catch (const StoreError&) {
+      if ((sqlite3_errcode(database.handle()) & 0xff) != SQLITE_BUSY ||
+          std::chrono::steady_clock::now() > deadline)
+        throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+}
+
+}  // namespace
+
+void open_schema(Database& database, double busy_seconds) {
+  const std::int64_t known = database.scalar("PRAGMA application_id");
+  const bool empty = database.scalar("SELECT count(*) FROM sqlite_schema") == 0;
+  if (known != application_id && !(known == 0 && empty))
+    detail::raise<StoreError>("not a kernelsearch store", "a database of another program",
+                              "name another file for the store");
+  enter_wal_mode(database, busy_seconds);
+  Statement begin(database.handle(), "BEGIN IMMEDIATE");
+  Statement commit(database.handle(), "COMMIT");
+  Statement rollback(database.handle(), "ROLLBACK");
+  Transaction transaction(begin, commit, rollback);
+  const std::int64_t version = database.scalar("PRAGMA user_version");
+  if (version > RunStore::schema_version)
+    detail::raise<StoreError>(
+        "the store was written by a newer kernelsearch",
+        "schema " + std::to_string(version) + ", known up to " + std::to_string(RunStore::schema_version),
+        "update kernelsearch or name another file");
+  if (version < RunStore::schema_version) {
+    for (std::int64_t v = version; v < RunStore::schema_version; ++v) database.execute(migrations[v]);
+    database.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+    database.execute(("PRAGMA user_version = " + std::to_string(RunStore::schema_version)).c_str());
+  }
+  transaction.commit();
+}
+
+}  // namespace kernelsearch::sqlite

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/temporary_folder.hpp"
+
+/// Runs the built `kernelsearch` as a user would, in a folder of the test's own.
+namespace kernelsearch_test {
+
+struct Ran {
+  int code = -1;  ///< exit code; 128 + n for an end by signal n
+  std::string out, err;
+
+  [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+};
+
+inline std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+/// A program in `folder`, its output in files there; ended with its owner.
+class Started {
+ public:
+  Started(const std::filesystem::path& folder, std::vector<std::string> arguments) : folder_(folder) {
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    const std::string home = folder.string(), out = (folder / ".out").string(),
+                      err = (folder / ".err").string();
+    pid_ = fork();
+    if (pid_ != 0) return;
+    if (chdir(home.c_str()) != 0) _exit(126);
+    for (const char* name : {"HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}) setenv(name, home.c_str(), 1);
+    unsetenv("KERNELSEARCH_STORE");
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+  ~Started() {
+    if (pid_ > 0 && !ended_) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+  }
+
+  void signal(int number) const { kill(pid_, number); }
+
+  [[nodiscard]] bool running() {
+    if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+    return !ended_;
+  }
+
+  /// Its end; code -1 where it does not come.
+  [[nodiscard]] Ran finish(std::chrono::seconds limit = std::chrono::seconds(300)) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (running() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    Ran ran;
+    if (ended_) ran.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+    ran.out = read_text(folder_ / ".out");
+    ran.err = read_text(folder_ / ".err");
+    return ran;
+  }
+
+ private:
+  std::filesystem::path folder_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+/// A user's folder with a cache, a data folder and a home of its own.
+class Desk {
+ public:
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+
+  [[nodiscard]] Ran program(std::vector<std::string> arguments) const {
+    return Started(path(), std::move(arguments)).finish();
+  }
+  [[nodiscard]] Ran kernelsearch(const std::vector<std::string>& arguments) const {
+    return program(line(arguments));
+  }
+  [[nodiscard]] static std::vector<std::string> line(const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{KERNELSEARCH_COMMAND};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace kernelsearch_test

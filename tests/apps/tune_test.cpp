@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "apps/command.hpp"
+
+using namespace kernelsearch_test;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  INFO("text: ", text, "\nwanted: ", part);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+/// The newest run of the store; null where there is none yet.
+nlohmann::json newest_run(const Desk& desk) {
+  const Ran ran = desk.kernelsearch({"runs", "--store", "runs.db", "--json"});
+  const auto rows = ran.json();
+  return rows.is_array() && !rows.empty() ? rows[0] : nlohmann::json();
+}
+
+/// The configurations of the newest run's trials by their numbers.
+std::map<int, nlohmann::json> trials_of_newest(const Desk& desk) {
+  const auto run =
+      desk.kernelsearch({"show", "latest", "--top", "100000", "--store", "runs.db", "--json"}).json();
+  std::map<int, nlohmann::json> trials;
+  REQUIRE(run.is_object());
+  for (const auto& trial : run["top"]) trials[trial["trial"].get<int>()] = trial["config"];
+  return trials;
+}
+
+}  // namespace
+
+TEST_CASE("command: new, check, tune, runs, show, best, export") {
+  const Desk desk;
+  Ran ran = desk.kernelsearch({"new", "mine"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.out == "mine\n");
+  for (const char* file : {"problem.json", "kernel.cpp", "reference.cpp"})
+    CHECK(std::filesystem::exists(desk.path() / "mine" / file));
+  CHECK(desk.kernelsearch({"new", "mine"}).code == 3);  // nothing is overwritten
+
+  ran = desk.kernelsearch({"check", "mine"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "clean: no findings (reference and default were run on 3 of 3 shapes)");
+
+  ran =
+      desk.kernelsearch({"tune", "mine", "--budget", "15", "--json", "--store", "runs.db", "--out", "tuned"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  has(ran.err, "run 1 of mine");
+  const auto result = ran.json();
+  REQUIRE(result.is_object());
+  CHECK(result["run"] == 1);
+  CHECK(result["problem"] == "mine");
+  CHECK(result["trials"] == 15);
+  std::uint64_t judged = 0;
+  for (const auto& count : result["verdicts"]) judged += count.get<std::uint64_t>();
+  CHECK(judged == 15);
+  CHECK(result["best"]["config"].contains("ROWS"));
+  CHECK(result["best"]["seconds"].get<double>() > 0);
+  CHECK(result["best"]["speedup"]["ratio"].get<double>() > 0);
+  for (const auto& file : result["files"]) {
+    CAPTURE(file.get<std::string>());
+    CHECK(std::filesystem::file_size(desk.path() / file.get<std::string>()) > 0);
+  }
+  CHECK(result["files"].size() == 4);
+
+  const auto run = newest_run(desk);
+  REQUIRE(run.is_object());
+  CHECK(run["run"] == 1);
+  CHECK(run["problem"] == "mine");
+  CHECK(run["policy"] == "iterated_local_search");
+  CHECK(run["trials"] == 15);
+  CHECK(run["finished"].is_string());
+  CHECK(run["best_seconds"].get<double>() > 0);
+  has(desk.kernelsearch({"runs", "--store", "runs.db"}).out, "mine");
+
+  const auto shown =
+      desk.kernelsearch({"show", "latest", "--store", "runs.db", "--json", "--top", "3"}).json();
+  REQUIRE(shown.is_object());
+  CHECK(shown["trials"] == 15);
+  REQUIRE(shown["top"].size() == 3);
+  CHECK(shown["top"][0]["config"].contains("ROWS"));
+  const std::string best = std::to_string(shown["top"][0]["trial"].get<int>());
+  ran = desk.kernelsearch({"show", "1", "--trial", best, "--store", "runs.db"});
+  CHECK(ran.code == 0);
+  has(ran.out, "verdict   ok");
+  has(ran.out, "square");
+  ran = desk.kernelsearch({"show", "1", "--trial", "999", "--store", "runs.db"});
+  CHECK(ran.code == 3);
+  has(ran.err, "15 trials");
+  ran = desk.kernelsearch({"show", "other", "--store", "runs.db"});
+  CHECK(ran.code == 3);
+  has(ran.err, "kernelsearch runs");
+
+  const auto winner = desk.kernelsearch({"best", "--store", "runs.db", "--json"}).json();
+  REQUIRE(winner.is_object());
+  CHECK(winner["best"] == result["best"]);
+  ran = desk.kernelsearch({"best", "latest", "--store", "runs.db"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "ROWS");
+  ran = desk.kernelsearch({"best", "1", "--store", "runs.db", "--source"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  write_text(desk.path() / "fast.cpp", ran.out);
+  ran = desk.program({"g++", "-std=c++20", "-c", "fast.cpp", "-o", "fast.o"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  ran = desk.kernelsearch({"best", "1", "--store", "runs.db", "--settings"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "ROWS");
+  write_text(desk.path() / "settings.cpp", ran.out);
+  ran = desk.program({"g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "settings.cpp"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+
+  ran = desk.kernelsearch({"export", "latest", "--store", "runs.db"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  std::istringstream lines(ran.out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    CHECK_MESSAGE(nlohmann::json::parse(line, nullptr, false).is_object(), line);
+  CHECK(count >= 15);
+  ran = desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "csv", "-o", "run.csv"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.out == "");
+  has(read_text(desk.path() / "run.csv"), "ROWS");
+  for (const char* format : {"t4", "t4-metadata"})
+    CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", format}).json().is_object());
+  CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", "cvs"}).code == 2);
+}
+
+TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes on") {
+  const Desk desk;
+  REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  Started tune(desk.path(), Desk::line({"tune", "mine", "--policy", "random", "--budget", "10000", "--jobs",
+                                        "1", "--store", "runs.db", "--out", "tuned", "--quiet"}));
+  // Other commands write their output where this one does: the store alone tells how far it is.
+  const auto told = [&] {
+    Ran seen =
+        Started(desk.path() / "elsewhere", Desk::line({"runs", "--store", "../runs.db", "--json"})).finish();
+    const auto rows = seen.json();
+    return rows.is_array() && !rows.empty() ? rows[0]["trials"].get<int>() : 0;
+  };
+  std::filesystem::create_directory(desk.path() / "elsewhere");
+  for (int i = 0; i < 1000 && tune.running() && told() < 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  REQUIRE(tune.running());
+  tune.signal(SIGINT);
+  const Ran stopped = tune.finish(std::chrono::seconds(60));
+  CHECK_MESSAGE(stopped.code == 130, stopped.err);
+  has(stopped.err, "stopping");
+
+  const auto run = newest_run(desk);
+  REQUIRE(run.is_object());
+  const int before = run["trials"].get<int>();
+  CHECK(before >= 3);
+  CHECK(before < 10000);
+  const auto kept = trials_of_newest(desk);
+  CHECK(static_cast<int>(kept.size()) == before);
+
+  const Ran resumed = desk.kernelsearch({"tune", "--resume", "latest", "--budget", std::to_string(before + 4),
+                                         "--store", "runs.db", "--out", "tuned", "--quiet"});
+  CHECK_MESSAGE(resumed.code == 0, resumed.err);
+  const auto after = newest_run(desk);
+  REQUIRE(after.is_object());
+  CHECK(after["run"] == run["run"]);
+  CHECK(after["policy"] == "random");
+  CHECK(after["trials"].get<int>() == before + 4);
+  const auto all = trials_of_newest(desk);
+  for (const auto& trial : kept) {
+    CAPTURE(trial.first);
+    REQUIRE(all.count(trial.first) == 1);
+    CHECK(all.at(trial.first) == trial.second);
+  }
+}

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "apps/command.hpp"
+
+using namespace kernelsearch_test;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  INFO("text: ", text, "\nwanted: ", part);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+/// A * B <= 6 over {1, 2, 3, 4} x {1, 2, 4}.
+constexpr const char* small_t1 = R"({
+  "General": {"FormatVersion": 1, "BenchmarkName": "small"},
+  "ConfigurationSpace": {
+    "TuningParameters": [
+      {"Name": "A", "Type": "int", "Values": "[1, 2, 3, 4]", "Default": 1},
+      {"Name": "B", "Type": "int", "Values": "[1, 2, 4]", "Default": 1}],
+    "Conditions": [{"Expression": "A * B <= 6", "Parameters": ["A", "B"]}]},
+  "KernelSpecification": {"Language": "CUDA", "KernelName": "small", "KernelFile": "small.cu"}})";
+
+constexpr const char* wrong_default = R"({
+  "schema": 1, "name": "twice", "function": "twice",
+  "kernel": {"device": {"text": "extern \"C\" void twice(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 3 * x[i]; }"}},
+  "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
+                {"name": "y", "type": "f32", "size": "n", "role": "out"}],
+  "shapes": [{"name": "large", "n": 5000}, {"name": "odd", "n": 37, "weight": 0}],
+  "tunables": {"UNROLL": [1, 2]},
+  "reference": {"function": "twice_reference",
+                "source": {"text": "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}})";
+
+}  // namespace
+
+TEST_CASE("command: help of every subcommand has an example") {
+  const Desk desk;
+  const Ran all = desk.kernelsearch({"--help"});
+  CHECK(all.code == 0);
+  has(all.out, "Examples:");
+  has(all.out, "Exit codes:");
+  for (const char* name :
+       {"tune", "check", "new", "best", "show", "runs", "export", "space", "list", "doctor", "completion"}) {
+    CAPTURE(name);
+    const Ran one = desk.kernelsearch({name, "--help"});
+    CHECK(one.code == 0);
+    has(one.out, "Example");
+    has(one.out, std::string("kernelsearch ") + name);
+    has(all.out, std::string("\n  ") + name);
+  }
+  const Ran version = desk.kernelsearch({"--version"});
+  CHECK(version.code == 0);
+  CHECK(version.out.rfind("kernelsearch ", 0) == 0);
+}
+
+TEST_CASE("command: wrong usage names the nearest right word and ends with 2") {
+  const Desk desk;
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& words) {
+    const Ran ran = desk.kernelsearch(arguments);
+    CHECK(ran.code == 2);
+    CHECK(ran.out == "");
+    has(ran.err, words);
+  };
+  refused({"tune", "mine", "--polcy", "random"}, "unknown option: --polcy; did you mean --policy?");
+  refused({"check", "mine", "--statik"}, "did you mean --static?");
+  refused({"space", "f.json", "--smaple=3"}, "unknown option: --smaple; did you mean --sample?");
+  refused({"chek", "mine"}, "unknown argument: chek; did you mean check?");
+  refused({"check", "--statik"}, "did you mean --static?");
+  refused({"list", "polices"}, "policies");
+  refused({"tune"}, "PROBLEM");
+  refused({"check"}, "PROBLEM");
+  refused({}, "subcommand");
+}
+
+TEST_CASE("command: input that cannot be used ends with 3 and says what is wrong where") {
+  const Desk desk;
+  std::filesystem::create_directory(desk.path() / "broken");
+  const auto refused = [&](const std::string& problem, const std::string& words) {
+    write_text(desk.path() / "broken" / "problem.json", problem);
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"check", "broken"},
+                                                      {"tune", "broken", "--store", "runs.db"},
+                                                      {"space", "broken"}}) {
+      const Ran ran = desk.kernelsearch(arguments);
+      CHECK(ran.code == 3);
+      CHECK(ran.out == "");
+      CHECK(ran.err.rfind("kernelsearch: ", 0) == 0);
+      has(ran.err, "problem.json");
+      has(ran.err, words);
+    }
+  };
+  refused("{", "problem.json");
+  refused(R"({"schema": 1, "nam": "x"})", "did you mean");
+  std::string wrong = wrong_default;
+  wrong.replace(wrong.find("\"size\""), 6, "\"sise\"");
+  refused(wrong, "sise");
+  for (const char* name : {"check", "space", "tune"}) {
+    const Ran ran = desk.kernelsearch({name, "nowhere"});
+    CHECK(ran.code == 3);
+    has(ran.err, "nowhere");
+  }
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"runs", "--store", "none.db"}, {"show", "--store", "none.db"}}) {
+    const Ran ran = desk.kernelsearch(arguments);
+    CHECK(ran.code == 3);
+    has(ran.err, "none.db");
+  }
+}
+
+TEST_CASE("command: space of a T1 file") {
+  const Desk desk;
+  write_text(desk.path() / "small.json", small_t1);
+  const Ran ran = desk.kernelsearch({"space", "small.json", "--json", "--sample", "2"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.err == "");
+  const auto json = ran.json();
+  REQUIRE(json.is_object());
+  CHECK(json["raw"] == 12);
+  CHECK(json["valid"] == 8);
+  CHECK(json["checksum"] == 17312607154u);  // sum of crc32("A,B") over the valid, by zlib
+  CHECK(json["build_seconds"].is_number());
+  CHECK(json["build_seconds"].get<double>() >= 0);
+  REQUIRE(json["sample"].size() == 2);
+  for (const auto& drawn : json["sample"]) CHECK(drawn["A"].get<int>() * drawn["B"].get<int>() <= 6);
+  const Ran plain = desk.kernelsearch({"space", "small.json"});
+  CHECK(plain.code == 0);
+  has(plain.out, "valid      8\n");
+}
+
+TEST_CASE("command: check of a T1 file says that it is a space and what it lacks") {
+  const Desk desk;
+  write_text(desk.path() / "small.json", small_t1);
+  const Ran ran = desk.kernelsearch({"check", "small.json"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "T1 file small: a space without a kernel that could be run");
+  has(ran.out, "2 tunables, 12 combinations, 8 valid");
+  has(ran.out, "lacks ");
+  const auto json = desk.kernelsearch({"check", "small.json", "--json"}).json();
+  REQUIRE(json.is_object());
+  CHECK(json["runnable"] == false);
+  CHECK(json["space"]["valid"] == 8);
+  CHECK(json["missing"].size() >= 1);
+}
+
+TEST_CASE("command: check tells errors by its exit code") {
+  const Desk desk;
+  write_text(desk.path() / "problem.json", wrong_default);
+  const Ran ran = desk.kernelsearch({"check", "problem.json"});
+  CHECK_MESSAGE(ran.code == 1, ran.err);
+  has(ran.out, "problem twice");
+  has(ran.out, "n = 5000");
+  has(ran.out, "twice_reference");
+  has(ran.out, "ERROR      the default's output y (shape odd) is wrong");
+  const auto json = desk.kernelsearch({"check", "problem.json", "--json"}).json();
+  REQUIRE(json.is_object());
+  CHECK(json["errors"] == 1);
+  CHECK(json["ran"] == true);
+  CHECK(json["findings"][0]["severity"] == "error");
+  CHECK(json["shapes"][1]["bytes"] == 37 * 8);
+  const Ran all = desk.kernelsearch({"check", "problem.json", "--all"});
+  CHECK(all.code == 1);
+  has(all.out, "run on 2 of 2 shapes");
+  const Ran unseen = desk.kernelsearch({"check", "problem.json", "--static"});
+  CHECK(unseen.code == 0);
+  has(unseen.out, "clean: no findings (nothing was run)");
+}
+
+TEST_CASE("command: lists") {
+  const Desk desk;
+  const Ran policies = desk.kernelsearch({"list", "policies"});
+  CHECK(policies.code == 0);
+  for (const char* name : {"random", "exhaustive", "iterated_local_search"}) has(policies.out, name);
+  const auto json = desk.kernelsearch({"list", "policies", "--json"}).json();
+  REQUIRE(json.is_array());
+  CHECK(json.size() >= 3);
+  has(desk.kernelsearch({"list", "generators"}).out, "template");
+  has(desk.kernelsearch({"list", "evaluators"}).out, "host");
+}
+
+TEST_CASE("command: completion for bash parses and knows subcommands and options") {
+  const Desk desk;
+  const Ran script = desk.kernelsearch({"completion", "bash"});
+  CHECK(script.code == 0);
+  write_text(desk.path() / "completion.bash", script.out);
+  const Ran parsed = desk.program({"bash", "-n", "completion.bash"});
+  CHECK_MESSAGE(parsed.code == 0, parsed.err);
+  const Ran completed = desk.program({"bash", "-c",
+                                      "source completion.bash; complete -p kernelsearch > complete.txt; "
+                                      "f=$(sed 's/.*-F \\([^ ]*\\).*/\\1/' complete.txt);"
+                                      "COMP_WORDS=(kernelsearch tune --pol); COMP_CWORD=2; $f kernelsearch "
+                                      "--pol tune; echo \"${COMPREPLY[@]}\""});
+  has(completed.out, "--policy");
+  CHECK(desk.kernelsearch({"completion", "zsh"}).code == 0);
+  CHECK(desk.kernelsearch({"completion", "fish"}).code == 0);
+  CHECK(desk.kernelsearch({"completion", "tcsh"}).code == 2);
+}

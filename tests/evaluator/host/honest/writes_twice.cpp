@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+extern "C" void scale(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = x[i];
+  for (int i = 0; i < n; ++i) y[i] = 3 * y[i] + 1;
+}

@@ -1,0 +1,386 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "evaluator/host/process.hpp"
+#include "evaluator/host/support.hpp"
+#include "kernelsearch/core/error.hpp"
+
+using namespace kernelsearch;
+using support::judge;
+using support::quick;
+
+namespace {
+
+const std::string plain =
+    "extern \"C\" void scale(int n, const float* x, float* y) {\n"
+    "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n}\n";
+
+std::string sleeping(int microseconds) {
+  return "#include <unistd.h>\nextern \"C\" void scale(int n, const float* x, float* y) {\n"
+         "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n  usleep(" +
+         std::to_string(microseconds) + ");\n}\n";
+}
+
+Candidate with_code(const Problem& problem, const std::string& code) {
+  Kernel kernel = problem.kernel;
+  kernel.regions.device = code;
+  return {std::make_shared<const Kernel>(std::move(kernel)), problem.kernel.space.default_config()};
+}
+
+// The judgement of a problem's own kernel.
+Evaluation judge_problem(const std::string& text, HostOptions options = quick()) {
+  const Problem problem = parse_problem(text, support::sources);
+  HostEvaluator evaluator(problem, std::move(options));
+  return evaluator.evaluate(support::default_candidate(problem), {});
+}
+
+// A sum of 5000 numbers; judged on ill-conditioned inputs too, where most of them cancel.
+std::string sum_problem(const std::string& kernel) {
+  return R"({"schema": 1, "name": "sum", "backend": "host", "function": "total",
+    "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
+                  {"name": "s", "type": "f32", "size": 1, "role": "out"}],
+    "kernel": {"device": {"text": )" +
+         support::quoted(kernel) + R"(}}, "shapes": [{"name": "only", "n": 5000}],
+    "reference": {"source": {"text": "void sum_reference(int n, const real* x, real* s) { real t = 0; for (int i = 0; i < n; ++i) t += x[i]; *s = t; }"},
+                  "function": "sum_reference"}})";
+}
+
+// "// expect: VERDICT: words of the reason"
+struct Expectation {
+  std::string verdict, words;
+};
+
+Expectation expectation(const std::string& source) {
+  const std::string mark = "// expect: ";
+  const auto begin = source.find(mark) + mark.size();
+  const std::string line = source.substr(begin, source.find('\n', begin) - begin);
+  const auto colon = line.find(": ");
+  return {line.substr(0, colon), line.substr(colon + 2)};
+}
+
+std::vector<std::filesystem::path> kernels(const char* folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(support::sources / folder))
+    paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+TEST_CASE("HostEvaluator: a right kernel is ok and measured") {
+  const auto e = judge(R"(extern "C" void scale(int n, const float* x, float* y) {
+    for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+  })");
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  REQUIRE(e.measurement.shapes.size() == 1);
+  CHECK(e.measurement.shapes[0].samples.size() >= 6);
+  CHECK(e.measurement.seconds > 0);
+}
+
+TEST_CASE("HostEvaluator: hostile kernels get the verdict that each deserves") {
+  const auto paths = kernels("hostile");
+  CHECK(paths.size() >= 35);
+  for (const auto& path : paths) {
+    const std::string source = support::read(path);
+    const Expectation expected = expectation(source);
+    CAPTURE(path.filename().string());
+    const Evaluation e = judge(source);
+    CAPTURE(e.reason);
+    CHECK(to_string(e.verdict) == expected.verdict);
+    CHECK(e.reason.find(expected.words) != std::string::npos);
+    CHECK(e.progress < 1.0);
+    CHECK(e.measurement.shapes.empty());
+  }
+}
+
+TEST_CASE("HostEvaluator: honest kernels are ok, whatever else they do") {
+  const auto paths = kernels("honest");
+  CHECK(paths.size() >= 10);
+  for (const auto& path : paths) {
+    CAPTURE(path.filename().string());
+    const Evaluation e = judge(support::read(path));
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  }
+}
+
+TEST_CASE("HostEvaluator: what ran is gone afterwards, also what never ends") {
+  const std::string endless = support::read(support::sources / "hostile" / "never_returns.cpp");
+  for (const Sandbox sandbox : {Sandbox::bubblewrap, Sandbox::none}) {
+    HostOptions options = quick();
+    options.sandbox = sandbox;
+    CHECK(judge(endless, options).verdict == Verdict::timed_out);
+    CHECK(detail::process_tree(getpid()).size() == 1);
+  }
+}
+
+TEST_CASE("HostEvaluator: a file written inside the sandbox never appears outside") {
+  (void)judge(support::read(support::sources / "hostile" / "writes_a_file.cpp"));
+  CHECK(!std::filesystem::exists("/tmp/kernelsearch-was-here"));
+}
+
+TEST_CASE("HostEvaluator: a compiler that takes too long is stopped") {
+  HostOptions options = quick();
+  options.limits.build_seconds = 1;
+  const auto e = judge(
+      "template <int D, long I> struct Tree { static constexpr long value = Tree<D - 1, 2 * I>::value + "
+      "Tree<D - 1, 2 * I + 1>::value; };\n"
+      "template <long I> struct Tree<0, I> { static constexpr long value = I; };\n"
+      "extern \"C\" void scale(int, const float*, float* y) { y[0] = Tree<40, 1>::value; }\n",
+      options);
+  CHECK(e.verdict == Verdict::timed_out);
+  CHECK(e.reason.find("compiler") != std::string::npos);
+  CHECK(e.progress == 0.0);
+}
+
+TEST_CASE("HostEvaluator: a clock of the candidate's own is never read, and cached results gain nothing") {
+  const std::string own_clock =
+      "#include <time.h>\nextern \"C\" int clock_gettime(clockid_t, timespec* t) noexcept { t->tv_sec = "
+      "t->tv_nsec = 0; return 0; }\n";
+  const auto clocked = judge(own_clock + sleeping(1000));
+  CHECK_MESSAGE(clocked.verdict == Verdict::ok, clocked.reason);
+  CHECK(clocked.measurement.seconds >= 1e-3);  // usleep never returns early
+  const auto cached = judge(
+      "#include <unistd.h>\n#include <map>\n#include <vector>\n"
+      "extern \"C\" void scale(int n, const float* x, float* y) {\n"
+      "  static std::map<std::vector<float>, std::vector<float>> known;\n"
+      "  auto& result = known[std::vector<float>(x, x + n)];\n"
+      "  if (result.empty()) {\n    usleep(1000);\n    for (int i = 0; i < n; ++i) result.push_back(3 * x[i] "
+      "+ 1);\n  }\n"
+      "  for (int i = 0; i < n; ++i) y[i] = result[i];\n}\n");
+  CHECK_MESSAGE(cached.verdict == Verdict::ok, cached.reason);
+  CHECK(cached.measurement.seconds >= 1e-3);
+}
+
+TEST_CASE("HostEvaluator: the reason names argument, index, values, tolerance, share, shape and seed") {
+  const auto e = judge(
+      "extern \"C\" void scale(int n, const float* x, float* y) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + (i % 4 == 2 ? 2 : 1);\n}\n");
+  CHECK(e.verdict == Verdict::wrong_result);
+  for (const char* part : {"y[2] is ", "expected ", "within ", "24.3", "% of y wrong", "shape small",
+                           "declared inputs", "seed 0x"})
+    CHECK_MESSAGE(e.reason.find(part) != std::string::npos, part << " in " << e.reason);
+  CHECK(e.progress == doctest::Approx(0.5 + 0.25 * 28 / 37));
+}
+
+TEST_CASE("HostEvaluator: tunables reach the source and the flags") {
+  const std::string kernel =
+      "static constexpr int order[] = ORDER;\n"
+      "static_assert(order[0] == ORDER_0 && ORDER_0 + ORDER_1 == 1, \"\");\n"
+      "#ifndef EXTRA\n#error the flag is missing\n#endif\n"
+      "extern \"C\" void scale(int n, const float* x, float* y) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = (NEGATE ? -3 : FACTOR) * x[i] + OFFSET;\n}\n";
+  const std::string tunables =
+      R"(, "tunables": {"FACTOR": [2, 3], "NEGATE": [false, true], "OFFSET": [1.0, 2.0],
+      "ORDER": {"permutation": 2}, "FLAG": ["-DEXTRA", ""]}, "default": {"FACTOR": 3})";
+  std::string text = support::scale_problem(kernel, tunables);
+  text.replace(text.find("\"-O1\""), 5, "\"-O1\", \"${FLAG}\"");
+  const Problem problem = parse_problem(text, support::sources);
+  HostEvaluator evaluator(problem, quick());
+  const auto judged = [&](std::vector<std::uint32_t> indices) {
+    return evaluator
+        .evaluate(Candidate{std::make_shared<const Kernel>(problem.kernel), Config{std::move(indices)}}, {})
+        .verdict;
+  };
+  CHECK(judged({1, 0, 0, 0, 0}) == Verdict::ok);
+  CHECK(judged({0, 0, 0, 0, 0}) == Verdict::wrong_result);
+  CHECK(judged({1, 1, 0, 0, 0}) == Verdict::wrong_result);
+  CHECK(judged({1, 0, 1, 0, 0}) == Verdict::wrong_result);
+  CHECK(judged({1, 0, 0, 0, 1}) == Verdict::build_failed);
+}
+
+TEST_CASE("HostEvaluator: every element type, scalars, arrays updated in place, empty arrays") {
+  const std::string text = R"({"schema": 1, "name": "mix", "backend": "host", "function": "mix",
+    "arguments": [
+      {"name": "n", "type": "i64"}, {"name": "factor", "type": "f32", "value": "0.5 * n"}, {"name": "flag", "type": "bool", "value": "n > 10"},
+      {"name": "a", "type": "f64", "size": "n"}, {"name": "h", "type": "f16", "size": "n"}, {"name": "b", "type": "i8", "size": "n", "low": 0, "high": 100},
+      {"name": "m", "type": "bool", "size": "n", "low": 0, "high": 2},
+      {"name": "f", "type": "f64", "size": "n", "role": "inout"}, {"name": "o", "type": "f16", "size": "n", "role": "out"},
+      {"name": "c", "type": "u32", "size": "n", "role": "inout", "low": 0, "high": 9}, {"name": "p", "type": "i64", "size": "n", "init": "permutation"},
+      {"name": "q", "type": "bool", "size": "n", "role": "out"}],
+    "kernel": {"device": {"text": "extern \"C\" void mix(std::int64_t n, float factor, bool flag, const double* a, const std::uint16_t* h, const std::int8_t* b, const bool* m, double* f, std::uint16_t* o, std::uint32_t* c, const std::int64_t* p, bool* q) {\n  for (std::int64_t i = 0; i < n; ++i) {\n    f[i] += factor * a[p[i]] * (flag ? 2 : 1);\n    o[i] = h[i];\n    c[i] += b[i];\n    q[i] = !m[i];\n  }\n}\n"}},
+    "shapes": [{"name": "none", "n": 0, "weight": 0}, {"name": "few", "n": 7, "weight": 0}, {"name": "many", "n": 1000}],
+    "reference": {"source": {"text": "void mix_reference(std::int64_t n, real factor, bool flag, const real* a, const real* h, const std::int8_t* b, const bool* m, real* f, real* o, std::uint32_t* c, const std::int64_t* p, bool* q) {\n  for (std::int64_t i = 0; i < n; ++i) {\n    f[i] += factor * a[p[i]] * (flag ? 2 : 1);\n    o[i] = h[i];\n    c[i] += b[i];\n    q[i] = !m[i];\n  }\n}\n"},
+                  "function": "mix_reference"}})";
+  const auto e = judge_problem(text);
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  std::string wrong = text;
+  wrong.replace(wrong.find("c[i] += b[i]"), 12, "c[i] += b[0]");
+  const auto bad = judge_problem(wrong);
+  CHECK(bad.verdict == Verdict::wrong_result);
+  CHECK(bad.reason.find("c[") == 0);
+}
+
+TEST_CASE("HostEvaluator: honest sums pass on ill-conditioned inputs, sloppy ones do not") {
+  const auto forward =
+      judge_problem(sum_problem("extern \"C\" void total(int n, const float* x, float* s) { float t = 0; for "
+                                "(int i = 0; i < n; ++i) t += x[i]; *s = t; }"));
+  CHECK_MESSAGE(forward.verdict == Verdict::ok, forward.reason);
+  const auto strided = judge_problem(sum_problem(
+      "extern \"C\" void total(int n, const float* x, float* s) { float t[8] = {}; for (int i = 0; i < n; "
+      "++i) t[i % 8] += x[i]; *s = ((t[0] + t[1]) + (t[2] + t[3])) + ((t[4] + t[5]) + (t[6] + t[7])); }"));
+  CHECK_MESSAGE(strided.verdict == Verdict::ok, strided.reason);
+  // sums up in 8 bits of precision
+  const auto sloppy = judge_problem(
+      sum_problem("#include <cstring>\nextern \"C\" void total(int n, const float* x, float* s) { float t = "
+                  "0; for (int i = 0; i < n; ++i) { t += x[i]; std::uint32_t b; std::memcpy(&b, &t, 4); b &= "
+                  "0xffff0000u; std::memcpy(&t, &b, 4); } *s = t; }"));
+  CHECK(sloppy.verdict == Verdict::wrong_result);
+  const auto skipping =
+      judge_problem(sum_problem("extern \"C\" void total(int n, const float* x, float* s) { float t = 0; for "
+                                "(int i = 1; i < n; ++i) t += x[i]; *s = t; }"));
+  CHECK(skipping.verdict == Verdict::wrong_result);
+}
+
+TEST_CASE("HostEvaluator: elements that the reference leaves alone are not judged") {
+  std::string text = support::scale_problem(
+      "extern \"C\" void scale(int n, const float* x, float* y) { for (int i = 0; i < n; i += 2) y[i] = 3 * "
+      "x[i] + 1; }");
+  text.replace(text.find("i < n; ++i) y"), 13, "i < n; i += 2) y");
+  const auto e = judge_problem(text);
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+}
+
+TEST_CASE("HostEvaluator: without a reference the default configuration is one") {
+  std::string text = support::scale_problem(
+      "extern \"C\" void scale(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = FACTOR "
+      "* x[i]; }",
+      R"(, "tunables": {"FACTOR": [3, 4]})");
+  const auto begin = text.find("\"reference\""), end = text.find("\"build\"");
+  text.erase(begin, end - begin);
+  const Problem problem = parse_problem(text, support::sources);
+  HostEvaluator evaluator(problem, quick());
+  const auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  CHECK(evaluator.evaluate({kernel, Config{{0}}}, {}).verdict == Verdict::ok);
+  CHECK(evaluator.evaluate({kernel, Config{{1}}}, {}).verdict == Verdict::wrong_result);
+}
+
+TEST_CASE("HostEvaluator: `valid` rejects before anything is built") {
+  const auto e = judge("#error never compiled\n", quick(), R"(, "valid": "n < 4096")");
+  CHECK(e.verdict == Verdict::rejected);
+  CHECK(e.reason.find("large") != std::string::npos);
+}
+
+TEST_CASE("HostEvaluator: threads are allowed as the problem says, if they are gone when the call returns") {
+  const std::string kernel =
+      "#include <thread>\nextern \"C\" void scale(int n, const float* x, float* y) {\n"
+      "  std::thread other([=] { for (int i = 0; i < n / 2; ++i) y[i] = 3 * x[i] + 1; });\n"
+      "  for (int i = n / 2; i < n; ++i) y[i] = 3 * x[i] + 1;\n  other.join();\n}\n";
+  if (std::thread::hardware_concurrency() < 2) {
+    MESSAGE("skipped: one core only");
+    return;
+  }
+  const auto e = judge(kernel, quick(), R"(, "threads": 2)");
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+}
+
+TEST_CASE("HostEvaluator: an incumbent that is far better ends the sampling early") {
+  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  HostOptions options = quick();
+  options.sampling = {.precision = 0.0, .min_samples = 1000, .max_samples = 100000, .budget_seconds = 20};
+  HostEvaluator evaluator(problem, options);
+  EvaluationContext context;
+  context.incumbent = 1e-9;
+  const auto e = evaluator.evaluate(support::default_candidate(problem), context);
+  REQUIRE(e.verdict == Verdict::ok);
+  CHECK(e.measurement.shapes[0].ended == SamplingEnd::slower);
+  CHECK(!e.measurement.speedup);
+  options.sampling.budget_seconds = 0;
+  HostEvaluator hurried(problem, options);
+  CHECK(hurried.evaluate(support::default_candidate(problem), {}).measurement.shapes[0].ended ==
+        SamplingEnd::budget);
+}
+
+TEST_CASE("HostEvaluator: speedups come from interleaved pairs, and only for what would be the best") {
+  const Problem problem = parse_problem(support::scale_problem(sleeping(300)), support::sources);
+  HostOptions options = quick();
+  options.pairs = {.when = Pairing::improved, .min_pairs = 6, .max_pairs = 8};
+  HostEvaluator evaluator(problem, options);
+  const auto first = evaluator.evaluate(support::default_candidate(problem), {});
+  REQUIRE(first.verdict == Verdict::ok);
+  REQUIRE(first.measurement.speedup);
+  CHECK(first.measurement.speedup->ratio < 0.5);  // the reference does not sleep
+  CHECK(first.measurement.speedup->interval.low <= first.measurement.speedup->ratio);
+  CHECK(first.measurement.speedup->pairs >= 3);
+  CHECK(first.measurement.shapes[0].speedup);
+  EvaluationContext context;
+  context.incumbent = 1e-9;
+  CHECK(!evaluator.evaluate(support::default_candidate(problem), context).measurement.speedup);
+  const Candidate slow = support::default_candidate(problem), fast = with_code(problem, plain);
+  CHECK(evaluator.compare(fast, slow).ratio > 2);
+  CHECK(evaluator.compare(slow, fast).ratio < 0.5);
+  CHECK(evaluator.compare_with_reference(slow).ratio < 0.5);
+  CHECK_THROWS_AS((void)evaluator.compare(with_code(problem, "#error"), slow), ConfigError);
+}
+
+TEST_CASE("HostEvaluator: shapes become one number as the problem says") {
+  for (const bool geometric : {false, true}) {
+    std::string text = support::scale_problem(plain, geometric ? R"(, "aggregate": "geometric_mean")" : "");
+    text.replace(text.find("\"weight\": 0"), 11, "\"weight\": 3");
+    const auto e = judge_problem(text);
+    REQUIRE(e.verdict == Verdict::ok);
+    REQUIRE(e.measurement.shapes.size() == 2);
+    const double a = e.measurement.shapes[0].median, b = e.measurement.shapes[1].median;
+    CHECK(e.measurement.seconds == doctest::Approx(geometric ? std::pow(a * a * a * b, 0.25) : 3 * a + b));
+  }
+}
+
+TEST_CASE("HostEvaluator: libraries are kept by content and built by several threads at once") {
+  const Problem problem = parse_problem(support::scale_problem(plain + "// once\n"), support::sources);
+  HostEvaluator evaluator(problem, quick());
+  const Candidate candidate = support::default_candidate(problem);
+  std::vector<std::thread> threads;
+  std::vector<Staged<HostArtifact>> staged(4);
+  for (auto& one : staged) threads.emplace_back([&] { one = evaluator.build(candidate, {}); });
+  for (auto& thread : threads) thread.join();
+  for (const auto& one : staged) {
+    REQUIRE(one.artifact);
+    CHECK(one.artifact->library == staged[0].artifact->library);
+  }
+  const auto again = evaluator.build(candidate, {});
+  CHECK(again.evaluation.provenance.find("compiled earlier") != std::string::npos);
+  CHECK(evaluator.build(with_code(problem, plain + "// twice\n"), {}).artifact->library !=
+        staged[0].artifact->library);
+  CHECK(evaluator.run(std::move(staged[1]), {}).verdict == Verdict::ok);
+}
+
+TEST_CASE("HostEvaluator: a reference that cannot be right is the problem's fault, not the candidate's") {
+  const auto with_reference = [](const std::string& body) {
+    std::string text = support::scale_problem(plain);
+    const std::string right = "y[i] = 3 * x[i] + 1; }\"}";
+    text.replace(text.find(right), right.size(), body + " }\"}");
+    return text;
+  };
+  CHECK_THROWS_AS((void)judge_problem(with_reference("y[i] = undeclared;")), ConfigError);
+  CHECK_THROWS_AS((void)judge_problem(with_reference("y[i] = 0; __builtin_trap();")), ConfigError);
+  CHECK_THROWS_AS((void)judge_problem(with_reference("y[i] = 0; y[n] = 0;")), ConfigError);
+}
+
+TEST_CASE("HostEvaluator: the reference survives the threads that used it") {
+  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  HostOptions options = quick();
+  options.pairs = {.when = Pairing::always, .max_pairs = 3};
+  HostEvaluator evaluator(problem, options);
+  for (int i = 0; i < 2; ++i) {
+    Evaluation e;
+    std::thread([&] { e = evaluator.evaluate(support::default_candidate(problem), {}); }).join();
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+    CHECK(e.measurement.speedup);
+  }
+}
+
+TEST_CASE("HostEvaluator: identities name the processor and the compiler") {
+  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  const HostEvaluator evaluator(problem, quick());
+  CHECK(evaluator.device_id().find("core") != std::string::npos);
+  CHECK(evaluator.toolchain_id().find("g++") != std::string::npos);
+  CHECK(evaluator.lanes() == 1);
+}

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: timed_out: while it was loaded
+__attribute__((constructor)) static void begin() {
+  for (volatile int i = 0;; i = i + 1) {
+  }
+}
+extern "C" void scale(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+}

@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: timed_out: no end within
+extern "C" void scale(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+  for (volatile int i = 0;; i = i + 1) {
+  }
+}

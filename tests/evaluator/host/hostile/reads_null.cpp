@@ -1,0 +1,7 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: crashed: SIGSEGV
+extern "C" void scale(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+  y[0] = *static_cast<volatile float*>(nullptr);
+}

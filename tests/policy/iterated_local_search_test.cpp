@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/iterated_local_search.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/policy_contract.hpp"
+
+using namespace kernelsearch;
+using namespace policy_contract;
+
+namespace {
+const auto make = [](const Space& space, std::uint64_t seed) {
+  return IteratedLocalSearch(space, {.seed = seed, .initial = 4});
+};
+}
+
+TEST_CASE("IteratedLocalSearch: keeps the contract of policies over spaces") {
+  check(make);
+}
+
+TEST_CASE("IteratedLocalSearch: needs far fewer evaluations than random draws") {
+  const std::size_t ours = evaluations_to_best(make);
+  const std::size_t random = evaluations_to_best(
+      [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
+  CAPTURE(ours);
+  CAPTURE(random);
+  CHECK(2 * ours < random);
+}
+
+TEST_CASE("IteratedLocalSearch: after the first points it proposes neighbours of the best") {
+  const Space space = small_space();
+  IteratedLocalSearch policy(space, {.seed = 1, .initial = 3});
+  const auto first = policy.ask(3);
+  REQUIRE(first.size() == 3);
+  CHECK(first[0] == space.default_config());
+  CHECK(policy.ask(1).empty());  // waits for the first points
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    tell(policy, observe(space, first[i], i, i));
+    if (time_of(space, first[i]) < time_of(space, first[best])) best = i;
+  }
+  for (const Config& config : policy.ask(5)) {
+    std::size_t differing = 0;
+    for (std::size_t t = 0; t < space.size(); ++t)
+      differing += config.indices[t] != first[best].indices[t] ? 1 : 0;
+    CHECK(differing == 1);
+  }
+}
+
+TEST_CASE("IteratedLocalSearch: a best that turns out wrong is no longer searched around") {
+  const Space space = small_space();
+  IteratedLocalSearch policy(space, {.seed = 1, .initial = 2});
+  const auto first = policy.ask(2);
+  tell(policy, observe(space, first[0], 0, 0));
+  tell(policy, observe(space, first[1], 1, 1));
+  auto fraud = observe(space, first[0], 0, 0);
+  fraud.outcome.evaluation = Evaluation::failed(Verdict::cheated, "found late");
+  fraud.outcome.objective = std::numeric_limits<double>::infinity();
+  tell(policy, fraud);
+  CHECK(policy.ask(1).size() == 1);
+}

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/write_problem.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kernelsearch/problem/digest.hpp"
+#include "problem/problem_texts.hpp"
+
+using namespace kernelsearch;
+using namespace kernelsearch_test;
+
+namespace {
+
+void check_equal(const Problem& a, const Problem& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.description == b.description);
+  CHECK(problem_digest(a) == problem_digest(b));
+  CHECK(kernel_digest(a.kernel) == kernel_digest(b.kernel));
+  CHECK(a.operations.has_value() == b.operations.has_value());
+  if (a.operations && b.operations) CHECK(a.operations->text() == b.operations->text());
+  CHECK(a.bytes.has_value() == b.bytes.has_value());
+  if (a.bytes && b.bytes) CHECK(a.bytes->text() == b.bytes->text());
+}
+
+constexpr const char* device_problem = R"({"schema": 1, "name": "x", "backend": "cuda", "function": "f",
+    "kernel": {"device": {"text": "f"}, "host": {"text": "h"}}, "shapes": [{"n": 1000, "a": 0.5, "b": true}],
+    "tunables": {"BLOCK": [64, 128], "K": {"values": [1, 2], "if": "BLOCK > 64"}}, "constraints": ["BLOCK * K >= 128"],
+    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "inout", "init": "ill_conditioned", "low": 0, "high": 9}],
+    "launch": {"grid": ["n"], "block": ["BLOCK", 1], "cluster": [2], "shared_bytes": "4*BLOCK"}})";
+
+}  // namespace
+
+TEST_CASE("problem_json: what is written reads back equal") {
+  for (const char* text : {full_problem, small_problem, device_problem}) {
+    const Problem problem = parsed(text);
+    const std::string written = problem_json(problem);
+    check_equal(problem, parsed(written));
+    CHECK(problem_json(parsed(written)) == written);
+  }
+}
+
+TEST_CASE("write_problem: a folder of problem.json and sources reads back equal") {
+  for (const char* text : {full_problem, small_problem, device_problem}) {
+    const TemporaryFolder folder;
+    const Problem problem = parsed(text);
+    write_problem(problem, folder.path() / "new");
+    check_equal(problem, read_problem(folder.path() / "new"));
+    CHECK(std::filesystem::exists(folder.path() / "new" /
+                                  (problem.backend == "cuda" ? "kernel.cu" : "kernel.cpp")));
+    CHECK(std::filesystem::exists(folder.path() / "new" / "reference.cpp") ==
+          !problem.reference.source.empty());
+    CHECK_THROWS_WITH_AS(write_problem(problem, folder.path() / "new"), doctest::Contains("there already"),
+                         ConfigError);
+  }
+}
+
+TEST_CASE("write_problem: nothing is written where one file is in the way") {
+  const TemporaryFolder folder;
+  folder.write("problem.json", "mine");
+  CHECK_THROWS_AS(write_problem(parsed(small_problem), folder.path()), ConfigError);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "kernel.cpp"));
+  folder.write("file", "");
+  CHECK_THROWS_WITH_AS(write_problem(parsed(small_problem), folder.path() / "file" / "x"),
+                       doctest::Contains("cannot be made"), ConfigError);
+}
+
+TEST_CASE("problem_json: what has no text is refused") {
+  Problem problem = parsed(small_problem);
+  problem.kernel.space =
+      Space::build({Tunable::integer("A", 1, 3)},
+                   {Constraint({"A"}, [](std::span<const Value> v) { return to_number(v[0]) > 1; })});
+  CHECK_THROWS_WITH_AS((void)problem_json(problem), doctest::Contains("C++ function"), ConfigError);
+  problem = parsed(small_problem);
+  problem.kernel.regions.device = "\xff";
+  CHECK_THROWS_WITH_AS((void)problem_json(problem), doctest::Contains("UTF-8"), ConfigError);
+}

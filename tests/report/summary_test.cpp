@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/stored_run.hpp"
+
+using namespace kernelsearch;
+
+TEST_CASE("run_totals: verdicts, phases and inner trials are counted") {
+  StoredRun stored;
+  stored.store.add_inner(stored.run, TrialId{1}, {});
+  const RunTotals totals = run_totals(stored.store, stored.run);
+  CHECK(totals.verdicts[static_cast<int>(Verdict::ok)] == 2);
+  CHECK(totals.verdicts[static_cast<int>(Verdict::wrong_result)] == 1);
+  CHECK(totals.phases.build == 1.0);
+  CHECK(totals.phases.check == 0.5);
+  CHECK(totals.inner_trials == 1);
+  CHECK(format_verdicts(totals.verdicts) == "2 ok, 1 build_failed, 1 wrong_result");
+  CHECK(format_verdicts({}) == "none");
+}
+
+TEST_CASE("run_summary: best, speedup with interval, settings, verdicts, time, reason") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  CHECK(run_summary(stored.store, stored.run) ==
+        "run 1     first (axpy 2), ended: 4 trials\n"
+        "best      1.000 ms (990.0 us to 1.010 ms), trial 1\n"
+        "speedup   4.00x (3.90 to 4.10) over the reference, 30 interleaved pairs\n"
+        "settings  FAST=true ORDER=[0, 1] TILE=8\n"
+        "shape  median    interval              samples  speedup               ended\n"
+        "small  2.000 us  1.800 us to 2.200 us        2  5.00x (4.00 to 6.00)  converged\n"
+        "large  2.000 ms  1.800 ms to 2.200 ms        2  5.00x (4.00 to 6.00)  converged\n"
+        "trials    4 in 4.0 s: 2 ok, 1 build_failed, 1 wrong_result\n"
+        "time      build 25 %, check 12 %, measure 12 %, else 50 %\n"
+        "policy    random, seed 42\n"
+        "device    some cpu\nx\n"
+        "toolchain g++ 12.2\n");
+}
+
+TEST_CASE("run_summary: a run that found nothing and did not end") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run({.name = "r", .policy = "p"});
+  const std::string text = run_summary(store, run);
+  CHECK(text.find("not ended") != std::string::npos);
+  CHECK(text.find("best      none") != std::string::npos);
+  CHECK(text.find("trials    0 in 0.0 s: none") != std::string::npos);
+}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/winner.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/stored_run.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+std::string read(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+bool compiles(const std::filesystem::path& file) {
+  return std::system(("c++ -std=c++20 -Wall -Werror -fsyntax-only -x c++ '" + file.string() + "'").c_str()) ==
+         0;
+}
+
+}  // namespace
+
+TEST_CASE("write_winner: ready-to-use source, settings and record") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  const WinnerFiles files =
+      write_winner(stored.store, stored.run, stored.problem, stored.folder / "deep/out");
+  CHECK(files.source.filename() == "axpy_2_best.cpp");
+  CHECK(files.settings.filename() == "axpy_2_settings.hpp");
+  CHECK(files.record.filename() == "axpy_2_best.json");
+  CHECK(compiles(files.source));
+  const auto user = stored.folder / "user.cpp";
+  std::ofstream(user) << "#include \"" << files.settings.string()
+                      << "\"\nstatic_assert(axpy_2_settings::TILE == 8);\n";
+  CHECK(compiles(user));
+
+  const std::string source = read(files.source);
+  CHECK(source.starts_with("// axpy 2: the best of 4 trials"));
+  CHECK(source.find("speedup    4.00x (3.90 to 4.10)") != std::string::npos);
+  CHECK(source.find("device     some cpu x\n") != std::string::npos);
+  CHECK(source.find("built with g++ -O3 -DT=8\n") != std::string::npos);
+  CHECK(source.find("#define TILE 8\n") != std::string::npos);
+  CHECK(source.find("#define FAST 1\n") != std::string::npos);
+  CHECK(source.find("#define ORDER {0, 1}\n#define ORDER_0 0\n#define ORDER_1 1\n") != std::string::npos);
+  CHECK(source.find("#define ONE 1") < source.find("extern \"C\" void axpy"));
+  CHECK(source.find("// host") > source.find("extern \"C\" void axpy"));
+
+  const std::string settings = read(files.settings);
+  CHECK(settings.find("namespace axpy_2_settings {") != std::string::npos);
+  CHECK(settings.find("inline constexpr long long TILE = 8;") != std::string::npos);
+  CHECK(settings.find("inline constexpr bool FAST = true;") != std::string::npos);
+  CHECK(settings.find("inline constexpr std::array<long long, 2> ORDER = {0, 1};") != std::string::npos);
+
+  const auto record = nlohmann::json::parse(read(files.record));
+  CHECK(record["settings"]["TILE"] == 8);
+  CHECK(record["seconds"] == 1e-3);
+  CHECK(record["speedup"]["ratio"] == 4.0);
+  CHECK(record["speedup"]["interval"] == nlohmann::json::array({3.9, 4.1}));
+  CHECK(record["speedup"]["pairs"] == 30);
+  CHECK(record["device"] == "some cpu\nx");
+  CHECK(record["toolchain"] == "g++ 12.2");
+  CHECK(record["compiler"] == "g++");
+  CHECK(record["flags"] == nlohmann::json::array({"-O3", "-DT=8"}));
+  CHECK(record["shapes"][1]["variables"]["n"] == 4096);
+  CHECK(record["shapes"][1]["median_seconds"] == 2e-3);
+  CHECK(record["run"]["seed"] == 42);
+  CHECK(record["run"]["options"]["budget"] == "4");
+  CHECK(record["run"]["id"] == 1);
+  CHECK(record["run"]["trial"] == 1);
+  CHECK(record["run"]["verdicts"]["build_failed"] == 1);
+  CHECK(record["run"]["verdicts"]["ok"] == 2);
+  CHECK(record["environment"]["governor"] == "performance");
+  CHECK(record["kernel_digest"].get<std::string>().size() == 64);
+}
+
+TEST_CASE("write_winner: no winner, no kernel, no folder") {
+  StoredRun stored;
+  const RunId empty = stored.store.begin_run({.name = "empty"});
+  CHECK_THROWS_WITH_AS(write_winner(stored.store, empty, stored.problem, stored.folder.path()),
+                       doctest::Contains("no winner"), ConfigError);
+  StoredTrial number;
+  number.point = "1";
+  number.candidate = StoredCandidate{"", "1", "1"};
+  number.outcome.objective = 1.0;
+  stored.store.add_trial(empty, {}, number);
+  CHECK_THROWS_WITH_AS(write_winner(stored.store, empty, stored.problem, stored.folder.path()),
+                       doctest::Contains("code is not in the store"), ConfigError);
+  CHECK_THROWS_AS(write_winner(stored.store, stored.run, stored.problem, "/proc/none"), ConfigError);
+}
+
+TEST_CASE("best_settings: each timed shape has the settings that were fastest on it") {
+  StoredRun stored;
+  const auto settings = best_settings(stored.store, stored.run, stored.problem);
+  REQUIRE(settings.size() == 2);
+  CHECK(settings[0].problem == "axpy 2");
+  CHECK(settings[0].device == "some cpu\nx");
+  CHECK(settings[0].shape == std::vector<NamedValue>{{"n", std::int64_t{64}}});
+  CHECK(settings[0].integer("TILE") == 4);
+  CHECK(settings[0].seconds == 1e-6);
+  CHECK(settings[0].speedup == 3.0);
+  CHECK(settings[1].integer("TILE") == 8);
+  CHECK(settings[1].shape == std::vector<NamedValue>{{"n", std::int64_t{4096}}});
+  CHECK(settings[1].speedup_interval == Interval{4.0, 6.0});
+  CHECK(settings[1].order("ORDER") == Permutation{0, 1});
+}

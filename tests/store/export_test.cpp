@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/store/export.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "kernelsearch/store/json.hpp"
+#include "support/random_outcome.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+using nlohmann::json;
+
+namespace {
+
+/// A run with every kind of trial, and what was written.
+struct Exported {
+  Exported() {
+    Rng rng(11);
+    run = store.begin_run({.name = "r",
+                           .problem = "mat,mul \"x\"",
+                           .policy = "random",
+                           .seed = 7,
+                           .device = "cpu",
+                           .toolchain = "g++ 12",
+                           .environment = "{\"clock\":3}"});
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      StoredTrial trial;
+      trial.point = "[1]";
+      trial.outcome = random_outcome::outcome(rng, i);
+      trial.elapsed = rng.uniform();
+      if (trial.outcome.evaluation.verdict != Verdict::not_generated)
+        trial.candidate =
+            StoredCandidate{"k", "[1]", random_outcome::awkward_text(rng),
+                            i % 2 == 0 ? R"({"TILE":16,"FAST":true,"S":"a,\"b"})" : R"({"TILE":0.1})"};
+      store.add_trial(run, {}, trial);
+    }
+    store.add_inner(run, TrialId{2}, {5, "inner", Evaluation::succeeded(0.5)});
+    trials = store.trials(run);
+  }
+  std::string as(ExportFormat format) const {
+    std::ostringstream out;
+    export_run(store, run, format, out);
+    return out.str();
+  }
+  TemporaryFolder folder;
+  RunStore store{folder / "runs.db"};
+  RunId run{};
+  std::vector<StoredTrial> trials;
+};
+
+/// A reader of RFC 4180 that knows nothing of the writer: records of fields.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> records(1, {""});
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    std::string& field = records.back().back();
+    if (quoted) {
+      if (c != '"')
+        field += c;
+      else if (i + 1 < text.size() && text[i + 1] == '"')
+        field += text[++i];
+      else
+        quoted = false;
+    } else if (c == '"') {
+      REQUIRE(field.empty());
+      quoted = true;
+    } else if (c == ',') {
+      records.back().emplace_back();
+    } else if (c == '\r') {
+      REQUIRE(text.at(++i) == '\n');
+      records.push_back({""});
+    } else {
+      REQUIRE(c != '\n');
+      field += c;
+    }
+  }
+  REQUIRE_FALSE(quoted);
+  REQUIRE(records.back() == std::vector<std::string>{""});
+  records.pop_back();
+  return records;
+}
+
+}  // namespace
+
+TEST_CASE("export: format names") {
+  for (const auto format :
+       {ExportFormat::json_lines, ExportFormat::csv, ExportFormat::t4, ExportFormat::t4_metadata})
+    CHECK(export_format_from(to_string(format)) == format);
+  CHECK_FALSE(export_format_from("xml"));
+}
+
+TEST_CASE("export: JSON Lines hold one trial a line with everything") {
+  const Exported exported;
+  std::istringstream in(exported.as(ExportFormat::json_lines));
+  std::size_t i = 0;
+  for (std::string line; std::getline(in, line); ++i) {
+    const json object = json::parse(line);
+    const StoredTrial& trial = exported.trials.at(i);
+    REQUIRE(random_outcome::same(object.get<Outcome>(), trial.outcome));
+    REQUIRE(object["position"] == trial.position);
+    REQUIRE(object["elapsed"] == trial.elapsed);
+    REQUIRE(object["at"] == trial.at);
+    REQUIRE(object["point"] == json::array({1}));
+    REQUIRE(object.contains("candidate") == trial.candidate.has_value());
+    if (trial.candidate) {
+      REQUIRE(object["candidate"]["key"] == trial.candidate->key);
+      REQUIRE(object["candidate"]["values"] == json::parse(trial.candidate->values));
+    }
+    REQUIRE(object["run"]["problem"] == "mat,mul \"x\"");
+    REQUIRE(object["run"]["seed"] == 7);
+    REQUIRE(object.contains("inner") == (i == 2));
+    if (i == 2) REQUIRE(object["inner"][0]["evaluation"]["measurement"]["seconds"] == 0.5);
+  }
+  CHECK(i == exported.trials.size());
+}
+
+TEST_CASE("export: CSV reads back by RFC 4180 with the same numbers") {
+  const Exported exported;
+  const auto records = read_csv(exported.as(ExportFormat::csv));
+  REQUIRE(records.size() == exported.trials.size() + 1);
+  std::map<std::string, std::size_t> column;
+  for (std::size_t c = 0; c < records[0].size(); ++c) column[records[0][c]] = c;
+  CHECK(column.size() == records[0].size());
+  CHECK(records[0][0] == "run");
+  CHECK(records[0][8] == "verdict");
+  CHECK(records[0][28] == "provenance");
+  CHECK(records[0][29] == "tunable.FAST");
+  for (std::size_t i = 0; i < exported.trials.size(); ++i) {
+    const auto& record = records[i + 1];
+    REQUIRE(record.size() == records[0].size());
+    const auto field = [&](const char* name) { return record.at(column.at(name)); };
+    const StoredTrial& trial = exported.trials[i];
+    const Evaluation& evaluation = trial.outcome.evaluation;
+    REQUIRE(field("problem") == "mat,mul \"x\"");
+    REQUIRE(field("verdict") == to_string(evaluation.verdict));
+    REQUIRE(field("reason") == evaluation.reason);
+    REQUIRE(field("provenance") == evaluation.provenance);
+    REQUIRE(std::strtod(field("elapsed_seconds").c_str(), nullptr) == trial.elapsed);
+    if (trial.outcome.ok()) {
+      REQUIRE(std::strtod(field("seconds").c_str(), nullptr) == evaluation.measurement.seconds);
+      REQUIRE(std::strtod(field("objective").c_str(), nullptr) == trial.outcome.objective);
+      REQUIRE(field("speedup").empty() != evaluation.measurement.speedup.has_value());
+    } else {
+      REQUIRE(field("seconds").empty());
+      REQUIRE(field("objective").empty());
+    }
+    if (trial.candidate) {
+      REQUIRE(field("config_key") == trial.candidate->key);
+      REQUIRE(field("tunable.TILE") == (i % 2 == 0 ? "16" : "0.1"));
+      REQUIRE(field("tunable.S") == (i % 2 == 0 ? "a,\"b" : ""));
+    }
+    for (const auto& [name, value] : evaluation.features)
+      REQUIRE(std::strtod(field(("feature." + name).c_str()).c_str(), nullptr) == value);
+  }
+}
+
+TEST_CASE("export: T4 has what its schema requires, of the types it requires") {
+  const Exported exported;
+  const json document = json::parse(exported.as(ExportFormat::t4));
+  CHECK(document.at("schema_version") == "1.0.0");
+  CHECK(document.at("metadata").at("timeunit") == "milliseconds");
+  std::vector<const StoredTrial*> tried;
+  for (const StoredTrial& trial : exported.trials)
+    if (trial.candidate) tried.push_back(&trial);
+  const json& results = document.at("results");
+  REQUIRE(results.is_array());
+  REQUIRE(results.size() == tried.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const json& result = results[i];
+    const Evaluation& evaluation = tried[i]->outcome.evaluation;
+    REQUIRE(result.at("timestamp").is_string());
+    REQUIRE(result.at("configuration") == json::parse(tried[i]->candidate->values));
+    REQUIRE(result.at("objectives") == json::array({"time"}));
+    const json& times = result.at("times");
+    for (const char* const name : {"compilation_time", "compilation", "benchmark", "validation"})
+      REQUIRE(times.at(name).is_number());
+    REQUIRE(times["compilation_time"].get<double>() == evaluation.phases.build * 1e3);
+    REQUIRE(times.at("runtimes").is_array());
+    const std::string invalidity = result.at("invalidity");
+    const std::map<Verdict, std::string> expected{{Verdict::ok, "correct"},
+                                                  {Verdict::rejected, "constraints"},
+                                                  {Verdict::build_failed, "compile"},
+                                                  {Verdict::launch_failed, "runtime"},
+                                                  {Verdict::crashed, "runtime"},
+                                                  {Verdict::timed_out, "timeout"},
+                                                  {Verdict::wrong_result, "correctness"},
+                                                  {Verdict::cheated, "correctness"}};
+    REQUIRE(invalidity == expected.at(evaluation.verdict));
+    REQUIRE(result.at("correctness").is_number());
+    REQUIRE((result["correctness"] == 1.0) ==
+            (invalidity == "correct" ||
+             (evaluation.verdict == Verdict::wrong_result && evaluation.progress >= 0.75)));
+    for (const json& measurement : result.at("measurements")) {
+      REQUIRE(measurement.at("name").is_string());
+      const json& value = measurement.at("value");
+      REQUIRE((value.is_number() || value.is_string() || value.is_array()));
+      REQUIRE(measurement.at("unit").is_string());
+    }
+    if (evaluation.verdict == Verdict::ok && evaluation.measurement.shapes.size() == 1)
+      REQUIRE(times["runtimes"].size() == evaluation.measurement.shapes[0].samples.size());
+  }
+  const json metadata = json::parse(exported.as(ExportFormat::t4_metadata));
+  CHECK(metadata.at("schema_version") == "1.0.0");
+  CHECK(metadata.at("metadata").at("hardware").at("hardware_description").at(0).at("device") == "cpu");
+  CHECK(metadata.at("metadata").at("hardware").at("operating_system") == "Linux");
+  CHECK(metadata.at("metadata").at("environment").at("device_query") == json{{"clock", 3}});
+  CHECK(metadata.at("metadata").at("environment").at("requirements").at(1) == "g++ 12");
+}
+
+TEST_CASE("export: a run without trials, a run that is not there, a stream that fails") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run({.name = "empty"});
+  std::ostringstream out;
+  export_run(store, run, ExportFormat::t4, out);
+  CHECK(json::parse(out.str()).at("results").empty());
+  CHECK_THROWS_AS(export_run(store, RunId{9}, ExportFormat::csv, out), StoreError);
+  out.setstate(std::ios::badbit);
+  CHECK_THROWS_AS(export_run(store, run, ExportFormat::csv, out), StoreError);
+}

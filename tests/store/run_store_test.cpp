@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/store/run_store.hpp"
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "support/random_outcome.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+RunInfo info(const std::string& name = "first") {
+  return {name,
+          "matmul",
+          "d1g3st",
+          "random",
+          "template",
+          "host",
+          "{\"budget\":20}",
+          18446744073709551615ULL,
+          "cpu-0",
+          "g++ 12 -O3",
+          "{\"os\":\"linux\"}"};
+}
+
+StoredTrial trial(Rng& rng, std::uint64_t id) {
+  StoredTrial t;
+  t.point = "[1,2]";
+  t.outcome = random_outcome::outcome(rng, id);
+  if (rng.chance(0.8)) t.candidate = StoredCandidate{"kernel-a", "[1,2]", "16,true", "{\"A\":16}"};
+  t.elapsed = static_cast<double>(id) * 0.5;
+  return t;
+}
+
+void execute(const std::filesystem::path& file, const char* sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+}
+
+}  // namespace
+
+TEST_CASE("RunStore: a run reads back as it was written, by another object too") {
+  const TemporaryFolder folder;
+  const auto file = folder / "deep/er/runs.db";
+  Rng rng(4);
+  std::vector<StoredTrial> written;
+  RunId id{};
+  {
+    RunStore store(file);
+    id = store.begin_run(info());
+    for (std::uint64_t i = 0; i < 600; ++i) {
+      written.push_back(trial(rng, i * 3));
+      store.add_trial(id, {}, written.back(),
+                      StoredKernel{"kernel-a", "device\n", std::string("ho\0st", 5), ""});
+    }
+    store.end_run(id, "done", 7.5);
+  }
+  const RunStore store(file);
+  CHECK(store.file() == file);
+  const RunRow run = store.run(id);
+  CHECK(run.info.name == "first");
+  CHECK(run.info.problem == "matmul");
+  CHECK(run.info.problem_digest == "d1g3st");
+  CHECK(run.info.policy == "random");
+  CHECK(run.info.generator == "template");
+  CHECK(run.info.evaluator == "host");
+  CHECK(run.info.options == "{\"budget\":20}");
+  CHECK(run.info.seed == 18446744073709551615ULL);
+  CHECK(run.info.device == "cpu-0");
+  CHECK(run.info.toolchain == "g++ 12 -O3");
+  CHECK(run.info.environment == "{\"os\":\"linux\"}");
+  CHECK(run.reason == "done");
+  CHECK(run.seconds == 7.5);
+  CHECK(run.trials == 600);
+  CHECK(run.started.size() == 24);
+  CHECK(run.finished.has_value());
+
+  const std::vector<StoredTrial> read = store.trials(id);
+  REQUIRE(read.size() == written.size());
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    REQUIRE(read[i].position == i);
+    REQUIRE(random_outcome::same(read[i].outcome, written[i].outcome));
+    REQUIRE(read[i].point == written[i].point);
+    REQUIRE(read[i].elapsed == written[i].elapsed);
+    REQUIRE(read[i].candidate.has_value() == written[i].candidate.has_value());
+    if (read[i].candidate) {
+      REQUIRE(read[i].candidate->kernel == "kernel-a");
+      REQUIRE(read[i].candidate->config == "[1,2]");
+      REQUIRE(read[i].candidate->key == "16,true");
+      REQUIRE(read[i].candidate->values == "{\"A\":16}");
+    }
+  }
+  CHECK(store.kernel("kernel-a") == StoredKernel{"kernel-a", "device\n", std::string("ho\0st", 5), ""});
+  CHECK_FALSE(store.kernel("kernel-b").has_value());
+  CHECK(random_outcome::same(store.trial(id, TrialId{30})->outcome, written[10].outcome));
+  CHECK_FALSE(store.trial(id, TrialId{31}).has_value());
+}
+
+TEST_CASE("RunStore: the best trial is the lowest objective among the right ones") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run(info());
+  CHECK_FALSE(store.best_trial(run).has_value());
+  CHECK_FALSE(store.run(run).best.has_value());
+  const double objectives[] = {3.0, 1.5, 2.0, 1.5};
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    StoredTrial t;
+    t.point = "0";
+    t.outcome.id = TrialId{i};
+    t.outcome.objective = objectives[i];
+    store.add_trial(run, {}, t);
+  }
+  StoredTrial wrong;
+  wrong.point = "0";
+  wrong.outcome.id = TrialId{4};
+  wrong.outcome.objective = 0.1;
+  wrong.outcome.evaluation = Evaluation::failed(Verdict::wrong_result, "no");
+  store.add_trial(run, {}, wrong);
+  CHECK(store.best_trial(run)->outcome.id == TrialId{1});
+  CHECK(store.run(run).best == 1.5);
+}
+
+TEST_CASE("RunStore: runs are found by number, name, filter and as the latest") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  CHECK_FALSE(store.find_run("latest").has_value());
+  const RunId a = store.begin_run(info("alpha"));
+  const RunId b = store.begin_run(info("beta"));
+  RunInfo unnamed = info("");
+  unnamed.device = "gpu-1";
+  const RunId c = store.begin_run(unnamed);
+  store.end_run(b, "done", 1);
+  CHECK(store.find_run("alpha")->id == a);
+  CHECK(store.find_run(std::to_string(number(b)))->id == b);
+  CHECK(store.find_run("latest")->id == c);
+  CHECK(store.find_run("matmul")->id == c);  // unnamed runs bear their problem's name
+  CHECK_FALSE(store.find_run("gamma").has_value());
+  CHECK_FALSE(store.find_run("99").has_value());
+  REQUIRE(store.runs().size() == 3);
+  CHECK(store.runs().front().id == c);
+  CHECK(store.runs({.name = "alpha"}).size() == 1);
+  CHECK(store.runs({.problem = "matmul"}).size() == 3);
+  CHECK(store.runs({.problem = "other"}).empty());
+  CHECK(store.runs({.problem_digest = "d1g3st"}).size() == 3);
+  CHECK(store.runs({.device = "gpu-1"}).size() == 1);
+  CHECK(store.runs({.unfinished = true}).size() == 2);
+  CHECK(store.runs({.limit = 2}).size() == 2);
+  store.continue_run(b);
+  CHECK(store.runs({.unfinished = true}).size() == 3);
+  CHECK_THROWS_AS(store.continue_run(RunId{99}), StoreError);
+  CHECK_THROWS_AS((void)store.run(RunId{99}), StoreError);
+  store.remove_run(a);
+  CHECK_FALSE(store.find_run("alpha").has_value());
+}
+
+TEST_CASE("RunStore: removing a run takes its trials and leaves the others'") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  Rng rng(8);
+  const RunId a = store.begin_run(info("a"));
+  const RunId b = store.begin_run(info("b"));
+  for (const RunId run : {a, b}) {
+    store.add_trial(run, {}, trial(rng, 0));
+    store.add_inner(run, TrialId{0}, {});
+  }
+  store.remove_run(a);
+  CHECK(store.trials(a).empty());
+  CHECK(store.inner_trials(a).empty());
+  CHECK(store.events(a).empty());
+  CHECK(store.trials(b).size() == 1);
+  CHECK(store.inner_trials(b).size() == 1);
+}
+
+TEST_CASE("RunStore: events keep their order; a revision keeps what was told first") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run(info());
+  Rng rng(5);
+  const StoredTrial first = trial(rng, 0);
+  const std::vector<AskEvent> asks{{4, 3}, {1, 0}};
+  store.add_trial(run, asks, first);
+  Outcome second = first.outcome, third = first.outcome;
+  second.evaluation = random_outcome::evaluation(rng);
+  third.evaluation = random_outcome::evaluation(rng);
+  store.add_revision(run, {}, second);
+  store.add_revision(run, std::vector<AskEvent>{{2, 2}}, third);
+  store.add_asks(run, std::vector<AskEvent>{{9, 1}});
+  CHECK_THROWS_AS(store.add_revision(run, {}, trial(rng, 77).outcome), StoreError);
+
+  const auto events = store.events(run);
+  REQUIRE(events.size() == 7);
+  CHECK(std::get<AskEvent>(events[0]).wanted == 4);
+  CHECK(std::get<AskEvent>(events[0]).returned == 3);
+  CHECK(std::get<AskEvent>(events[1]).returned == 0);
+  REQUIRE(std::get<StoredTold>(events[2]).first.has_value());
+  CHECK(random_outcome::same(*std::get<StoredTold>(events[2]).first, first.outcome));
+  CHECK(random_outcome::same(std::get<StoredRevision>(events[3]).outcome, second));
+  CHECK(std::get<AskEvent>(events[4]).wanted == 2);
+  CHECK(random_outcome::same(std::get<StoredRevision>(events[5]).outcome, third));
+  CHECK(std::get<AskEvent>(events[6]).wanted == 9);
+  const Outcome now = store.trial(run, TrialId{0})->outcome;
+  CHECK(random_outcome::same(now.evaluation, third.evaluation));
+}
+
+TEST_CASE("RunStore: inner trials are kept under their parent, the last of a number wins") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run(info());
+  store.add_inner(run, TrialId{3}, {1, "b", Evaluation::succeeded(2.0)});
+  store.add_inner(run, TrialId{3}, {0, "a", Evaluation::failed(Verdict::crashed, "x")});
+  store.add_inner(run, TrialId{1}, {0, "c", Evaluation::succeeded(1.0)});
+  store.add_inner(run, TrialId{3}, {1, "b2", Evaluation::succeeded(4.0)});
+  const auto all = store.inner_trials(run);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].parent == TrialId{1});
+  CHECK(all[0].trial.key == "c");
+  CHECK(all[1].trial.evaluation.verdict == Verdict::crashed);
+  CHECK(all[2].trial.key == "b2");
+  CHECK(all[2].trial.evaluation.measurement.seconds == 4.0);
+  CHECK(store.inner_trials(run, TrialId{3}).size() == 2);
+}
+
+TEST_CASE("RunStore: a trial is written whole or not at all") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run(info());
+  Rng rng(6);
+  store.add_trial(run, {}, trial(rng, 0));
+  // The same number again breaks the trial's uniqueness after its asks were written.
+  CHECK_THROWS_AS(store.add_trial(run, std::vector<AskEvent>{{1, 1}}, trial(rng, 0)), StoreError);
+  CHECK(store.events(run).size() == 1);
+  store.add_trial(run, std::vector<AskEvent>{{1, 1}}, trial(rng, 1));
+  CHECK(store.events(run).size() == 3);
+  CHECK_THROWS_AS(store.add_trial(RunId{42}, {}, trial(rng, 1)), StoreError);
+}
+
+TEST_CASE("RunStore: a newer schema, another program's database and no database are refused clearly") {
+  const TemporaryFolder folder;
+  { RunStore store(folder / "newer.db"); }
+  execute(folder / "newer.db", "PRAGMA user_version = 99");
+  CHECK_THROWS_WITH_AS(RunStore(folder / "newer.db"), doctest::Contains("newer kernelsearch"), StoreError);
+  execute(folder / "other.db", "CREATE TABLE t(x); PRAGMA user_version = 1");
+  CHECK_THROWS_WITH_AS(RunStore(folder / "other.db"), doctest::Contains("not a kernelsearch store"),
+                       StoreError);
+  std::ofstream(folder / "text.db") << std::string(5000, 'x');
+  CHECK_THROWS_WITH_AS(RunStore(folder / "text.db"), doctest::Contains("no kernelsearch store"), StoreError);
+  CHECK_THROWS_AS(RunStore("/proc/no/such/place.db"), StoreError);
+}
+
+TEST_CASE("RunStore: it runs in WAL mode with the schema's version") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  store.begin_run(info());
+  CHECK(std::filesystem::exists(folder / "runs.db-wal"));
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open((folder / "runs.db").c_str(), &database) == SQLITE_OK);
+  sqlite3_stmt* statement = nullptr;
+  REQUIRE(sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &statement, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
+  CHECK(sqlite3_column_int(statement, 0) == RunStore::schema_version);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+}
+
+TEST_CASE("RunStore: several processes create and write one file at once") {
+  const TemporaryFolder folder;
+  const auto file = folder / "runs.db";
+  constexpr int processes = 4;
+  constexpr std::uint64_t each = 60;
+  std::vector<pid_t> children;
+  for (int p = 0; p < processes; ++p) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      int code = 0;
+      try {
+        RunStore store(file);
+        const RunId run = store.begin_run(info("process"));
+        Rng rng(static_cast<std::uint64_t>(p));
+        for (std::uint64_t i = 0; i < each; ++i) store.add_trial(run, {}, trial(rng, i));
+        store.end_run(run, "done", 1);
+      } catch (...) {
+        code = 1;
+      }
+      _exit(code);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  const RunStore store(file);
+  const auto runs = store.runs();
+  REQUIRE(runs.size() == processes);
+  for (const RunRow& run : runs) CHECK(run.trials == each);
+}
+
+TEST_CASE("RunStore: several threads use one object at once") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&store, t] {
+      const RunId run = store.begin_run(info("thread" + std::to_string(t)));
+      Rng rng(static_cast<std::uint64_t>(t));
+      for (std::uint64_t i = 0; i < 40; ++i) {
+        store.add_trial(run, {}, trial(rng, i));
+        store.put_result(std::to_string(i), "cpu", Evaluation::succeeded(1));
+        (void)store.find_result(std::to_string(i));
+        (void)store.best_trial(run);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (const RunRow& run : store.runs()) CHECK(run.trials == 40);
+}
+
+TEST_CASE("RunStore: the default file follows the environment") {
+  const auto set = [](const char* name, const char* value) { setenv(name, value, 1); };
+  const char* const home = std::getenv("HOME");
+  const std::string home_before = home == nullptr ? "" : home;
+  unsetenv("KERNELSEARCH_STORE");
+  set("XDG_DATA_HOME", "/data/me");
+  CHECK(RunStore::default_path() == "/data/me/kernelsearch/runs.db");
+  set("XDG_DATA_HOME", "relative");
+  set("HOME", "/home/me");
+  CHECK(RunStore::default_path() == "/home/me/.local/share/kernelsearch/runs.db");
+  set("KERNELSEARCH_STORE", "mine.db");
+  CHECK(RunStore::default_path() == "mine.db");
+  unsetenv("KERNELSEARCH_STORE");
+  unsetenv("XDG_DATA_HOME");
+  unsetenv("HOME");
+  CHECK_THROWS_AS((void)RunStore::default_path(), StoreError);
+  if (!home_before.empty()) set("HOME", home_before.c_str());
+}
