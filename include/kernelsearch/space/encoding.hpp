@@ -39,7 +39,7 @@ class Encoding {
   /// `tile`, `log2(block)`, `layout=row`, `order[0]`.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
   /// The tunable that feature `feature` belongs to.
-  [[nodiscard]] std::size_t tunable_of(std::size_t feature) const { return owners_.at(feature); }
+  [[nodiscard]] std::size_t tunable_of(std::size_t feature) const;
 
   /// The features of a configuration.
   [[nodiscard]] std::vector<double> encode(const Config& config) const;

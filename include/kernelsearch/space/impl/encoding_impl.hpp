@@ -62,6 +62,15 @@ KERNELSEARCH_INLINE Encoding::Encoding(Space space) : space_(std::move(space)) {
   }
 }
 
+KERNELSEARCH_INLINE std::size_t Encoding::tunable_of(std::size_t feature) const {
+  if (feature >= owners_.size()) {
+    detail::raise<ConfigError>("no such feature",
+                               std::to_string(feature) + " of " + std::to_string(owners_.size()),
+                               "use one below size()");
+  }
+  return owners_[feature];
+}
+
 KERNELSEARCH_INLINE void Encoding::encode(const Config& config, std::span<double> out) const {
   if (config.indices.size() != space_.size() || out.size() != size()) {
     detail::raise<ConfigError>("the configuration is one of another space",

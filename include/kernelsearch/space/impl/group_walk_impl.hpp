@@ -66,7 +66,7 @@ class GroupWalk {
         domains_(domains),
         max_states_(max_states) {}
 
-  /// False where more than `max_states` states would be needed.
+  /// False where more than `max_states` states would be needed, or work in proportion.
   bool run(Layers& layers) {
     WordRows states(0);
     states.number(nullptr, 0);
@@ -81,6 +81,7 @@ class GroupWalk {
         expand(level, states.row(state), next, layer);
         layer.begin.push_back(static_cast<std::uint32_t>(layer.value.size()));
         if (total + next.size() > max_states_ || layer.value.size() > 8 * max_states_) return false;
+        if (work_ > 200 * static_cast<std::uint64_t>(max_states_)) return false;  // a minute for ten million
       }
       total += next.size();
       layers.layers.push_back(std::move(layer));
@@ -307,6 +308,7 @@ class GroupWalk {
     for (const auto& [key, bits] : bucket) {
       if (key == memo_key_) return bits;
     }
+    work_ += size_;
     run_steps(memo.steps, size_, all_.data());
     std::vector<std::uint64_t> bits((size_ + 63) / 64, 0);
     const Column column = registers_[memo.root];
@@ -339,6 +341,7 @@ class GroupWalk {
         registers_[gathers_[g].target] = {gathered_[g].data(), true};
       }
     }
+    work_ += n;
     load(inputs_, state);
     run_steps(steps_, n, positions);
 
@@ -385,6 +388,7 @@ class GroupWalk {
   const std::vector<std::uint32_t>& order_;
   const std::vector<std::vector<std::uint32_t>>& domains_;
   std::size_t max_states_;
+  std::uint64_t work_ = 0;  // rows evaluated
 
   // of the level being expanded
   std::size_t size_ = 0;

@@ -36,7 +36,7 @@ class LevelNodes {
  public:
   LevelNodes(const Formulas& formulas, const std::vector<const Relation*>& relations,
              const std::vector<std::uint32_t>& order)
-      : formulas_(formulas), order_(order) {
+      : formulas_(formulas) {
     for (std::uint32_t level = 0; level < order.size(); ++level) level_of_.emplace(order[level], level);
     checks.resize(order.size());
     tests.resize(order.size());
@@ -189,7 +189,6 @@ class LevelNodes {
   }
 
   const Formulas& formulas_;
-  const std::vector<std::uint32_t>& order_;
   std::unordered_map<std::uint32_t, std::uint32_t> level_of_;
   std::unordered_map<NodeId, std::uint32_t> arranged_;
   std::map<std::tuple<int, bool, std::vector<std::uint32_t>>, std::uint32_t> operations_;

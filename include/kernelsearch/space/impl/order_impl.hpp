@@ -21,7 +21,7 @@ class GroupOrder {
  public:
   GroupOrder(const Formulas& formulas, const std::vector<const Relation*>& relations,
              std::vector<std::uint32_t> group)
-      : formulas_(formulas), group_(std::move(group)) {
+      : formulas_(formulas), group_(std::move(group)), nodes_(formulas.size()) {
     for (std::size_t i = 0; i < group_.size(); ++i) {
       sizes_.push_back(static_cast<double>(formulas.domain_size(group_[i])));
     }
@@ -35,6 +35,7 @@ class GroupOrder {
         for (const std::size_t i : part.members) part.mask |= std::uint64_t{1} << i;
       }
       parts_.push_back(std::move(part));
+      if (relation->root != Formulas::none && group_.size() <= 64) describe(relation->root);
     }
   }
 
@@ -130,32 +131,32 @@ class GroupOrder {
     return kept(part.relation->root);
   }
 
-  bool assigned(const FormulaNode& node) const {
-    return std::all_of(node.scope.begin(), node.scope.end(), [&](std::uint32_t tunable) {
-      const auto at =
-          static_cast<std::size_t>(std::find(group_.begin(), group_.end(), tunable) - group_.begin());
-      return ((set_ >> at) & 1) != 0;
-    });
-  }
-
-  /// Distinct values of a node whose tunables are all assigned.
-  double distinct(const FormulaNode& node) const {
-    double product = 1;
-    for (const std::uint32_t tunable : node.scope)
-      product *= static_cast<double>(formulas_.domain_size(tunable));
-    return node.real ? product : std::min(product, node.high - node.low + 1);
+  /// What the estimates ask about each node, once: its tunables as a set and how many values it can have.
+  void describe(NodeId id) {
+    Node& info = nodes_[id];
+    if (info.known) return;
+    const FormulaNode& node = formulas_.node(id);
+    info.known = true;
+    for (const std::uint32_t tunable : node.scope) {
+      const auto at = std::find(group_.begin(), group_.end(), tunable) - group_.begin();
+      info.mask |= std::uint64_t{1} << at;
+      info.distinct *= static_cast<double>(formulas_.domain_size(tunable));
+    }
+    if (!node.real) info.distinct = std::min(info.distinct, node.high - node.low + 1);
+    for (const NodeId arg : node.args) describe(arg);
   }
 
   double kept(NodeId id) const {
+    const Node& info = nodes_[id];
+    if ((info.mask & set_) == 0) return 1;
+    if ((info.mask & ~set_) == 0) return info.distinct;
     const FormulaNode& node = formulas_.node(id);
-    if (node.scope.empty()) return 1;
-    if (assigned(node)) return distinct(node);
     double product = 1, joined = 1, span = 0;
     const bool many = is_many(node.op) && !node.real;
     for (const NodeId arg : node.args) {
-      const FormulaNode& operand = formulas_.node(arg);
-      if (many && assigned(operand)) {
-        joined *= distinct(operand);
+      if (many && (nodes_[arg].mask & ~set_) == 0) {
+        const FormulaNode& operand = formulas_.node(arg);
+        joined *= nodes_[arg].distinct;
         span = node.op == FormulaOp::add ? span + operand.high - operand.low
                                          : std::numeric_limits<double>::infinity();
         if (is_logic(node.op)) span = 1;
@@ -200,6 +201,12 @@ class GroupOrder {
   std::vector<std::uint32_t> group_;
   std::vector<double> sizes_;
   std::vector<Part> parts_;
+  struct Node {
+    std::uint64_t mask = 0;
+    double distinct = 1;
+    bool known = false;
+  };
+  std::vector<Node> nodes_;
   std::uint64_t set_ = 0;
 };
 
