@@ -46,6 +46,9 @@ function(kernelsearch_library name)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
   # Not linked: a build-tree export would then demand that the flags be exported too.
   target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:kernelsearch_build_flags,INTERFACE_COMPILE_OPTIONS>)
+  if(KERNELSEARCH_SANITIZE)  # whoever links instrumented code needs the run-time
+    target_link_options(${target} INTERFACE $<BUILD_INTERFACE:-fsanitize=${KERNELSEARCH_SANITIZE}>)
+  endif()
   set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_COMPONENTS ${name})
 endfunction()
 
