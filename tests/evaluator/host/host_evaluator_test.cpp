@@ -53,9 +53,15 @@ std::string sum_problem(const std::string& kernel) {
                   "function": "sum_reference"}})";
 }
 
-// "// expect: VERDICT: words of the reason"
+// "// expect: VERDICT: words of the reason"; VERDICT may be two joined by `|` where which of them it is
+// depends on the call at which the kernel is found out.
 struct Expectation {
   std::string verdict, words;
+  [[nodiscard]] bool allows(std::string_view got) const {
+    const auto bar = verdict.find('|');
+    return bar == std::string::npos ? got == verdict
+                                    : got == verdict.substr(0, bar) || got == verdict.substr(bar + 1);
+  }
 };
 
 Expectation expectation(const std::string& source) {
@@ -95,7 +101,8 @@ TEST_CASE("HostEvaluator: hostile kernels get the verdict that each deserves") {
     CAPTURE(path.filename().string());
     const Evaluation e = judge(source);
     CAPTURE(e.reason);
-    CHECK(to_string(e.verdict) == expected.verdict);
+    CHECK_MESSAGE(expected.allows(to_string(e.verdict)), to_string(e.verdict)
+                                                             << " instead of " << expected.verdict);
     CHECK(e.reason.find(expected.words) != std::string::npos);
     CHECK(e.progress < 1.0);
     CHECK(e.measurement.shapes.empty());
