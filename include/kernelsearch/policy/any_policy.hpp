@@ -17,9 +17,12 @@ class AnyPolicy {
  public:
   using Proposal = P;
 
-  template <SearchPolicy Policy>
-  requires std::same_as<typename Policy::Proposal, Proposal> &&(!std::same_as<Policy, AnyPolicy>)AnyPolicy(
-      Policy policy)  // NOLINT(google-explicit-constructor): as std::function, made of what it wraps
+  // Itself is excluded first: whether AnyPolicy is a SearchPolicy would ask whether it can be moved, and so
+  // on.
+  template <class Policy>
+  requires(!std::same_as<Policy, AnyPolicy>) &&
+      SearchPolicy<Policy>&& std::same_as<typename Policy::Proposal, Proposal> AnyPolicy(
+          Policy policy)  // NOLINT(google-explicit-constructor): as std::function, made of what it wraps
       : model_(std::make_unique<Model<Policy>>(std::move(policy))) {}
 
   std::vector<Proposal> ask(std::size_t n) { return model_->ask(n); }
