@@ -41,6 +41,6 @@ TEST_CASE("load_record: asks, told trials and revisions come back in order with 
   CHECK_FALSE(second.trial.candidate.has_value());
   CHECK(second.proposal == 8);
   CHECK(std::get<RevisedEvent>(record.events[3]).outcome.objective == 9.0);
-  CHECK_THROWS_AS((load_record<Config, int>(store, run)), ConfigError);
-  CHECK_THROWS_AS((load_record<int, int>(store, RunId{9})), StoreError);
+  CHECK_THROWS_AS((void)(load_record<Config, int>(store, run)), ConfigError);
+  CHECK_THROWS_AS((void)(load_record<int, int>(store, RunId{9})), StoreError);
 }
