@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "store_access.hpp"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <filesystem>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/report/format.hpp"
 
 namespace kernelsearch::app {
 
@@ -26,11 +25,7 @@ RunRow require_run(const RunStore& store, const std::string& number_or_name) {
 }
 
 std::string seconds_text(double seconds) {
-  if (!std::isfinite(seconds)) return "-";
-  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (seconds >= 1e-6) return fmt::format("{:.3g} us", seconds * 1e6);
-  return fmt::format("{:.3g} ns", seconds * 1e9);
+  return std::isfinite(seconds) ? format_seconds(seconds, 3) : "-";
 }
 
 }  // namespace kernelsearch::app

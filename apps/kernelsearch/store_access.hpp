@@ -15,7 +15,7 @@ namespace kernelsearch::app {
 /// The run of that number or name, `latest` for the newest. ConfigError with what to do when there is none.
 [[nodiscard]] RunRow require_run(const RunStore& store, const std::string& number_or_name);
 
-/// Seconds with a unit that keeps three digits: `1.23 ms`.
+/// A time as reports write it, to three digits; `-` for what was never measured.
 [[nodiscard]] std::string seconds_text(double seconds);
 
 }  // namespace kernelsearch::app
