@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 jobs=${JOBS:-$(nproc)}
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libeigen3-dev libsqlite3-dev
-  libcli11-dev libssl-dev bubblewrap)
+  libcli11-dev libssl-dev zlib1g-dev libboost1.81-dev bubblewrap)
 test_packages=(doctest-dev ccache clang clang-format python3)
 
 say() { printf '\n== %s\n' "$*" >&2; }

@@ -142,7 +142,7 @@ int tune(const TuneOptions& given) {
   const RunInfo info = run_info(o, evaluator, digest);
   if (plan.resumed) check_same_ground(*plan.resumed, info);
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);
-  AnyPolicy<Config> policy = make_config_policy(o.policy, kernel->space, o.seed);
+  AnyPolicy<Config> policy = make_config_policy(o.policy, {kernel->space, o.seed});
   const BudgetOption budget = parse_budget(o.budget);
 
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});

@@ -42,6 +42,7 @@
 #include "kernelsearch/policy/any_policy.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/policy/search_policy.hpp"

@@ -46,7 +46,7 @@ struct Valley {
 
 std::string search(std::string_view policy, std::size_t in_flight) {
   const Space space = make_space();
-  Optimizer loop{make_config_policy(policy, space, 1),
+  Optimizer loop{make_config_policy(policy, {space, 1}),
                  TemplateGenerator{Kernel{{}, space}},
                  Cached{Valley{}, [](const Candidate& c) { return c.kernel->space.key(c.config); }},
                  {.in_flight = in_flight}};
@@ -113,7 +113,10 @@ int main() {
       check(reaches_handler(
                 "tile", [] { (void)SpaceBuilder().add(Tunable::boolean("tile")).require("tiel").build(); }),
             "a constraint on an unknown name reaches the handler");
-  right &= check(reaches_handler("random", [] { (void)make_config_policy("ranom", make_space(), 1); }),
+  right &= check(reaches_handler("random",
+                                 [] {
+                                   (void)make_config_policy("ranom", {make_space(), 1});
+                                 }),
                  "a misspelt policy reaches the handler");
   return right ? 0 : 1;
 }

@@ -14,12 +14,12 @@ TEST_CASE("registry: every policy listed can be made by its name and keeps the c
   for (const ConfigPolicyEntry& entry : config_policies()) {
     CAPTURE(entry.name);
     policy_contract::check([&entry](const Space& space, std::uint64_t seed) {
-      return make_config_policy(entry.name, space, seed);
+      return make_config_policy(entry.name, {space, seed});
     });
   }
 }
 
 TEST_CASE("registry: an unknown name is refused with the names there are") {
-  CHECK_THROWS_WITH_AS((void)make_config_policy("randon", policy_contract::small_space(), 1),
+  CHECK_THROWS_WITH_AS((void)make_config_policy("randon", {policy_contract::small_space(), 1}),
                        doctest::Contains("randon; did you mean random?"), ConfigError);
 }

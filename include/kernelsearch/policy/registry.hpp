@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kernelsearch/policy/any_policy.hpp"
+#include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/space/space.hpp"
 
 namespace kernelsearch {
@@ -15,15 +16,14 @@ namespace kernelsearch {
 struct ConfigPolicyEntry {
   std::string_view name;
   std::string_view summary;
-  AnyPolicy<Config> (*make)(const Space& space, std::uint64_t seed);
+  AnyPolicy<Config> (*make)(const PolicySetup& setup);
 };
 
 /// All of them, by name.
 [[nodiscard]] std::span<const ConfigPolicyEntry> config_policies();
 
 /// The policy of that name; ConfigError with the nearest name when there is none.
-[[nodiscard]] AnyPolicy<Config> make_config_policy(std::string_view name, const Space& space,
-                                                   std::uint64_t seed);
+[[nodiscard]] AnyPolicy<Config> make_config_policy(std::string_view name, const PolicySetup& setup);
 
 }  // namespace kernelsearch
 

@@ -18,25 +18,22 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
   using Any = AnyPolicy<Config>;
   static constexpr ConfigPolicyEntry entries[] = {
       {"exhaustive", "every valid configuration once, in order",
-       [](const Space& space, std::uint64_t) { return Any(Exhaustive(space)); }},
+       [](const PolicySetup& s) { return Any(Exhaustive(s.space)); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
-       [](const Space& space, std::uint64_t seed) {
-         return Any(IteratedLocalSearch(space, {.seed = seed}));
-       }},
+       [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
       {"random", "uniform draws without repetition: the baseline",
-       [](const Space& space, std::uint64_t seed) {
-         return Any(RandomSearch(space, {.seed = seed, .default_first = true}));
+       [](const PolicySetup& s) {
+         return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = true}));
        }},
   };
   return entries;
 }
 
-KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, const Space& space,
-                                                         std::uint64_t seed) {
+KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, const PolicySetup& setup) {
   std::string known;
   std::vector<std::string> names;
   for (const ConfigPolicyEntry& entry : config_policies()) {
-    if (entry.name == name) return entry.make(space, seed);
+    if (entry.name == name) return entry.make(setup);
     names.emplace_back(entry.name);
     (known += known.empty() ? "" : ", ") += entry.name;
   }

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/space/config.hpp"
+#include "kernelsearch/space/space.hpp"
+
+namespace kernelsearch {
+
+/// What an earlier run found at one configuration of the space that is searched now.
+struct EarlierOutcome {
+  Config config;
+  double objective = std::numeric_limits<double>::infinity();  ///< lower is better; infinity: it failed
+};
+
+/// A run of the same space on another device, shape or version: what a policy may learn from. Its objectives
+/// need not be comparable with those of the present run, nor with those of other earlier runs.
+struct EarlierRun {
+  std::string source;  ///< for reports: a file, or a store's run
+  std::vector<EarlierOutcome> outcomes;
+};
+
+/// All that is known when a policy is made by name.
+struct PolicySetup {
+  Space space;
+  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> budget = {};  ///< trials, where the budget is a number of trials
+  std::vector<EarlierRun> earlier = {};
+};
+
+}  // namespace kernelsearch
