@@ -1,6 +1,17 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/impl/beam_impl.hpp"
+#include "kernelsearch/policy/impl/best_of_k_impl.hpp"
+#include "kernelsearch/policy/impl/epsilon_greedy_tree_impl.hpp"
 #include "kernelsearch/policy/impl/exhaustive_impl.hpp"
+#include "kernelsearch/policy/impl/flat_ucb_impl.hpp"
 #include "kernelsearch/policy/impl/iterated_local_search_impl.hpp"
+#include "kernelsearch/policy/impl/map_elites_impl.hpp"
+#include "kernelsearch/policy/impl/move_ledger_impl.hpp"
+#include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
 #include "kernelsearch/policy/impl/random_search_impl.hpp"
+#include "kernelsearch/policy/impl/reflexion_impl.hpp"
 #include "kernelsearch/policy/impl/registry_impl.hpp"
+#include "kernelsearch/policy/impl/search_tree_impl.hpp"
+#include "kernelsearch/policy/impl/space_strategies_impl.hpp"
+#include "kernelsearch/policy/impl/uct_impl.hpp"

@@ -7,24 +7,62 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/beam.hpp"
+#include "kernelsearch/policy/best_of_k.hpp"
+#include "kernelsearch/policy/epsilon_greedy_tree.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
+#include "kernelsearch/policy/flat_ucb.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/map_elites.hpp"
+#include "kernelsearch/policy/moves_over_space.hpp"
 #include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/reflexion.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/policy/uct.hpp"
 
 namespace kernelsearch {
+
+namespace detail {
+
+/// A policy over moves on the space of the setup, with a strategy for each tunable.
+template <class Policy, class Options>
+AnyPolicy<Config> over_space(const PolicySetup& setup, Options options) {
+  SpaceStrategies strategies(setup.space, {.seed = setup.seed});
+  options.strategies = strategies.names();
+  options.seed = setup.seed;
+  return AnyPolicy<Config>(MovesOverSpace(AnyPolicy<Move>(Policy(std::move(options))), std::move(strategies),
+                                          {.seed = setup.seed}));
+}
+
+}  // namespace detail
 
 KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
   using Any = AnyPolicy<Config>;
   static constexpr ConfigPolicyEntry entries[] = {
+      {"beam", "beam search over moves between configurations",
+       [](const PolicySetup& s) { return detail::over_space<Beam>(s, BeamOptions{}); }},
+      {"best_of_k", "the best of k changes to one configuration, then of that one",
+       [](const PolicySetup& s) { return detail::over_space<BestOfK>(s, BestOfKOptions{.climb = true}); }},
+      {"epsilon_greedy_tree", "STARK's tree search over moves between configurations",
+       [](const PolicySetup& s) {
+         return detail::over_space<EpsilonGreedyTree>(s, EpsilonGreedyTreeOptions{});
+       }},
       {"exhaustive", "every valid configuration once, in order",
        [](const PolicySetup& s) { return Any(Exhaustive(s.space)); }},
+      {"flat_ucb", "UCB1 over which tunable to change in the best configuration",
+       [](const PolicySetup& s) { return detail::over_space<FlatUcb>(s, FlatUcbOptions{}); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
+      {"map_elites", "MAP-Elites on islands over moves between configurations",
+       [](const PolicySetup& s) { return detail::over_space<MapElites>(s, MapElitesOptions{}); }},
       {"random", "uniform draws without repetition: the baseline",
        [](const PolicySetup& s) {
          return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = true}));
        }},
+      {"reflexion", "one chain of changes, each made to the last configuration",
+       [](const PolicySetup& s) { return detail::over_space<Reflexion>(s, ReflexionOptions{}); }},
+      {"uct", "Monte Carlo tree search over moves between configurations",
+       [](const PolicySetup& s) { return detail::over_space<Uct>(s, UctOptions{}); }},
   };
   return entries;
 }
