@@ -5,8 +5,6 @@
 #include <doctest/doctest.h>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/policy/move_reward.hpp"
-#include "kernelsearch/policy/pull_statistics.hpp"
 
 using namespace kernelsearch;
 
@@ -134,43 +132,4 @@ TEST_CASE("MoveLedger: foreign trials that name a known parent and strategy are 
 TEST_CASE("MoveLedger: misuse is refused") {
   CHECK_THROWS_WITH_AS(MoveLedger({"a", "b", "a"}), doctest::Contains("named twice: a"), ConfigError);
   CHECK_THROWS_AS(MoveLedger({"a"}, {.variants = 0}), ConfigError);
-}
-
-TEST_CASE("MoveReward: relative gain, clipped; failures; mending") {
-  TreeNode parent, child;
-  parent.verdict = child.verdict = Verdict::ok;
-  parent.objective = 10;
-  child.objective = 7;
-  CHECK(MoveReward{}(parent, child) == doctest::Approx(0.3));
-  child.objective = 100;
-  CHECK(MoveReward{}(parent, child) == -1.0);
-  CHECK(MoveReward{.failure = 0, .floor = 0}(parent, child) == 0.0);
-  child.verdict = Verdict::crashed;
-  child.progress = 0.25;
-  CHECK(MoveReward{.failure = -0.2}(parent, child) == -0.2);
-  parent.verdict = Verdict::build_failed;
-  parent.progress = 0.0;
-  CHECK(MoveReward{}(parent, child) == 0.25);
-  child.verdict = Verdict::ok;
-  CHECK(MoveReward{}(parent, child) == 1.0);
-}
-
-TEST_CASE("PullStatistics: follow the log, and start afresh when an outcome was replaced") {
-  MoveLedger ledger = with_root();
-  const auto by_strategy = [](const Pull& pull) { return pull.strategy; };
-  PullStatistics statistics(2);
-  const Move a = ledger.propose(0, 0), b = ledger.propose(0, 0);
-  ledger.tell(outcome_of(a, 1, 1, 8.0));
-  ledger.tell(outcome_of(b, 2, 2, 6.0));
-  statistics.follow(ledger, by_strategy);
-  CHECK(statistics[0].pulls == 2);
-  CHECK(statistics[0].mean() == doctest::Approx(0.3));
-  CHECK(statistics[0].squared_reward == doctest::Approx(0.2));
-  CHECK(statistics[1].pulls == 0);
-  ledger.tell(outcome_of(b, 2, 2, 10.0));
-  statistics.follow(ledger, by_strategy);
-  CHECK(statistics[0].mean() == doctest::Approx(0.1));
-  statistics.rebuild(ledger, 3, [](const Pull&) { return std::size_t{2}; });
-  CHECK(statistics[2].pulls == 2);
-  CHECK(statistics.pulls() == 2);
 }

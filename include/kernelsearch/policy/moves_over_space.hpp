@@ -17,10 +17,13 @@
 
 namespace kernelsearch {
 
+/// Sets the features of the configuration as Encoding makes them, named `tunable:...`.
+void add_tunable_features(const Encoding& encoding, const Config& config, Features& features);
+
 struct MovesOverSpaceOptions {
   std::uint64_t seed = 0;  ///< of the restarts
-  /// Tells the policy the features of each configuration (as Encoding makes them, named `tunable:...`) beside
-  /// those that were measured, so that it can tell configurations apart where nothing was profiled.
+  /// Tells the policy `add_tunable_features` of each configuration beside the features that were measured, so
+  /// that it can tell configurations apart where nothing was profiled.
   bool tunables_as_features = true;
 };
 

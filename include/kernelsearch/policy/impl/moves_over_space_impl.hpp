@@ -9,6 +9,12 @@
 
 namespace kernelsearch {
 
+KERNELSEARCH_INLINE void add_tunable_features(const Encoding& encoding, const Config& config,
+                                              Features& features) {
+  const std::vector<double> encoded = encoding.encode(config);
+  for (std::size_t f = 0; f < encoded.size(); ++f) features.set("tunable:" + encoding.names()[f], encoded[f]);
+}
+
 KERNELSEARCH_INLINE MovesOverSpace::MovesOverSpace(AnyPolicy<Move> policy, SpaceStrategies strategies,
                                                    MovesOverSpaceOptions options)
     : policy_(std::move(policy)),
@@ -87,11 +93,8 @@ KERNELSEARCH_INLINE void MovesOverSpace::tell(std::span<const Observation<Config
     theirs.outcome.parents = theirs.proposal.parents;
     if (observation.outcome.evaluation.verdict != Verdict::not_generated) {
       configs_.insert_or_assign(number(observation.outcome.id), observation.proposal);
-      if (options_.tunables_as_features && strategies_.space().contains(observation.proposal)) {
-        const std::vector<double> encoded = encoding_.encode(observation.proposal);
-        for (std::size_t f = 0; f < encoded.size(); ++f)
-          theirs.outcome.evaluation.features.set("tunable:" + encoding_.names()[f], encoded[f]);
-      }
+      if (options_.tunables_as_features && strategies_.space().contains(observation.proposal))
+        add_tunable_features(encoding_, observation.proposal, theirs.outcome.evaluation.features);
     }
     policy_.tell(std::span<const Observation<Move>>(&theirs, 1));
   }

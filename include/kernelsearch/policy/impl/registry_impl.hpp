@@ -12,8 +12,10 @@
 #include "kernelsearch/policy/epsilon_greedy_tree.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/policy/flat_ucb.hpp"
+#include "kernelsearch/policy/hierarchical_ucb.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
+#include "kernelsearch/policy/move_examples.hpp"
 #include "kernelsearch/policy/moves_over_space.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/reflexion.hpp"
@@ -34,6 +36,15 @@ AnyPolicy<Config> over_space(const PolicySetup& setup, Options options) {
                                           {.seed = setup.seed}));
 }
 
+/// The same with what earlier runs of the space say of each strategy.
+KERNELSEARCH_INLINE AnyPolicy<Config> hierarchical_over_space(const PolicySetup& setup) {
+  HierarchicalUcbOptions options;
+  if (!setup.earlier.empty())
+    options.examples = move_examples(SpaceStrategies(setup.space, {.seed = setup.seed}), setup.earlier,
+                                     {.seed = setup.seed});
+  return over_space<HierarchicalUcb>(setup, std::move(options));
+}
+
 }  // namespace detail
 
 KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
@@ -51,6 +62,8 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) { return Any(Exhaustive(s.space)); }},
       {"flat_ucb", "UCB1 over which tunable to change in the best configuration",
        [](const PolicySetup& s) { return detail::over_space<FlatUcb>(s, FlatUcbOptions{}); }},
+      {"hierarchical_ucb", "KernelBand's bandit over clusters of configurations and which tunable to change",
+       [](const PolicySetup& s) { return detail::hierarchical_over_space(s); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
       {"map_elites", "MAP-Elites on islands over moves between configurations",
