@@ -31,6 +31,7 @@
 #include "kernelsearch/evaluator/validated.hpp"
 #include "kernelsearch/fwd.hpp"
 #include "kernelsearch/generator/generator.hpp"
+#include "kernelsearch/generator/space_moves.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/optimizer/observer.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"

@@ -43,7 +43,7 @@ TEST_CASE("MovesOverSpace: the policy hears of its moves by their numbers, with 
   auto told = scripted.told;
   scripted.script = {Move{}, Move{MoveKind::rewrite, {TrialId{40}}, {"unheard of"}},
                      Move{MoveKind::rewrite, {TrialId{40}}, {"unroll"}}};
-  MovesOverSpace policy(AnyPolicy<Move>(scripted), SpaceStrategies(space));
+  MovesOverSpace policy{AnyPolicy<Move>(scripted), SpaceStrategies(space)};
   const std::vector<Config> first = policy.ask(1);
   REQUIRE(first == std::vector<Config>{space.default_config()});
   policy_contract::tell(policy, policy_contract::observe(space, first[0], 40, 0));
