@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
                             .root_children = 12,
                             .limits = {.barren = 2, .debugs = 0}});
   Optimizer search{std::move(policy), SourceMoves(problem.kernel), HostEvaluator(problem, options)};
-  search.run(MaxTrials{argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 60});
+  search.run(MaxTrials{argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 120});
 
   const auto* best = search.best();
   if (best == nullptr) {
