@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "export_formats.hpp"
+#include "kernelsearch/store/tree_dot.hpp"
 
 namespace kernelsearch {
 
@@ -22,6 +23,9 @@ void export_run(const RunStore& store, RunId run, ExportFormat format, std::ostr
       break;
     case ExportFormat::t4_metadata:
       detail::export_t4_metadata(row, out);
+      break;
+    case ExportFormat::dot:
+      write_dot(load_tree(store, run), out);
       break;
   }
   out.flush();
