@@ -122,7 +122,7 @@ class Assembly {
   void find_declared(const ReadRecordingOptions& options) {
     const bool asked = !options.space.empty();
     std::filesystem::path path = options.space;
-    if (!asked && !raw_.in_store) path = declared_beside(file_, name_);
+    if (!asked && !raw_.alone) path = declared_beside(file_, name_);
     if (path.empty()) return;
     if (is_t1(path))
       declared_ = read_t1(path).space;

@@ -13,8 +13,6 @@
 namespace kernelsearch::recorded {
 namespace {
 
-constexpr double millisecond = 1e-3;  // the unit of every time in these files
-
 /// A Kernel Tuner cachefile, in the layout of any version.
 class Cachefile {
  public:
@@ -131,6 +129,7 @@ class Cachefile {
     double time = std::numeric_limits<double>::quiet_NaN();
     std::string error{}, verdict{}, reason{};
     std::optional<double> progress{};
+    std::optional<Speedup> speedup{};
     std::vector<ShapeMeasurement> shapes{};
     PhaseSeconds phases{};
     Features features{};
@@ -180,20 +179,31 @@ class Cachefile {
 
   static void number(double value, std::string_view key, RawTrial& trial, Fields& fields) {
     if (key == "time") {
-      fields.time = value * millisecond;
+      fields.time = from_milliseconds(value);
     } else if (key == "compile_time") {
-      fields.phases.build = value * millisecond;
+      fields.phases.build = from_milliseconds(value);
     } else if (key == "verification_time") {
-      fields.phases.check = value * millisecond;
+      fields.phases.check = from_milliseconds(value);
     } else if (key == "benchmark_time") {
-      fields.phases.measure = value * millisecond;
+      fields.phases.measure = from_milliseconds(value);
     } else if (key == "framework_time") {
-      trial.framework_seconds = value * millisecond;
+      trial.framework_seconds = from_milliseconds(value);
     } else if (key == "progress") {
       fields.progress = value;
+    } else if (key == "speedup") {
+      speedup(fields).ratio = value;
+    } else if (key == "speedup_low") {
+      speedup(fields).interval.low = value;
+    } else if (key == "speedup_high") {
+      speedup(fields).interval.high = value;
     } else if (key != "strategy_time" && std::isfinite(value)) {
       fields.features.set(key, value);
     }
+  }
+
+  static Speedup& speedup(Fields& fields) {
+    if (!fields.speedup) fields.speedup.emplace();
+    return *fields.speedup;
   }
 
   /// `times`, or `times_NAME` for one of several shapes.
@@ -211,7 +221,7 @@ class Cachefile {
         in.skip();
         return;
       }
-      const double sample = in.number() * millisecond;
+      const double sample = from_milliseconds(in.number());
       if (std::isfinite(sample) && sample > 0) shape.samples.push_back(sample);
     });
     if (!shape.samples.empty()) fields.shapes.push_back(std::move(shape));
@@ -226,7 +236,11 @@ class Cachefile {
         for (const double sample : fields.shapes[0].samples) sum += sample;
         fields.time = sum / static_cast<double>(fields.shapes[0].samples.size());
       }
+      // With lists of shapes, the plain one is for those who know none.
+      if (fields.shapes.size() > 1)
+        std::erase_if(fields.shapes, [](const ShapeMeasurement& shape) { return shape.shape.empty(); });
       evaluation = measured(fields.time, std::move(fields.shapes));
+      evaluation.measurement.speedup = fields.speedup;
     } else {
       const Verdict verdict = ours ? *ours : verdict_of_error(fields.error).value_or(Verdict::crashed);
       evaluation = Evaluation::failed(

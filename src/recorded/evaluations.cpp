@@ -9,6 +9,13 @@
 
 namespace kernelsearch::recorded {
 
+double to_milliseconds(double seconds) noexcept {
+  const double nearest = seconds * 1e3;
+  for (const double towards : {nearest, 0.0, HUGE_VAL})
+    if (const double time = std::nextafter(nearest, towards); from_milliseconds(time) == seconds) return time;
+  return nearest;
+}
+
 std::string_view error_name(Verdict verdict) noexcept {
   switch (verdict) {
     case Verdict::ok:

@@ -13,6 +13,12 @@
 /// How other tools' words for what became of a configuration become ours and back.
 namespace kernelsearch::recorded {
 
+/// Milliseconds, the unit of Kernel Tuner's files, that read back to the same seconds where any do.
+[[nodiscard]] double to_milliseconds(double seconds) noexcept;
+[[nodiscard]] inline double from_milliseconds(double time) noexcept {
+  return time / 1e3;
+}
+
 /// Kernel Tuner's name for a failure; empty for ok.
 [[nodiscard]] std::string_view error_name(Verdict verdict) noexcept;
 /// What a failure of that name is; nothing where it is no such name.

@@ -30,7 +30,7 @@ struct RawRecording {
       values{};  ///< by tunable, as the file lists them; empty: what its trials have
   std::vector<RawTrial> trials{};
   std::vector<std::string> notes{};
-  bool in_store = false;  ///< no file that a declared space could lie beside
+  bool alone = false;  ///< no file that a declared space could lie beside
 };
 
 [[nodiscard]] RawRecording read_cachefile(std::string_view text, const std::string& source);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/recorded/read_recording.hpp"
 
-#include <charconv>
+#include <optional>
+#include <string_view>
 
 #include "json_cursor.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -16,7 +17,9 @@ namespace {
 
 using namespace recorded;
 
-enum class Format { cachefile, t4, json_lines, csv, store };
+constexpr std::string_view store_mark = "SQLite format 3";
+
+enum class Format { cachefile, t4, json_lines, csv };
 
 [[noreturn]] void unknown(const std::string& source, const std::string& what) {
   detail::raise<ConfigError>("not a recording", source + ": " + what,
@@ -49,13 +52,26 @@ Format format_of_json(std::string_view text, const std::string& source) {
 }
 
 Format format_of(std::string_view text, const std::string& source) {
-  if (text.starts_with("SQLite format 3")) return Format::store;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) unknown(source, "it is empty");
   if (text[first] == '{') return format_of_json(text, source);
   const std::string_view header = text.substr(0, text.find('\n'));
   if (header.starts_with("run,") && header.find("config_key") != std::string_view::npos) return Format::csv;
   unknown(source, "neither JSON nor an export");
+}
+
+RawRecording parse(std::string_view text, const std::string& source) {
+  switch (format_of(text, source)) {
+    case Format::cachefile:
+      return read_cachefile(text, source);
+    case Format::t4:
+      return read_t4(text, source);
+    case Format::json_lines:
+      return read_json_lines(text, source);
+    case Format::csv:
+      break;
+  }
+  return read_csv(text, source);
 }
 
 std::string name_of(const std::filesystem::path& file) {
@@ -86,26 +102,17 @@ Recording read_recording(const std::filesystem::path& file, const ReadRecordingO
     return read_store(source.substr(0, colon), source.substr(colon + 1), options);
 
   const TextFile content = read_text(file);
-  const std::string_view text = content.text;
-  RawRecording raw;
-  switch (format_of(text, source)) {
-    case Format::cachefile:
-      raw = read_cachefile(text, source);
-      break;
-    case Format::t4:
-      raw = read_t4(text, source);
-      break;
-    case Format::json_lines:
-      raw = read_json_lines(text, source);
-      break;
-    case Format::csv:
-      raw = read_csv(text, source);
-      break;
-    case Format::store:
-      return read_store(file, "latest", options);
-  }
+  if (content.text.starts_with(store_mark)) return read_store(file, "latest", options);
+  RawRecording raw = parse(content.text, source);
   if (content.cut) raw.notes.push_back("the gzip file ends too early: read up to there");
   return assemble(std::move(raw), file, name_of(file), options);
+}
+
+Recording parse_recording(std::string_view text, const std::string& name,
+                          const ReadRecordingOptions& options) {
+  RawRecording raw = parse(text, name);
+  raw.alone = true;
+  return assemble(std::move(raw), name, name_of(name), options);
 }
 
 }  // namespace kernelsearch

@@ -13,12 +13,12 @@
 namespace kernelsearch::recorded {
 namespace {
 
-/// Seconds in a unit of time; nothing where it is none.
-std::optional<double> seconds_in(std::string_view unit) {
-  if (unit == "milliseconds" || unit == "miliseconds" || unit == "millisecond" || unit == "ms") return 1e-3;
+/// How many of a unit of time are a second; nothing where it is none.
+std::optional<double> in_a_second(std::string_view unit) {
+  if (unit == "milliseconds" || unit == "miliseconds" || unit == "millisecond" || unit == "ms") return 1e3;
   if (unit == "seconds" || unit == "second" || unit == "s") return 1.0;
-  if (unit == "microseconds" || unit == "microsecond" || unit == "us") return 1e-6;
-  if (unit == "nanoseconds" || unit == "nanosecond" || unit == "ns") return 1e-9;
+  if (unit == "microseconds" || unit == "microsecond" || unit == "us") return 1e6;
+  if (unit == "nanoseconds" || unit == "nanosecond" || unit == "ns") return 1e9;
   return std::nullopt;
 }
 
@@ -76,7 +76,7 @@ class T4 {
       if (in.peek() == '"') {
         const std::string text(in.string());
         if (key == "timeunit") {
-          const auto unit = seconds_in(text);
+          const auto unit = in_a_second(text);
           if (!unit) in.fail("unknown unit of time: " + text);
           unit_ = *unit;
           unit_known_ = true;
@@ -106,6 +106,7 @@ class T4 {
     double correctness = 0;
     bool benchmarked = false;
     std::vector<ShapeMeasurement> shapes{};
+    std::optional<Speedup> speedup{};
     PhaseSeconds phases{};
     Features features{};
   };
@@ -164,7 +165,7 @@ class T4 {
     in.object([&](std::string_view key) {
       if (key == "runtimes") {
         in.array([&] {
-          const double sample = in.number() * unit_;
+          const double sample = in.number() / unit_;
           if (std::isfinite(sample) && sample > 0) fields.runtimes.push_back(sample);
         });
         return;
@@ -173,7 +174,7 @@ class T4 {
         in.skip();
         return;
       }
-      const double seconds = in.number() * unit_;
+      const double seconds = in.number() / unit_;
       if (key == "compilation" || key == "compilation_time") {  // Kernel Tuner's name and the schema's
         fields.phases.build = seconds;
       } else if (key == "validation") {
@@ -208,14 +209,19 @@ class T4 {
         number = in.number();
       }
     });
-    const double scale = seconds_in(unit).value_or(unit_);
-    if (name == "time" && number) fields.time = *number * scale;
+    const double scale = in_a_second(unit).value_or(unit_);
+    if (name == "time" && number) fields.time = *number / scale;
     if (verdict_of_error(text)) fields.error = text;
     if (name.starts_with("times_") && !list.empty()) {
       ShapeMeasurement& shape = fields.shapes.emplace_back();
       shape.shape = name.substr(6);
       for (const double sample : list)
-        if (std::isfinite(sample) && sample > 0) shape.samples.push_back(sample * scale);
+        if (std::isfinite(sample) && sample > 0) shape.samples.push_back(sample / scale);
+    } else if (number && name.starts_with("speedup")) {
+      if (!fields.speedup) fields.speedup.emplace();
+      if (name == "speedup") fields.speedup->ratio = *number;
+      if (name == "speedup_low") fields.speedup->interval.low = *number;
+      if (name == "speedup_high") fields.speedup->interval.high = *number;
     } else if (name != "time" && number && std::isfinite(*number)) {
       fields.features.set(name, *number);
     }
@@ -234,6 +240,7 @@ class T4 {
       if (fields.shapes.empty() && !fields.runtimes.empty())
         fields.shapes.emplace_back().samples = std::move(fields.runtimes);
       evaluation = measured(fields.time, std::move(fields.shapes));
+      evaluation.measurement.speedup = fields.speedup;
     } else {
       const std::string name = fields.error.empty() ? fields.invalidity : fields.error;
       evaluation = Evaluation::failed(
@@ -252,7 +259,7 @@ class T4 {
   std::string_view text_;
   const std::string& source_;
   RawRecording raw_;
-  double unit_ = 1e-3;
+  double unit_ = 1e3;  // of the file's times in a second
   bool unit_known_ = false;
   std::size_t summed_ = 0;
 };
