@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace kernelsearch::compare {
+namespace kernelsearch::comparing {
 
 void isotonic_regression(std::vector<double>& y, std::vector<double> weights) {
   const std::size_t n = y.size();
@@ -46,4 +46,4 @@ void isotonic_regression(std::vector<double>& y, std::vector<double> weights) {
   }
 }
 
-}  // namespace kernelsearch::compare
+}  // namespace kernelsearch::comparing

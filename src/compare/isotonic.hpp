@@ -4,11 +4,11 @@
 
 #include <vector>
 
-namespace kernelsearch::compare {
+namespace kernelsearch::comparing {
 
 /// The non-decreasing sequence nearest to `y` in weighted squares, in place. Pool adjacent violators
 /// (Busing, "Monotone regression: a simple and fast O(n) PAVA implementation", 2022); the sums are taken in
 /// the order in which SciPy takes them, because ranks that lie half-way are rounded afterwards.
 void isotonic_regression(std::vector<double>& y, std::vector<double> weights);
 
-}  // namespace kernelsearch::compare
+}  // namespace kernelsearch::comparing

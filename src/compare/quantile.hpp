@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace kernelsearch::compare {
+namespace kernelsearch::comparing {
 
 /// Linear interpolation between the values around `p` in [0, 1] (Hyndman and Fan's type 7). Infinities do not
 /// become NaN.
@@ -24,4 +24,4 @@ namespace kernelsearch::compare {
   return sorted_quantile(values, 0.5);
 }
 
-}  // namespace kernelsearch::compare
+}  // namespace kernelsearch::comparing

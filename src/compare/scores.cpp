@@ -70,7 +70,7 @@ class AreaScorer {
       lengths_.clear();
       for (const std::size_t r : chosen)
         lengths_.push_back(static_cast<double>(std::min<std::size_t>(repeats[r].size(), horizons_[h])));
-      areas[h] = area(horizons_[h], static_cast<std::size_t>(std::floor(compare::median(lengths_))));
+      areas[h] = area(horizons_[h], static_cast<std::size_t>(std::floor(comparing::median(lengths_))));
     }
     return areas;
   }
@@ -83,7 +83,7 @@ class AreaScorer {
     fitted_.resize(stop);
     for (std::size_t m = 0; m < stop; ++m) fitted_[m] = sums_[m] / counts_[m];
     if (!std::is_sorted(fitted_.begin(), fitted_.end()))
-      compare::isotonic_regression(fitted_, {counts_.begin(), counts_.begin() + end});
+      comparing::isotonic_regression(fitted_, {counts_.begin(), counts_.begin() + end});
     double sum = 0.0, terms = 0.0;
     for (std::size_t m = 0; m < horizon; ++m) {
       const double gap = baseline_[m] - landscape_.best();
@@ -153,11 +153,11 @@ SpaceResult score_space(const Landscape& landscape, const std::vector<const Trac
     s.dropped_repeats += trace->dropped_repeats;
     s.dropped_unknown += trace->dropped_unknown;
   }
-  s.median_length = compare::median(lengths);
+  s.median_length = comparing::median(lengths);
   s.truncated = limit && *limit < s.range && s.median_length >= static_cast<double>(*limit);
   s.stopped_early = s.median_length < static_cast<double>(s.range) && !s.truncated;
-  s.n5 = compare::median(n5);
-  s.n1 = compare::median(n1);
+  s.n5 = comparing::median(n5);
+  s.n1 = comparing::median(n1);
   s.n5_reached = share_reached(n5);
   s.n1_reached = share_reached(n1);
   if (timed > 0) s.policy_ms_per_evaluation = 1e3 * policy_seconds / static_cast<double>(timed);
@@ -182,7 +182,7 @@ void set_intervals(Scores& scores, const std::vector<Areas>& resampled) {
     for (std::size_t b = 0; b < resampled.size(); ++b) values[b] = resampled[b][h];
     std::sort(values.begin(), values.end());
     scores.areas[h].interval =
-        Interval{compare::sorted_quantile(values, 0.025), compare::sorted_quantile(values, 0.975)};
+        Interval{comparing::sorted_quantile(values, 0.025), comparing::sorted_quantile(values, 0.975)};
   }
 }
 
@@ -215,8 +215,8 @@ PolicyScores score_policy(const std::string& strategy, std::span<const Landscape
     policy.n1_reached += s.n1_reached / count;
     if (s.policy_ms_per_evaluation) milliseconds.push_back(*s.policy_ms_per_evaluation);
   }
-  policy.n5 = compare::median(n5);
-  policy.n1 = compare::median(n1);
+  policy.n5 = comparing::median(n5);
+  policy.n1 = comparing::median(n1);
   if (!milliseconds.empty())
     policy.policy_ms_per_evaluation = std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0) /
                                       static_cast<double>(milliseconds.size());

@@ -139,17 +139,17 @@ TEST_CASE("score: an empty trace is as bad as can be, a trace of an unknown spac
 TEST_CASE("isotonic regression: SciPy's, to the last bit") {
   for (const IsotonicCase& c : isotonic_cases) {
     std::vector<double> y = c.y;
-    compare::isotonic_regression(y, c.weights);
+    comparing::isotonic_regression(y, c.weights);
     CHECK(y == c.fitted);
   }
 }
 
 TEST_CASE("quantiles: between the values, and infinity stays infinity") {
-  CHECK(compare::sorted_quantile({1, 2, 4}, 0.25) == 1.5);
-  CHECK(compare::sorted_quantile({1, 2, 4}, 1.0) == 4);
-  CHECK(compare::median({4, 1, 2}) == 2);
-  CHECK(compare::median({4, 1, 2, 3}) == 2.5);
-  CHECK(compare::median({infinity, 1, infinity}) == infinity);
-  CHECK(compare::median({infinity, infinity, 1, infinity}) == infinity);
-  CHECK(compare::median({infinity, 1}) == infinity);
+  CHECK(comparing::sorted_quantile({1, 2, 4}, 0.25) == 1.5);
+  CHECK(comparing::sorted_quantile({1, 2, 4}, 1.0) == 4);
+  CHECK(comparing::median({4, 1, 2}) == 2);
+  CHECK(comparing::median({4, 1, 2, 3}) == 2.5);
+  CHECK(comparing::median({infinity, 1, infinity}) == infinity);
+  CHECK(comparing::median({infinity, infinity, 1, infinity}) == infinity);
+  CHECK(comparing::median({infinity, 1}) == infinity);
 }
