@@ -152,7 +152,7 @@ class RunsLine {
  private:
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   bool open_ = false;
-  double next_ = 0.0;
+  double next_ = terminal_ ? 0.0 : 10.0;
 };
 
 void write_file(const fs::path& file, const std::string& text) {
