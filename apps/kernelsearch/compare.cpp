@@ -26,6 +26,7 @@
 #include "kernelsearch/compare/trace_file.hpp"
 #include "kernelsearch/compare/write_scores.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
@@ -162,6 +163,18 @@ void write_file(const fs::path& file, const std::string& text) {
   if (!out) detail::raise<ConfigError>("cannot write", file.string(), "give a folder that can be written to");
 }
 
+/// Before the runs, because they take long.
+void check_opponent(const std::string& name, const std::vector<Contestant>& contestants,
+                    const std::vector<Trace>& others) {
+  std::vector<std::string> names;
+  for (const Contestant& contestant : contestants) names.push_back(contestant.name);
+  for (const Trace& trace : others) names.push_back(trace.strategy);
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+  const std::string nearest = nearest_name(name, names);
+  detail::raise<ConfigError>("--against names none of the policies compared", name,
+                             nearest.empty() ? "name one of --policies" : "did you mean " + nearest + "?");
+}
+
 /// Whom all others are tested against: the one named, else the best by P.
 std::string opponent(const CompareCommand& command, const std::vector<PolicyScores>& scores) {
   if (!command.against.empty()) return command.against;
@@ -176,6 +189,10 @@ int run(const CompareCommand& command) {
   const std::vector<Contestant> contestants = contestants_of(command.policies);
   const std::vector<Recording> recordings = read_all(command.spaces);
   const std::vector<Landscape> landscapes = landscapes_of(recordings);
+  std::vector<Trace> others;
+  for (const std::string& file : command.traces)
+    for (Trace& trace : read_traces(file, landscapes)) others.push_back(std::move(trace));
+  check_opponent(command.against, contestants, others);
 
   ComparisonOptions options;
   options.repeats = command.repeats;
@@ -194,8 +211,7 @@ int run(const CompareCommand& command) {
   if (!command.quiet) options.progress = [&line](const ComparisonProgress& progress) { line(progress); };
   std::vector<Trace> traces = compare(recordings, landscapes, contestants, options);
   line.close();
-  for (const std::string& file : command.traces)
-    for (Trace& trace : read_traces(file, landscapes)) traces.push_back(std::move(trace));
+  traces.insert(traces.end(), others.begin(), others.end());
   if (traces.empty()) return interrupted;
 
   const std::vector<PolicyScores> scores = score(landscapes, traces, {.bootstrap = command.bootstrap});
