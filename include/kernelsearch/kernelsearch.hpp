@@ -41,6 +41,7 @@
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/any_policy.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
+#include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/policy/random_search.hpp"

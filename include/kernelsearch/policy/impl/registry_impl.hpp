@@ -8,6 +8,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
+#include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/registry.hpp"
@@ -19,6 +20,10 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
   static constexpr ConfigPolicyEntry entries[] = {
       {"exhaustive", "every valid configuration once, in order",
        [](const PolicySetup& s) { return Any(Exhaustive(s.space)); }},
+      {"helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run, for comparison",
+       [](const PolicySetup& s) { return Any(HelionLfbo(s.space, {.seed = s.seed})); }},
+      {"helion_lfbo_small", "the same with the smaller population that does better",
+       [](const PolicySetup& s) { return Any(HelionLfbo(s.space, helion_lfbo_small(s.seed))); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
       {"random", "uniform draws without repetition: the baseline",
