@@ -7,24 +7,42 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/differential_evolution.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
+#include "kernelsearch/policy/genetic_algorithm.hpp"
+#include "kernelsearch/policy/greedy_search.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/particle_swarm.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/policy/simulated_annealing.hpp"
+#include "kernelsearch/policy/tabu_search.hpp"
 
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
   using Any = AnyPolicy<Config>;
   static constexpr ConfigPolicyEntry entries[] = {
+      {"differential_evolution", "differences of members, added to others, compete with their targets",
+       [](const PolicySetup& s) { return Any(DifferentialEvolution(s.space, {.seed = s.seed})); }},
       {"exhaustive", "every valid configuration once, in order",
        [](const PolicySetup& s) { return Any(Exhaustive(s.space)); }},
+      {"genetic", "tournaments, uniform crossover and mutation, without generations",
+       [](const PolicySetup& s) { return Any(GeneticAlgorithm(s.space, {.seed = s.seed})); }},
+      {"greedy", "best-improvement hill climbing, random restarts",
+       [](const PolicySetup& s) { return Any(GreedySearch(s.space, {.seed = s.seed})); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
+      {"particle_swarm", "particles drawn to the best places found",
+       [](const PolicySetup& s) { return Any(ParticleSwarm(s.space, {.seed = s.seed})); }},
       {"random", "uniform draws without repetition: the baseline",
        [](const PolicySetup& s) {
          return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = true}));
        }},
+      {"simulated_annealing", "a walk that accepts slower neighbours ever less often, heated again when cold",
+       [](const PolicySetup& s) { return Any(SimulatedAnnealing(s.space, {.seed = s.seed})); }},
+      {"tabu", "moves to the best neighbour even when slower, values just left are barred",
+       [](const PolicySetup& s) { return Any(TabuSearch(s.space, {.seed = s.seed})); }},
   };
   return entries;
 }

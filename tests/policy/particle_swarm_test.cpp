@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/particle_swarm.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/policy_contract.hpp"
+
+using namespace kernelsearch;
+using namespace policy_contract;
+
+namespace {
+const auto make = [](const Space& space, std::uint64_t seed) {
+  return ParticleSwarm(space, {.seed = seed});
+};
+}
+
+TEST_CASE("ParticleSwarm: keeps the contract of policies over spaces") {
+  check(make);
+}
