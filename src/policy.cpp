@@ -7,6 +7,7 @@
 #include "kernelsearch/policy/impl/iterated_local_search_impl.hpp"
 #include "kernelsearch/policy/impl/ledger_impl.hpp"
 #include "kernelsearch/policy/impl/particle_swarm_impl.hpp"
+#include "kernelsearch/policy/impl/policy_bandit_impl.hpp"
 #include "kernelsearch/policy/impl/random_search_impl.hpp"
 #include "kernelsearch/policy/impl/registry_impl.hpp"
 #include "kernelsearch/policy/impl/simulated_annealing_impl.hpp"

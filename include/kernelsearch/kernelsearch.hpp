@@ -46,6 +46,7 @@
 #include "kernelsearch/policy/greedy_search.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/particle_swarm.hpp"
+#include "kernelsearch/policy/policy_bandit.hpp"
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/registry.hpp"

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -18,10 +19,13 @@ namespace kernelsearch {
 
 struct DifferentialEvolutionOptions {
   std::uint64_t seed = 0;
+  bool default_first = true;  ///< begin with the space's default configuration
   std::size_t population = 20;
-  double weight = 0.7;     ///< of the difference between two members (F)
-  double crossover = 0.7;  ///< chance that a tunable takes the mutant's value (CR)
+  double weight = 0.9;     ///< of the difference between two members (F)
+  double crossover = 0.9;  ///< chance that a tunable takes the mutant's value (CR)
   double greed = 0.5;      ///< chance that the mutant is built on the best member, not on a random one
+  /// Results in a row that do not improve the population before a fresh one; 0: never.
+  std::size_t patience = 200;
 };
 
 /// Differential evolution (Storn and Price, 1997; rand/1/bin and best/1/bin mixed): a mutant, one member plus
@@ -42,6 +46,7 @@ class DifferentialEvolution {
 
  private:
   [[nodiscard]] std::optional<Config> next();
+  void note(double objective);
   [[nodiscard]] std::uint32_t mutated(std::size_t tunable, std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
   detail::Ledger ledger_;
@@ -50,6 +55,8 @@ class DifferentialEvolution {
   std::vector<detail::Known> members_;
   std::unordered_map<Config, std::size_t> targets_;  ///< of what is outstanding
   std::size_t starts_left_;
+  double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
+  std::size_t fruitless_ = 0;                              ///< results since it improved
   std::size_t turn_ = 0;
 };
 

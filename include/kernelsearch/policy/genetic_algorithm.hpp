@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,10 +18,13 @@ namespace kernelsearch {
 
 struct GeneticAlgorithmOptions {
   std::uint64_t seed = 0;
+  bool default_first = true;    ///< begin with the space's default configuration
   std::size_t population = 20;  ///< survivors; as many random points come first
-  std::size_t tournament = 3;   ///< how many compete to become a parent
-  double crossover = 0.8;       ///< share of children with two parents
-  double mutations = 1.0;       ///< tunables changed at random in a child, on average
+  std::size_t tournament = 4;   ///< how many compete to become a parent
+  double crossover = 0.3;       ///< share of children with two parents
+  double mutations = 0.6;       ///< tunables changed at random in a child, on average
+  /// Results in a row that do not improve the population before a fresh one; 0: never.
+  std::size_t patience = 80;
 };
 
 /// A genetic algorithm without generations (GENITOR: Whitley, 1989): two parents chosen by tournament
@@ -40,6 +44,7 @@ class GeneticAlgorithm {
 
  private:
   [[nodiscard]] std::optional<Config> next();
+  void note(double objective);
   [[nodiscard]] const Config& parent();
 
   detail::Ledger ledger_;
@@ -47,6 +52,8 @@ class GeneticAlgorithm {
   Rng rng_;
   std::vector<detail::Known> members_;  ///< oldest first
   std::size_t starts_left_;
+  double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
+  std::size_t fruitless_ = 0;                              ///< results since it improved
 };
 
 }  // namespace kernelsearch

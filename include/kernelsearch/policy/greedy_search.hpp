@@ -17,7 +17,8 @@ namespace kernelsearch {
 
 struct GreedySearchOptions {
   std::uint64_t seed = 0;
-  std::size_t starts = 8;  ///< random points before each climb, which begins at the best of them
+  bool default_first = true;  ///< begin with the space's default configuration
+  std::size_t starts = 20;    ///< random points before each climb, which begins at the best of them
   Neighbourhood neighbourhood = Neighbourhood::adjacent;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -18,10 +19,13 @@ namespace kernelsearch {
 
 struct ParticleSwarmOptions {
   std::uint64_t seed = 0;
-  std::size_t particles = 20;
-  double inertia = 0.5;  ///< share of its velocity that a particle keeps (w)
+  bool default_first = true;  ///< begin with the space's default configuration
+  std::size_t particles = 16;
+  double inertia = 0.9;  ///< share of its velocity that a particle keeps (w)
   double own = 1.5;      ///< pull of the best place that the particle itself found (c1)
   double common = 1.5;   ///< pull of the best place that any found (c2)
+  /// Results in a row that do not improve the population before a fresh one; 0: never.
+  std::size_t patience = 80;
 };
 
 /// Particle swarm optimisation (Kennedy and Eberhart, 1995; inertia weight: Shi and Eberhart, 1998):
@@ -48,6 +52,7 @@ class ParticleSwarm {
     std::vector<double> velocity;
   };
   [[nodiscard]] std::optional<Config> next();
+  void note(double objective);
   [[nodiscard]] double place_of(const Config& config, std::size_t tunable) const;
   void fly(Particle& particle, const Config& common);
 
@@ -57,6 +62,8 @@ class ParticleSwarm {
   std::vector<Particle> particles_;
   std::unordered_map<Config, std::size_t> fliers_;  ///< of what is outstanding
   std::size_t starts_left_;
+  double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
+  std::size_t fruitless_ = 0;                              ///< results since it improved
   std::size_t turn_ = 0;
 };
 

@@ -17,10 +17,11 @@ namespace kernelsearch {
 
 struct SimulatedAnnealingOptions {
   std::uint64_t seed = 0;
-  std::size_t starts = 12;  ///< random points at first; the walk begins at the best of them
-  double hot = 0.2;         ///< first temperature, in units of the spread of the results so far
-  double cold = 0.01;       ///< last temperature, after which it is heated again
-  std::size_t steps = 150;  ///< proposals from hot to cold, cooling by a constant factor
+  bool default_first = true;  ///< begin with the space's default configuration
+  std::size_t starts = 8;     ///< random points at first; the walk begins at the best of them
+  double hot = 0.2;           ///< first temperature, in units of the spread of the results so far
+  double cold = 0.03;         ///< last temperature, after which it is heated again
+  std::size_t steps = 80;     ///< proposals from hot to cold, cooling by a constant factor
   Neighbourhood neighbourhood = Neighbourhood::hamming;
 };
 
@@ -52,7 +53,6 @@ class SimulatedAnnealing {
   std::vector<double> successes_;  ///< ascending, for their median
   std::size_t starts_left_;
   std::uint64_t heard_ = 0;  ///< configurations
-  double heat_;              ///< the first temperature of the present round
   double temperature_;
 };
 

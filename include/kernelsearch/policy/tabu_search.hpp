@@ -19,12 +19,12 @@ namespace kernelsearch {
 
 struct TabuSearchOptions {
   std::uint64_t seed = 0;
-  std::size_t starts = 12;     ///< random points at first; the walk begins at the best of them
+  bool default_first = true;   ///< begin with the space's default configuration
+  std::size_t starts = 20;     ///< random points at first; the walk begins at the best of them
   std::size_t candidates = 8;  ///< unknown neighbours measured before each move
-  std::size_t tenure = 10;     ///< moves during which a value that was left must not come back
-  std::size_t patience = 10;   ///< moves without a new best before it leaps away
-  std::size_t leap = 3;        ///< random steps of a leap, from the best
-  Neighbourhood neighbourhood = Neighbourhood::hamming;
+  std::size_t tenure = 3;      ///< moves during which a value that was left must not come back
+  std::size_t patience = 3;    ///< moves without a new best before it leaps away
+  Neighbourhood neighbourhood = Neighbourhood::adjacent;
 };
 
 /// Tabu search (Glover, 1989 and 1990): moves to the best of a sample of the neighbours even when that is
@@ -52,7 +52,7 @@ class TabuSearch {
   [[nodiscard]] bool tabu(const Config& config) const;
   void move();
   void stand(Config config);
-  void leap();
+  void begin_afresh();
 
   detail::Ledger ledger_;
   TabuSearchOptions options_;
@@ -63,8 +63,8 @@ class TabuSearch {
   std::unordered_set<Config> stood_;
   std::vector<Left> left_;
   std::uint64_t moves_ = 0;
-  std::uint64_t best_move_ = 0;  ///< the move before which the best was found
-  double best_ = std::numeric_limits<double>::infinity();
+  std::uint64_t best_move_ = 0;        ///< the move before which the best was found
+  std::optional<detail::Known> best_;  ///< since the last start
   std::size_t starts_left_;
 };
 

@@ -12,7 +12,7 @@ namespace kernelsearch {
 
 KERNELSEARCH_INLINE DifferentialEvolution::DifferentialEvolution(Space space,
                                                                  DifferentialEvolutionOptions options)
-    : ledger_(std::move(space), options.seed),
+    : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "differential_evolution")),
       starts_left_(std::max<std::size_t>(options.population, 4)) {}
@@ -67,12 +67,26 @@ KERNELSEARCH_INLINE std::uint32_t DifferentialEvolution::mutated(std::size_t tun
   return usable[static_cast<std::size_t>(std::clamp(rounded, 0.0, static_cast<double>(usable.size() - 1)))];
 }
 
+KERNELSEARCH_INLINE void DifferentialEvolution::note(double objective) {
+  if (objective < best_) {
+    best_ = objective;
+    fruitless_ = 0;
+  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
+    members_.clear();
+    targets_.clear();
+    starts_left_ = std::max<std::size_t>(options_.population, 4);
+    best_ = std::numeric_limits<double>::infinity();
+    fruitless_ = 0;
+  }
+}
+
 KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation<Config>> batch) {
   const auto better = [](const detail::Known& a, const detail::Known& b) {
     return a.objective < b.objective;
   };
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
     const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (detail::Known& member : members_)
@@ -90,6 +104,7 @@ KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation
       const auto worst = std::max_element(members_.begin(), members_.end(), better);
       if (heard.objective < worst->objective) *worst = heard;
     }
+    note(heard.objective);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE GeneticAlgorithm::GeneticAlgorithm(Space space, GeneticAlgorithmOptions options)
-    : ledger_(std::move(space), options.seed),
+    : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "genetic_algorithm")),
       starts_left_(std::max<std::size_t>(options.population, 2)) {}
@@ -48,17 +48,31 @@ KERNELSEARCH_INLINE const Config& GeneticAlgorithm::parent() {
   return best->config;
 }
 
+KERNELSEARCH_INLINE void GeneticAlgorithm::note(double objective) {
+  if (objective < best_) {
+    best_ = objective;
+    fruitless_ = 0;
+  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
+    members_.clear();
+    starts_left_ = std::max<std::size_t>(options_.population, 2);
+    best_ = std::numeric_limits<double>::infinity();
+    fruitless_ = 0;
+  }
+}
+
 KERNELSEARCH_INLINE void GeneticAlgorithm::tell(std::span<const Observation<Config>> batch) {
   const auto better = [](const detail::Known& a, const detail::Known& b) {
     return a.objective < b.objective;
   };
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
     const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (first) {
       members_.push_back(heard);
       if (members_.size() > std::max<std::size_t>(options_.population, 2))
         members_.erase(std::max_element(members_.begin(), members_.end(), better));
+      note(heard.objective);
     } else {
       for (detail::Known& member : members_)
         if (member.config == heard.config) member.objective = heard.objective;

@@ -10,7 +10,7 @@
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE GreedySearch::GreedySearch(Space space, GreedySearchOptions options)
-    : ledger_(std::move(space), options.seed),
+    : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "greedy_search")),
       starts_left_(std::max<std::size_t>(options.starts, 1)) {}
@@ -62,7 +62,8 @@ KERNELSEARCH_INLINE void GreedySearch::set_centre(Config config) {
 
 KERNELSEARCH_INLINE void GreedySearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    ledger_.hear(observation);
+    const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
     const double objective = observation.outcome.objective;
     if (centre_) {
       const bool own = observation.outcome.origin.has_value();

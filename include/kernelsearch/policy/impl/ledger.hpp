@@ -30,7 +30,7 @@ struct Known {
 /// them share. It grows with the trials, never with the space.
 class Ledger {
  public:
-  Ledger(Space space, std::uint64_t seed);
+  Ledger(Space space, std::uint64_t seed, bool default_first);
 
   [[nodiscard]] const Space& space() const noexcept { return space_; }
   /// The tunables that have more than one usable value.
@@ -63,7 +63,8 @@ class Ledger {
   /// revises one.
   bool hear(const Observation<Config>& observation);
 
-  /// An unknown configuration: the default at first, then uniformly; empty when the space is exhausted.
+  /// An unknown configuration: the default where it comes first, then uniformly; empty when the space is
+  /// exhausted.
   [[nodiscard]] std::optional<Config> random();
 
   /// `wish` where it is valid, else the nearest valid configuration; where that is known, an unknown one near

@@ -10,8 +10,8 @@
 
 namespace kernelsearch::detail {
 
-KERNELSEARCH_INLINE Ledger::Ledger(Space space, std::uint64_t seed)
-    : space_(space), random_(std::move(space), {.seed = seed, .default_first = true}) {
+KERNELSEARCH_INLINE Ledger::Ledger(Space space, std::uint64_t seed, bool default_first)
+    : space_(space), random_(std::move(space), {.seed = seed, .default_first = default_first}) {
   for (std::size_t i = 0; i < space_.size(); ++i) {
     if (space_.usable(i).size() < 2) continue;
     free_.push_back(i);

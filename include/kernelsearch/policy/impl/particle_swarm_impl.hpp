@@ -11,7 +11,7 @@
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE ParticleSwarm::ParticleSwarm(Space space, ParticleSwarmOptions options)
-    : ledger_(std::move(space), options.seed),
+    : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "particle_swarm")),
       starts_left_(std::max<std::size_t>(options.particles, 1)) {}
@@ -68,15 +68,30 @@ KERNELSEARCH_INLINE double ParticleSwarm::place_of(const Config& config, std::si
   return static_cast<double>(std::min(at, usable.end() - 1) - usable.begin());
 }
 
+KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
+  if (objective < best_) {
+    best_ = objective;
+    fruitless_ = 0;
+  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
+    particles_.clear();
+    fliers_.clear();
+    starts_left_ = std::max<std::size_t>(options_.particles, 1);
+    best_ = std::numeric_limits<double>::infinity();
+    fruitless_ = 0;
+  }
+}
+
 KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
     detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (Particle& particle : particles_)
         if (particle.best.config == heard.config) particle.best.objective = heard.objective;
       continue;
     }
+    const double objective = heard.objective;
     const auto flier = fliers_.find(heard.config);
     if (flier != fliers_.end()) {
       Particle& particle = particles_[flier->second];
@@ -92,6 +107,7 @@ KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>
       particle.best = std::move(heard);
       particles_.push_back(std::move(particle));
     }
+    note(objective);
   }
 }
 

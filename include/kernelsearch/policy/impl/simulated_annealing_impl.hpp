@@ -11,11 +11,10 @@
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE SimulatedAnnealing::SimulatedAnnealing(Space space, SimulatedAnnealingOptions options)
-    : ledger_(std::move(space), options.seed),
+    : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "simulated_annealing")),
       starts_left_(std::max<std::size_t>(options.starts, 1)),
-      heat_(options.hot),
       temperature_(options.hot) {}
 
 KERNELSEARCH_INLINE std::vector<Config> SimulatedAnnealing::ask(std::size_t n) {
@@ -28,6 +27,7 @@ KERNELSEARCH_INLINE std::optional<Config> SimulatedAnnealing::next() {
     return ledger_.random();
   }
   cool();
+  if (!current_) return next();
   constexpr int free_steps = 64;  // then the surroundings are known
   for (int step = 0; step < free_steps; ++step) {
     std::optional<Config> config = ledger_.neighbour(current_->config, options_.neighbourhood, rng_);
@@ -43,9 +43,10 @@ KERNELSEARCH_INLINE void SimulatedAnnealing::cool() {
   const double steps = static_cast<double>(std::max<std::size_t>(options_.steps, 1));
   temperature_ *= std::pow(options_.cold / options_.hot, 1.0 / steps);
   if (temperature_ > options_.cold) return;
-  heat_ = std::max(heat_ / 2, 2 * options_.cold);
-  temperature_ = heat_;
-  if (ledger_.best() != nullptr) current_ = *ledger_.best();
+  temperature_ = options_.hot;
+  starts_left_ = std::max<std::size_t>(options_.starts, 1);
+  heard_ = 0;
+  current_.reset();
 }
 
 KERNELSEARCH_INLINE double SimulatedAnnealing::spread() const {
@@ -61,6 +62,7 @@ KERNELSEARCH_INLINE bool SimulatedAnnealing::accepts(double objective) {
 KERNELSEARCH_INLINE void SimulatedAnnealing::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
     const double objective = observation.outcome.objective;
     if (!first) {
       if (current_ && current_->config == observation.proposal) current_->objective = objective;

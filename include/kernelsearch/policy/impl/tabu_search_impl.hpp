@@ -10,7 +10,7 @@
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE TabuSearch::TabuSearch(Space space, TabuSearchOptions options)
-    : ledger_(std::move(space), options.seed),
+    : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "tabu_search")),
       starts_left_(std::max<std::size_t>(options.starts, 1)) {}
@@ -35,6 +35,7 @@ KERNELSEARCH_INLINE std::optional<Config> TabuSearch::next() {
     move();
     if (!current_) break;
   }
+  if (starts_left_ > 0) --starts_left_;
   return current_ ? ledger_.near(*current_, rng_) : ledger_.random();
 }
 
@@ -45,18 +46,17 @@ KERNELSEARCH_INLINE bool TabuSearch::tabu(const Config& config) const {
 }
 
 KERNELSEARCH_INLINE void TabuSearch::move() {
-  const detail::Known* best = ledger_.best();
-  if (best == nullptr) return;
-  if (!current_) return stand(best->config);
-  if (moves_ - best_move_ > options_.patience) return leap();
+  if (!best_) return;
+  if (!current_) return stand(best_->config);
+  if (moves_ - best_move_ > options_.patience) return begin_afresh();
   std::optional<detail::Known> to;
   for (const Config& config : around_) {
     const std::optional<double> result = ledger_.result(config);
     if (!result || stood_.contains(config)) continue;
-    if (tabu(config) && config != best->config) continue;
+    if (tabu(config) && config != best_->config) continue;
     if (!to || *result < to->objective) to = {config, *result};
   }
-  if (!to) return leap();
+  if (!to) return begin_afresh();
   for (const std::size_t tunable : ledger_.free())
     if (to->config.indices[tunable] != current_->indices[tunable])
       left_.push_back({tunable, current_->indices[tunable], moves_ + options_.tenure});
@@ -64,15 +64,13 @@ KERNELSEARCH_INLINE void TabuSearch::move() {
   stand(to->config);
 }
 
-KERNELSEARCH_INLINE void TabuSearch::leap() {
+KERNELSEARCH_INLINE void TabuSearch::begin_afresh() {
+  starts_left_ = std::max<std::size_t>(options_.starts, 1);
   best_move_ = moves_;
+  best_.reset();
   left_.clear();
-  Config config = ledger_.best()->config;
-  for (std::size_t step = 0; step < options_.leap; ++step)
-    if (std::optional<Config> onwards = ledger_.neighbour(config, Neighbourhood::hamming, rng_))
-      config = *std::move(onwards);
-  stand(config);
-  if (!ledger_.known(config)) queue_.push_back(std::move(config));
+  current_.reset();
+  around_.clear();
 }
 
 KERNELSEARCH_INLINE void TabuSearch::stand(Config config) {
@@ -90,13 +88,15 @@ KERNELSEARCH_INLINE void TabuSearch::stand(Config config) {
 
 KERNELSEARCH_INLINE void TabuSearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    if (!ledger_.hear(observation))  // a revision may have taken the best away
-      best_ = ledger_.best() == nullptr ? std::numeric_limits<double>::infinity() : ledger_.best()->objective;
-    if (ledger_.best() == nullptr || !(ledger_.best()->objective < best_)) continue;
-    best_ = ledger_.best()->objective;
+    const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    const double objective = *ledger_.result(observation.proposal);
+    if (!first && best_ && best_->config == observation.proposal) best_->objective = objective;
+    if (!(objective < (best_ ? best_->objective : std::numeric_limits<double>::infinity()))) continue;
+    best_ = {observation.proposal, objective};
     best_move_ = moves_;
     // A foreign best is where the walk goes on.
-    if (!observation.outcome.origin && current_) stand(ledger_.best()->config);
+    if (!observation.outcome.origin && current_) stand(observation.proposal);
   }
 }
 
