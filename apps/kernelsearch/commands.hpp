@@ -28,6 +28,7 @@ void add_show(CLI::App& app, int& exit_code);
 void add_runs(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_space(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);

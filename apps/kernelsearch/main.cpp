@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   app::add_runs(cli, exit_code);
   app::add_export(cli, exit_code);
   app::add_space(cli, exit_code);
+  app::add_compare(cli, exit_code);
   app::add_list(cli, exit_code);
   app::add_doctor(cli, exit_code);
   app::add_completion(cli, exit_code);

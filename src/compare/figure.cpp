@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kernelsearch::comparing {
+namespace {
+
+constexpr double width = 560, height = 320;
+constexpr double left = 56, right = 12, top = 10, bottom = 42;
+constexpr double floor_excess = 0.001;  ///< what is nearer to the optimum is drawn here
+
+/// Maps values to places in the picture, both axes logarithmic.
+struct Axes {
+  double x_low = 1.0, x_high = 2.0, y_high = 1.0;
+
+  [[nodiscard]] double x(double value) const {
+    const double part = std::log(value / x_low) / std::log(x_high / x_low);
+    return left + std::clamp(part, 0.0, 1.0) * (width - left - right);
+  }
+  [[nodiscard]] double y(double excess) const {
+    const double part = std::log(excess / floor_excess) / std::log(y_high / floor_excess);
+    return height - bottom - std::clamp(part, 0.0, 1.0) * (height - top - bottom);
+  }
+};
+
+Axes axes_of(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random) {
+  double low = std::numeric_limits<double>::infinity(), high = 0.0, worst = 0.01;
+  const auto look = [&](const CurvePoint& point) {
+    low = std::min(low, point.x);
+    high = std::max(high, point.x);
+    if (std::isfinite(point.median)) worst = std::max(worst, point.median);
+  };
+  for (const StyledCurve& curve : curves)
+    for (const CurvePoint& point : curve.curve.points) look(point);
+  for (const CurvePoint& point : random) look(point);
+  if (!(high > 0)) return {};
+  return {low, std::max(high, low * 1.01), std::min(worst * 1.1, 1000.0)};
+}
+
+std::string seconds_tick(double seconds) {
+  if (seconds < 60) return fmt::format("{:g} s", seconds);
+  if (seconds < 3600) return fmt::format("{:g} min", seconds / 60);
+  return fmt::format("{:g} h", seconds / 3600);
+}
+
+std::vector<double> x_ticks(const Axes& axes, bool seconds) {
+  std::vector<double> ticks;
+  if (seconds) {
+    for (const double tick : {0.001, 0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 36e3, 36e4, 36e5})
+      if (tick >= axes.x_low && tick <= axes.x_high) ticks.push_back(tick);
+    if (ticks.empty()) ticks.push_back(axes.x_high);
+    return ticks;
+  }
+  for (double decade = 1; decade <= axes.x_high; decade *= 10)
+    for (const double step : {1.0, 2.0, 5.0})
+      if (decade * step >= axes.x_low && decade * step <= axes.x_high) ticks.push_back(decade * step);
+  return ticks;
+}
+
+std::string grid(const Axes& axes, const FigureTexts& texts) {
+  std::string svg;
+  for (const double tick : x_ticks(axes, texts.seconds)) {
+    const double x = axes.x(tick);
+    svg += fmt::format(
+        "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text x=\"{0:.1f}\" y=\"{3}\" "
+        "text-anchor=\"middle\">{4}</text>\n",
+        x, top, height - bottom, height - bottom + 15,
+        texts.seconds ? seconds_tick(tick) : fmt::format("{:g}", tick));
+  }
+  for (const double tick : {0.001, 0.01, 0.1, 1.0, 10.0, 100.0}) {
+    if (tick > axes.y_high) continue;
+    const double y = axes.y(tick);
+    svg += fmt::format(
+        "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\" "
+        "text-anchor=\"end\">{5}{6:g} %</text>\n",
+        left, y, width - right, left - 5, y + 4, tick == floor_excess ? "&#8804; " : "", tick * 100);
+  }
+  svg += fmt::format("<text x=\"{}\" y=\"{}\">above the optimum</text>\n", left + 5, top + 10);
+  svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                     (left + width - right) / 2, height - 8, escaped(texts.x_label));
+  return svg;
+}
+
+/// A polyline with steps would need twice the points; at the density of the grid they cannot be told apart.
+std::string line(const Axes& axes, const std::vector<CurvePoint>& points) {
+  std::string path;
+  for (const CurvePoint& point : points) {
+    if (!std::isfinite(point.median)) continue;  // nothing valid yet in half of the repeats
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", axes.x(point.x),
+                        axes.y(std::max(point.median, floor_excess)));
+  }
+  return path;
+}
+
+std::string band(const Axes& axes, const std::vector<CurvePoint>& points) {
+  std::string path;
+  for (const CurvePoint& point : points)
+    if (std::isfinite(point.low))
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", axes.x(point.x),
+                          axes.y(std::max(point.low, floor_excess)));
+  for (auto point = points.rbegin(); point != points.rend(); ++point)
+    if (std::isfinite(point->low))
+      path +=
+          fmt::format("L{:.1f} {:.1f}", axes.x(point->x),
+                      axes.y(std::isfinite(point->high) ? std::max(point->high, floor_excess) : axes.y_high));
+  return path.empty() ? path : path + "Z";
+}
+
+}  // namespace
+
+std::string figure(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random,
+                   const FigureTexts& texts) {
+  const Axes axes = axes_of(curves, random);
+  std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", width, height,
+                                escaped(texts.title));
+  svg += grid(axes, texts);
+  for (const StyledCurve& curve : curves)
+    if (curve.band && !curve.curve.points.empty())
+      svg += fmt::format("<path class=\"band f{}\" d=\"{}\"/>\n", curve.style % colours,
+                         band(axes, curve.curve.points));
+  if (!random.empty()) svg += fmt::format("<path class=\"random\" d=\"{}\"/>\n", line(axes, random));
+  for (const StyledCurve& curve : curves)
+    if (!curve.curve.points.empty())
+      svg += fmt::format("<path class=\"line s{} d{}\" d=\"{}\"><title>{}</title></path>\n",
+                         curve.style % colours, curve.style / colours % 4, line(axes, curve.curve.points),
+                         escaped(curve.curve.name));
+  return svg + "</svg>\n";
+}
+
+std::string escaped(std::string_view text) {
+  std::string html;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      case '\'':
+        html += "&#39;";
+        break;
+      default:
+        html += c;
+    }
+  }
+  return html;
+}
+
+}  // namespace kernelsearch::comparing

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trace_folder.hpp"
+
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/compare/trace_file.hpp"
+#include "kernelsearch/core/error.hpp"
+
+namespace kernelsearch::comparing {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Members of `mine` that `theirs` has otherwise, in words.
+std::string differences(const Json& theirs, const Json& mine, const std::string& where) {
+  std::string text;
+  for (const auto& [name, value] : mine.items()) {
+    const Json other = theirs.contains(name) ? theirs[name] : Json();
+    if (other == value) continue;
+    text += (text.empty() ? "" : ", ") + where + name + " is " + other.dump() + " there and " + value.dump() +
+            " here";
+  }
+  return text;
+}
+
+RunKey key_of(const std::string& line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return {};
+  return {json.value("space", ""), json.value("strategy", ""), json.value("repeat", std::uint64_t{0})};
+}
+
+void must_write(bool written, const std::filesystem::path& file) {
+  if (!written)
+    detail::raise<ConfigError>("cannot write", file.string(), "give a folder that can be written to");
+}
+
+/// As a whole or not at all.
+void replace_file(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path half = file;
+  half += ".new";
+  std::ofstream out(half, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  must_write(static_cast<bool>(out), half);
+  std::filesystem::rename(half, file);
+}
+
+}  // namespace
+
+TraceFolder::TraceFolder(std::filesystem::path folder, Json options, std::span<const Landscape> landscapes)
+    : folder_(std::move(folder)), file_(folder_ / "traces.jsonl") {
+  std::error_code failed;
+  std::filesystem::create_directories(folder_, failed);
+  must_write(!failed, folder_);
+  read_options(std::move(options));
+  read_traces(landscapes);
+}
+
+void TraceFolder::read_options(Json options) {
+  const std::filesystem::path file = folder_ / "options.json";
+  if (std::ifstream in(file); in) {
+    const Json there = Json::parse(in, nullptr, false);
+    if (!there.is_object() || !there.contains("runs") || !there.contains("spaces"))
+      detail::raise<ConfigError>("the options of an earlier comparison are damaged", file.string(),
+                                 "give another folder, or remove this one");
+    std::string text = differences(there["runs"], options["runs"], "");
+    for (const auto& [name, space] : options["spaces"].items()) {
+      if (!there["spaces"].contains(name)) continue;
+      const std::string more = differences(there["spaces"][name], space, name + ": ");
+      if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
+    }
+    if (!text.empty())
+      detail::raise<ConfigError>("the folder holds a comparison that was made otherwise",
+                                 folder_.string() + ": " + text,
+                                 "give the same options to go on with it, or another folder");
+    for (const auto& [name, space] : there["spaces"].items())
+      if (!options["spaces"].contains(name)) options["spaces"][name] = space;
+  }
+  replace_file(file, options.dump(2) + "\n");
+}
+
+void TraceFolder::read_traces(std::span<const Landscape> landscapes) {
+  std::uintmax_t whole = 0;  // bytes of complete lines
+  {
+    std::ifstream in(file_, std::ios::binary);
+    std::size_t number = 0;
+    for (std::string line; std::getline(in, line) && !in.eof();) {
+      ++number;
+      whole += line.size() + 1;
+      const RunKey key = key_of(line);
+      if (std::get<0>(key).empty())
+        detail::raise<ConfigError>("not a trace", file_.string() + ":" + std::to_string(number),
+                                   "remove the line to have the run made again");
+      for (const Landscape& landscape : landscapes)
+        if (landscape.name() == std::get<0>(key)) finished_.emplace(key, trace_from_line(line, landscapes));
+    }
+  }
+  if (std::filesystem::exists(file_)) std::filesystem::resize_file(file_, whole);
+}
+
+void TraceFolder::append(const Trace& trace, const Landscape& landscape) {
+  const std::string line = trace_to_line(trace, landscape) + "\n";
+  const std::lock_guard lock(mutex_);
+  std::ofstream out(file_, std::ios::binary | std::ios::app);
+  out << line;
+  out.close();
+  must_write(static_cast<bool>(out), file_);
+}
+
+void TraceFolder::sort() {
+  std::map<RunKey, std::string> lines;
+  {
+    std::ifstream in(file_, std::ios::binary);
+    for (std::string line; std::getline(in, line);) {
+      RunKey key = key_of(line);
+      lines.emplace(std::move(key), std::move(line));
+    }
+  }
+  std::string text;
+  for (const auto& [key, line] : lines) (text += line) += '\n';
+  replace_file(file_, text);
+}
+
+}  // namespace kernelsearch::comparing

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/compare/html_report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "../../src/compare/figure.hpp"
+#include "kernelsearch/compare/comparison.hpp"
+#include "support/made_up_recording.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// Elements open and close in order; void ones and SVG's self-closing ones aside.
+bool balanced(const std::string& html) {
+  std::vector<std::string> open;
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const std::size_t end = html.find('>', at);
+    if (end == std::string::npos) return false;
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" />", 1));
+    if (tag.front() == '!' || tag.back() == '/' || name == "meta") continue;
+    if (tag.front() != '/') {
+      open.push_back(name);
+    } else {
+      if (open.empty() || "/" + open.back() != tag) return false;
+      open.pop_back();
+    }
+  }
+  return open.empty();
+}
+
+struct Compared {
+  std::vector<Recording> recordings{made_up_recording("one"), made_up_recording("two & <more>", 1.0)};
+  std::vector<Landscape> landscapes = landscapes_of(recordings);
+  std::vector<Contestant> contestants{registered_contestant("random"),
+                                      {"<b>mine</b>", registered_contestant("iterated_local_search").make}};
+  std::vector<Trace> traces = compare(recordings, landscapes, contestants, {.repeats = 4, .threads = 1});
+  std::vector<PolicyScores> scores = score(landscapes, traces, {.bootstrap = 20});
+  std::vector<PairedDifference> paired = paired_differences(landscapes, traces, "random");
+
+  [[nodiscard]] std::string report() const {
+    return html_report({landscapes, traces, scores, {"random", paired}, 0});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("html_report: one page with two figures for each space, nothing from outside, all names escaped") {
+  const Compared compared;
+  const std::string html = compared.report();
+  CHECK(balanced(html));
+  CHECK(count(html, "<figure>") == 4);
+  CHECK(count(html, "class=\"band f0\"") == 4);
+  CHECK(count(html, "class=\"line s1 d0\"") == 5);  // and the legend
+  CHECK(count(html, "<b>") == 0);
+  CHECK(count(html, "&lt;b&gt;mine&lt;/b&gt;") > 5);
+  CHECK(count(html, "two &amp; &lt;more&gt;") > 3);
+  for (const char* outside : {"http:", "https:", "src=", "<script", "<link", "@import", "url("})
+    CHECK(count(html, outside) == 0);
+  CHECK(count(html, "@media print") == 1);
+  CHECK(count(html, "prefers-color-scheme:dark") == 1);
+  for (const char* never : {"nan", "inf<", ">inf"}) CHECK(count(html, never) == 0);
+  CHECK(count(html, fmt::format("{:.2f} <span", compared.scores[0].areas[0].value)) >= 1);
+}
+
+TEST_CASE(
+    "html_report: without recorded times there is one figure for each space, without a rival no tests") {
+  Compared compared;
+  for (Trace& trace : compared.traces) trace.seconds.clear();
+  CHECK(count(compared.report(), "<figure>") == 2);
+  std::erase_if(compared.traces, [](const Trace& trace) { return trace.strategy != "random"; });
+  compared.scores = score(compared.landscapes, compared.traces, {.bootstrap = 0});
+  const std::string html = html_report({compared.landscapes, compared.traces, compared.scores, {}, 0});
+  CHECK(balanced(html));
+  CHECK(count(html, "Differences from") == 0);
+}
+
+TEST_CASE("curves: quartiles of the excess over the optimum, by evaluations and by time") {
+  std::vector<LandscapePoint> points{{"a", 1.0}, {"b", 2.0}, {"c", 4.0}, {"d", INFINITY}};
+  const Landscape landscape("s", points);
+  const Trace first{"s", "p", 0, {2, 1, 0}, {1, 2, 3}};
+  const Trace second{"s", "p", 1, {3, 2, 0}, {1, 4, 5}};
+  const Trace third{"s", "p", 2, {1, 0, 2}, {2, 3, 4}};
+  const auto curve = comparing::curve_by_evaluations(landscape, {&first, &second, &third}, 50);
+  REQUIRE(curve.size() == 3);
+  CHECK(curve[0].x == 1);
+  CHECK(curve[0].low == 2.0);  // between 1 (b) and 3 (c)
+  CHECK(curve[0].median == 3.0);
+  CHECK(std::isinf(curve[0].high));  // towards the failure
+  CHECK(curve[1].median == 1.0);
+  CHECK(curve[1].high == 2.0);
+  CHECK(curve[2].median == 0.0);
+  const auto timed = comparing::curve_by_seconds(landscape, {&first, &second, &third}, 200);
+  CHECK(timed.front().x == 1);
+  CHECK(std::isinf(timed.front().median));  // at 1 s only the first has anything
+  CHECK(timed.back().x == 4);
+  CHECK(timed.back().median == 0.0);
+  CHECK(timed.back().high == 1.5);
+  const Trace untimed{"s", "p", 3, {0}};
+  CHECK(comparing::curve_by_seconds(landscape, {&first, &untimed}, 10).empty());
+  CHECK(comparing::curve_by_evaluations(landscape, {&untimed}, 10).size() == 1);
+  const auto random = comparing::random_curve(landscape, 100, 20);
+  CHECK(random.front().median == landscape.baseline(1) - 1);
+  CHECK(random.back().x == 100);
+}
+
+TEST_CASE("figure: curves fall, stay inside the picture and stop at the floor") {
+  const std::vector<comparing::StyledCurve> curves{
+      {{"p", {{1, 0.5, 2.0, INFINITY}, {10, 0.1, 0.5, 0.9}, {100, 0.0, 0.0, 1e-9}}}, 9, true},
+      {{"nothing valid", {{1, INFINITY, INFINITY, INFINITY}}}, 1, true}};
+  const std::string svg = comparing::figure(curves, {}, {"t", "evaluations", false});
+  CHECK(balanced(svg));
+  const std::string from = "class=\"line s2 d1\" d=\"M";
+  const std::size_t at = svg.find(from);
+  REQUIRE(at != std::string::npos);
+  std::string path = svg.substr(at + from.size(), svg.find('"', at + from.size()) - at - from.size());
+  std::replace(path.begin(), path.end(), 'L', ' ');
+  std::istringstream in(path);
+  std::vector<double> places;
+  for (double place = 0; in >> place;) places.push_back(place);
+  REQUIRE(places.size() == 6);
+  CHECK(places[0] == 56.0);
+  CHECK(places[2] == doctest::Approx(302.0));  // the middle of a logarithmic axis from 1 to 100
+  CHECK(places[4] == 548.0);
+  CHECK(places[1] < places[3]);
+  CHECK(places[3] < places[5]);
+  CHECK(places[5] == 278.0);
+  CHECK(comparing::escaped("<&>\"'") == "&lt;&amp;&gt;&quot;&#39;");
+}
