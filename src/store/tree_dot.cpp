@@ -34,17 +34,19 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
+void record_stored(SearchTree& tree, const StoredTrial& trial) {
+  Observation<Move> observation{Move{MoveKind::submitted, trial.outcome.parents, {}}, trial.outcome};
+  // A move is stored as an object, a configuration as an array.
+  if (!trial.point.empty() && trial.point.front() == '{')
+    observation.proposal = PointCodec<Move>::decode(trial.point);
+  else if (trial.candidate)
+    observation.proposal.strategies = {trial.candidate->key};
+  tree.record(observation);
+}
+
 SearchTree load_tree(const RunStore& store, RunId run) {
   SearchTree tree;
-  store.each_trial(run, [&tree](const StoredTrial& trial) {
-    Observation<Move> observation{Move{MoveKind::submitted, trial.outcome.parents, {}}, trial.outcome};
-    // A move is stored as an object, a configuration as an array.
-    if (!trial.point.empty() && trial.point.front() == '{')
-      observation.proposal = PointCodec<Move>::decode(trial.point);
-    else if (trial.candidate)
-      observation.proposal.strategies = {trial.candidate->key};
-    tree.record(observation);
-  });
+  store.each_trial(run, [&tree](const StoredTrial& trial) { record_stored(tree, trial); });
   return tree;
 }
 
