@@ -9,8 +9,11 @@
 
 namespace kernelsearch {
 
-/// The trials of a stored run as a tree: moves with their parents; the points of a run over a space stand
-/// alone, because configurations have no parents.
+/// Adds a stored trial to the tree: a move with its parents; a point of a space stands alone, because
+/// configurations have no parents.
+void record_stored(SearchTree& tree, const StoredTrial& trial);
+
+/// The tree of a stored run.
 [[nodiscard]] SearchTree load_tree(const RunStore& store, RunId run);
 
 /// Draws the tree in Graphviz' DOT language: one node a trial with its number, time or verdict, edges from
