@@ -72,6 +72,6 @@ function(kernelsearch_umbrella_targets)
   target_compile_features(kernelsearch_header_only INTERFACE cxx_std_20)
   target_include_directories(kernelsearch_header_only INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(kernelsearch_header_only INTERFACE Threads::Threads fmt::fmt-header-only Eigen3::Eigen)
+  target_link_libraries(kernelsearch_header_only INTERFACE Threads::Threads fmt::fmt-header-only Eigen3::Eigen Boost::headers)
   set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_COMPONENTS header_only kernelsearch)
 endfunction()
