@@ -8,6 +8,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
 #include "kernelsearch/policy/differential_evolution.hpp"
@@ -75,6 +76,13 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
          return Any(PolicyBandit(default_bandit_arms(s.space, s.seed, detail::declares_default(s.space)),
                                  {.seed = s.seed}));
        }},
+      {"bayesian",
+       "a Gaussian process with alignment features, expected improvement, earlier runs: the default",
+       [](const PolicySetup& s) {
+         return Any(BayesianSearch(
+             s.space,
+             {.seed = s.seed, .default_first = detail::declares_default(s.space), .earlier = s.earlier}));
+       }},
       {"beam", "beam search over moves between configurations",
        [](const PolicySetup& s) { return detail::over_space<Beam>(s, BeamOptions{}); }},
       {"best_of_k", "the best of k changes to one configuration, then of that one",
@@ -119,7 +127,8 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        }},
       {"random", "uniform draws without repetition: the baseline",
        [](const PolicySetup& s) {
-         return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(
+             RandomSearch(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
        }},
       {"reflexion", "one chain of changes, each made to the last configuration",
        [](const PolicySetup& s) { return detail::over_space<Reflexion>(s, ReflexionOptions{}); }},
