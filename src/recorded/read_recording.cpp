@@ -2,89 +2,117 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/recorded/read_recording.hpp"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
+#include "json_cursor.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/problem/t1.hpp"
+#include "kernelsearch/recorded/stored_run.hpp"
+#include "kernelsearch/store/run_store.hpp"
+#include "raw_recording.hpp"
 #include "text_file.hpp"
 
 namespace kernelsearch {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using namespace recorded;
 
-Value to_value(const Json& json) {
-  if (json.is_boolean()) return Value(json.get<bool>());
-  if (json.is_number_integer()) return Value(json.get<std::int64_t>());
-  if (json.is_number()) return Value(json.get<double>());
-  return Value(json.get<std::string>());
+constexpr std::string_view store_mark = "SQLite format 3";
+
+enum class Format { cachefile, t4, json_lines, csv };
+
+[[noreturn]] void unknown(const std::string& source, const std::string& what) {
+  detail::raise<ConfigError>("not a recording", source + ": " + what,
+                             "give a Kernel Tuner cachefile, T4 results, an export of a run, or STORE:RUN");
 }
 
-/// The T1 file beside `file` whose name is what the recording's name begins with.
-std::filesystem::path declared_beside(const std::filesystem::path& file, const std::string& name) {
-  std::filesystem::path best;
-  std::size_t length = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(file.parent_path().empty() ? "." : file.parent_path())) {
-    const std::string other = entry.path().filename().string();
-    const std::size_t end = other.rfind(".t1.json");
-    if (end == std::string::npos || end + 8 != other.size() || end < length ||
-        !name.starts_with(other.substr(0, end)))
-      continue;
-    best = entry.path();
-    length = end;
+/// Told by the first key that only one format has.
+Format format_of_json(std::string_view text, const std::string& source) {
+  JsonCursor in(text, source);
+  std::optional<Format> format;
+  bool t1 = false;
+  struct Enough {};
+  try {
+    in.object([&](std::string_view key) {
+      if (key == "cache" || key == "tune_params_keys" || key == "tune_params" || key == "kernel_name")
+        format = Format::cachefile;
+      else if (key == "results")
+        format = Format::t4;
+      else if (key == "evaluation" || key == "candidate")
+        format = Format::json_lines;
+      t1 = t1 || key == "ConfigurationSpace";
+      if (format) throw Enough{};
+      in.skip();
+    });
+  } catch (const Enough&) {
+    return *format;
+  } catch (const TextEnds&) {
   }
-  return best;
+  unknown(source, t1 ? "a T1 file, which declares a space" : "JSON without records of a known layout");
 }
 
-Verdict verdict_of(const std::string& error) {
-  if (error == "CompilationFailedConfig") return Verdict::build_failed;
-  if (error == "InvalidConfig") return Verdict::rejected;
-  return Verdict::crashed;
+Format format_of(std::string_view text, const std::string& source) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) unknown(source, "it is empty");
+  if (text[first] == '{') return format_of_json(text, source);
+  const std::string_view header = text.substr(0, text.find('\n'));
+  if (header.starts_with("run,") && header.find("config_key") != std::string_view::npos) return Format::csv;
+  unknown(source, "neither JSON nor an export");
+}
+
+RawRecording parse(std::string_view text, const std::string& source) {
+  switch (format_of(text, source)) {
+    case Format::cachefile:
+      return read_cachefile(text, source);
+    case Format::t4:
+      return read_t4(text, source);
+    case Format::json_lines:
+      return read_json_lines(text, source);
+    case Format::csv:
+      break;
+  }
+  return read_csv(text, source);
+}
+
+std::string name_of(const std::filesystem::path& file) {
+  std::string name = file.filename().string();
+  for (const std::string_view extension : {".gz", ".json", ".jsonl", ".csv", ".t4"})
+    if (name.ends_with(extension)) name.resize(name.size() - extension.size());
+  return name;
+}
+
+/// Reads `STORE:RUN`; a store alone stands for its newest run.
+Recording read_store(const std::filesystem::path& file, const std::string& which,
+                     const ReadRecordingOptions& options) {
+  const RunStore store(file);
+  const std::optional<RunRow> run = store.find_run(which);
+  if (!run)
+    detail::raise<ConfigError>("no such run", which + " in " + file.string(),
+                               "see `kernelsearch runs --store " + file.string() + "` for what there is");
+  return recording_of(store, run->id, options);
 }
 
 }  // namespace
 
 Recording read_recording(const std::filesystem::path& file, const ReadRecordingOptions& options) {
-  const Json json = Json::parse(recorded::read_text(file));
-  std::string name = file.filename().string();
-  for (const char* extension : {".gz", ".json"})
-    if (name.ends_with(extension)) name.resize(name.size() - std::string_view(extension).size());
+  const std::string source = file.string();
+  if (const std::size_t colon = source.rfind(':'); colon != std::string::npos &&
+                                                   !std::filesystem::exists(file) &&
+                                                   std::filesystem::exists(source.substr(0, colon)))
+    return read_store(source.substr(0, colon), source.substr(colon + 1), options);
 
-  std::vector<Tunable> tunables;
-  const auto& keys = json.at("tune_params_keys");
-  for (const auto& key : keys) {
-    std::vector<Value> values;
-    for (const auto& value : json.at("tune_params").at(key.get<std::string>()))
-      values.push_back(to_value(value));
-    tunables.push_back(Tunable::of(key.get<std::string>(), std::move(values)));
-  }
+  const TextFile content = read_text(file);
+  if (content.text.starts_with(store_mark)) return read_store(file, "latest", options);
+  RawRecording raw = parse(content.text, source);
+  if (content.cut) raw.notes.push_back("the gzip file ends too early: read up to there");
+  return assemble(std::move(raw), file, name_of(file), options);
+}
 
-  std::vector<Constraint> constraints;
-  const std::filesystem::path declared = options.space.empty() ? declared_beside(file, name) : options.space;
-  if (!declared.empty()) {
-    const T1File t1 = read_t1(declared);
-    for (const Constraint& constraint : t1.space.constraints()) constraints.push_back(constraint);
-  }
-  Space space = Space::build(std::move(tunables), std::move(constraints));
-
-  Recording recording{
-      name, json.value("kernel_name", ""), json.value("device_name", ""), {}, std::move(space), {}};
-  for (const auto& [key, entry] : json.at("cache").items()) {
-    std::vector<Value> values;
-    for (const auto& tunable : keys) values.push_back(to_value(entry.at(tunable.get<std::string>())));
-    const std::optional<Config> config = recording.space.config_of(values);
-    if (!config || !recording.space.contains(*config)) continue;
-    RecordedTrial trial{*config, {}, {}};
-    const auto& time = entry.at("time");
-    if (time.is_number())
-      trial.evaluation = Evaluation::succeeded(time.get<double>() / 1e3);
-    else
-      trial.evaluation = Evaluation::failed(verdict_of(time.get<std::string>()), time.get<std::string>());
-    recording.trials.push_back(std::move(trial));
-  }
-  return recording;
+Recording parse_recording(std::string_view text, const std::string& name,
+                          const ReadRecordingOptions& options) {
+  RawRecording raw = parse(text, name);
+  raw.alone = true;
+  return assemble(std::move(raw), name, name_of(name), options);
 }
 
 }  // namespace kernelsearch

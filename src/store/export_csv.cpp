@@ -115,9 +115,9 @@ void write_trial(const RunRow& run, const StoredTrial& trial, const std::set<std
 
 }  // namespace
 
-void export_csv(const RunStore& store, const RunRow& run, std::ostream& out) {
+void export_csv(const ExportSource& source, std::ostream& out) {
   std::set<std::string> tunables, features;
-  store.each_trial(run.id, [&](const StoredTrial& trial) {
+  source.each_trial([&](const StoredTrial& trial) {
     for (const auto& [name, value] : values_of(trial)) tunables.insert(name);
     for (const auto& [name, value] : trial.outcome.evaluation.features) features.insert(name);
   });
@@ -126,8 +126,8 @@ void export_csv(const RunStore& store, const RunRow& run, std::ostream& out) {
   for (const std::string& name : tunables) header.add("tunable." + name);
   for (const std::string& name : features) header.add("feature." + name);
   header.end();
-  store.each_trial(run.id,
-                   [&](const StoredTrial& trial) { write_trial(run, trial, tunables, features, out); });
+  source.each_trial(
+      [&](const StoredTrial& trial) { write_trial(source.run, trial, tunables, features, out); });
 }
 
 }  // namespace kernelsearch::detail

@@ -2,15 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <functional>
 #include <iosfwd>
+#include <vector>
 
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch::detail {
 
-void export_json_lines(const RunStore& store, const RunRow& run, std::ostream& out);
-void export_csv(const RunStore& store, const RunRow& run, std::ostream& out);
-void export_t4(const RunStore& store, const RunRow& run, std::ostream& out);
+/// A run to be written, in a store or not.
+struct ExportSource {
+  const RunRow& run;
+  std::function<void(const std::function<void(const StoredTrial&)>&)> each_trial;
+  std::function<std::vector<StoredInnerTrial>(TrialId)> inner_trials;
+};
+
+void export_json_lines(const ExportSource& source, std::ostream& out);
+void export_csv(const ExportSource& source, std::ostream& out);
+void export_t4(const ExportSource& source, std::ostream& out);
 void export_t4_metadata(const RunRow& run, std::ostream& out);
 
 }  // namespace kernelsearch::detail

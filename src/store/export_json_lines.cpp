@@ -8,9 +8,10 @@
 
 namespace kernelsearch::detail {
 
-void export_json_lines(const RunStore& store, const RunRow& run, std::ostream& out) {
+void export_json_lines(const ExportSource& source, std::ostream& out) {
   using nlohmann::json;
-  store.each_trial(run.id, [&](const StoredTrial& trial) {
+  const RunRow& run = source.run;
+  source.each_trial([&](const StoredTrial& trial) {
     json line = trial.outcome;
     line["run"] = {{"id", number(run.id)},
                    {"name", run.info.name},
@@ -33,7 +34,7 @@ void export_json_lines(const RunStore& store, const RunRow& run, std::ostream& o
                            {"key", trial.candidate->key},
                            {"values", parse_json(trial.candidate->values, "stored values")}};
     json inner = json::array();
-    for (const StoredInnerTrial& one : store.inner_trials(run.id, trial.outcome.id))
+    for (const StoredInnerTrial& one : source.inner_trials(trial.outcome.id))
       inner.push_back(
           {{"number", one.trial.number}, {"key", one.trial.key}, {"evaluation", one.trial.evaluation}});
     if (!inner.empty()) line["inner"] = std::move(inner);

@@ -105,11 +105,11 @@ std::string text_of(const ordered_json& json) {
 
 }  // namespace
 
-void export_t4(const RunStore& store, const RunRow& run, std::ostream& out) {
+void export_t4(const ExportSource& source, std::ostream& out) {
   // Written piece by piece, so that a long run need not fit into memory.
   out << R"({"schema_version":"1.0.0","metadata":{"timeunit":"milliseconds"},"results":[)";
   const char* separator = "\n";
-  store.each_trial(run.id, [&](const StoredTrial& trial) {
+  source.each_trial([&](const StoredTrial& trial) {
     if (!trial.candidate) return;  // nothing was tried: T4 has no place for that
     out << separator << text_of(result_of(trial));
     separator = ",\n";

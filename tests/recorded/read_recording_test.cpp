@@ -3,19 +3,71 @@
 #include "kernelsearch/recorded/read_recording.hpp"
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <string>
 
+#include "kernelsearch/core/error.hpp"
+#include "recordings.hpp"
+
 using namespace kernelsearch;
+using recordings::old_cachefile;
+using recordings::Shelf;
+
+namespace {
+
+std::map<std::string, Evaluation> by_key(const Recording& recording) {
+  std::map<std::string, Evaluation> all;
+  for (const RecordedTrial& trial : recording.trials)
+    all.emplace(recording.space.key(trial.config), trial.evaluation);
+  return all;
+}
+
+bool noted(const Recording& recording, const std::string& words) {
+  return std::any_of(recording.notes.begin(), recording.notes.end(),
+                     [&](const std::string& note) { return note.find(words) != std::string::npos; });
+}
+
+std::string error_of(const Shelf& shelf, const std::string& name, const std::string& text) {
+  try {
+    (void)shelf.read(name, text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), with);
+}
+
+std::string packed(const std::string& text, const std::filesystem::path& file) {
+  gzFile out = gzopen(file.c_str(), "wb");
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
+  return recordings::text_of(file);
+}
+
+constexpr const char* t1_text = R"({
+  "ConfigurationSpace": {
+    "TuningParameters": [
+      {"Name": "block", "Type": "int", "Values": "[16, 32]", "Default": 32},
+      {"Name": "tile", "Type": "int", "Values": "[1, 2, 3]", "Default": 3},
+      {"Name": "fast", "Type": "bool", "Values": "[True, False]", "Default": "True"},
+      {"Name": "version", "Type": "int", "Values": "[7]"}],
+    "Conditions": [{"Expression": "block * tile <= 64 * version", "Parameters": ["block", "tile", "version"]},
+                   {"Expression": "tile < 3 or block == 32", "Parameters": ["block", "tile"]}]},
+  "KernelSpecification": {"Language": "CUDA", "KernelName": "saxpy", "KernelFile": "saxpy.cu"}})";
+
+}  // namespace
 
 TEST_CASE("read_recording: every configuration of a recorded space, its failures among them") {
-  const char* given = std::getenv("KERNELSEARCH_SHARED");
-  const std::filesystem::path file =
-      std::filesystem::path(given != nullptr ? given : KERNELSEARCH_SOURCE_DIR "/../shared") /
-      "data/spaces/convolution_A100.json.gz";
-  if (!std::filesystem::exists(file)) {
+  const std::filesystem::path file = recordings::shared("convolution_A100.json.gz");
+  if (file.empty()) {
     MESSAGE("skipped: the recorded spaces are not here; set KERNELSEARCH_SHARED");
     return;
   }
@@ -23,8 +75,320 @@ TEST_CASE("read_recording: every configuration of a recorded space, its failures
   CHECK(recording.name == "convolution_A100");
   CHECK(recording.trials.size() == 4362);
   CHECK(recording.space.count() == BigCount(4362));
+  CHECK(recording.notes.empty());
+  CHECK(recording.problem_size == "[4096,4096]");
   const auto failed =
       std::count_if(recording.trials.begin(), recording.trials.end(),
                     [](const RecordedTrial& t) { return t.evaluation.verdict != Verdict::ok; });
   CHECK(failed == 161);
+  CHECK(recording.trials.front().evaluation.measurement.seconds == 3.8753279224038124 / 1e3);
+  CHECK(recording.trials.front().evaluation.measurement.shapes.at(0).samples.size() == 32);
+}
+
+TEST_CASE("read_recording: records count although what lies beside them is of another version") {
+  const std::filesystem::path file = recordings::shared("gemm_RTX_2080_Ti.json.gz");
+  if (file.empty()) {
+    MESSAGE("skipped: the recorded spaces are not here; set KERNELSEARCH_SHARED");
+    return;
+  }
+  const Recording recording = read_recording(file);
+  CHECK(recording.trials.size() == 17956);
+  CHECK(recording.space.count() == BigCount(17956));
+  CHECK(recording.space.size() == 15);  // two that the T1 file declares are not in the recording
+  CHECK(noted(recording, "does not hold for 484 records"));
+  CHECK(recording.space.tunable(0).default_index == 2);  // MWG 64, as declared
+  // Asked for, the declared space decides.
+  const Recording asked = read_recording(file, {.space = recordings::shared("gemm.t1.json")});
+  CHECK(asked.trials.size() == 17956 - 484);
+  CHECK(noted(asked, "484 records outside the declared constraints"));
+}
+
+TEST_CASE("read_recording: the same measurements from T4 as from the cachefile") {
+  const std::filesystem::path cachefile = recordings::shared("convolution_A4000.json.gz");
+  const std::filesystem::path t4 = recordings::shared("convolution_A4000_T4.json.gz");
+  if (cachefile.empty() || t4.empty()) {
+    MESSAGE("skipped: the recorded spaces are not here; set KERNELSEARCH_SHARED");
+    return;
+  }
+  const Recording a = read_recording(cachefile), b = read_recording(t4);
+  CHECK(b.name == "convolution_A4000_T4");
+  const auto left = by_key(a), right = by_key(b);
+  REQUIRE(left.size() == right.size());
+  std::size_t equal = 0, verdicts = 0;
+  for (const auto& [key, evaluation] : left) {
+    const Evaluation& other = right.at(key);
+    verdicts += evaluation.verdict == other.verdict ? 1 : 0;
+    equal += evaluation.measurement.seconds == other.measurement.seconds ? 1 : 0;
+  }
+  CHECK(verdicts == left.size());
+  CHECK(equal == left.size());
+  CHECK(noted(b, "the sum of the runtimes stands for it"));
+}
+
+TEST_CASE("read_recording: an old cachefile, field by field") {
+  const Shelf shelf;
+  const Recording recording = shelf.read("small_gpu.json", old_cachefile);
+  CHECK(recording.name == "small_gpu");
+  CHECK(recording.device == "Some GPU");
+  CHECK(recording.kernel == "saxpy");
+  CHECK(recording.problem_size == "[4096,16]");
+  CHECK(recording.notes.empty());
+  REQUIRE(recording.trials.size() == 6);
+  CHECK(recording.space.count() == BigCount(6));
+  CHECK(recording.space.raw_count() == BigCount(12));
+  CHECK(recording.space.constraints().back().text() == "recorded configurations");
+  CHECK(recording.space.tunable(0).kind == TunableKind::power_of_two);
+  CHECK(recording.space.tunable(2).kind == TunableKind::boolean);
+
+  const RecordedTrial& first = recording.trials[0];
+  CHECK(recording.space.key(first.config) == "16,1,true");
+  CHECK(first.time_stamp == "2023-12-22 09:54:05.502007+00:00");
+  CHECK(first.framework_seconds == doctest::Approx(0.0055));
+  CHECK(first.total_seconds() == doctest::Approx(0.9005 + 0.01 + 0.12025 + 0.0055));
+  const Evaluation& ok = first.evaluation;
+  CHECK(ok.verdict == Verdict::ok);
+  CHECK(ok.phases.build == 0.9005);
+  CHECK(ok.phases.check == 0.01);
+  CHECK(ok.phases.measure == 0.12025);
+  CHECK(ok.features.find("GFLOP/s") == 1948.5);
+  CHECK(ok.features.size() == 1);
+  CHECK(ok.measurement.seconds == 0.002);
+  REQUIRE(ok.measurement.shapes.size() == 1);
+  CHECK(ok.measurement.shapes[0].samples == std::vector<double>{0.0015, 0.0025, 0.002});
+  CHECK(ok.measurement.shapes[0].median == 0.002);
+  CHECK(ok.measurement.shapes[0].ended == SamplingEnd::recorded);
+  CHECK(ok.measurement.spread == doctest::Approx(0.25));
+  CHECK(ok.measurement.interval == Interval{0.0015, 0.0025});
+
+  const Verdict verdicts[] = {Verdict::ok,           Verdict::rejected,
+                              Verdict::build_failed, Verdict::launch_failed,
+                              Verdict::crashed,      Verdict::ok};
+  for (std::size_t i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    const Evaluation& evaluation = recording.trials[i].evaluation;
+    CHECK(evaluation.verdict == verdicts[i]);
+    CHECK(evaluation.reason.empty() == (verdicts[i] == Verdict::ok));
+    CHECK(evaluation.progress == graded_progress(verdicts[i]));
+  }
+  CHECK(recording.trials[4].evaluation.reason == "no time was recorded");
+  CHECK(recording.trials[1].evaluation.reason.starts_with("InvalidConfig"));
+  CHECK(std::isinf(recording.objective(1)));
+  CHECK(recording.objective(5) == 0.0005);
+}
+
+TEST_CASE("read_recording: the layout of 1.4, its objective a list and its failures in __error__") {
+  const Shelf shelf;
+  std::string text = replaced(old_cachefile, R"("objective": "time")", R"("objective": [ "GFLOP/s" ])");
+  text = replaced(text, R"("time": "RuntimeFailedConfig")", R"("__error__": "RuntimeFailedConfig")");
+  text = replaced(text, R"("time": "InvalidConfig")", R"("time": 3.5, "__error__": "InvalidConfig")");
+  text = replaced(text, R"("time": "CompilationFailedConfig")",
+                  R"("time": Infinity, "GFLOP/s": "CompilationFailedConfig")");
+  const Recording recording = shelf.read("a.json", text);
+  CHECK(noted(recording, "recorded for GFLOP/s"));
+  CHECK(recording.trials[1].evaluation.verdict == Verdict::rejected);
+  CHECK(recording.trials[2].evaluation.verdict == Verdict::build_failed);
+  CHECK(recording.trials[3].evaluation.verdict == Verdict::launch_failed);
+}
+
+TEST_CASE("read_recording: a cachefile cut at every byte is read up to there, or refused with words") {
+  const Shelf shelf;
+  const auto whole = by_key(shelf.read("whole.json", old_cachefile));
+  std::size_t read = 0, records = 0;
+  for (std::size_t size = 0; size < old_cachefile.size(); ++size) {
+    CAPTURE(size);
+    try {
+      const Recording recording = shelf.read("cut.json", old_cachefile.substr(0, size));
+      ++read;
+      CHECK(recording.trials.size() >= records);
+      records = recording.trials.size();
+      for (const auto& [key, evaluation] : by_key(recording)) {
+        REQUIRE(whole.count(key) == 1);
+        CHECK(evaluation.verdict == whole.at(key).verdict);
+        CHECK(evaluation.phases.build == whole.at(key).phases.build);
+        CHECK(evaluation.measurement.seconds == whole.at(key).measurement.seconds);
+      }
+      if (size + 3 < old_cachefile.size()) CHECK(!recording.notes.empty());
+    } catch (const ConfigError& error) {
+      CHECK(records == 0);
+      CHECK(std::string(error.what()).find("cut.json") != std::string::npos);
+    }
+  }
+  CHECK(records == 6);
+  CHECK(read > 900);
+  // As Kernel Tuner leaves it after a kill: a comma and no brackets.
+  const std::string killed = old_cachefile.substr(0, old_cachefile.find("\n\"32,3,True\""));
+  REQUIRE(killed.back() == ',');
+  const Recording recording = shelf.read("killed.json", killed);
+  CHECK(recording.trials.size() == 5);
+  CHECK(noted(recording, "closing brackets were missing"));
+  CHECK(noted(shelf.read("killed2.json", old_cachefile.substr(0, old_cachefile.size() - 60)),
+              "cut in the middle"));
+}
+
+TEST_CASE("read_recording: gzip, whole and cut") {
+  const Shelf shelf;
+  const std::string gz = packed(old_cachefile, shelf.path("a.json.gz"));
+  CHECK(read_recording(shelf.path("a.json.gz")).trials.size() == 6);
+  CHECK(read_recording(shelf.path("a.json.gz")).name == "a");
+  // Deflate keeps a small file in one block, of which the front can still be read.
+  const Recording cut = shelf.read("b.json.gz", gz.substr(0, gz.size() - 24));
+  CHECK(cut.trials.size() >= 1);
+  CHECK(cut.trials.size() <= 6);
+  CHECK(noted(cut, "gzip file ends too early"));
+  std::string broken = gz;
+  for (std::size_t i = 60; i < 90; ++i) broken[i] = static_cast<char>(~broken[i]);
+  CHECK(error_of(shelf, "c.json.gz", broken).find("c.json.gz") != std::string::npos);
+}
+
+TEST_CASE("read_recording: what is malformed is named with its line") {
+  const Shelf shelf;
+  const auto refused = [&](const std::string& what, const std::string& with, const std::string& words) {
+    const std::string error = error_of(shelf, "bad.json", replaced(old_cachefile, what, with));
+    INFO("error: ", error, "\nwanted: ", words);
+    CHECK(error.find(words) != std::string::npos);
+  };
+  refused("\"time\": 2.0", "\"time\": two", "bad.json:30: expected a value");
+  refused("\"tile\": 1, \"fast\": true, \"time\": 2.0", "\"time\": 2.0",
+          "bad.json:30: the record before this place lacks a tunable");
+  refused("\"time\": 2.0,", "\"time\": 2.0", "not separated by commas");
+  refused("\"tune_params_keys\"", "\"other\"", "tune_params_keys");
+  CHECK(error_of(shelf, "empty.json", "").find("it is empty") != std::string::npos);
+  CHECK(error_of(shelf, "text.json", "hello").find("neither JSON") != std::string::npos);
+  CHECK(error_of(shelf, "other.json", "{\"a\": [1, {}]}").find("known layout") != std::string::npos);
+  CHECK(error_of(shelf, "t1.json", t1_text).find("a T1 file") != std::string::npos);
+  CHECK_THROWS_AS((void)read_recording(shelf.path("absent.json")), ConfigError);
+  CHECK_THROWS_AS((void)read_recording(shelf.path(".")), ConfigError);
+  std::string deep(100000, '[');
+  CHECK(error_of(shelf, "deep.json", replaced(old_cachefile, "2.0", deep)).find("nested") !=
+        std::string::npos);
+}
+
+TEST_CASE("read_recording: records that repeat, go beyond the lists or hold more than numbers") {
+  const Shelf shelf;
+  std::string text = replaced(old_cachefile, "\"32,3,True\": {\"block\": 32, \"tile\": 3",
+                              "\"64,3,True\": {\"block\": 64, \"tile\": 3");
+  text = replaced(text, "\"16,2,True\": {\"block\": 16, \"tile\": 2",
+                  "\"16,1,True\": {\"block\": 16, \"tile\": 1");
+  text = replaced(text, "\"time\": NaN",
+                  "\"time\": 4.5, \"note\": \"x\", \"power\": null, \"more\": {\"a\": [1]}");
+  const Recording recording = shelf.read("a.json", text);
+  CHECK(recording.trials.size() == 5);
+  CHECK(by_key(recording).at("16,1,true").verdict == Verdict::rejected);  // the later one
+  CHECK(noted(recording, "1 record of a configuration recorded before"));
+  CHECK(noted(recording, "1 value of block recorded but not listed"));
+  CHECK(noted(recording, "2 entries of the records"));
+  CHECK(by_key(recording).at("64,3,true").verdict == Verdict::ok);
+  CHECK(by_key(recording).at("32,2,false").measurement.seconds == 0.0045);
+}
+
+TEST_CASE("read_recording: a declared space, beside the file or asked for") {
+  const Shelf shelf;
+  (void)shelf.put("small.t1.json", t1_text);
+  (void)shelf.put("smallest.t1.json", "not for this one");
+  SUBCASE("beside: constraints that the records break are not used") {
+    const Recording recording = shelf.read("small_gpu.json", old_cachefile);
+    CHECK(recording.trials.size() == 6);
+    CHECK(noted(recording,
+                "`tile < 3 or block == 32`, declared beside the recording, does not hold for 1 record"));
+    CHECK(recording.space.size() == 3);
+    REQUIRE(recording.space.constraints().size() == 2);
+    CHECK(recording.space.constraints()[0].text() == "block * tile <= 64 * version");
+    CHECK(recording.space.tunable(0).default_index == 1);
+    CHECK(noted(recording, "6 configurations recorded of 12 declared"));
+  }
+  SUBCASE("asked for: records that break them are left out") {
+    const Recording recording =
+        shelf.read("other.json", old_cachefile, {.space = shelf.path("small.t1.json")});
+    CHECK(recording.trials.size() == 5);
+    CHECK(noted(recording, "1 record outside the declared constraints"));
+  }
+  SUBCASE("a space of something else is ignored beside and refused when asked for") {
+    const std::string text = replaced(t1_text, "\"Name\": \"tile\"", "\"Name\": \"tiles\"");
+    const std::string conditions = "\"Conditions\": [";
+    const std::string other = text.substr(0, text.find(conditions)) + "\"Conditions\": []}}";
+    (void)shelf.put("small.t1.json", other);
+    const Recording recording = shelf.read("small_gpu.json", old_cachefile);
+    CHECK(recording.trials.size() == 6);
+    CHECK(noted(recording, "is not its space"));
+    CHECK_THROWS_AS((void)shelf.read("x.json", old_cachefile, {.space = shelf.path("small.t1.json")}),
+                    ConfigError);
+  }
+}
+
+TEST_CASE("read_recording: T4 in every unit, with the schema's names and Kernel Tuner's") {
+  const Shelf shelf;
+  const auto text = [](const std::string& unit, double scale, const char* compile) {
+    const auto n = [scale](double seconds) { return std::to_string(seconds * scale); };
+    return "{\"results\": [{\"configuration\": {\"a\": 1, \"b\": \"x\"}, \"times\": {\"" +
+           std::string(compile) + "\": " + n(2.0) + ", \"benchmark\": " + n(0.5) +
+           ", \"framework\": " + n(0.25) + ", \"validation\": " + n(0.125) +
+           ", \"search_algorithm\": 0, \"runtimes\": [" + n(0.25) + ", " + n(0.75) +
+           "]}, \"invalidity\": \"correct\", \"correctness\": 1}], \"schema_version\": \"1.0.0\"" +
+           (unit.empty() ? "" : ", \"metadata\": {\"timeunit\": \"" + unit + "\"}") + "}";
+  };
+  const std::map<std::string, double> units{{"milliseconds", 1e3}, {"miliseconds", 1e3}, {"seconds", 1},
+                                            {"microseconds", 1e6}, {"nanoseconds", 1e9}, {"", 1e3}};
+  for (const auto& [unit, scale] : units)
+    for (const char* compile : {"compilation", "compilation_time"}) {
+      CAPTURE(unit);
+      const Recording recording = shelf.read("a.json", text(unit, scale, compile));
+      REQUIRE(recording.trials.size() == 1);
+      const RecordedTrial& trial = recording.trials[0];
+      CHECK(trial.evaluation.phases.build == doctest::Approx(2.0));
+      CHECK(trial.evaluation.phases.check == doctest::Approx(0.125));
+      CHECK(trial.evaluation.phases.measure == doctest::Approx(0.5));
+      CHECK(trial.framework_seconds == doctest::Approx(0.25));
+      CHECK(trial.evaluation.measurement.seconds == doctest::Approx(0.5));  // the mean of the run times
+      CHECK(trial.evaluation.measurement.shapes.at(0).samples.size() == 2);
+      CHECK(noted(recording, "names no unit") == unit.empty());
+    }
+  CHECK(error_of(shelf, "b.json", text("fortnights", 1, "compilation")).find("fortnights") !=
+        std::string::npos);
+}
+
+TEST_CASE("read_recording: T4's words for failures") {
+  const Shelf shelf;
+  std::string text = "{\"metadata\": {\"timeunit\": \"seconds\"}, \"results\": [";
+  const char* const words[] = {"timeout", "compile", "runtime", "correctness", "constraints", "correct"};
+  for (int i = 0; i < 6; ++i)
+    text += std::string(i == 0 ? "" : ",") + "{\"configuration\": {\"a\": " + std::to_string(i) +
+            "}, \"times\": {}, \"invalidity\": \"" + words[i] +
+            "\", \"correctness\": 0.5, \"measurements\": [{\"name\": \"time\", \"value\": " +
+            (i == 5 ? "3.0" : "\"\"") +
+            ", \"unit\": \"ms\"}, {\"name\": \"power\", \"value\": 90, \"unit\": \"W\"}]}";
+  text +=
+      ",{\"configuration\": {\"a\": 6}, \"times\": {}, \"invalidity\": \"runtime\", \"correctness\": 0, "
+      "\"measurements\": [{\"name\": \"time\", \"value\": \"RuntimeFailedConfig\", \"unit\": \"\"}]}]}";
+  const Recording recording = shelf.read("a.json", text);
+  const Verdict verdicts[] = {Verdict::timed_out,    Verdict::build_failed, Verdict::crashed,
+                              Verdict::wrong_result, Verdict::rejected,     Verdict::ok,
+                              Verdict::launch_failed};
+  REQUIRE(recording.trials.size() == 7);
+  for (std::size_t i = 0; i < 7; ++i) CHECK(recording.trials[i].evaluation.verdict == verdicts[i]);
+  CHECK(recording.trials[3].evaluation.progress == graded_progress(Verdict::wrong_result, 0.5));
+  CHECK(recording.trials[5].evaluation.measurement.seconds == 0.003);
+  CHECK(recording.trials[5].evaluation.features.find("power") == 90.0);
+  // cut within the last result
+  const Recording cut = shelf.read("b.json", text.substr(0, text.size() - 20));
+  CHECK(cut.trials.size() == 6);
+  CHECK(noted(cut, "cut in the middle"));
+}
+
+TEST_CASE("read_recording: orders are read from texts and lists, other lists are names") {
+  const Shelf shelf;
+  const auto text = [](const std::string& a, const std::string& b) {
+    return R"({"device_name": "", "kernel_name": "k", "problem_size": 5, "tune_params_keys": ["o"], "tune_params": {"o": [)" +
+           a + ", " + b + R"(]}, "cache": {"x": {"o": )" + a + R"(, "time": 1}, "y": {"o": )" + b +
+           R"(, "time": 2}}})";
+  };
+  for (const Recording& recording : {shelf.read("a.json", text("[0, 1, 2]", "[2, 0, 1]")),
+                                     shelf.read("b.json", text("\"[0, 1, 2]\"", "\"[2, 0, 1]\""))}) {
+    CHECK(recording.space.tunable(0).kind == TunableKind::permutation);
+    CHECK(recording.trials.size() == 2);
+    CHECK(recording.problem_size == "5");
+  }
+  const Recording lists = shelf.read("c.json", text("[4, 4]", "[8, 2]"));
+  CHECK(lists.space.tunable(0).kind == TunableKind::categorical);
+  CHECK(lists.space.key(lists.trials[1].config) == "[8, 2]");
+  CHECK(shelf.read("d.json", text("\"a\\u00e9\\\"\"", "null")).space.tunable(0).values.size() == 2);
 }

@@ -480,3 +480,65 @@ TEST_CASE("Space: mistakes are named") {
   CHECK_THROWS_AS((void)block.with_default(std::int64_t{48}), ConfigError);
   CHECK_THROWS_AS((void)Tunable::permutation("x", 9), ConfigError);
 }
+
+TEST_CASE("space: one made from a list has exactly what was listed and answers like one that was built") {
+  Rng rng(77);
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    const RandomSpace given = random_space(rng);
+    std::optional<Space> built;
+    try {
+      built = Space::build(given.tunables, given.constraints);
+    } catch (const ConfigError&) {
+      continue;  // nothing valid
+    }
+    std::vector<Config> configs;
+    built->for_each([&](const Config& config) {
+      configs.push_back(config);
+      if (rng.chance(0.1)) configs.push_back(config);  // said twice, counted once
+    });
+    std::reverse(configs.begin(), configs.end());
+    const Space listed = Space::listed(given.tunables, configs, given.constraints);
+    CHECK(listed.count() == built->count());
+    CHECK(listed.raw_count() == built->raw_count());
+    CHECK(listed.checksum() == built->checksum());
+    CHECK(listed.default_config() == built->default_config());
+    std::set<Config> all(configs.begin(), configs.end()), visited;
+    listed.for_each([&](const Config& config) { visited.insert(config); });
+    CHECK(visited == all);
+    for (int i = 0; i < 5; ++i) {
+      const Config config = built->sample(rng);
+      CHECK(listed.contains(config));
+      CHECK(listed.unrank(listed.rank(config)) == config);
+      for (const Neighbourhood neighbourhood : {Neighbourhood::hamming, Neighbourhood::adjacent})
+        CHECK(listed.neighbours(config, neighbourhood) == built->neighbours(config, neighbourhood));
+    }
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      CHECK(std::equal(listed.usable(i).begin(), listed.usable(i).end(), built->usable(i).begin(),
+                       built->usable(i).end()));
+    // The list is a constraint as well, for those who look at constraints only.
+    if (listed.count() != listed.raw_count()) {
+      const Constraint& last = listed.constraints().back();
+      CHECK(last.text() == "one of the listed configurations");
+      CHECK(last.holds(listed.values(configs.front())));
+      for (int i = 0; i < 20; ++i) {
+        Config any;
+        for (const Tunable& t : listed.tunables())
+          any.indices.push_back(static_cast<std::uint32_t>(rng.below(t.values.size())));
+        CHECK(last.holds(listed.values(any)) == (all.count(any) > 0));
+        CHECK(listed.contains(any) == (all.count(any) > 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("space: a list must hold something, and what fits") {
+  const std::vector<Tunable> two{Tunable::integer("a", 0, 1), Tunable::integer("b", 0, 2)};
+  CHECK_THROWS_AS((void)Space::listed(two, {}), ConfigError);
+  CHECK_THROWS_AS((void)Space::listed(two, {Config{{0}}}), ConfigError);
+  CHECK_THROWS_AS((void)Space::listed(two, {Config{{0, 3}}}), ConfigError);
+  const Space single = Space::listed(two, {Config{{1, 2}}});
+  CHECK(single.count() == BigCount(1));
+  CHECK(single.default_config() == Config{{1, 2}});
+  CHECK_FALSE(single.contains(Config{{1, 1}}));
+}

@@ -224,3 +224,18 @@ TEST_CASE("export: a run without trials, a run that is not there, a stream that 
   out.setstate(std::ios::badbit);
   CHECK_THROWS_AS(export_run(store, run, ExportFormat::csv, out), StoreError);
 }
+
+TEST_CASE("export: trials that are in no store are written alike, without inner trials") {
+  const Exported run;
+  for (const ExportFormat format : {ExportFormat::csv, ExportFormat::t4, ExportFormat::json_lines}) {
+    CAPTURE(to_string(format));
+    std::ostringstream out;
+    export_trials(run.store.run(run.run), run.trials, format, out);
+    if (format == ExportFormat::json_lines) {
+      CHECK(out.str().find("\"inner\"") == std::string::npos);
+      CHECK(run.as(format).find("\"inner\"") != std::string::npos);
+    } else {
+      CHECK(out.str() == run.as(format));
+    }
+  }
+}

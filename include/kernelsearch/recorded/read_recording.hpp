@@ -3,7 +3,8 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <string>
+#include <string_view>
 
 #include "kernelsearch/recorded/recording.hpp"
 
@@ -15,13 +16,18 @@ struct ReadRecordingOptions {
   std::filesystem::path space = {};
 };
 
-/// Reads a recording, plain or gzip: a Kernel Tuner cachefile (old or 1.4, also cut off after a kill), a T4
-/// results file, or an export of a run (JSON Lines, CSV). The format is told from the content. ConfigError
-/// names the file, the place and what is wrong.
+/// Reads a recording, plain or gzip: a Kernel Tuner cachefile (of any version, also cut off after a kill), a
+/// T4 results file, an export of a run (JSON Lines, CSV), or a run in a store (`STORE:RUN`, by number, name
+/// or `latest`). The format is told from the content. ConfigError names the file, the line and what is wrong;
+/// what could be put right is in `notes`.
 ///
-/// The configurations of the space are those that meet the declared constraints; those that were not
-/// recorded are left out of it.
+/// The configurations of the space are those that were recorded and, where `options.space` says so, meet its
+/// constraints; what is declared beside the file is used as far as it holds for the records.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file,
                                        const ReadRecordingOptions& options = {});
+
+/// The same from text; `name` stands for the file, in whose folder nothing is looked for.
+[[nodiscard]] Recording parse_recording(std::string_view text, const std::string& name,
+                                        const ReadRecordingOptions& options = {});
 
 }  // namespace kernelsearch

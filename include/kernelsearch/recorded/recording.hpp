@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "kernelsearch/core/outcome.hpp"
@@ -19,9 +18,15 @@ struct RecordedTrial {
   Config config;
   Evaluation evaluation;   ///< `measurement.seconds` is the mean or median that the file gives, in seconds
   std::string time_stamp;  ///< as the file has it; empty: none
+  double framework_seconds = 0;  ///< what the tuner that recorded it spent beside the three phases
+
+  /// What the configuration cost when it was recorded, everything together.
+  [[nodiscard]] double total_seconds() const noexcept {
+    return evaluation.phases.total() + framework_seconds;
+  }
 };
 
-/// Recorded hardware: a tuning space and what each configuration did on one device. What `Replay` answers
+/// Recorded hardware: a tuning space and what each configuration did on one device. What `replay` answers
 /// from, what comparisons of policies run on, and what the file formats of this room are read into and
 /// written from.
 struct Recording {
@@ -31,6 +36,7 @@ struct Recording {
   std::string problem_size;  ///< as the file has it
   Space space;
   std::vector<RecordedTrial> trials;  ///< one for each configuration, in the file's order
+  std::vector<std::string> notes{};   ///< what was put right or left out in reading, for people
 
   [[nodiscard]] double objective(std::size_t trial) const {
     const Evaluation& evaluation = trials[trial].evaluation;

@@ -53,6 +53,13 @@ class Space {
   [[nodiscard]] static Space build(std::vector<Tunable> tunables, std::vector<Constraint> constraints = {},
                                    SpaceOptions options = {});
 
+  /// The space of exactly these configurations, such as those of a recording, however they came about.
+  /// `constraints` are what else is known of them: all must meet them, which is not checked again.
+  /// ConfigError for tunables as in build(), for an empty list and for a configuration that does not fit.
+  [[nodiscard]] static Space listed(std::vector<Tunable> tunables, std::vector<Config> configs,
+                                    std::vector<Constraint> constraints = {},
+                                    std::string_view label = "one of the listed configurations");
+
   /// Number of tunables.
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] const Tunable& tunable(std::size_t i) const;

@@ -4,6 +4,7 @@
 
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "kernelsearch/store/run_store.hpp"
@@ -33,5 +34,9 @@ enum class ExportFormat : std::uint8_t {
 /// Writes a run, in the order told. Numbers are written with the fewest digits that read back the same.
 /// A stream that fails is a StoreError.
 void export_run(const RunStore& store, RunId run, ExportFormat format, std::ostream& out);
+
+/// The same for trials that are in no store, such as those of a recording.
+void export_trials(const RunRow& run, std::span<const StoredTrial> trials, ExportFormat format,
+                   std::ostream& out);
 
 }  // namespace kernelsearch

@@ -111,9 +111,9 @@ inline std::uint64_t checksum_of(const Trie& trie, const std::vector<Tunable>& t
 
 KERNELSEARCH_INLINE std::optional<std::uint64_t> space_checksum(const Space& space) {
   constexpr std::size_t most_states = 2'000'000;
-  if (const std::optional<Trie> trie = backward_trie(space.data(), most_states)) {
-    return checksum_of(*trie, space.data().tunables);
-  }
+  const std::optional<Trie> trie =
+      space.data().listed ? std::nullopt : backward_trie(space.data(), most_states);
+  if (trie) return checksum_of(*trie, space.data().tunables);
   if (space.count() > BigCount(4'000'000'000ULL)) return std::nullopt;
   std::uint64_t sum = 0;
   space.for_each([&](const Config& config) { sum += crc32(space.key(config)); });

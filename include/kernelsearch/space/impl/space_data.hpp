@@ -55,6 +55,7 @@ struct SpaceData {
   BigCount count;
   BigCount raw_count;
   double build_seconds = 0;
+  bool listed = false;  // made from a list: its last constraint is no more than a look into it
 };
 
 /// The edges found while building one group from its first level to its last, dead ends included.

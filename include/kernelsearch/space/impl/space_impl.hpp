@@ -8,6 +8,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/space/impl/checksum_impl.hpp"
+#include "kernelsearch/space/impl/listed_impl.hpp"
 #include "kernelsearch/space/impl/space_build_impl.hpp"
 #include "kernelsearch/space/impl/space_data.hpp"
 #include "kernelsearch/space/impl/steps_impl.hpp"
@@ -93,6 +94,11 @@ inline bool adjacent(const SpaceData& data, std::size_t tunable, std::uint32_t f
 KERNELSEARCH_INLINE Space Space::build(std::vector<Tunable> tunables, std::vector<Constraint> constraints,
                                        SpaceOptions options) {
   return Space(detail::build_space(std::move(tunables), std::move(constraints), options));
+}
+
+KERNELSEARCH_INLINE Space Space::listed(std::vector<Tunable> tunables, std::vector<Config> configs,
+                                        std::vector<Constraint> constraints, std::string_view label) {
+  return Space(detail::list_space(std::move(tunables), std::move(configs), std::move(constraints), label));
 }
 
 KERNELSEARCH_INLINE std::size_t Space::size() const noexcept {

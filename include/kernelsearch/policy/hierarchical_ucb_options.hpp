@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/core/features.hpp"
+#include "kernelsearch/model/logistic_head.hpp"
+#include "kernelsearch/policy/move_ledger.hpp"
+#include "kernelsearch/policy/pull_statistics.hpp"
+
+namespace kernelsearch {
+
+/// A move that was made before this search: what heads and statistics are warmed up with.
+struct MoveExample {
+  Features features;      ///< of the parent
+  double slowdown = 1.0;  ///< the parent's time over that of its run's first right kernel
+  std::string strategy;
+  double reward = 0.0;
+};
+
+/// What a strategy relieves: the feature, in percent of the hardware's limit, that it makes room in.
+struct StrategyTarget {
+  std::string strategy;
+  std::string feature;
+};
+
+/// How (cluster, strategy) arms that were pulled little are judged.
+enum class ArmPrior : std::uint8_t {
+  explore,   ///< as infinitely good: each feasible arm is pulled once first (v1)
+  constant,  ///< as `prior_pulls` pulls of `prior_mean` (v2)
+  pooled,  ///< as `prior_pulls` pulls of the strategy's mean over all clusters, itself begun at `prior_mean`
+};
+
+/// Which kernel of a cluster a strategy is applied to.
+enum class KernelChoice : std::uint8_t {
+  compatible,  ///< the one that its head thinks best of, the fastest of equals (v1)
+  softmax,     ///< drawn by the softmax of the fractions of the hardware left, else of the speeds (v2)
+};
+
+/// The defaults are ours, chosen on the landscape of bench/regret_bench.cpp (see docs/moves.md); `v1` and
+/// `v2` are KernelBand's.
+struct HierarchicalUcbOptions {
+  std::vector<std::string> strategies = {};  ///< names that the generator knows
+  std::uint64_t seed = 0;
+
+  std::size_t clusters = 3;                        ///< at most; 1: none, a flat bandit with heads
+  std::size_t recluster_every = 10;                ///< trials; and whenever the right kernels have doubled
+  double subsample = 0.1;                          ///< share of the pool that k-means++ seeds from
+  std::vector<std::string> cluster_features = {};  ///< names in Evaluation::features; none: all
+  bool cluster_by_time = true;                     ///< log time is one of the features
+
+  double exploration =
+      0.05;  ///< c in sqrt(c ln t / n); UCB1's 2 is for rewards that differ by far more than ours
+  ArmPrior prior = ArmPrior::pooled;
+  double prior_mean = 0.0;
+  double prior_pulls = 1.0;
+
+  double alpha = 1.0;  ///< weight of the heads; 0: none
+  std::vector<std::string> profile_features =
+      {};  ///< that the heads see; none: all of the first right kernel
+  /// Learning from each pull at once: in 200 pulls of twelve strategies no buffer of 32 is ever full.
+  LogisticHeadOptions head = {.learning_rate = 0.5, .l2 = 1e-3, .capacity = 1};
+  std::vector<MoveExample> examples = {};  ///< warm-up: from earlier runs, or from a random phase
+  std::size_t warm_up_epochs = 1;
+
+  KernelChoice kernel = KernelChoice::compatible;
+  double temperature = 0.1;  ///< of the softmax
+  /// Weight of ln(T(kernel) / T(best)), taken from the score: gains on a kernel that lags behind the best are
+  /// worth less to the search than the reward says. 0: as published, where only the reward counts.
+  double lag = 5.0;
+  std::size_t frontier = 16;  ///< only the fastest so many kernels are rewritten; 0: all
+
+  std::vector<StrategyTarget> targets = {};  ///< none: no mask
+  double saturated =
+      75.0;  ///< percent from which on a target masks its strategies; one strategy is always left
+
+  MoveReward reward = {};
+  MoveLimits limits = {};
+
+  /// KernelBand v1: three clusters, heads with buffers of 32, every arm once, failures -1.
+  [[nodiscard]] static HierarchicalUcbOptions v1() {
+    HierarchicalUcbOptions options;
+    options.exploration = 2.0;
+    options.prior = ArmPrior::explore;
+    options.alpha = 0.5;
+    options.head = {};
+    options.lag = 0.0;
+    options.frontier = 0;
+    return options;
+  }
+
+  /// KernelBand v2: prior 0.5 of one pull, c sqrt(ln t / n) with c = 2, a mask of the hardware signature
+  /// where `targets` are given, softmax, no heads, failures 0.
+  [[nodiscard]] static HierarchicalUcbOptions v2() {
+    HierarchicalUcbOptions options = v1();
+    options.exploration = 4.0;  // c = 2 stands before the root
+    options.prior = ArmPrior::constant;
+    options.prior_mean = 0.5;
+    options.alpha = 0.0;
+    options.kernel = KernelChoice::softmax;
+    options.reward = {.failure = 0.0, .floor = 0.0};
+    return options;
+  }
+};
+
+}  // namespace kernelsearch

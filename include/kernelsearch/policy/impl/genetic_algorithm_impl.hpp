@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "kernelsearch/policy/genetic_algorithm.hpp"
+
+namespace kernelsearch {
+
+KERNELSEARCH_INLINE GeneticAlgorithm::GeneticAlgorithm(Space space, GeneticAlgorithmOptions options)
+    : ledger_(std::move(space), options.seed, options.default_first),
+      options_(options),
+      rng_(Rng::stream(options.seed, "genetic_algorithm")),
+      starts_left_(std::max<std::size_t>(options.population, 2)) {}
+
+KERNELSEARCH_INLINE std::vector<Config> GeneticAlgorithm::ask(std::size_t n) {
+  return ledger_.propose(n, [this] { return next(); });
+}
+
+KERNELSEARCH_INLINE std::optional<Config> GeneticAlgorithm::next() {
+  if (starts_left_ > 0 || members_.size() < 2) {
+    if (starts_left_ > 0) --starts_left_;
+    return ledger_.random();
+  }
+  Config child = parent();
+  if (rng_.chance(options_.crossover)) {
+    const Config& other = parent();
+    for (const std::size_t tunable : ledger_.free())
+      if (rng_.chance(0.5)) child.indices[tunable] = other.indices[tunable];
+  }
+  const double rate =
+      options_.mutations / static_cast<double>(std::max<std::size_t>(ledger_.free().size(), 1));
+  for (const std::size_t tunable : ledger_.free()) {
+    const auto usable = ledger_.space().usable(tunable);
+    if (rng_.chance(rate)) child.indices[tunable] = usable[rng_.below(usable.size())];
+  }
+  return ledger_.land(std::move(child), rng_);
+}
+
+KERNELSEARCH_INLINE const Config& GeneticAlgorithm::parent() {
+  const detail::Known* best = nullptr;
+  for (std::size_t i = 0; i < std::max<std::size_t>(options_.tournament, 1); ++i) {
+    const detail::Known& member = members_[rng_.below(members_.size())];
+    if (best == nullptr || member.objective < best->objective) best = &member;
+  }
+  return best->config;
+}
+
+KERNELSEARCH_INLINE void GeneticAlgorithm::note(double objective) {
+  if (objective < best_) {
+    best_ = objective;
+    fruitless_ = 0;
+  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
+    members_.clear();
+    starts_left_ = std::max<std::size_t>(options_.population, 2);
+    best_ = std::numeric_limits<double>::infinity();
+    fruitless_ = 0;
+  }
+}
+
+KERNELSEARCH_INLINE void GeneticAlgorithm::tell(std::span<const Observation<Config>> batch) {
+  const auto better = [](const detail::Known& a, const detail::Known& b) {
+    return a.objective < b.objective;
+  };
+  for (const Observation<Config>& observation : batch) {
+    const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
+    if (first) {
+      members_.push_back(heard);
+      if (members_.size() > std::max<std::size_t>(options_.population, 2))
+        members_.erase(std::max_element(members_.begin(), members_.end(), better));
+      note(heard.objective);
+    } else {
+      for (detail::Known& member : members_)
+        if (member.config == heard.config) member.objective = heard.objective;
+    }
+  }
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,423 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/model/kmeans.hpp"
+#include "kernelsearch/model/normaliser.hpp"
+#include "kernelsearch/policy/hierarchical_ucb.hpp"
+
+namespace kernelsearch {
+
+struct HierarchicalUcb::State {
+  explicit State(HierarchicalUcbOptions given)
+      : options(std::move(given)),
+        rng(Rng::stream(options.seed, "hierarchical_ucb")),
+        ledger(options.strategies, options.limits),
+        arms(ledger.strategies(), options.reward),
+        strategy_prior(ledger.strategies()) {}
+
+  HierarchicalUcbOptions options;
+  Rng rng;
+  MoveLedger ledger;
+
+  // Clusters: none until there are enough kernels, then as of the last clustering.
+  struct Clustering {
+    std::vector<std::string> names;
+    RunningZScore scale;
+    KMeans means;
+    std::vector<std::size_t> nearest_centre;  ///< by cluster: the node that stands for it
+  };
+  std::optional<Clustering> clustering;
+  std::vector<std::size_t> cluster;  ///< by node
+  std::size_t right = 0, right_at_clustering = 0, told_since_clustering = 0;
+  PullStatistics arms;  ///< cluster after cluster
+
+  // Heads: none until the first right kernel, or from the start where there are examples.
+  struct Heads {
+    std::vector<std::string> names;
+    RunningMinMax scale;
+    std::vector<LogisticHead> heads;  ///< by strategy
+  };
+  std::optional<Heads> heads;
+  std::size_t learned = 0;                    ///< pulls that the heads have seen
+  std::vector<ArmStatistics> strategy_prior;  ///< of the examples
+  std::optional<double> reference;            ///< time of the first right kernel
+
+  [[nodiscard]] std::size_t count() const { return clustering ? clustering->means.centres().rows() : 1; }
+  [[nodiscard]] std::size_t arm_of(std::size_t in, std::size_t strategy) const {
+    return in * ledger.strategies() + strategy;
+  }
+  [[nodiscard]] auto arm_of_pull() const {
+    return [this](const Pull& pull) { return arm_of(cluster[pull.parent], pull.strategy); };
+  }
+
+  // --- features ------------------------------------------------------------------------------------------
+
+  static std::optional<double> finite(std::optional<double> value) {
+    return value && std::isfinite(*value) ? value : std::nullopt;
+  }
+  [[nodiscard]] static std::optional<double> log_time(const TreeNode& node) {
+    if (!node.ok() || !(node.objective > 0.0)) return std::nullopt;
+    return finite(std::log(node.objective));
+  }
+
+  // --- clusters ------------------------------------------------------------------------------------------
+
+  /// The runtime vector before scaling: features by name, then log time; what is unknown is the mean.
+  [[nodiscard]] std::vector<double> runtime_vector(const TreeNode& node,
+                                                   const std::vector<std::string>& names,
+                                                   std::span<const double> means) const {
+    std::vector<double> row;
+    for (const std::string& name : names)
+      row.push_back(finite(node.features.find(name)).value_or(means.empty() ? 0.0 : means[row.size()]));
+    if (options.cluster_by_time)
+      row.push_back(log_time(node).value_or(means.empty() ? 0.0 : means[row.size()]));
+    return row;
+  }
+
+  void recluster() {
+    told_since_clustering = 0;
+    right_at_clustering = right;
+    std::vector<std::size_t> pool;
+    std::vector<std::string> names = options.cluster_features;
+    for (std::size_t i = 0; i < ledger.tree().size(); ++i) {
+      if (!ledger.node(i).ok()) continue;
+      pool.push_back(i);
+      if (options.cluster_features.empty())
+        for (const auto& [name, value] : ledger.node(i).features) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const std::size_t width = names.size() + (options.cluster_by_time ? 1 : 0);
+    if (width == 0) return;
+
+    // Means over the kernels that have the feature, which then stand for those that do not.
+    std::vector<double> means(width, 0.0);
+    for (std::size_t f = 0; f < width; ++f) {
+      double sum = 0.0, known = 0.0;
+      for (const std::size_t i : pool) {
+        const TreeNode& node = ledger.node(i);
+        const std::optional<double> value =
+            f < names.size() ? finite(node.features.find(names[f])) : log_time(node);
+        if (value) sum += *value, known += 1.0;
+      }
+      means[f] = known > 0.0 ? sum / known : 0.0;
+    }
+    RunningZScore scale(width);
+    for (const std::size_t i : pool) scale.observe(runtime_vector(ledger.node(i), names, means));
+    FeatureMatrix points(width);
+    for (const std::size_t i : pool)
+      points.add_row(scale.normalise(runtime_vector(ledger.node(i), names, means)));
+    KMeans kmeans(width, {.clusters = options.clusters, .subsample = options.subsample, .seed = rng()});
+    const std::vector<std::size_t> labels = kmeans.fit(points);
+
+    Clustering made{std::move(names), std::move(scale), std::move(kmeans), {}};
+    made.nearest_centre.assign(made.means.centres().rows(), 0);
+    std::vector<double> least(made.nearest_centre.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t p = 0; p < pool.size(); ++p) {
+      double distance = 0.0;
+      for (std::size_t f = 0; f < width; ++f) {
+        const double apart = points.row(p)[f] - made.means.centres().row(labels[p])[f];
+        distance += apart * apart;
+      }
+      if (distance >= least[labels[p]]) continue;
+      least[labels[p]] = distance;
+      made.nearest_centre[labels[p]] = pool[p];
+    }
+    clustering.emplace(std::move(made));
+    for (std::size_t p = 0; p < pool.size(); ++p) cluster[pool[p]] = labels[p];
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+      if (!ledger.node(i).ok()) cluster[i] = inherited(i);
+    arms.rebuild(ledger, count() * ledger.strategies(), arm_of_pull());
+  }
+
+  /// The cluster of what failed: its parent's, which was placed before it.
+  [[nodiscard]] std::size_t inherited(std::size_t node) const {
+    const std::optional<std::size_t> parent = ledger.tree().first_parent(node);
+    return parent && *parent < node ? cluster[*parent] : 0;
+  }
+
+  [[nodiscard]] std::size_t place(std::size_t node) const {
+    if (!clustering) return 0;
+    if (!ledger.node(node).ok()) return inherited(node);
+    const std::vector<double> row =
+        runtime_vector(ledger.node(node), clustering->names, clustering->scale.mean());
+    return clustering->means.nearest(clustering->scale.normalise(row));
+  }
+
+  // --- heads ---------------------------------------------------------------------------------------------
+
+  /// The profile before scaling: features by name, then log slowdown; what is unknown lies in the middle.
+  [[nodiscard]] std::vector<double> profile(const Features& features, std::optional<double> slowdown) const {
+    std::vector<double> row;
+    const auto put = [&](std::optional<double> value) {
+      const std::size_t f = row.size();
+      const bool seen = heads->scale.count() > 0;
+      row.push_back(value ? *value : seen ? (heads->scale.low()[f] + heads->scale.high()[f]) / 2 : 0.0);
+    };
+    for (const std::string& name : heads->names) put(finite(features.find(name)));
+    put(slowdown && *slowdown > 0.0 ? finite(std::log(*slowdown)) : std::nullopt);
+    return row;
+  }
+  [[nodiscard]] std::vector<double> profile(const TreeNode& node) const {
+    std::optional<double> slowdown;
+    if (node.ok() && reference && *reference > 0.0) slowdown = node.objective / *reference;
+    return profile(node.features, slowdown);
+  }
+
+  void make_heads(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const std::size_t width = names.size() + 1;
+    heads.emplace(Heads{std::move(names), RunningMinMax(width),
+                        std::vector<LogisticHead>(ledger.strategies(), LogisticHead(width, options.head))});
+  }
+
+  void warm_up() {
+    if (options.examples.empty()) return;
+    for (const MoveExample& example : options.examples)
+      if (const auto strategy = ledger.strategy_of(example.strategy))
+        strategy_prior[*strategy].add(std::clamp(example.reward, -1.0, 1.0), 0.0);
+    if (!(options.alpha > 0.0)) return;
+    std::vector<std::string> names = options.profile_features;
+    if (names.empty())
+      for (const MoveExample& example : options.examples)
+        for (const auto& [name, value] : example.features) names.push_back(name);
+    make_heads(std::move(names));
+    for (const MoveExample& example : options.examples)
+      heads->scale.observe(profile(example.features, example.slowdown));
+    for (std::size_t s = 0; s < ledger.strategies(); ++s) {
+      FeatureMatrix rows(heads->names.size() + 1);
+      std::vector<bool> labels;
+      for (const MoveExample& example : options.examples) {
+        if (example.strategy != ledger.name(s)) continue;
+        rows.add_row(heads->scale.normalise(profile(example.features, example.slowdown)));
+        labels.push_back(example.reward > 0.0);
+      }
+      if (!labels.empty()) heads->heads[s].warm_up(rows, labels, options.warm_up_epochs);
+    }
+  }
+
+  void learn() {
+    if (!(options.alpha > 0.0) || !heads) return;
+    for (; learned < ledger.pulls().size(); ++learned) {
+      const Pull& pull = ledger.pulls()[learned];
+      const bool gained = options.reward(ledger.node(pull.parent), ledger.node(pull.child)) > 0.0;
+      const std::vector<double> row = heads->scale.normalise(profile(ledger.node(pull.parent)));
+      heads->heads[pull.strategy].add(row, gained);
+    }
+  }
+
+  [[nodiscard]] double compatibility(std::size_t node, std::size_t strategy) const {
+    if (!heads) return 0.5;
+    return heads->heads[strategy].predict(heads->scale.normalise(profile(ledger.node(node))));
+  }
+
+  // --- the choice ----------------------------------------------------------------------------------------
+
+  void take_in(const Observation<Move>& observation) {
+    const std::size_t known = ledger.tree().size();
+    const std::optional<std::size_t> again = ledger.tree().find(observation.outcome.id);
+    const bool was_right = again && ledger.node(*again).ok();
+    ledger.tell(observation);
+    const std::size_t at = again ? *again : known;
+    const TreeNode& node = ledger.node(at);
+    right += (node.ok() ? 1 : 0);
+    right -= (was_right ? 1 : 0);
+    if (!again) cluster.push_back(0);
+    cluster[at] = place(at);
+    if (node.ok()) {
+      if (!reference) reference = node.objective;
+      if (options.alpha > 0.0 && !heads) {
+        std::vector<std::string> names = options.profile_features;
+        if (names.empty())
+          for (const auto& [name, value] : node.features) names.push_back(name);
+        make_heads(std::move(names));
+      }
+      if (heads) heads->scale.observe(profile(node));
+    }
+    learn();
+    ++told_since_clustering;
+    const bool due = told_since_clustering >= options.recluster_every || right >= 2 * right_at_clustering;
+    if (options.clusters > 1 && right >= 2 * options.clusters && (!clustering || due))
+      recluster();
+    else
+      arms.follow(ledger, arm_of_pull());
+  }
+
+  /// Whether the cluster's hardware has no room left for what the strategy relieves.
+  [[nodiscard]] bool masked(std::size_t in, std::size_t strategy) const {
+    if (options.targets.empty() || !clustering) return false;
+    const Features& signature = ledger.node(clustering->nearest_centre[in]).features;
+    for (const StrategyTarget& target : options.targets)
+      if (target.strategy == ledger.name(strategy))
+        if (const auto used = finite(signature.find(target.feature))) return *used >= options.saturated;
+    return false;
+  }
+
+  /// Kernels that may be rewritten, best first.
+  [[nodiscard]] std::vector<std::size_t> candidates() const {
+    std::vector<std::size_t> result;
+    const std::size_t most = options.frontier > 0 ? options.frontier : ledger.tree().size();
+    for (const auto& [objective, progress, node] : ledger.expandable()) {
+      if (result.size() >= most || (!ledger.node(node).ok() && !result.empty())) break;
+      result.push_back(node);
+      if (!ledger.node(node).ok()) break;  // nothing right is left: the failure that came furthest
+    }
+    return result;
+  }
+
+  [[nodiscard]] double lag(std::size_t node, std::size_t best) const {
+    const double own = ledger.node(node).objective, least = ledger.node(best).objective;
+    if (!(options.lag > 0.0) || !(least > 0.0) || !std::isfinite(own)) return 0.0;
+    return options.lag * std::log(own / least);
+  }
+
+  [[nodiscard]] double headroom(std::size_t node, std::size_t strategy) const {
+    for (const StrategyTarget& target : options.targets)
+      if (target.strategy == ledger.name(strategy))
+        if (const auto used = finite(ledger.node(node).features.find(target.feature)))
+          return 1.0 - *used / 100.0;
+    const auto& best = *ledger.expandable().begin();
+    return ledger.node(node).ok() ? std::get<0>(best) / ledger.node(node).objective : 0.0;
+  }
+
+  [[nodiscard]] std::size_t draw(const std::vector<std::size_t>& kernels,
+                                 const std::vector<std::size_t>& able, std::size_t strategy) {
+    std::vector<double> weights;
+    double total = 0.0;
+    for (const std::size_t k : able) {
+      weights.push_back(std::exp(headroom(kernels[k], strategy) / options.temperature));
+      total += weights.back();
+    }
+    double at = rng.uniform() * total;
+    for (std::size_t i = 0; i < able.size(); ++i)
+      if ((at -= weights[i]) < 0.0) return able[i];
+    return able.back();
+  }
+
+  struct Arm {
+    double mean = 0.0, pulls = 0.0, build = 0.0;
+  };
+  [[nodiscard]] Arm judged(std::size_t in, std::size_t strategy, double pending) const {
+    const ArmStatistics& own = arms[arm_of(in, strategy)];
+    const double n = static_cast<double>(own.pulls);
+    Arm arm{own.mean(), n + pending, own.mean_build()};
+    if (options.prior == ArmPrior::explore) return arm;
+    double mean = options.prior_mean, weight = options.prior_pulls;
+    if (options.prior == ArmPrior::pooled) {
+      ArmStatistics all = strategy_prior[strategy];
+      // Examples are worth at most ten pulls here: they come from other kernels.
+      constexpr double most = 10.0;
+      double sum = all.reward, pulls = static_cast<double>(all.pulls);
+      if (pulls > most) sum *= most / pulls, pulls = most;
+      for (std::size_t c = 0; c < count(); ++c) {
+        sum += arms[arm_of(c, strategy)].reward;
+        pulls += static_cast<double>(arms[arm_of(c, strategy)].pulls);
+      }
+      mean = (sum + options.prior_mean) / (pulls + 1.0);
+    }
+    arm.mean = (own.reward + weight * mean) / (n + weight);
+    arm.pulls += weight;
+    return arm;
+  }
+
+  std::optional<Move> choose() {
+    const std::vector<std::size_t> kernels = candidates();
+    if (kernels.empty()) return std::nullopt;
+    const std::size_t strategies = ledger.strategies();
+    std::vector<double> pending(count() * strategies, 0.0);
+    double t = static_cast<double>(ledger.pulls().size() + 1);
+    for (std::size_t i = 0; i < ledger.tree().size(); ++i) {
+      if (ledger.pending_on(i) == 0) continue;
+      for (std::size_t s = 0; s < strategies; ++s)
+        pending[arm_of(cluster[i], s)] += static_cast<double>(ledger.pending(i, s));
+    }
+    for (const double waiting : pending) t += waiting;
+
+    std::vector<std::vector<double>> profiles;  // of the kernels, scaled
+    if (options.alpha > 0.0 && heads)
+      for (const std::size_t kernel : kernels)
+        profiles.push_back(heads->scale.normalise(profile(ledger.node(kernel))));
+
+    for (const bool mask : {true, false}) {  // where the mask leaves nothing, it is lifted
+      using Key = std::tuple<double, double, double, double>;
+      std::optional<Key> top;
+      std::size_t best_kernel = 0, best_strategy = 0;
+      for (std::size_t c = 0; c < count(); ++c)
+        for (std::size_t s = 0; s < strategies; ++s) {
+          if (mask && masked(c, s)) continue;
+          std::vector<std::size_t> able;  // places in `kernels`
+          for (std::size_t k = 0; k < kernels.size(); ++k)
+            if (cluster[kernels[k]] == c && ledger.open(kernels[k], s)) able.push_back(k);
+          if (able.empty()) continue;
+          // The candidate that the head, less its lag, likes best; the fastest where there are none.
+          std::size_t at = able.front();
+          double compatible = 0.0, worth = -std::numeric_limits<double>::infinity();
+          for (const std::size_t k : able) {
+            const double p = profiles.empty() ? 0.0 : heads->heads[s].predict(profiles[k]);
+            const double value = options.alpha * p - lag(kernels[k], kernels.front());
+            if (value > worth) worth = value, compatible = p, at = k;
+          }
+          const Arm arm = judged(c, s, pending[arm_of(c, s)]);
+          const double bound =
+              arm.pulls > 0.0 ? arm.mean + std::sqrt(options.exploration * std::log(t) / arm.pulls) + worth
+                              : std::numeric_limits<double>::infinity();
+          // Equal bounds: fewer pulls, then the faster build (KernelBand); then the head's opinion.
+          const Key key{bound, -arm.pulls, -arm.build, compatible};
+          if (top && !(*top < key)) continue;
+          top = key;
+          best_strategy = s;
+          best_kernel = kernels[options.kernel == KernelChoice::softmax ? draw(kernels, able, s) : at];
+        }
+      if (top) return ledger.propose(best_kernel, best_strategy);
+      if (options.targets.empty()) break;
+    }
+    return std::nullopt;
+  }
+};
+
+KERNELSEARCH_INLINE HierarchicalUcb::HierarchicalUcb(HierarchicalUcbOptions options)
+    : state_(std::make_unique<State>(std::move(options))) {
+  if (state_->options.clusters == 0 || state_->options.recluster_every == 0)
+    detail::raise<ConfigError>("HierarchicalUcbOptions has a count of 0", "clusters or recluster_every",
+                               "give at least 1 of each");
+  state_->warm_up();
+}
+KERNELSEARCH_INLINE HierarchicalUcb::~HierarchicalUcb() = default;
+KERNELSEARCH_INLINE HierarchicalUcb::HierarchicalUcb(HierarchicalUcb&&) noexcept = default;
+KERNELSEARCH_INLINE HierarchicalUcb& HierarchicalUcb::operator=(HierarchicalUcb&&) noexcept = default;
+
+KERNELSEARCH_INLINE std::vector<Move> HierarchicalUcb::ask(std::size_t n) {
+  return state_->ledger.ask(n, [this] { return state_->choose(); });
+}
+KERNELSEARCH_INLINE void HierarchicalUcb::tell(std::span<const Observation<Move>> batch) {
+  for (const Observation<Move>& observation : batch) state_->take_in(observation);
+}
+KERNELSEARCH_INLINE const SearchTree& HierarchicalUcb::tree() const noexcept {
+  return state_->ledger.tree();
+}
+KERNELSEARCH_INLINE std::size_t HierarchicalUcb::clusters() const noexcept {
+  return state_->count();
+}
+KERNELSEARCH_INLINE std::size_t HierarchicalUcb::cluster_of(std::size_t node) const {
+  return state_->cluster[node];
+}
+KERNELSEARCH_INLINE const ArmStatistics& HierarchicalUcb::statistics(std::size_t cluster,
+                                                                     std::size_t strategy) const {
+  return state_->arms[state_->arm_of(cluster, strategy)];
+}
+KERNELSEARCH_INLINE double HierarchicalUcb::compatibility(std::size_t node, std::size_t strategy) const {
+  return state_->compatibility(node, strategy);
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/search_policy.hpp"
+#include "kernelsearch/space/space.hpp"
+
+namespace kernelsearch::detail {
+
+/// A configuration and what it took; infinity where it failed.
+struct Known {
+  Config config;
+  double objective = std::numeric_limits<double>::infinity();
+};
+
+/// What every policy over spaces keeps: which configurations were proposed or told and with what result, so
+/// that none is proposed twice and results that are there already cost nothing; and the draws that all of
+/// them share. It grows with the trials, never with the space.
+class Ledger {
+ public:
+  Ledger(Space space, std::uint64_t seed, bool default_first);
+
+  [[nodiscard]] const Space& space() const noexcept { return space_; }
+  /// The tunables that have more than one usable value.
+  [[nodiscard]] std::span<const std::size_t> free() const noexcept { return free_; }
+
+  /// Whether it was proposed or told.
+  [[nodiscard]] bool known(const Config& config) const { return results_.contains(config); }
+  /// What was told of it; empty where nothing was yet.
+  [[nodiscard]] std::optional<double> result(const Config& config) const;
+  /// The best so far; null before the first success.
+  [[nodiscard]] const Known* best() const noexcept { return best_ ? &*best_ : nullptr; }
+  /// Proposals of which nothing was told yet.
+  [[nodiscard]] std::size_t outstanding() const noexcept { return outstanding_.size(); }
+
+  /// Collects up to `n` proposals from `next`, which returns an unknown configuration, or none.
+  template <class Next>
+  [[nodiscard]] std::vector<Config> propose(std::size_t n, Next next) {
+    std::vector<Config> proposals;
+    while (proposals.size() < n) {
+      std::optional<Config> config = next();
+      if (!config) break;
+      results_.emplace(*config, pending);
+      outstanding_.insert(proposed_++);
+      proposals.push_back(*std::move(config));
+    }
+    return proposals;
+  }
+
+  /// Takes note of an observation; true when it is the first result of that configuration, false when it
+  /// revises one.
+  bool hear(const Observation<Config>& observation);
+
+  /// An unknown configuration: the default where it comes first, then uniformly; empty when the space is
+  /// exhausted.
+  [[nodiscard]] std::optional<Config> random();
+
+  /// `wish` where it is valid, else the nearest valid configuration; where that is known, an unknown one near
+  /// it. Empty when the space is exhausted.
+  [[nodiscard]] std::optional<Config> land(Config wish, Rng& rng);
+
+  /// An unknown configuration one step from `from`, or a few where all of those are known; empty when the
+  /// space is exhausted.
+  [[nodiscard]] std::optional<Config> near(Config from, Rng& rng);
+
+  /// The valid configurations next to `from`, all or, where value lists are long, a random part.
+  [[nodiscard]] std::vector<Config> neighbours(const Config& from, Neighbourhood neighbourhood,
+                                               Rng& rng) const;
+
+  /// A random valid neighbour, known or not: a tunable first, then its value. Empty when it has none.
+  [[nodiscard]] std::optional<Config> neighbour(const Config& from, Neighbourhood neighbourhood,
+                                                Rng& rng) const;
+
+ private:
+  static constexpr double pending = std::numeric_limits<double>::quiet_NaN();
+
+  [[nodiscard]] Config drawn_step(const Config& from, Neighbourhood neighbourhood, Rng& rng) const;
+  void find_best();
+
+  Space space_;
+  RandomSearch random_;
+  std::vector<std::size_t> free_;
+  std::size_t steps_ = 0;  ///< values that a configuration could change to, over all tunables
+  std::unordered_map<Config, double> results_;
+  std::unordered_set<std::uint64_t> outstanding_;
+  std::uint64_t proposed_ = 0;
+  std::optional<Known> best_;
+};
+
+}  // namespace kernelsearch::detail
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/policy/impl/ledger_impl.hpp"
+#endif

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernelsearch/policy/particle_swarm.hpp"
+
+namespace kernelsearch {
+
+KERNELSEARCH_INLINE ParticleSwarm::ParticleSwarm(Space space, ParticleSwarmOptions options)
+    : ledger_(std::move(space), options.seed, options.default_first),
+      options_(options),
+      rng_(Rng::stream(options.seed, "particle_swarm")),
+      starts_left_(std::max<std::size_t>(options.particles, 1)) {}
+
+KERNELSEARCH_INLINE std::vector<Config> ParticleSwarm::ask(std::size_t n) {
+  return ledger_.propose(n, [this] { return next(); });
+}
+
+KERNELSEARCH_INLINE std::optional<Config> ParticleSwarm::next() {
+  if (starts_left_ > 0 || particles_.empty() || ledger_.best() == nullptr) {
+    if (starts_left_ > 0) --starts_left_;
+    return ledger_.random();
+  }
+  const std::size_t flier = turn_++ % particles_.size();
+  Particle& particle = particles_[flier];
+  fly(particle, ledger_.best()->config);
+  Config wish = particle.best.config;
+  const auto free = ledger_.free();
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const auto usable = ledger_.space().usable(free[i]);
+    wish.indices[free[i]] = usable[static_cast<std::size_t>(std::lround(particle.place[i]))];
+  }
+  std::optional<Config> landed = ledger_.land(std::move(wish), rng_);
+  if (!landed) return landed;
+  for (std::size_t i = 0; i < free.size(); ++i) particle.place[i] = place_of(*landed, free[i]);
+  fliers_[*landed] = flier;
+  return landed;
+}
+
+KERNELSEARCH_INLINE void ParticleSwarm::fly(Particle& particle, const Config& common) {
+  const auto free = ledger_.free();
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const double own_pull = options_.own * rng_.uniform(), common_pull = options_.common * rng_.uniform();
+    const double here = particle.place[i], own = place_of(particle.best.config, free[i]),
+                 shared = place_of(common, free[i]);
+    const TunableKind kind = ledger_.space().tunable(free[i]).kind;
+    if (kind == TunableKind::categorical || kind == TunableKind::permutation) {
+      const double kept = options_.inertia;
+      const double draw = rng_.uniform(0.0, kept + own_pull + common_pull);
+      if (draw >= kept) particle.place[i] = draw < kept + own_pull ? own : shared;
+      continue;
+    }
+    const double last = static_cast<double>(ledger_.space().usable(free[i]).size() - 1);
+    double& velocity = particle.velocity[i];
+    velocity = options_.inertia * velocity + own_pull * (own - here) + common_pull * (shared - here);
+    velocity = std::clamp(velocity, -last, last);
+    particle.place[i] = std::clamp(here + velocity, 0.0, last);
+  }
+}
+
+KERNELSEARCH_INLINE double ParticleSwarm::place_of(const Config& config, std::size_t tunable) const {
+  const auto usable = ledger_.space().usable(tunable);
+  const auto at = std::lower_bound(usable.begin(), usable.end(), config.indices[tunable]);
+  return static_cast<double>(std::min(at, usable.end() - 1) - usable.begin());
+}
+
+KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
+  if (objective < best_) {
+    best_ = objective;
+    fruitless_ = 0;
+  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
+    particles_.clear();
+    fliers_.clear();
+    starts_left_ = std::max<std::size_t>(options_.particles, 1);
+    best_ = std::numeric_limits<double>::infinity();
+    fruitless_ = 0;
+  }
+}
+
+KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>> batch) {
+  for (const Observation<Config>& observation : batch) {
+    const bool first = ledger_.hear(observation);
+    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
+    if (!first) {
+      for (Particle& particle : particles_)
+        if (particle.best.config == heard.config) particle.best.objective = heard.objective;
+      continue;
+    }
+    const double objective = heard.objective;
+    const auto flier = fliers_.find(heard.config);
+    if (flier != fliers_.end()) {
+      Particle& particle = particles_[flier->second];
+      if (heard.objective <= particle.best.objective) particle.best = std::move(heard);
+      fliers_.erase(flier);
+    } else if (particles_.size() < std::max<std::size_t>(options_.particles, 1)) {
+      Particle particle;
+      for (const std::size_t tunable : ledger_.free()) {
+        particle.place.push_back(place_of(heard.config, tunable));
+        const double last = static_cast<double>(ledger_.space().usable(tunable).size() - 1);
+        particle.velocity.push_back(rng_.uniform(-0.5, 0.5) * last);
+      }
+      particle.best = std::move(heard);
+      particles_.push_back(std::move(particle));
+    }
+    note(objective);
+  }
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernelsearch/recorded/read_recording.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch {
+
+/// What a run in our own store measured, as a recording: the latest outcome of each trial that had a
+/// candidate. Without `options.space` the space is just what was recorded; nothing is looked for beside the
+/// store. ConfigError where the run has no such trial.
+[[nodiscard]] Recording recording_of(const RunStore& store, RunId run,
+                                     const ReadRecordingOptions& options = {});
+
+}  // namespace kernelsearch

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "evaluations.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/store/json.hpp"
+#include "raw_recording.hpp"
+
+/// What `export_run` writes (docs/formats/exports.md), read back.
+namespace kernelsearch::recorded {
+namespace {
+
+[[noreturn]] void malformed(const std::string& source, std::size_t line, const std::string& what) {
+  detail::raise<ConfigError>(source + ":" + std::to_string(line) + ": not a line of an export", what,
+                             "take the line out, or export the run again");
+}
+
+/// Puts the values into the order of `names`, which the first trial decides.
+std::vector<Value> in_order(RawRecording& raw, const std::map<std::string, Value>& values,
+                            const std::string& source, std::size_t line) {
+  if (raw.names.empty()) {
+    for (const auto& [name, value] : values) raw.names.push_back(name);
+    raw.values.resize(raw.names.size());
+  }
+  std::vector<Value> ordered;
+  for (const std::string& name : raw.names) {
+    const auto found = values.find(name);
+    if (found == values.end() || values.size() != raw.names.size())
+      malformed(source, line, "its tunables are not those of the lines before");
+    ordered.push_back(found->second);
+  }
+  return ordered;
+}
+
+double number_of(const std::string& text, double otherwise) {
+  double number = otherwise;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : otherwise;
+}
+
+/// A value from how `to_string` writes it. Texts that look like numbers become numbers; `assemble` matches
+/// them with a declared space.
+Value value_of(const std::string& text) {
+  if (text == "true" || text == "false") return Value(text == "true");
+  std::int64_t whole = 0;
+  const char* const last = text.data() + text.size();
+  if (const auto [end, error] = std::from_chars(text.data(), last, whole);
+      error == std::errc{} && end == last)
+    return Value(whole);
+  double number = 0;
+  if (const auto [end, error] = std::from_chars(text.data(), last, number);
+      error == std::errc{} && end == last)
+    return Value(number);
+  return Value(text);
+}
+
+/// Splits RFC 4180 text into records; a record that the text ends in is left out.
+class CsvText {
+ public:
+  explicit CsvText(std::string_view text) : text_(text) {}
+
+  /// The fields of the next record; false at the end.
+  bool next(std::vector<std::string>& fields) {
+    fields.assign(1, "");
+    line_ = next_line_;
+    bool quoted = false, any = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      any = true;
+      if (c == '\n') ++next_line_;
+      if (quoted) {
+        if (c != '"') {
+          fields.back() += c;
+        } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
+          fields.back() += '"';
+          ++at_;
+        } else {
+          quoted = false;
+        }
+      } else if (c == '"') {
+        quoted = true;
+      } else if (c == ',') {
+        fields.emplace_back();
+      } else if (c == '\n') {
+        ++at_;
+        return true;
+      } else if (c != '\r') {
+        fields.back() += c;
+      }
+    }
+    cut_ = any;
+    return false;
+  }
+  [[nodiscard]] std::size_t line() const noexcept { return line_; }
+  [[nodiscard]] bool cut() const noexcept { return cut_; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0, line_ = 1, next_line_ = 1;
+  bool cut_ = false;
+};
+
+/// The columns of a CSV export by name.
+class Row {
+ public:
+  Row(const std::vector<std::string>& header, const std::vector<std::string>& fields)
+      : header_(header), fields_(fields) {}
+  [[nodiscard]] std::string text(std::string_view column) const {
+    const auto found = std::find(header_.begin(), header_.end(), column);
+    return found == header_.end() ? std::string()
+                                  : fields_[static_cast<std::size_t>(found - header_.begin())];
+  }
+  [[nodiscard]] double number(std::string_view column, double otherwise = 0) const {
+    return number_of(text(column), otherwise);
+  }
+
+ private:
+  const std::vector<std::string>& header_;
+  const std::vector<std::string>& fields_;
+};
+
+Evaluation evaluation_of(const Row& row, Verdict verdict) {
+  Evaluation evaluation;
+  if (verdict == Verdict::ok) {
+    evaluation = measured(row.number("seconds"), {});
+    evaluation.measurement.spread = row.number("spread");
+    const double seconds = evaluation.measurement.seconds;
+    evaluation.measurement.interval = {row.number("seconds_low", seconds),
+                                       row.number("seconds_high", seconds)};
+    if (!row.text("speedup").empty())
+      evaluation.measurement.speedup =
+          Speedup{row.number("speedup"), {row.number("speedup_low"), row.number("speedup_high")}, 0};
+  } else {
+    evaluation = Evaluation::failed(verdict, row.text("reason"));
+  }
+  evaluation.progress = row.number("progress", evaluation.progress);
+  evaluation.phases = {row.number("build_seconds"), row.number("check_seconds"),
+                       row.number("measure_seconds")};
+  evaluation.provenance = row.text("provenance");
+  return evaluation;
+}
+
+}  // namespace
+
+RawRecording read_json_lines(std::string_view text, const std::string& source) {
+  RawRecording raw;
+  std::size_t inner = 0;
+  for (std::size_t at = 0, line = 1; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view one = text.substr(at, end - at);
+    const bool last = end == text.size();
+    at = end + 1;
+    if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const nlohmann::json json = nlohmann::json::parse(one, nullptr, false);
+    if (json.is_discarded() && last) {
+      raw.notes.push_back("the last line was cut in the middle: left out");
+      break;
+    }
+    if (!json.is_object() || !json.contains("evaluation"))
+      malformed(source, line, std::string(one.substr(0, 60)));
+    if (!json.contains("candidate")) continue;  // nothing was tried
+    try {
+      if (const auto run = json.find("run"); run != json.end()) {
+        raw.kernel = run->value("problem", raw.kernel);
+        raw.device = run->value("device", raw.device);
+      }
+      RawTrial trial;
+      std::map<std::string, Value> values;
+      for (const auto& [name, value] : json.at("candidate").at("values").items())
+        values.emplace(name, value_from_json(value));
+      trial.values = in_order(raw, values, source, line);
+      trial.evaluation = json.at("evaluation").get<Evaluation>();
+      trial.time_stamp = json.value("at", "");
+      raw.trials.push_back(std::move(trial));
+      if (json.contains("inner")) ++inner;
+    } catch (const nlohmann::json::exception& error) {
+      malformed(source, line, error.what());
+    }
+  }
+  if (inner > 0) raw.notes.push_back("inner trials of " + counted(inner, "trial") + ": left out");
+  return raw;
+}
+
+RawRecording read_csv(std::string_view text, const std::string& source) {
+  RawRecording raw;
+  CsvText csv(text);
+  std::vector<std::string> header, fields;
+  if (!csv.next(header)) malformed(source, 1, "there are no lines below the header");
+  while (csv.next(fields)) {
+    if (fields.size() == 1 && fields[0].empty()) continue;
+    if (fields.size() != header.size())
+      malformed(source, csv.line(),
+                counted(fields.size(), "field") + " below " + counted(header.size(), "column"));
+    const Row row(header, fields);
+    const auto verdict = verdict_from(row.text("verdict"));
+    if (!verdict) malformed(source, csv.line(), "the verdict " + row.text("verdict"));
+    if (row.text("config_key").empty() && *verdict == Verdict::not_generated) continue;
+    RawTrial trial;
+    trial.evaluation = evaluation_of(row, *verdict);
+    trial.time_stamp = row.text("at");
+    std::map<std::string, Value> values;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+      if (header[i].starts_with("tunable.")) values.emplace(header[i].substr(8), value_of(fields[i]));
+      if (header[i].starts_with("feature.") && !fields[i].empty())
+        trial.evaluation.features.set(header[i].substr(8), number_of(fields[i], 0));
+    }
+    trial.values = in_order(raw, values, source, csv.line());
+    raw.kernel = row.text("problem");
+    raw.device = row.text("device");
+    raw.trials.push_back(std::move(trial));
+  }
+  if (csv.cut()) raw.notes.push_back("the last line was cut in the middle: left out");
+  return raw;
+}
+
+}  // namespace kernelsearch::recorded

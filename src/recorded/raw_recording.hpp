@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/recorded/read_recording.hpp"
+#include "kernelsearch/recorded/recording.hpp"
+
+namespace kernelsearch::recorded {
+
+/// A trial as a file has it: values by tunable, the evaluation already in our terms.
+struct RawTrial {
+  std::vector<Value> values;
+  Evaluation evaluation;
+  std::string time_stamp;
+  double framework_seconds = 0;
+};
+
+/// What the readers of the formats make of a file; `assemble` gives it a space.
+struct RawRecording {
+  std::string kernel{}, device{}, problem_size{};
+  std::vector<std::string> names{};  ///< tunables
+  std::vector<std::vector<Value>>
+      values{};  ///< by tunable, as the file lists them; empty: what its trials have
+  std::vector<RawTrial> trials{};
+  std::vector<std::string> notes{};
+  bool alone = false;  ///< no file that a declared space could lie beside
+};
+
+[[nodiscard]] RawRecording read_cachefile(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_t4(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_json_lines(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_csv(std::string_view text, const std::string& source);
+
+/// The space that was declared for the recording `file` (see ReadRecordingOptions), and the recording in it.
+[[nodiscard]] Recording assemble(RawRecording raw, const std::filesystem::path& file, std::string name,
+                                 const ReadRecordingOptions& options);
+
+/// `3 records`, `1 record`.
+[[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
+
+}  // namespace kernelsearch::recorded

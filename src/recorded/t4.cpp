@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "evaluations.hpp"
+#include "json_cursor.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "raw_recording.hpp"
+
+namespace kernelsearch::recorded {
+namespace {
+
+/// How many of a unit of time are a second; nothing where it is none.
+std::optional<double> in_a_second(std::string_view unit) {
+  if (unit == "milliseconds" || unit == "miliseconds" || unit == "millisecond" || unit == "ms") return 1e3;
+  if (unit == "seconds" || unit == "second" || unit == "s") return 1.0;
+  if (unit == "microseconds" || unit == "microsecond" || unit == "us") return 1e6;
+  if (unit == "nanoseconds" || unit == "nanosecond" || unit == "ns") return 1e9;
+  return std::nullopt;
+}
+
+class T4 {
+ public:
+  T4(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+  RawRecording read() {
+    JsonCursor in(text_, source_);
+    std::optional<std::size_t> results;
+    bool cut = false;
+    try {
+      in.object([&](std::string_view key) {
+        if (key == "results") {
+          in.peek();
+          results = in.position();
+          in.skip();
+        } else if (key == "metadata" && in.peek() == '{') {
+          metadata(in);
+        } else {
+          in.skip();
+        }
+      });
+    } catch (const TextEnds&) {
+      cut = true;
+    }
+    if (!results)
+      detail::raise<ConfigError>("not a whole T4 file", source_ + " has no \"results\"",
+                                 "give a results file, not its metadata");
+    if (!unit_known_)
+      raw_.notes.push_back("the file names no unit of time: milliseconds, as Kernel Tuner writes");
+    bool unfinished = false;
+    JsonCursor again(text_, source_, *results);  // only now is the unit known: Kernel Tuner writes it last
+    try {
+      again.array([&] {
+        unfinished = true;
+        result(again);
+        unfinished = false;
+      });
+    } catch (const TextEnds&) {
+    }
+    if (unfinished)
+      raw_.notes.push_back("the last result was cut in the middle: left out");
+    else if (cut)
+      raw_.notes.push_back("the closing brackets were missing, as after a kill");
+    if (summed_ > 0)
+      raw_.notes.push_back(counted(summed_, "result") +
+                           " without time of benchmarking: the sum of the runtimes stands for it");
+    return std::move(raw_);
+  }
+
+ private:
+  void metadata(JsonCursor& in) {
+    in.object([&](std::string_view key) {
+      if (in.peek() == '"') {
+        const std::string text(in.string());
+        if (key == "timeunit") {
+          const auto unit = in_a_second(text);
+          if (!unit) in.fail("unknown unit of time: " + text);
+          unit_ = *unit;
+          unit_known_ = true;
+        } else if (key == "device") {
+          raw_.device = text;
+        } else if (key == "kernel") {
+          raw_.kernel = text;
+        } else if (key == "problem_size") {
+          raw_.problem_size = text;
+        }
+      } else if (key == "tune_params" && in.peek() == '{' && raw_.names.empty()) {
+        in.object([&](std::string_view name) {
+          raw_.names.emplace_back(name);
+          auto& values = raw_.values.emplace_back();
+          in.array([&] { values.push_back(in.value()); });
+        });
+      } else {
+        in.skip();
+      }
+    });
+  }
+
+  struct Fields {
+    std::vector<double> runtimes{};
+    double time = std::numeric_limits<double>::quiet_NaN();
+    std::string invalidity{}, verdict{}, reason{}, error{};
+    double correctness = 0;
+    bool benchmarked = false;
+    std::vector<ShapeMeasurement> shapes{};
+    std::optional<Speedup> speedup{};
+    PhaseSeconds phases{};
+    Features features{};
+  };
+
+  void result(JsonCursor& in) {
+    RawTrial trial;
+    Fields fields;
+    bool configured = false;
+    in.object([&](std::string_view key) {
+      if (key == "configuration") {
+        configuration(in, trial.values);
+        configured = true;
+      } else if (key == "times") {
+        times(in, trial, fields);
+      } else if (key == "measurements") {
+        in.array([&] { measurement(in, fields); });
+      } else if (key == "correctness") {
+        fields.correctness = in.number();
+      } else if (in.peek() != '"') {
+        in.skip();
+      } else {
+        const std::string_view text = in.string();
+        if (key == "timestamp") trial.time_stamp = text;
+        if (key == "invalidity") fields.invalidity = text;
+        if (key == "verdict") fields.verdict = text;
+        if (key == "reason") fields.reason = text;
+      }
+    });
+    if (!configured) in.fail("the result before this place has no configuration");
+    trial.evaluation = judge(std::move(fields));
+    raw_.trials.push_back(std::move(trial));
+  }
+
+  void configuration(JsonCursor& in, std::vector<Value>& values) {
+    const bool first = raw_.names.empty();
+    values.resize(raw_.names.size());
+    std::size_t given = 0;
+    in.object([&](std::string_view name) {
+      if (first) {
+        raw_.names.emplace_back(name);
+        raw_.values.emplace_back();
+        values.emplace_back();
+      }
+      std::size_t at = given;
+      if (at >= raw_.names.size() || raw_.names[at] != name)
+        at = static_cast<std::size_t>(std::find(raw_.names.begin(), raw_.names.end(), name) -
+                                      raw_.names.begin());
+      if (at == raw_.names.size()) in.fail("a tunable that the earlier results lack: " + std::string(name));
+      values[at] = in.value();
+      ++given;
+    });
+    if (given != raw_.names.size()) in.fail("the configuration before this place lacks a tunable");
+  }
+
+  void times(JsonCursor& in, RawTrial& trial, Fields& fields) {
+    in.object([&](std::string_view key) {
+      if (key == "runtimes") {
+        in.array([&] {
+          const double sample = in.number() / unit_;
+          if (std::isfinite(sample) && sample > 0) fields.runtimes.push_back(sample);
+        });
+        return;
+      }
+      if (in.peek() == 'n' || in.peek() == '"' || in.peek() == '[' || in.peek() == '{') {
+        in.skip();
+        return;
+      }
+      const double seconds = in.number() / unit_;
+      if (key == "compilation" || key == "compilation_time") {  // Kernel Tuner's name and the schema's
+        fields.phases.build = seconds;
+      } else if (key == "validation") {
+        fields.phases.check = seconds;
+      } else if (key == "benchmark") {
+        fields.phases.measure = seconds;
+        fields.benchmarked = true;
+      } else if (key == "framework") {
+        trial.framework_seconds = seconds;
+      }
+    });
+  }
+
+  void measurement(JsonCursor& in, Fields& fields) {
+    std::string name, unit, text;
+    std::optional<double> number;
+    std::vector<double> list;
+    in.object([&](std::string_view key) {
+      if (key == "name") {
+        name = in.string();
+      } else if (key == "unit") {
+        unit = in.string();
+      } else if (key != "value") {
+        in.skip();
+      } else if (in.peek() == '"') {
+        text = in.string();
+      } else if (in.peek() == '[') {
+        in.array([&] { list.push_back(in.number()); });
+      } else if (in.peek() == 'n' || in.peek() == 't' || in.peek() == 'f' || in.peek() == '{') {
+        in.skip();
+      } else {
+        number = in.number();
+      }
+    });
+    const double scale = in_a_second(unit).value_or(unit_);
+    if (name == "time" && number) fields.time = *number / scale;
+    if (verdict_of_error(text)) fields.error = text;
+    if (name.starts_with("times_") && !list.empty()) {
+      ShapeMeasurement& shape = fields.shapes.emplace_back();
+      shape.shape = name.substr(6);
+      for (const double sample : list)
+        if (std::isfinite(sample) && sample > 0) shape.samples.push_back(sample / scale);
+    } else if (number && name.starts_with("speedup")) {
+      if (!fields.speedup) fields.speedup.emplace();
+      if (name == "speedup") fields.speedup->ratio = *number;
+      if (name == "speedup_low") fields.speedup->interval.low = *number;
+      if (name == "speedup_high") fields.speedup->interval.high = *number;
+    } else if (name != "time" && number && std::isfinite(*number)) {
+      fields.features.set(name, *number);
+    }
+  }
+
+  Evaluation judge(Fields fields) {
+    Verdict verdict = verdict_from(fields.verdict).value_or(verdict_of_invalidity(fields.invalidity));
+    if (verdict == Verdict::crashed && fields.verdict.empty())
+      verdict = verdict_of_error(fields.error).value_or(verdict);  // T4 has one word for both
+    double sum = 0;
+    for (const double sample : fields.runtimes) sum += sample;
+    Evaluation evaluation;
+    if (verdict == Verdict::ok) {
+      if (std::isnan(fields.time) && !fields.runtimes.empty())
+        fields.time = sum / static_cast<double>(fields.runtimes.size());
+      if (fields.shapes.empty() && !fields.runtimes.empty())
+        fields.shapes.emplace_back().samples = std::move(fields.runtimes);
+      evaluation = measured(fields.time, std::move(fields.shapes));
+      evaluation.measurement.speedup = fields.speedup;
+    } else {
+      const std::string name = fields.error.empty() ? fields.invalidity : fields.error;
+      evaluation = Evaluation::failed(
+          verdict, fields.reason.empty() ? reason_of(verdict, name) : std::move(fields.reason),
+          fields.correctness);
+    }
+    if (!fields.benchmarked && sum > 0) {
+      fields.phases.measure = sum;
+      ++summed_;
+    }
+    evaluation.phases = fields.phases;
+    evaluation.features = std::move(fields.features);
+    return evaluation;
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  RawRecording raw_;
+  double unit_ = 1e3;  // of the file's times in a second
+  bool unit_known_ = false;
+  std::size_t summed_ = 0;
+};
+
+}  // namespace
+
+RawRecording read_t4(std::string_view text, const std::string& source) {
+  return T4(text, source).read();
+}
+
+}  // namespace kernelsearch::recorded

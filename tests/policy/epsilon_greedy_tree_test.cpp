@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/epsilon_greedy_tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/move_policy_contract.hpp"
+
+using namespace kernelsearch;
+using namespace move_policy_contract;
+
+namespace {
+const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+  return EpsilonGreedyTree({.strategies = std::move(strategies), .seed = seed});
+};
+}
+
+TEST_CASE("EpsilonGreedyTree: keeps the contract of policies over moves") {
+  static_assert(SearchPolicy<EpsilonGreedyTree>);
+  check(make);
+}

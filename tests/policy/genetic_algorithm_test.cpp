@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/genetic_algorithm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/policy/random_search.hpp"
+#include "support/policy_contract.hpp"
+#include "support/search_driver.hpp"
+
+using namespace kernelsearch;
+using search_driver::differing;
+using search_driver::grid;
+using search_driver::run;
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const auto make = [](const Space& space, std::uint64_t seed) {
+  return GeneticAlgorithm(space, {.seed = seed, .population = 8});
+};
+}  // namespace
+
+TEST_CASE("GeneticAlgorithm: keeps the contract of policies over spaces") {
+  policy_contract::check(make);
+}
+
+TEST_CASE("GeneticAlgorithm: needs fewer evaluations than random draws") {
+  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t random = policy_contract::evaluations_to_best(
+      [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
+  CAPTURE(ours);
+  CAPTURE(random);
+  CHECK(4 * ours < 3 * random);
+}
+
+TEST_CASE("GeneticAlgorithm: a child without mutation has its values from the survivors") {
+  const Space space = grid(8, 99);
+  GeneticAlgorithm policy(space, {.seed = 3, .population = 6, .crossover = 1, .mutations = 0});
+  const auto parents = run(policy, 6, [](const Config&) { return 1.0; });
+  const Config child = policy.ask(1).at(0);
+  std::size_t most = 0;
+  for (std::size_t t = 0; t < 8; ++t) {
+    CHECK(std::any_of(parents.begin(), parents.end(),
+                      [&](const Config& parent) { return parent.indices[t] == child.indices[t]; }));
+  }
+  for (const Config& parent : parents) most = std::max(most, 8 - differing(parent, child));
+  CHECK(most < 8);
+  CHECK(most > 0);
+}
+
+TEST_CASE("GeneticAlgorithm: tournaments prefer the fast, and failures leave first") {
+  const Space space = grid(8, 99);
+  GeneticAlgorithm policy(space,
+                          {.seed = 3, .population = 6, .tournament = 50, .crossover = 0, .mutations = 1});
+  double time = 10;
+  const auto starts = run(policy, 6, [&](const Config&) { return time -= 1; });  // the last is the fastest
+  double distance = 0;
+  for (const Config& child : run(
+           policy, 30, [](const Config&) { return infinity; }, 6))
+    distance += static_cast<double>(differing(child, starts.back()));
+  CHECK(distance / 30 < 2.5);  // one mutation on average, and a step more where that is known
+}
+
+TEST_CASE("GeneticAlgorithm: mutations are as many as asked for, on average") {
+  const Space space = grid(10, 999);
+  GeneticAlgorithm policy(
+      space, {.seed = 3, .population = 2, .tournament = 50, .crossover = 0, .mutations = 4, .patience = 0});
+  const auto starts = run(
+      policy, 2, [first = true](const Config&) mutable { return std::exchange(first, false) ? 1.0 : 2.0; });
+  double distance = 0;
+  for (const Config& child : run(
+           policy, 400, [](const Config&) { return 3.0; }, 2))
+    distance += static_cast<double>(differing(child, starts[0]));
+  CHECK(distance / 400 == doctest::Approx(4).epsilon(0.1));
+}
+
+TEST_CASE("GeneticAlgorithm: a population that no longer improves makes room for a fresh one") {
+  const Space space = grid(6, 9);
+  GeneticAlgorithm policy(space, {.seed = 3, .default_first = false, .population = 5, .patience = 12});
+  const auto sequence = run(policy, 30, [](const Config&) { return 1.0; });
+  const auto random = RandomSearch(space, {.seed = 3}).ask(7);
+  CHECK(std::equal(random.begin(), random.begin() + 5, sequence.begin()));
+  // the first result is the only one that improves: then 12 more
+  CHECK(std::find(sequence.begin(), sequence.begin() + 13, random[5]) == sequence.begin() + 13);
+  CHECK(sequence[13] == random[5]);
+  CHECK(sequence[14] == random[6]);
+}
+
+TEST_CASE("GeneticAlgorithm: foreign results take the place of random first points") {
+  const Space space = grid(6, 99);
+  GeneticAlgorithm policy(space, {.seed = 3, .default_first = false, .population = 5});
+  Rng rng(9);
+  for (std::uint64_t i = 0; i < 5; ++i)
+    search_driver::tell(policy, space.sample(rng), 10.0 - double(i), 100 + i, std::nullopt);
+  CHECK(policy.ask(1).at(0) != RandomSearch(space, {.seed = 3}).ask(1).at(0));
+}

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/recorded/stored_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/store/export.hpp"
+#include "recordings.hpp"
+#include "support/stored_run.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+void check_same(const Recording& a, const Recording& b, bool samples = true) {
+  REQUIRE(a.trials.size() == b.trials.size());
+  CHECK(a.kernel == b.kernel);
+  CHECK(a.device == b.device);
+  for (std::size_t i = 0; i < a.trials.size(); ++i) {
+    CAPTURE(i);
+    CHECK(a.space.values(a.trials[i].config) == b.space.values(b.trials[i].config));
+    const Evaluation &left = a.trials[i].evaluation, &right = b.trials[i].evaluation;
+    CHECK(left.verdict == right.verdict);
+    CHECK(left.reason == right.reason);
+    CHECK(left.measurement.seconds == right.measurement.seconds);
+    CHECK(left.measurement.interval == right.measurement.interval);
+    CHECK(left.phases.total() == right.phases.total());
+    CHECK(left.features == right.features);
+    if (samples) CHECK(left.measurement.shapes.size() == right.measurement.shapes.size());
+    if (left.measurement.speedup) CHECK(left.measurement.speedup->ratio == right.measurement.speedup->ratio);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("stored run: every trial with its configuration, reasons and samples") {
+  const StoredRun stored;
+  const Recording recording = recording_of(stored.store, stored.run);
+  CHECK(recording.name == "first");
+  CHECK(recording.kernel == "axpy 2");
+  CHECK(recording.device == "some cpu\nx");
+  REQUIRE(recording.trials.size() == 2);  // trials 2 and 3 are of the configuration of trial 0
+  CHECK(recording.space.count() == BigCount(2));
+  CHECK(recording.notes.size() == 1);
+  CHECK(recording.trials[0].evaluation.verdict == Verdict::wrong_result);
+  CHECK(recording.trials[1].evaluation.measurement.shapes.size() == 2);
+  CHECK(recording.trials[1].evaluation.phases.build == 0.5);
+}
+
+TEST_CASE("stored run: the store by STORE:RUN, and its exports, are the same recording") {
+  const StoredRun stored;
+  const Recording recording = recording_of(stored.store, stored.run);
+  const std::string store = stored.store.file().string();
+  for (const std::string& run :
+       {std::string(":1"), std::string(":first"), std::string(":latest"), std::string()})
+    check_same(recording, read_recording(store + run));
+  CHECK_THROWS_AS((void)read_recording(store + ":7"), ConfigError);
+  for (const ExportFormat format : {ExportFormat::json_lines, ExportFormat::csv}) {
+    CAPTURE(to_string(format));
+    std::ostringstream text;
+    export_run(stored.store, stored.run, format, text);
+    check_same(recording, parse_recording(text.str(), "export"), format == ExportFormat::json_lines);
+    // A line that a full disk cut off is left out.
+    const Recording cut = parse_recording(text.str().substr(0, text.str().size() - 30), "export");
+    CHECK(cut.trials.size() == 2);
+    CHECK(cut.trials[0].evaluation.verdict == Verdict::build_failed);
+    CHECK(cut.notes.front().find("cut in the middle") != std::string::npos);
+  }
+  std::ostringstream t4;
+  export_run(stored.store, stored.run, ExportFormat::t4, t4);
+  const Recording from_t4 = parse_recording(t4.str(), "export");
+  CHECK(from_t4.trials.size() == 2);
+  CHECK(from_t4.trials[1].evaluation.measurement.seconds == 1e-3);
+  CHECK(from_t4.trials[1].evaluation.measurement.shapes.size() == 2);
+}
+
+TEST_CASE("stored run: damaged exports are refused with their line") {
+  const auto error = [](const std::string& text) -> std::string {
+    try {
+      (void)parse_recording(text, "export");
+    } catch (const ConfigError& problem) {
+      return problem.what();
+    }
+    return "";
+  };
+  const StoredRun stored;
+  std::ostringstream lines, csv;
+  export_run(stored.store, stored.run, ExportFormat::json_lines, lines);
+  export_run(stored.store, stored.run, ExportFormat::csv, csv);
+  std::string text = lines.str();
+  const std::size_t second = text.find('\n') + 1;
+  CHECK(error(text.substr(0, second) + "{\"evaluation\": 3}\n" + text.substr(second)).find("no whole") ==
+        std::string::npos);
+  CHECK(error(text.substr(0, second) + "[]\n" + text.substr(second)).find("export:2") != std::string::npos);
+  CHECK(error(text.substr(0, second) + "{\"evaluation\": 3, \"candidate\": {}}\n").find("export:2") !=
+        std::string::npos);
+  text = csv.str();
+  const std::size_t row = text.find('\n') + 1;
+  CHECK(error(text.substr(0, row) + "1,2\r\n").find("export:2") != std::string::npos);
+  CHECK(error(text.substr(0, row)).find("no whole record") != std::string::npos);
+}
+
+TEST_CASE("stored run: a run without candidates is no recording") {
+  const StoredRun stored;
+  const RunId empty = const_cast<RunStore&>(stored.store).begin_run({.problem = "p"});
+  CHECK_THROWS_AS((void)recording_of(stored.store, empty), ConfigError);
+}
