@@ -542,3 +542,22 @@ TEST_CASE("space: a list must hold something, and what fits") {
   CHECK(single.default_config() == Config{{1, 2}});
   CHECK_FALSE(single.contains(Config{{1, 1}}));
 }
+
+TEST_CASE("Space: with another default everything else is the same") {
+  const Space space = SpaceBuilder()
+                          .add(Tunable::integer("x", 0, 4))
+                          .add(Tunable::integer("y", 0, 4))
+                          .require("(x + y) % 2 == 0")
+                          .build();
+  const Config other{{3, 1}};
+  const Space changed = space.with_default(other);
+  CHECK(changed.default_config() == other);
+  CHECK(changed.tunable(0).default_index == 3);
+  CHECK(changed.count() == space.count());
+  CHECK(changed.checksum() == space.checksum());
+  CHECK(changed.unrank(BigCount(7)) == space.unrank(BigCount(7)));
+  CHECK(space.default_config() == Config{{0, 0}});
+  CHECK_THROWS_WITH_AS(static_cast<void>(space.with_default(Config{{3, 2}})), doctest::Contains("3,2"),
+                       ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(space.with_default(Config{{3}})), ConfigError);
+}
