@@ -558,3 +558,22 @@ TEST_CASE("space: `not in` keeps what is not in the list") {
   CHECK(values("c not in [2, 5] or c == 7") == "1346");
   CHECK(values("c not in [2, 5, d] and d == 1") == "346");
 }
+
+TEST_CASE("Space: with another default everything else is the same") {
+  const Space space = SpaceBuilder()
+                          .add(Tunable::integer("x", 0, 4))
+                          .add(Tunable::integer("y", 0, 4))
+                          .require("(x + y) % 2 == 0")
+                          .build();
+  const Config other{{3, 1}};
+  const Space changed = space.with_default(other);
+  CHECK(changed.default_config() == other);
+  CHECK(changed.tunable(0).default_index == 3);
+  CHECK(changed.count() == space.count());
+  CHECK(changed.checksum() == space.checksum());
+  CHECK(changed.unrank(BigCount(7)) == space.unrank(BigCount(7)));
+  CHECK(space.default_config() == Config{{0, 0}});
+  CHECK_THROWS_WITH_AS(static_cast<void>(space.with_default(Config{{3, 2}})), doctest::Contains("3,2"),
+                       ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(space.with_default(Config{{3}})), ConfigError);
+}
