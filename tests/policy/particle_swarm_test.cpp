@@ -53,6 +53,24 @@ TEST_CASE("ParticleSwarm: without inertia a particle flies towards the best") {
     }
 }
 
+TEST_CASE("ParticleSwarm: a particle hears of its neighbours in the ring alone") {
+  const Space space = grid(4, 100000);
+  ParticleSwarm policy(space,
+                       {.seed = 3, .particles = 7, .inertia = 0, .own = 0, .common = 1, .informants = 1});
+  double time = 10;
+  const auto starts = run(policy, 7, [&](const Config&) { return time -= 1; });
+  const auto flown = run(
+      policy, 6, [](const Config&) { return 20.0; }, 7);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const Config& informant = starts[i == 0 ? 6 : i + 1];  // the best is last, and next to the first
+    for (std::size_t t = 0; t < 4; ++t) {
+      const auto [low, high] = std::minmax(starts[i].indices[t], informant.indices[t]);
+      CHECK(flown[i].indices[t] + 1 >= low);
+      CHECK(flown[i].indices[t] <= high + 1);
+    }
+  }
+}
+
 TEST_CASE("ParticleSwarm: a particle's own best draws it too") {
   const Space space = grid(1, 1000000);
   ParticleSwarm policy(
