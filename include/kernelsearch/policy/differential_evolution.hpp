@@ -56,6 +56,7 @@ class DifferentialEvolution {
   std::vector<detail::Known> members_;
   std::unordered_map<Config, std::size_t> targets_;  ///< of what is outstanding
   std::size_t starts_left_;
+  bool fresh_ = false;                                     ///< it has begun afresh
   double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
   std::size_t fruitless_ = 0;                              ///< results since it improved
   std::size_t turn_ = 0;

@@ -54,6 +54,7 @@ class GeneticAlgorithm {
   Rng rng_;
   std::vector<detail::Known> members_;  ///< oldest first
   std::size_t starts_left_;
+  bool fresh_ = false;                                     ///< it has begun afresh
   double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
   std::size_t fruitless_ = 0;                              ///< results since it improved
 };

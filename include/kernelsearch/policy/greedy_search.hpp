@@ -52,6 +52,7 @@ class GreedySearch {
   std::vector<Config> queue_;           ///< those still to be proposed, last first
   std::optional<detail::Known> start_;  ///< the best of the points before the next climb
   std::size_t starts_left_;
+  bool fresh_ = false;  ///< it has begun afresh
 };
 
 }  // namespace kernelsearch

@@ -54,6 +54,7 @@ class SimulatedAnnealing {
   std::optional<detail::Known> current_;
   std::vector<double> successes_;  ///< ascending, for their median
   std::size_t starts_left_;
+  bool fresh_ = false;       ///< it has begun afresh
   std::uint64_t heard_ = 0;  ///< results since the last start
   double temperature_;
 };

@@ -68,6 +68,7 @@ class TabuSearch {
   std::uint64_t best_move_ = 0;        ///< the move before which the best was found
   std::optional<detail::Known> best_;  ///< since the last start
   std::size_t starts_left_;
+  bool fresh_ = false;  ///< it has begun afresh
 };
 
 }  // namespace kernelsearch

@@ -42,6 +42,8 @@ class Ledger {
   [[nodiscard]] std::optional<double> result(const Config& config) const;
   /// The best so far; null before the first success.
   [[nodiscard]] const Known* best() const noexcept { return best_ ? &*best_ : nullptr; }
+  /// Whether `config` is the best so far.
+  [[nodiscard]] bool is_best(const Config& config) const { return best_ && best_->config == config; }
   /// Proposals of which nothing was told yet.
   [[nodiscard]] std::size_t outstanding() const noexcept { return outstanding_.size(); }
 

@@ -89,6 +89,7 @@ KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
   } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
     particles_.clear();
     fliers_.clear();
+    fresh_ = true;
     starts_left_ = std::max<std::size_t>(options_.particles, 1);
     best_ = std::numeric_limits<double>::infinity();
     fruitless_ = 0;
@@ -98,7 +99,10 @@ KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
 KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (Particle& particle : particles_)
