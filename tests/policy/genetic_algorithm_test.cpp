@@ -100,3 +100,16 @@ TEST_CASE("GeneticAlgorithm: foreign results take the place of random first poin
     search_driver::tell(policy, space.sample(rng), 10.0 - double(i), 100 + i, std::nullopt);
   CHECK(policy.ask(1).at(0) != RandomSearch(space, {.seed = 3}).ask(1).at(0));
 }
+
+TEST_CASE("GeneticAlgorithm: a fresh population is not filled with what others know") {
+  const Space space = grid(6, 9);
+  const auto random = RandomSearch(space, {.seed = 3}).ask(7);
+  for (const double objective : {2.0, 0.5}) {  // worse and better than the best so far
+    GeneticAlgorithm policy(space, {.seed = 3, .default_first = false, .population = 5, .patience = 12});
+    (void)run(policy, 13, [](const Config&) { return 1.0; });
+    Rng rng(9);
+    for (std::uint64_t i = 0; i < 5; ++i)
+      search_driver::tell(policy, space.sample(rng), objective - 0.01 * double(i), 100 + i, std::nullopt);
+    CHECK((policy.ask(1).at(0) == random[5]) == (objective > 1));
+  }
+}
