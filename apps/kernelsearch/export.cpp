@@ -20,6 +20,7 @@ struct ExportCommand {
   std::string run = "latest";
   std::string format = "jsonl";
   std::string output;
+  std::string dot;
   std::string store;
   std::string space;
 };
@@ -36,16 +37,16 @@ int write_cachefile(const RunStore& store, RunId run, const ExportCommand& comma
 int run(const ExportCommand& command) {
   const RunStore store = open_existing_store(command.store);
   const RunRow row = require_run(store, command.run);
-  if (command.format == "cachefile") return write_cachefile(store, row.id, command);
-  const ExportFormat format = *export_format_from(command.format);
-  if (command.output.empty()) {
+  if (command.format == "cachefile" && command.dot.empty()) return write_cachefile(store, row.id, command);
+  const ExportFormat format = command.dot.empty() ? *export_format_from(command.format) : ExportFormat::dot;
+  const std::string& output = command.dot.empty() ? command.output : command.dot;
+  if (output.empty()) {
     export_run(store, row.id, format, std::cout);
     return success;
   }
-  std::ofstream file(command.output);
+  std::ofstream file(output);
   if (!file)
-    detail::raise<ConfigError>("cannot write the export", command.output,
-                               "name a file in a folder you may write to");
+    detail::raise<ConfigError>("cannot write the export", output, "name a file in a folder you may write to");
   export_run(store, row.id, format, file);
   return success;
 }
@@ -53,13 +54,15 @@ int run(const ExportCommand& command) {
 }  // namespace
 
 void add_export(CLI::App& app, int& exit_code) {
-  auto* sub = app.add_subcommand("export", "Write a run as JSON Lines, CSV, T4 or a Kernel Tuner cachefile");
+  auto* sub =
+      app.add_subcommand("export", "Write a run as JSON Lines, CSV, T4, a Kernel Tuner cachefile or DOT");
   auto command = std::make_shared<ExportCommand>();
   sub->add_option("RUN", command->run, "Number or name of the run, or latest")->capture_default_str();
-  sub->add_option("--format", command->format, "jsonl, csv, t4, t4-metadata or cachefile")
+  sub->add_option("--format", command->format, "jsonl, csv, t4, t4-metadata, cachefile or dot")
       ->capture_default_str()
-      ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "cachefile"}));
+      ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "cachefile", "dot"}));
   sub->add_option("-o,--output", command->output, "File to write; default stdout");
+  sub->add_option("--dot", command->dot, "File for the tree of moves, as --format dot -o FILE");
   sub->add_option("--store", command->store, "SQLite file of runs");
   sub->add_option("--space", command->space, "cachefile: problem folder or T1 file that declares the space");
   sub->footer("Example: kernelsearch export latest --format csv -o run.csv");

@@ -244,7 +244,7 @@ class Comparison {
       trace.cap = limits.evaluations;
     }
     const auto make = [&] {
-      PolicySetup setup{space_of(run), seed_of(run), options_.budget, {}};
+      PolicySetup setup{space_of(run), seed_of(run), options_.budget, {}, options_.declared_default};
       if (!options_.earlier.empty()) setup.earlier = options_.earlier[run.space];
       return contestant.make(setup);
     };

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "export_formats.hpp"
+#include "kernelsearch/store/tree_dot.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -23,6 +24,12 @@ void write(const detail::ExportSource& source, ExportFormat format, std::ostream
     case ExportFormat::t4_metadata:
       detail::export_t4_metadata(source.run, out);
       break;
+    case ExportFormat::dot: {
+      SearchTree tree;
+      source.each_trial([&tree](const StoredTrial& trial) { record_stored(tree, trial); });
+      write_dot(tree, out);
+      break;
+    }
   }
   out.flush();
   if (!out)

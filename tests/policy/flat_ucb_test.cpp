@@ -19,3 +19,48 @@ TEST_CASE("FlatUcb: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<FlatUcb>);
   check(make);
 }
+
+namespace {
+
+Observation<Move> told_of(const Move& move, std::uint64_t id, std::optional<double> seconds) {
+  Observation<Move> observation{move, {}};
+  observation.outcome.id = TrialId{id};
+  observation.outcome.origin = Origin{ProposalId{id}, 0, 1};
+  observation.outcome.parents = move.parents;
+  observation.outcome.evaluation =
+      seconds ? Evaluation::succeeded(*seconds) : Evaluation::failed(Verdict::crashed, "scripted");
+  if (seconds) observation.outcome.objective = *seconds;
+  return observation;
+}
+
+}  // namespace
+
+TEST_CASE("FlatUcb: every strategy once, then the one that gains, from the best kernel") {
+  FlatUcb policy({.strategies = {"good", "bad"}, .exploration = 0.1});
+  double best = 100.0;
+  TrialId champion{0};
+  std::size_t good = 0;
+  for (std::uint64_t t = 0; t < 40; ++t) {
+    const Move move = policy.ask(1).at(0);
+    if (t == 1) CHECK(move.strategy() == "good");
+    if (t == 2) CHECK(move.strategy() == "bad");
+    if (t > 0) CHECK(move.parents == std::vector<TrialId>{champion});
+    good += move.strategy() == "good";
+    std::optional<double> seconds;
+    if (t == 0) seconds = best;
+    if (move.strategy() == "good") seconds = best * 0.9;
+    if (seconds && *seconds < best) best = *seconds, champion = TrialId{t};
+    tell(policy, told_of(move, t, seconds));
+  }
+  CHECK(good > 30);
+  CHECK(policy.statistics(0).mean() == doctest::Approx(0.1));
+  CHECK(policy.statistics(1).mean() == -1.0);
+}
+
+TEST_CASE("FlatUcb: what is outstanding counts as pulled") {
+  FlatUcb policy({.strategies = {"a", "b", "c"}});
+  tell(policy, told_of(policy.ask(1).at(0), 0, 1.0));
+  std::set<std::string> drawn;
+  for (const Move& move : policy.ask(3)) drawn.insert(move.strategies.front());
+  CHECK(drawn.size() == 3);
+}

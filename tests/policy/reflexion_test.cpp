@@ -19,3 +19,49 @@ TEST_CASE("Reflexion: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<Reflexion>);
   check(make);
 }
+
+TEST_CASE("Reflexion: one chain, each attempt on the last; failures are debugged, then given up") {
+  World world(9, 9);
+  Reflexion policy({.strategies = {"x"}, .seed = 1, .patience = 0, .limits = {.debugs = 1}});
+  const auto outcome = [](const Move& move, std::uint64_t id, std::optional<double> seconds) {
+    Observation<Move> observation{move, {}};
+    observation.outcome.id = TrialId{id};
+    observation.outcome.origin = Origin{ProposalId{id}, 0, 1};
+    observation.outcome.parents = move.parents;
+    observation.outcome.evaluation =
+        seconds ? Evaluation::succeeded(*seconds) : Evaluation::failed(Verdict::crashed, "scripted");
+    if (seconds) observation.outcome.objective = *seconds;
+    return observation;
+  };
+  const auto next = [&](std::uint64_t id, std::optional<double> seconds) {
+    const std::vector<Move> moves = policy.ask(5);
+    REQUIRE(moves.size() == 1);
+    CHECK(policy.ask(5).empty());  // one at a time
+    tell(policy, outcome(moves.front(), id, seconds));
+    return moves.front();
+  };
+  next(0, 10.0);
+  next(1, 12.0);
+  CHECK(next(2, std::nullopt).parents == std::vector<TrialId>{TrialId{1}});  // on, though it is slower
+  const Move mend = next(3, std::nullopt);
+  CHECK(mend.kind == MoveKind::debug);
+  CHECK(mend.parents == std::vector<TrialId>{TrialId{2}});
+  CHECK(next(4, 9.0).parents == std::vector<TrialId>{TrialId{3}});  // its one repair failed: mended in turn
+  CHECK(next(5, std::nullopt).parents == std::vector<TrialId>{TrialId{4}});
+}
+
+TEST_CASE("Reflexion: out of patience, the chain goes on from the best") {
+  Reflexion policy({.strategies = {"x"}, .seed = 1, .patience = 2});
+  for (std::uint64_t t = 0; t < 5; ++t) {
+    const Move move = policy.ask(1).at(0);
+    if (t == 2) CHECK(move.parents == std::vector<TrialId>{TrialId{1}});
+    if (t == 3) CHECK(move.parents == std::vector<TrialId>{TrialId{0}});
+    Observation<Move> observation{move, {}};
+    observation.outcome.id = TrialId{t};
+    observation.outcome.origin = Origin{ProposalId{t}, 0, 1};
+    observation.outcome.parents = move.parents;
+    observation.outcome.objective = 1.0 + static_cast<double>(t);
+    observation.outcome.evaluation = Evaluation::succeeded(observation.outcome.objective);
+    tell(policy, observation);
+  }
+}

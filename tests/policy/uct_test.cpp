@@ -19,3 +19,32 @@ TEST_CASE("Uct: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<Uct>);
   check(make);
 }
+
+TEST_CASE("Uct: visits are counted along the path, and the better half of the tree gets more of them") {
+  for (const UctBackup backup : {UctBackup::best, UctBackup::mean}) {
+    Uct policy({.strategies = {"good", "bad"}, .seed = 1, .exploration = 0.3, .backup = backup});
+    std::vector<double> time{100.0};
+    for (std::uint64_t t = 0; t < 120; ++t) {
+      const Move move = policy.ask(1).at(0);
+      Observation<Move> observation{move, {}};
+      observation.outcome.id = TrialId{t};
+      observation.outcome.origin = Origin{ProposalId{t}, 0, 1};
+      observation.outcome.parents = move.parents;
+      if (t > 0) {
+        const double parent = time[number(move.parents.front())];
+        time.push_back(parent * (move.strategy() == "good" ? 0.95 : 1.2));
+      }
+      observation.outcome.objective = time.back();
+      observation.outcome.evaluation = Evaluation::succeeded(time.back());
+      tell(policy, observation);
+    }
+    CHECK(policy.visits(0) == 120);
+    std::size_t good = 0, bad = 0, below = 0;
+    for (const std::size_t child : policy.tree().children(0)) {
+      below += policy.visits(child);
+      (policy.tree().node(child).move.strategy() == "good" ? good : bad) += policy.visits(child);
+    }
+    CHECK(below == 119);
+    CHECK(good > 2 * bad);
+  }
+}

@@ -16,8 +16,7 @@ namespace kernelsearch {
 
 /// A move that was made before this search: what heads and statistics are warmed up with.
 struct MoveExample {
-  Features features;      ///< of the parent
-  double slowdown = 1.0;  ///< the parent's time over that of its run's first right kernel
+  Features features;  ///< of the parent
   std::string strategy;
   double reward = 0.0;
 };
@@ -54,18 +53,21 @@ struct HierarchicalUcbOptions {
   bool cluster_by_time = true;                     ///< log time is one of the features
 
   double exploration =
-      0.05;  ///< c in sqrt(c ln t / n); UCB1's 2 is for rewards that differ by far more than ours
+      0.02;  ///< c in sqrt(c ln t / n); UCB1's 2 is for rewards that differ by far more than ours
   ArmPrior prior = ArmPrior::pooled;
   double prior_mean = 0.0;
-  double prior_pulls = 1.0;
+  double prior_pulls = 3.0;
 
   double alpha = 1.0;  ///< weight of the heads; 0: none
   std::vector<std::string> profile_features =
       {};  ///< that the heads see; none: all of the first right kernel
   /// Learning from each pull at once: in 200 pulls of twelve strategies no buffer of 32 is ever full.
-  LogisticHeadOptions head = {.learning_rate = 0.5, .l2 = 1e-3, .capacity = 1};
+  LogisticHeadOptions head = {.learning_rate = 1.0, .l2 = 1e-3, .capacity = 1};
   std::vector<MoveExample> examples = {};  ///< warm-up: from earlier runs, or from a random phase
-  std::size_t warm_up_epochs = 1;
+  std::size_t warm_up_epochs = 5;
+  /// Pulls that the examples' mean reward counts for in a strategy's pooled statistics. 0: the examples warm
+  /// up the heads alone; a mean over other kernels is mostly a low one, and keeps arms from being tried.
+  double example_pulls = 0.0;
 
   KernelChoice kernel = KernelChoice::compatible;
   double temperature = 0.1;  ///< of the softmax
@@ -100,6 +102,7 @@ struct HierarchicalUcbOptions {
     options.exploration = 4.0;  // c = 2 stands before the root
     options.prior = ArmPrior::constant;
     options.prior_mean = 0.5;
+    options.prior_pulls = 1.0;
     options.alpha = 0.0;
     options.kernel = KernelChoice::softmax;
     options.reward = {.failure = 0.0, .floor = 0.0};

@@ -17,16 +17,17 @@ enum class ExportFormat : std::uint8_t {
   csv,          ///< RFC 4180, fixed columns first, then a column for each tunable and feature
   t4,           ///< autotuning results 1.0.0 (T4, Kernel Tuner's output format)
   t4_metadata,  ///< its companion: hardware and environment
+  dot,          ///< the tree of moves, for Graphviz
 };
 
-/// The name used on command lines: jsonl, csv, t4, t4-metadata.
+/// The name used on command lines: jsonl, csv, t4, t4-metadata, dot.
 [[nodiscard]] constexpr std::string_view to_string(ExportFormat format) noexcept {
-  constexpr std::string_view names[] = {"jsonl", "csv", "t4", "t4-metadata"};
+  constexpr std::string_view names[] = {"jsonl", "csv", "t4", "t4-metadata", "dot"};
   return names[static_cast<int>(format)];
 }
 
 [[nodiscard]] constexpr std::optional<ExportFormat> export_format_from(std::string_view name) noexcept {
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 5; ++i)
     if (to_string(static_cast<ExportFormat>(i)) == name) return static_cast<ExportFormat>(i);
   return std::nullopt;
 }

@@ -50,7 +50,6 @@ struct HierarchicalUcb::State {
   std::optional<Heads> heads;
   std::size_t learned = 0;                    ///< pulls that the heads have seen
   std::vector<ArmStatistics> strategy_prior;  ///< of the examples
-  std::optional<double> reference;            ///< time of the first right kernel
 
   [[nodiscard]] std::size_t count() const { return clustering ? clustering->means.centres().rows() : 1; }
   [[nodiscard]] std::size_t arm_of(std::size_t in, std::size_t strategy) const {
@@ -156,28 +155,24 @@ struct HierarchicalUcb::State {
 
   // --- heads ---------------------------------------------------------------------------------------------
 
-  /// The profile before scaling: features by name, then log slowdown; what is unknown lies in the middle.
-  [[nodiscard]] std::vector<double> profile(const Features& features, std::optional<double> slowdown) const {
+  /// The profile before scaling; what is unknown lies in the middle. Time is not part of it: it only ever
+  /// falls, so what a head learned of it early would mislead it later.
+  [[nodiscard]] std::vector<double> profile(const Features& features) const {
     std::vector<double> row;
-    const auto put = [&](std::optional<double> value) {
+    for (const std::string& name : heads->names) {
+      const std::optional<double> value = finite(features.find(name));
       const std::size_t f = row.size();
       const bool seen = heads->scale.count() > 0;
       row.push_back(value ? *value : seen ? (heads->scale.low()[f] + heads->scale.high()[f]) / 2 : 0.0);
-    };
-    for (const std::string& name : heads->names) put(finite(features.find(name)));
-    put(slowdown && *slowdown > 0.0 ? finite(std::log(*slowdown)) : std::nullopt);
+    }
+    row.resize(std::max<std::size_t>(row.size(), 1), 0.0);  // no features: a head is its bias
     return row;
-  }
-  [[nodiscard]] std::vector<double> profile(const TreeNode& node) const {
-    std::optional<double> slowdown;
-    if (node.ok() && reference && *reference > 0.0) slowdown = node.objective / *reference;
-    return profile(node.features, slowdown);
   }
 
   void make_heads(std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
-    const std::size_t width = names.size() + 1;
+    const std::size_t width = std::max<std::size_t>(names.size(), 1);
     heads.emplace(Heads{std::move(names), RunningMinMax(width),
                         std::vector<LogisticHead>(ledger.strategies(), LogisticHead(width, options.head))});
   }
@@ -193,14 +188,13 @@ struct HierarchicalUcb::State {
       for (const MoveExample& example : options.examples)
         for (const auto& [name, value] : example.features) names.push_back(name);
     make_heads(std::move(names));
-    for (const MoveExample& example : options.examples)
-      heads->scale.observe(profile(example.features, example.slowdown));
+    for (const MoveExample& example : options.examples) heads->scale.observe(profile(example.features));
     for (std::size_t s = 0; s < ledger.strategies(); ++s) {
-      FeatureMatrix rows(heads->names.size() + 1);
+      FeatureMatrix rows(std::max<std::size_t>(heads->names.size(), 1));
       std::vector<bool> labels;
       for (const MoveExample& example : options.examples) {
         if (example.strategy != ledger.name(s)) continue;
-        rows.add_row(heads->scale.normalise(profile(example.features, example.slowdown)));
+        rows.add_row(heads->scale.normalise(profile(example.features)));
         labels.push_back(example.reward > 0.0);
       }
       if (!labels.empty()) heads->heads[s].warm_up(rows, labels, options.warm_up_epochs);
@@ -212,14 +206,14 @@ struct HierarchicalUcb::State {
     for (; learned < ledger.pulls().size(); ++learned) {
       const Pull& pull = ledger.pulls()[learned];
       const bool gained = options.reward(ledger.node(pull.parent), ledger.node(pull.child)) > 0.0;
-      const std::vector<double> row = heads->scale.normalise(profile(ledger.node(pull.parent)));
+      const std::vector<double> row = heads->scale.normalise(profile(ledger.node(pull.parent).features));
       heads->heads[pull.strategy].add(row, gained);
     }
   }
 
   [[nodiscard]] double compatibility(std::size_t node, std::size_t strategy) const {
     if (!heads) return 0.5;
-    return heads->heads[strategy].predict(heads->scale.normalise(profile(ledger.node(node))));
+    return heads->heads[strategy].predict(heads->scale.normalise(profile(ledger.node(node).features)));
   }
 
   // --- the choice ----------------------------------------------------------------------------------------
@@ -236,14 +230,13 @@ struct HierarchicalUcb::State {
     if (!again) cluster.push_back(0);
     cluster[at] = place(at);
     if (node.ok()) {
-      if (!reference) reference = node.objective;
       if (options.alpha > 0.0 && !heads) {
         std::vector<std::string> names = options.profile_features;
         if (names.empty())
           for (const auto& [name, value] : node.features) names.push_back(name);
         make_heads(std::move(names));
       }
-      if (heads) heads->scale.observe(profile(node));
+      if (heads) heads->scale.observe(profile(node.features));
     }
     learn();
     ++told_since_clustering;
@@ -315,11 +308,8 @@ struct HierarchicalUcb::State {
     if (options.prior == ArmPrior::explore) return arm;
     double mean = options.prior_mean, weight = options.prior_pulls;
     if (options.prior == ArmPrior::pooled) {
-      ArmStatistics all = strategy_prior[strategy];
-      // Examples are worth at most ten pulls here: they come from other kernels.
-      constexpr double most = 10.0;
-      double sum = all.reward, pulls = static_cast<double>(all.pulls);
-      if (pulls > most) sum *= most / pulls, pulls = most;
+      const double pulls_of_examples = strategy_prior[strategy].pulls > 0 ? options.example_pulls : 0.0;
+      double sum = pulls_of_examples * strategy_prior[strategy].mean(), pulls = pulls_of_examples;
       for (std::size_t c = 0; c < count(); ++c) {
         sum += arms[arm_of(c, strategy)].reward;
         pulls += static_cast<double>(arms[arm_of(c, strategy)].pulls);
@@ -347,7 +337,7 @@ struct HierarchicalUcb::State {
     std::vector<std::vector<double>> profiles;  // of the kernels, scaled
     if (options.alpha > 0.0 && heads)
       for (const std::size_t kernel : kernels)
-        profiles.push_back(heads->scale.normalise(profile(ledger.node(kernel))));
+        profiles.push_back(heads->scale.normalise(profile(ledger.node(kernel).features)));
 
     for (const bool mask : {true, false}) {  // where the mask leaves nothing, it is lifted
       using Key = std::tuple<double, double, double, double>;

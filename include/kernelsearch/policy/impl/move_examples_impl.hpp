@@ -40,7 +40,6 @@ KERNELSEARCH_INLINE std::vector<MoveExample> move_examples(const SpaceStrategies
       if (!child) continue;
       MoveExample example;
       add_tunable_features(encoding, parent.config, example.features);
-      example.slowdown = parent.objective / right.front()->objective;
       example.strategy = name;
       TreeNode before, after;
       before.verdict = Verdict::ok;

@@ -1,0 +1,5 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/generator/impl/marked_loops_impl.hpp"
+#include "kernelsearch/generator/impl/source_edits_impl.hpp"
+#include "kernelsearch/generator/impl/source_moves_impl.hpp"
