@@ -10,8 +10,10 @@
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/policy/tpe.hpp"
 
 namespace kernelsearch {
 
@@ -26,10 +28,14 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) { return Any(HelionLfbo(s.space, helion_lfbo_small(s.seed))); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
+      {"lfbo", "a random forest's most promising among neighbours of the best and random draws",
+       [](const PolicySetup& s) { return Any(Lfbo(s.space, {.seed = s.seed, .budget = s.budget})); }},
       {"random", "uniform draws without repetition: the baseline",
        [](const PolicySetup& s) {
          return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = true}));
        }},
+      {"tpe", "draws where good configurations are denser than the others",
+       [](const PolicySetup& s) { return Any(Tpe(s.space, {.seed = s.seed})); }},
   };
   return entries;
 }
