@@ -20,6 +20,7 @@
 #include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
 #include "kernelsearch/policy/move_examples.hpp"
 #include "kernelsearch/policy/moves_over_space.hpp"
@@ -30,6 +31,7 @@
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/policy/simulated_annealing.hpp"
 #include "kernelsearch/policy/tabu_search.hpp"
+#include "kernelsearch/policy/tpe.hpp"
 #include "kernelsearch/policy/uct.hpp"
 
 namespace kernelsearch {
@@ -115,6 +117,8 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) { return detail::hierarchical_over_space(s); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
+      {"lfbo", "a random forest's most promising among neighbours of the best and random draws",
+       [](const PolicySetup& s) { return Any(Lfbo(s.space, {.seed = s.seed, .budget = s.budget})); }},
       {"map_elites", "MAP-Elites on islands over moves between configurations",
        [](const PolicySetup& s) { return detail::over_space<MapElites>(s, MapElitesOptions{}); }},
       {"particle_swarm", "particles drawn to the best places found",
@@ -135,6 +139,8 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) {
          return Any(TabuSearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
+      {"tpe", "draws where good configurations are denser than the others",
+       [](const PolicySetup& s) { return Any(Tpe(s.space, {.seed = s.seed})); }},
       {"uct", "Monte Carlo tree search over moves between configurations",
        [](const PolicySetup& s) { return detail::over_space<Uct>(s, UctOptions{}); }},
   };
