@@ -56,7 +56,6 @@ KERNELSEARCH_INLINE double SimulatedAnnealing::spread() const {
 
 KERNELSEARCH_INLINE bool SimulatedAnnealing::accepts(double objective) {
   if (!current_ || objective <= current_->objective) return true;
-  if (std::isinf(objective)) return false;
   return rng_.chance(std::exp((current_->objective - objective) / (temperature_ * spread())));
 }
 
