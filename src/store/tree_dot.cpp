@@ -14,7 +14,7 @@
 namespace kernelsearch {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string dot_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -64,7 +64,7 @@ void write_dot(const SearchTree& tree, std::ostream& out) {
                         (node.ok() ? format_seconds(node.objective) : std::string(to_string(node.verdict)));
     if (tree.parents(i).empty() && !node.move.strategies.empty())
       label += "\n" + joined(node.move.strategies);
-    stream << "[label=" << quoted(label);
+    stream << "[label=" << dot_string(label);
     if (!node.generated())
       stream << ", style=dashed";
     else if (!node.ok())
@@ -80,7 +80,7 @@ void write_dot(const SearchTree& tree, std::ostream& out) {
     std::string label = joined(move.strategies);
     if (label.empty() && move.kind != MoveKind::rewrite) label = to_string(move.kind);
     if (move.kind == MoveKind::ablate) label = "without " + label;
-    stream << "[label=" << quoted(label);
+    stream << "[label=" << dot_string(label);
     if (on_best_path[from] != 0 && on_best_path[to] != 0) stream << ", penwidth=3";
     stream << "]";
   };
