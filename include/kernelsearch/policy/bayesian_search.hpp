@@ -20,6 +20,7 @@ struct BayesianSearchOptions {
   bool default_first = false;      ///< propose the space's default configuration before anything else
   std::size_t first_points = 5;    ///< spread over the space before the model is asked
   double alignment_weight = 1.0;   ///< of alignment against distance when those are chosen
+  double alignment_mean = 0.5;     ///< standard deviations that full alignment is expected to gain at first
   std::size_t pool = 3000;         ///< candidates the model is asked about; a smaller space is listed whole
   std::size_t model_points = 300;  ///< observations the model is refitted on: half the best, half the latest
   std::size_t fit_points = 200;    ///< of those, how many length scales are fitted on

@@ -45,6 +45,7 @@ struct BayesianSearch::State {
   void fill_pool();
   void set_targets();
   void judge_prior();
+  [[nodiscard]] double mean_of(const Config& config) const;
   [[nodiscard]] Eigen::VectorXf column(const Config& config) const;
   [[nodiscard]] Eigen::MatrixXf columns(const std::vector<std::size_t>& of) const;
   [[nodiscard]] std::vector<std::size_t> best_points() const;
@@ -67,7 +68,7 @@ struct BayesianSearch::State {
   bool fitted_trust = true;       ///< and was when the model was last refitted
   std::vector<float> scale;       ///< by feature: one over the perturbed length scale
   std::vector<Config> pool;       ///< empty once proposed
-  std::vector<double> expected;   ///< by pool member: the prior's mean
+  std::vector<double> expected;   ///< by pool member: the mean function
   std::vector<std::size_t> rows;  ///< of the posterior: indices of points
   std::size_t appended = 0;       ///< points that the posterior or its choice of rows has seen
   std::optional<detail::PoolPosterior> posterior;
@@ -196,14 +197,14 @@ KERNELSEARCH_INLINE void BayesianSearch::State::set_targets() {
     const bool failed = std::isinf(points[i].objective);
     fail[i] = failed ? 1.0 : 0.0;
     z[i] = failed ? worst : detail::excess(points[i].objective, best, scale_now);
-    if (trust) z[i] -= prior.mean(points[i].config);
+    if (trust) z[i] -= mean_of(points[i].config);
     sum += z[i];
     squares += z[i] * z[i];
   }
   if (trust) return;
   const double n = static_cast<double>(known), mean = sum / n;
   const double sd = std::sqrt(std::max(0.0, squares / n - mean * mean)) + 1e-9;
-  for (double& value : z) value = (value - mean) / sd;
+  for (std::size_t i = 0; i < points.size(); ++i) z[i] = (z[i] - mean) / sd - mean_of(points[i].config);
 }
 
 /// An earlier run that orders what was measured now no better than chance is not followed.
@@ -217,6 +218,11 @@ KERNELSEARCH_INLINE void BayesianSearch::State::judge_prior() {
     now.push_back(point.objective);
   }
   trust = detail::rank_agreement(then, now) > 0;
+}
+
+/// The model's mean function, of which it learns how far it is off.
+KERNELSEARCH_INLINE double BayesianSearch::State::mean_of(const Config& config) const {
+  return trust ? prior.mean(config) : -options.alignment_mean * features.alignment(config);
 }
 
 /// A configuration's features divided by their length scales, then the terms that enter linearly.
@@ -342,7 +348,7 @@ KERNELSEARCH_INLINE void BayesianSearch::State::refit() {
   expected.assign(pool.size(), 0.0);
   for (std::size_t c = 0; c < pool.size(); ++c) {
     candidates.col(static_cast<Eigen::Index>(c)) = column(pool[c]);
-    if (trust) expected[c] = prior.mean(pool[c]);
+    expected[c] = mean_of(pool[c]);
   }
   posterior.emplace(at, std::move(candidates), trust ? static_cast<Eigen::Index>(prior.runs() + 1) : 0,
                     process.noise());
