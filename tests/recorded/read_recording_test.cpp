@@ -330,8 +330,10 @@ TEST_CASE("read_recording: T4 in every unit, with the schema's names and Kernel 
   };
   const std::map<std::string, double> units{{"milliseconds", 1e3}, {"miliseconds", 1e3}, {"seconds", 1},
                                             {"microseconds", 1e6}, {"nanoseconds", 1e9}, {"", 1e3}};
-  for (const auto& [unit, scale] : units)
+  for (const auto& entry : units)
     for (const char* compile : {"compilation", "compilation_time"}) {
+      const std::string& unit = entry.first;
+      const double scale = entry.second;
       CAPTURE(unit);
       const Recording recording = shelf.read("a.json", text(unit, scale, compile));
       REQUIRE(recording.trials.size() == 1);
