@@ -89,7 +89,8 @@ std::string grid(const Axes& axes, const FigureTexts& texts) {
         "text-anchor=\"end\">{5}{6:g} %</text>\n",
         left, y, width - right, left - 5, y + 4, tick == floor_excess ? "&#8804; " : "", tick * 100);
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\">above the optimum</text>\n", left + 5, top + 10);
+  svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">above the optimum</text>\n",
+                     width - right - 5, top + 10);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                      (left + width - right) / 2, height - 8, escaped(texts.x_label));
   return svg;

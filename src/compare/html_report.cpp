@@ -36,7 +36,7 @@ th:first-child,td:first-child{text-align:left}caption{text-align:left;color:var(
 .ci{color:var(--dim);font-size:.85em}.best{font-weight:bold}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em}
 figure{margin:0;break-inside:avoid}svg{width:100%;height:auto}svg text{fill:var(--fg);font-size:11px}
-.grid{stroke:var(--grid);fill:none}.line{fill:none;stroke-width:2;stroke-linejoin:round}
+.grid{stroke:var(--grid);fill:none}.line{fill:none;stroke-width:2;stroke-linejoin:round}.line:hover{stroke-width:5}
 .random{fill:none;stroke:var(--dim);stroke-dasharray:1 4;stroke-width:1.5;stroke-linecap:round}.band{opacity:.16}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}
 .f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}.f5{fill:var(--c5)}.f6{fill:var(--c6)}
