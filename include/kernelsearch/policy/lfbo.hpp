@@ -22,7 +22,8 @@
 
 namespace kernelsearch {
 
-/// Chosen by runs on eight recorded spaces, 8 to 60 repeats each; docs/policies.md says what else was tried.
+/// Chosen by runs on eight recorded spaces, 8 to 60 repeats each; docs/benchmarks/learners.md says what else
+/// was tried.
 struct LfboOptions {
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> budget = {};  ///< trials; sets how many first points there are
