@@ -12,6 +12,7 @@
 #include "kernelsearch/policy/impl/hierarchical_ucb_impl.hpp"
 #include "kernelsearch/policy/impl/iterated_local_search_impl.hpp"
 #include "kernelsearch/policy/impl/ledger_impl.hpp"
+#include "kernelsearch/policy/impl/lfbo_impl.hpp"
 #include "kernelsearch/policy/impl/map_elites_impl.hpp"
 #include "kernelsearch/policy/impl/move_examples_impl.hpp"
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
@@ -25,4 +26,5 @@
 #include "kernelsearch/policy/impl/simulated_annealing_impl.hpp"
 #include "kernelsearch/policy/impl/space_strategies_impl.hpp"
 #include "kernelsearch/policy/impl/tabu_search_impl.hpp"
+#include "kernelsearch/policy/impl/tpe_impl.hpp"
 #include "kernelsearch/policy/impl/uct_impl.hpp"

@@ -11,9 +11,10 @@ namespace kernelsearch::app {
 
 BudgetOption parse_budget(const std::string& text) {
   BudgetOption budget;
+  if (text == "all") return budget;
   const auto wrong = [&text] {
     detail::raise<ConfigError>("cannot read the budget", text,
-                               "give a number of trials (200), a time (30s, 5m, 1h), or both (200,30s)");
+                               "give a number of trials (200), a time (30s, 5m, 1h), both (200,30s), or all");
   };
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {

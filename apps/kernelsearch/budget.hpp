@@ -10,13 +10,13 @@
 
 namespace kernelsearch::app {
 
-/// What `--budget` says: trials, seconds, or both, whichever comes first.
+/// What `--budget` says: trials, seconds, or both, whichever comes first; neither: every configuration.
 struct BudgetOption {
   std::optional<std::uint64_t> trials;
   std::optional<double> seconds;
 };
 
-/// Reads `200`, `30s`, `5m`, `1h`, `1500ms` or several joined by commas. ConfigError for anything else.
+/// Reads `200`, `30s`, `5m`, `1h`, `1500ms`, several joined by commas, or `all`. ConfigError for anything else.
 [[nodiscard]] BudgetOption parse_budget(const std::string& text);
 
 /// The stop rules of a run as far as they were given.

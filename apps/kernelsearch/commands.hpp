@@ -27,6 +27,8 @@ void add_best(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_runs(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
+void add_convert(CLI::App& app, int& exit_code);
+void add_inspect(CLI::App& app, int& exit_code);
 void add_space(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);

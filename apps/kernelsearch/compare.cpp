@@ -41,7 +41,7 @@ struct CompareCommand {
   std::uint64_t repeats = 20, seed = 0;
   std::string budget, out, against;
   std::size_t jobs = 0, in_flight = 1, bootstrap = 500;
-  bool leave_one_out = false, json = false, quiet = false;
+  bool leave_one_out = false, declared_default = false, json = false, quiet = false;
 };
 
 /// The file's name without folder and extensions.
@@ -204,6 +204,7 @@ int run(const CompareCommand& command) {
   }
   options.threads = command.jobs;
   options.in_flight = command.in_flight;
+  options.declared_default = command.declared_default;
   options.folder = command.out;
   options.stop = interrupt.token();
   options.earlier = earlier_runs(command, recordings);
@@ -254,6 +255,9 @@ void add_compare(CLI::App& app, int& exit_code) {
   sub->add_option("--in-flight", command->in_flight, "Evaluations that each run has outstanding")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  sub->add_flag(
+      "--declared-default", command->declared_default,
+      "Policies see the default that the space declares, as in tune; else a random one for each repeat");
   sub->add_option("--out", command->out,
                   "Folder for traces, scores and the report; what is there already is not run again");
   sub->add_option("--against", command->against, "Whom all are tested against; default: the best");

@@ -33,6 +33,12 @@ std::string difference_text(const PolicyScores& policy, const Differences& diffe
   return "";
 }
 
+const SpaceScores* find(const PolicyScores& policy, const std::string& space) {
+  for (const SpaceScores& s : policy.spaces)
+    if (s.space == space) return &s;
+  return nullptr;
+}
+
 }  // namespace
 
 std::string comparison_tables(std::span<const PolicyScores> scores, const Differences& differences) {
@@ -67,21 +73,21 @@ std::string comparison_tables(std::span<const PolicyScores> scores, const Differ
   for (const PolicyScores* policy : order)
     for (const SpaceScores& s : policy->spaces)
       if (std::find(spaces.begin(), spaces.end(), s.space) == spaces.end()) spaces.push_back(s.space);
-  header = {"P per space", "B", "repeats"};
-  for (const PolicyScores* policy : order) header.push_back(policy->strategy);
-  rows.clear();
-  for (const std::string& space : spaces) {
-    std::vector<std::string> row{space, "", ""};
-    for (const PolicyScores* policy : order) {
-      const auto found = std::find_if(policy->spaces.begin(), policy->spaces.end(),
-                                      [&](const SpaceScores& s) { return s.space == space; });
-      if (found == policy->spaces.end()) {
-        row.emplace_back("-");
-        continue;
+  header = {"P per space (B)"};
+  for (const std::string& space : spaces)
+    for (const PolicyScores* policy : order)
+      if (const SpaceScores* found = find(*policy, space)) {
+        header.push_back(fmt::format("{} ({})", space, found->budget));
+        break;
       }
-      row[1] = std::to_string(found->budget);
-      row[2] = std::to_string(found->repeats);
-      row.push_back(fmt::format("{:.2f}{}", found->areas.front().value, found->truncated ? "*" : ""));
+  rows.clear();
+  for (const PolicyScores* policy : order) {
+    std::vector<std::string> row{policy->strategy};
+    for (const std::string& space : spaces) {
+      const SpaceScores* found = find(*policy, space);
+      row.push_back(found == nullptr
+                        ? "-"
+                        : fmt::format("{:.2f}{}", found->areas.front().value, found->truncated ? "*" : ""));
     }
     rows.push_back(std::move(row));
   }

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "commands.hpp"
+#include "kernelsearch/recorded/stored_run.hpp"
+#include "kernelsearch/recorded/write_recording.hpp"
 #include "kernelsearch/store/export.hpp"
 #include "store_access.hpp"
 
@@ -20,11 +22,22 @@ struct ExportCommand {
   std::string output;
   std::string dot;
   std::string store;
+  std::string space;
 };
+
+int write_cachefile(const RunStore& store, RunId run, const ExportCommand& command) {
+  const Recording recording = recording_of(store, run, {.space = command.space});
+  if (command.output.empty())
+    std::cout << cachefile_text(recording);
+  else
+    write_recording(recording, command.output, RecordingFormat::cachefile);
+  return success;
+}
 
 int run(const ExportCommand& command) {
   const RunStore store = open_existing_store(command.store);
   const RunRow row = require_run(store, command.run);
+  if (command.format == "cachefile" && command.dot.empty()) return write_cachefile(store, row.id, command);
   const ExportFormat format = command.dot.empty() ? *export_format_from(command.format) : ExportFormat::dot;
   const std::string& output = command.dot.empty() ? command.output : command.dot;
   if (output.empty()) {
@@ -41,15 +54,17 @@ int run(const ExportCommand& command) {
 }  // namespace
 
 void add_export(CLI::App& app, int& exit_code) {
-  auto* sub = app.add_subcommand("export", "Write a run as JSON Lines, CSV, T4 or DOT");
+  auto* sub =
+      app.add_subcommand("export", "Write a run as JSON Lines, CSV, T4, a Kernel Tuner cachefile or DOT");
   auto command = std::make_shared<ExportCommand>();
   sub->add_option("RUN", command->run, "Number or name of the run, or latest")->capture_default_str();
-  sub->add_option("--format", command->format, "jsonl, csv, t4, t4-metadata or dot")
+  sub->add_option("--format", command->format, "jsonl, csv, t4, t4-metadata, cachefile or dot")
       ->capture_default_str()
-      ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "dot"}));
+      ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "cachefile", "dot"}));
   sub->add_option("-o,--output", command->output, "File to write; default stdout");
   sub->add_option("--dot", command->dot, "File for the tree of moves, as --format dot -o FILE");
   sub->add_option("--store", command->store, "SQLite file of runs");
+  sub->add_option("--space", command->space, "cachefile: problem folder or T1 file that declares the space");
   sub->footer("Example: kernelsearch export latest --format csv -o run.csv");
   sub->callback([command, &exit_code] { exit_code = run(*command); });
 }

@@ -72,6 +72,8 @@ int main(int argc, char** argv) {
   app::add_show(cli, exit_code);
   app::add_runs(cli, exit_code);
   app::add_export(cli, exit_code);
+  app::add_convert(cli, exit_code);
+  app::add_inspect(cli, exit_code);
   app::add_space(cli, exit_code);
   app::add_compare(cli, exit_code);
   app::add_list(cli, exit_code);

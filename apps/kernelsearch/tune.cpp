@@ -23,6 +23,8 @@
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/recorded/stored_run.hpp"
+#include "kernelsearch/recorded/write_recording.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
@@ -123,10 +125,34 @@ void measure_finalists_again(Search& search, HostEvaluator& evaluator, const std
   }
 }
 
+/// A file that cannot be written must not be found out when everything has been measured.
+void check_record(const std::filesystem::path& file) {
+  if (file.empty()) return;
+  if (!recording_format_of(file))
+    detail::raise<ConfigError>("the record's name does not say its format", file.string(),
+                               "end it in .json, .t4.json, .jsonl or .csv, with or without .gz");
+  if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path()))
+    detail::raise<ConfigError>("there is no such folder for the record", file.parent_path().string(),
+                               "make it first");
+}
+
+/// Writes all that the run has measured, its earlier parts included.
+void record(const TuneOptions& o, const RunStore& store, RunId run) {
+  if (o.record.empty()) return;
+  if (store.run(run).trials == 0) {
+    fmt::print(stderr, "nothing was measured: no {}\n", o.record);
+    return;
+  }
+  const Recording recording = recording_of(store, run, {.space = o.problem});
+  write_recording(recording, o.record);
+  if (!o.quiet) fmt::print(stderr, "{} configurations recorded in {}\n", recording.trials.size(), o.record);
+}
+
 }  // namespace
 
 int tune(const TuneOptions& given) {
   const Interrupt interrupt;
+  check_record(given.record);
   RunStore store(given.store.empty() ? RunStore::default_path() : std::filesystem::path(given.store));
   Plan plan = make_plan(given, store);
   TuneOptions& o = plan.options;
@@ -143,7 +169,9 @@ int tune(const TuneOptions& given) {
   if (plan.resumed) check_same_ground(*plan.resumed, info);
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);
   AnyPolicy<Config> policy = make_config_policy(o.policy, {kernel->space, o.seed});
-  const BudgetOption budget = parse_budget(o.budget);
+  BudgetOption budget = parse_budget(o.budget);
+  if (!budget.trials && !budget.seconds && kernel->space.count().fits_u64())
+    budget.trials = kernel->space.count().low();
 
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
   const bool reuse = !o.no_reuse;
@@ -190,6 +218,7 @@ int tune(const TuneOptions& given) {
   const bool found = search.best() != nullptr;
   const std::filesystem::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
   report_result(store, run, problem, found ? std::optional(folder) : std::nullopt, o.json);
+  record(o, store, run);
   if (interrupt.requested()) return interrupted;
   return found ? success : nothing_found;
 }

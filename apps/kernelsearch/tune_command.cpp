@@ -18,7 +18,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host"}));
-  sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m) or both (200,30s)")
+  sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m), both (200,30s), or all")
       ->capture_default_str();
   sub->add_option("--target-speedup", o->target_speedup, "End once the best is so many times the reference");
   sub->add_option("--no-gain", o->no_gain, "End after so many trials in a row without gain");
@@ -38,6 +38,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->expected(0, 1)
       ->default_str("latest");
   sub->add_option("--out", o->out, "Folder for the winner's files; default ./PROBLEM_tuned");
+  sub->add_option("--record", o->record,
+                  "File for all that was measured, as a cachefile (.json) or T4 (.t4.json)");
   sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
   sub->add_flag("-q,--quiet", o->quiet, "No progress on stderr");
@@ -45,6 +47,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  kernelsearch tune examples/host/matmul --budget 60s\n"
       "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
+      "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";

@@ -17,6 +17,7 @@ struct TuneOptions {
   std::string store = "";   ///< empty: RunStore::default_path()
   std::string resume = "";  ///< a run's number or name, or `latest`
   std::string name = "";    ///< of the run
+  std::string record = "";  ///< file for everything that was measured; empty: none
   std::string sandbox = "bubblewrap";
   std::string cache = "warm";
   double target_speedup = 0;  ///< 0: none

@@ -72,6 +72,7 @@ Json options_as_json(std::span<const Landscape> landscapes, std::span<const Reco
   runs["seed"] = options.seed;
   runs["budget"] = options.budget ? Json(*options.budget) : Json("as the space needs");
   runs["recorded_seconds"] = options.recorded_seconds ? Json(*options.recorded_seconds) : Json();
+  runs["default"] = options.declared_default ? "as declared" : "random";
   runs["in_flight"] = options.in_flight;
   Json& spaces = json["spaces"] = Json::object();
   for (std::size_t i = 0; i < landscapes.size(); ++i) {
@@ -243,7 +244,7 @@ class Comparison {
       trace.cap = limits.evaluations;
     }
     const auto make = [&] {
-      PolicySetup setup{space_of(run.space), seed_of(run), options_.budget, {}};
+      PolicySetup setup{space_of(run), seed_of(run), options_.budget, {}, options_.declared_default};
       if (!options_.earlier.empty()) setup.earlier = options_.earlier[run.space];
       return contestant.make(setup);
     };
@@ -258,7 +259,13 @@ class Comparison {
     report();
   }
 
-  [[nodiscard]] const Space& space_of(std::size_t space) const { return hardware_[space].recording->space; }
+  /// As policies see it.
+  [[nodiscard]] Space space_of(const Run& run) const {
+    const Space& space = hardware_[run.space].recording->space;
+    if (options_.declared_default) return space;
+    Rng rng = Rng::stream(seed_of(run), "default configuration");
+    return space.with_default(space.sample(rng));
+  }
 
   /// The same for all policies.
   [[nodiscard]] std::uint64_t seed_of(const Run& run) const {

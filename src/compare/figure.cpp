@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,11 @@ namespace {
 
 constexpr double width = 560, height = 320;
 constexpr double left = 56, right = 12, top = 10, bottom = 42;
+/// As attributes too, for readers of SVG that do not apply the page's styles; a style wins over them.
+constexpr std::array<std::string_view, colours> light{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                      "#a67c00", "#56b4e9", "#555"};
+constexpr std::array<std::string_view, 4> dashes{"", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\"",
+                                                 " stroke-dasharray=\"9 3 2 3\""};
 constexpr double floor_excess = 0.001;  ///< what is nearer to the optimum is drawn here
 
 /// Maps values to places in the picture, both axes logarithmic.
@@ -68,7 +74,8 @@ std::string grid(const Axes& axes, const FigureTexts& texts) {
   for (const double tick : x_ticks(axes, texts.seconds)) {
     const double x = axes.x(tick);
     svg += fmt::format(
-        "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text x=\"{0:.1f}\" y=\"{3}\" "
+        "<path class=\"grid\" fill=\"none\" stroke=\"#ddd\" d=\"M{0:.1f} {1}V{2}\"/><text x=\"{0:.1f}\" "
+        "y=\"{3}\" "
         "text-anchor=\"middle\">{4}</text>\n",
         x, top, height - bottom, height - bottom + 15,
         texts.seconds ? seconds_tick(tick) : fmt::format("{:g}", tick));
@@ -77,11 +84,13 @@ std::string grid(const Axes& axes, const FigureTexts& texts) {
     if (tick > axes.y_high) continue;
     const double y = axes.y(tick);
     svg += fmt::format(
-        "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\" "
+        "<path class=\"grid\" fill=\"none\" stroke=\"#ddd\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" "
+        "y=\"{4:.1f}\" "
         "text-anchor=\"end\">{5}{6:g} %</text>\n",
         left, y, width - right, left - 5, y + 4, tick == floor_excess ? "&#8804; " : "", tick * 100);
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\">above the optimum</text>\n", left + 5, top + 10);
+  svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">above the optimum</text>\n",
+                     width - right - 5, top + 10);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                      (left + width - right) / 2, height - 8, escaped(texts.x_label));
   return svg;
@@ -117,20 +126,32 @@ std::string band(const Axes& axes, const std::vector<CurvePoint>& points) {
 std::string figure(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random,
                    const FigureTexts& texts) {
   const Axes axes = axes_of(curves, random);
-  std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", width, height,
-                                escaped(texts.title));
+  std::string svg =
+      fmt::format("<svg viewBox=\"0 0 {} {}\" font-size=\"11\" role=\"img\" aria-label=\"{}\">\n", width,
+                  height, escaped(texts.title));
   svg += grid(axes, texts);
   for (const StyledCurve& curve : curves)
     if (curve.band && !curve.curve.points.empty())
-      svg += fmt::format("<path class=\"band f{}\" d=\"{}\"/>\n", curve.style % colours,
-                         band(axes, curve.curve.points));
-  if (!random.empty()) svg += fmt::format("<path class=\"random\" d=\"{}\"/>\n", line(axes, random));
+      svg += fmt::format("<path class=\"band f{}\" fill=\"{}\" opacity=\".16\" d=\"{}\"/>\n",
+                         curve.style % colours, light[curve.style % colours], band(axes, curve.curve.points));
+  if (!random.empty())
+    svg += fmt::format(
+        "<path class=\"random\" fill=\"none\" stroke=\"#666\" stroke-dasharray=\"1 4\" d=\"{}\"/>\n",
+        line(axes, random));
   for (const StyledCurve& curve : curves)
     if (!curve.curve.points.empty())
-      svg += fmt::format("<path class=\"line s{} d{}\" d=\"{}\"><title>{}</title></path>\n",
-                         curve.style % colours, curve.style / colours % 4, line(axes, curve.curve.points),
-                         escaped(curve.curve.name));
+      svg += line_path(curve.style, line(axes, curve.curve.points),
+                       "<title>" + escaped(curve.curve.name) + "</title>") +
+             "\n";
   return svg + "</svg>\n";
+}
+
+std::string line_path(std::size_t style, const std::string& path, const std::string& inside) {
+  return fmt::format(
+      "<path class=\"line s{0} d{1}\" fill=\"none\" stroke=\"{2}\"{3} stroke-width=\"2\" "
+      "d=\"{4}\">{5}</path>",
+      style % colours, style / colours % dashes.size(), light[style % colours],
+      dashes[style / colours % dashes.size()], path, inside);
 }
 
 std::string escaped(std::string_view text) {

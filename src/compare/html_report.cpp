@@ -31,17 +31,20 @@ body{background:var(--bg);color:var(--fg);font:15px/1.45 system-ui,sans-serif;ma
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}p,li{max-width:60em}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.2em .7em;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
-th:first-child,td:first-child{text-align:left}caption{text-align:left;color:var(--dim);padding:.3em 0}
+th{white-space:normal;vertical-align:bottom}
+th:first-child,td:first-child{text-align:left}caption{text-align:left;color:var(--dim);padding:.8em 0 .3em}
 .ci{color:var(--dim);font-size:.85em}.best{font-weight:bold}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em}
 figure{margin:0;break-inside:avoid}svg{width:100%;height:auto}svg text{fill:var(--fg);font-size:11px}
-.grid{stroke:var(--grid);fill:none}.line{fill:none;stroke-width:2;stroke-linejoin:round}
+.grid{stroke:var(--grid);fill:none}.line{fill:none;stroke-width:2;stroke-linejoin:round}.line:hover{stroke-width:5}
 .random{fill:none;stroke:var(--dim);stroke-dasharray:1 4;stroke-width:1.5;stroke-linecap:round}.band{opacity:.16}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}
 .f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}.f5{fill:var(--c5)}.f6{fill:var(--c6)}
 .d1{stroke-dasharray:7 3}.d2{stroke-dasharray:2 3}.d3{stroke-dasharray:9 3 2 3}
 .key{display:inline-block;margin-right:1.2em;white-space:nowrap}.key svg{width:2.4em;height:.7em;margin-right:.4em}
-@media print{body{max-width:none;padding:0;font-size:10pt}.wide{overflow:visible}table{font-size:8pt}th,td{padding:.1em .4em}h2{break-after:avoid}})";
+@page{margin:12mm}
+@media print{section{break-inside:avoid}th{font-size:7pt}body{max-width:none;padding:0;font-size:10pt}.wide{overflow:visible}table{font-size:8pt}th,td{padding:.1em .35em}
+.ci{display:block}h2{break-after:avoid}tr{break-inside:avoid}})";
 
 std::string area_cell(const AreaScore& area, bool best) {
   std::string cell = fmt::format("<td{}>{:.2f}", best ? " class=\"best\"" : "", area.value);
@@ -49,6 +52,13 @@ std::string area_cell(const AreaScore& area, bool best) {
     cell +=
         fmt::format(" <span class=\"ci\">[{:.2f}, {:.2f}]</span>", area.interval->low, area.interval->high);
   return cell + "</td>";
+}
+
+/// Escaped, and may be broken behind underscores.
+std::string breakable(const std::string& name) {
+  std::string html;
+  for (const char c : escaped(name)) (html += c) += c == '_' ? "<wbr>" : "";
+  return html;
 }
 
 std::string count(double evaluations) {
@@ -65,8 +75,7 @@ std::string means_table(const Order& order) {
   std::string html = "<div class=\"wide\"><table><caption>Means over the spaces, 95 % intervals over repeats";
   html += "</caption><tr><th>policy</th><th>spaces</th><th>repeats</th>";
   for (const std::string_view name : area_names) html += fmt::format("<th>{}</th>", name);
-  for (const std::uint64_t k : ratio_evaluations) html += fmt::format("<th>ratio@{}</th>", k);
-  html += "<th>n5 (reached)</th><th>n1 (reached)</th><th>policy ms/eval</th></tr>\n";
+  html += "</tr>\n";
   for (const PolicyScores* policy : order) {
     const auto [least, most] =
         std::minmax_element(policy->spaces.begin(), policy->spaces.end(),
@@ -81,6 +90,19 @@ std::string means_table(const Order& order) {
       });
       html += area_cell(policy->areas[h], best);
     }
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+std::string speed_table(const Order& order) {
+  std::string html =
+      "<div class=\"wide\"><table><caption>How near to the optimum how soon, and what the policy costs";
+  html += "</caption><tr><th>policy</th>";
+  for (const std::uint64_t k : ratio_evaluations) html += fmt::format("<th>ratio@{}</th>", k);
+  html += "<th>n5 (reached)</th><th>n1 (reached)</th><th>policy ms/eval</th></tr>\n";
+  for (const PolicyScores* policy : order) {
+    html += fmt::format("<tr><td>{}</td>", escaped(policy->strategy));
     for (const double ratio : policy->ratios) html += fmt::format("<td>{:.3f}</td>", ratio);
     html += fmt::format("<td>{} ({:.0f} %)</td><td>{} ({:.0f} %)</td>", count(policy->n5),
                         100 * policy->n5_reached, count(policy->n1), 100 * policy->n1_reached);
@@ -122,7 +144,7 @@ std::string spaces_table(const ReportContents& contents, const Order& order, std
       fmt::format("<div class=\"wide\"><table><caption>{} on each space{}</caption><tr><th>policy</th>",
                   area_names[h], h == 0 ? "; in brackets the evaluations that are scored" : "");
   for (const Landscape& landscape : contents.landscapes)
-    html += fmt::format("<th>{}{}</th>", escaped(landscape.name()),
+    html += fmt::format("<th>{}{}</th>", breakable(landscape.name()),
                         h == 0 ? fmt::format(" ({})", landscape.budget()) : "");
   html += "<th>mean</th></tr>\n";
   for (const PolicyScores* policy : order) {
@@ -143,13 +165,11 @@ std::string legend(const Order& order) {
   std::string html = "<p>";
   for (std::size_t i = 0; i < order.size(); ++i)
     html += fmt::format(
-        "<span class=\"key\"><svg viewBox=\"0 0 36 10\" preserveAspectRatio=\"none\"><path class=\"line s{} "
-        "d{}\" "
-        "d=\"M0 5H36\"/></svg>{}</span>",
-        i % comparing::colours, i / comparing::colours % 4, escaped(order[i]->strategy));
+        "<span class=\"key\"><svg viewBox=\"0 0 36 10\" preserveAspectRatio=\"none\">{}</svg>{}</span>",
+        comparing::line_path(i, "M0 5H36"), escaped(order[i]->strategy));
   return html +
          "<span class=\"key\"><svg viewBox=\"0 0 36 10\" preserveAspectRatio=\"none\"><path class=\"random\" "
-         "d=\"M0 5H36\"/></svg>random search, expected</span></p>\n";
+         "fill=\"none\" stroke=\"#666\" d=\"M0 5H36\"/></svg>random search, expected</span></p>\n";
 }
 
 std::string space_section(const ReportContents& contents, const Order& order, const Landscape& landscape) {
@@ -205,7 +225,7 @@ std::string html_report(const ReportContents& contents) {
       "after k evaluations, n5 and n1 the median number of evaluations to within 5 % and 1 % of the "
       "optimum.</p>\n",
       style, order.size(), contents.landscapes.size(), contents.seed);
-  html += means_table(order) + differences_table(contents, order);
+  html += means_table(order) + speed_table(order) + differences_table(contents, order);
   html += "<h2>Scores on each space</h2>\n";
   for (std::size_t h = 0; h < 4; ++h) html += spaces_table(contents, order, h);
   html += "<p>* the budget of the runs ended inside the scored range; what was best then is held.</p>\n";

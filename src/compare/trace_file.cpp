@@ -6,8 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "parse_trace.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -20,9 +22,10 @@ const Landscape* find_space(std::span<const Landscape> landscapes, std::string_v
   return found == landscapes.end() ? nullptr : &*found;
 }
 
-/// Empty where the line is no JSON or lacks what every trace has.
-std::optional<Trace> parse(std::string_view line, std::span<const Landscape> landscapes,
-                           const Landscape*& space) {
+}  // namespace
+
+std::optional<comparing::ParsedTrace> comparing::parse_trace(std::string_view line,
+                                                             std::span<const Landscape> landscapes) {
   const Json json = Json::parse(line, nullptr, false);
   const auto has = [&](const char* name, auto is) { return json.contains(name) && (json[name].*is)(); };
   if (!json.is_object() || !has("space", &Json::is_string) || !has("strategy", &Json::is_string) ||
@@ -30,8 +33,8 @@ std::optional<Trace> parse(std::string_view line, std::span<const Landscape> lan
     return std::nullopt;
   Trace trace{json["space"].get<std::string>(), json["strategy"].get<std::string>(),
               json["repeat"].get<std::uint64_t>()};
-  space = find_space(landscapes, trace.space);
-  if (space == nullptr) return trace;
+  const Landscape* const space = find_space(landscapes, trace.space);
+  if (space == nullptr) return ParsedTrace{std::move(trace), nullptr};
   const Json& evals = json["evals"];
   const bool timed = has("seconds", &Json::is_array) && json["seconds"].size() == evals.size();
   std::vector<bool> seen(space->size());
@@ -51,10 +54,8 @@ std::optional<Trace> parse(std::string_view line, std::span<const Landscape> lan
   if (trace.seconds.size() != trace.evaluations.size()) trace.seconds.clear();
   if (has("cap", &Json::is_number_unsigned)) trace.cap = json["cap"].get<std::uint64_t>();
   if (has("wall_s", &Json::is_number)) trace.policy_seconds = json["wall_s"].get<double>();
-  return trace;
+  return ParsedTrace{std::move(trace), space};
 }
-
-}  // namespace
 
 std::string trace_to_line(const Trace& trace, const Landscape& landscape) {
   Json json{{"space", trace.space}, {"strategy", trace.strategy}, {"repeat", trace.repeat}};
@@ -67,14 +68,14 @@ std::string trace_to_line(const Trace& trace, const Landscape& landscape) {
 }
 
 Trace trace_from_line(std::string_view line, std::span<const Landscape> landscapes) {
-  const Landscape* space = nullptr;
-  const std::optional<Trace> trace = parse(line, landscapes, space);
-  if (!trace)
+  std::optional<comparing::ParsedTrace> parsed = comparing::parse_trace(line, landscapes);
+  if (!parsed)
     detail::raise<ConfigError>("not a trace", line.substr(0, 80),
                                "give an object with space, strategy, repeat and evals");
-  if (space == nullptr)
-    detail::raise<ConfigError>("a trace is of an unknown space", trace->space, "give its recording too");
-  return *trace;
+  if (parsed->space == nullptr)
+    detail::raise<ConfigError>("a trace is of an unknown space", parsed->trace.space,
+                               "give its recording too");
+  return std::move(parsed->trace);
 }
 
 std::vector<Trace> read_traces(const std::filesystem::path& file, std::span<const Landscape> landscapes) {
@@ -86,12 +87,11 @@ std::vector<Trace> read_traces(const std::filesystem::path& file, std::span<cons
   for (std::string line; std::getline(in, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const Landscape* space = nullptr;
-    std::optional<Trace> trace = parse(line, landscapes, space);
-    if (!trace)
+    std::optional<comparing::ParsedTrace> parsed = comparing::parse_trace(line, landscapes);
+    if (!parsed)
       detail::raise<ConfigError>("not a trace", file.string() + ":" + std::to_string(number),
                                  "remove the line or mend it: an object with space, strategy, repeat, evals");
-    if (space != nullptr) traces.push_back(*std::move(trace));
+    if (parsed->space != nullptr) traces.push_back(std::move(parsed->trace));
   }
   return traces;
 }

@@ -3,11 +3,13 @@
 #include "trace_folder.hpp"
 
 #include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "kernelsearch/compare/trace_file.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "parse_trace.hpp"
 
 namespace kernelsearch::comparing {
 namespace {
@@ -26,10 +28,8 @@ std::string differences(const Json& theirs, const Json& mine, const std::string&
   return text;
 }
 
-RunKey key_of(const std::string& line) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object()) return {};
-  return {json.value("space", ""), json.value("strategy", ""), json.value("repeat", std::uint64_t{0})};
+RunKey key_of(const Trace& trace) {
+  return {trace.space, trace.strategy, trace.repeat};
 }
 
 void must_write(bool written, const std::filesystem::path& file) {
@@ -83,22 +83,21 @@ void TraceFolder::read_options(Json options) {
 }
 
 void TraceFolder::read_traces(std::span<const Landscape> landscapes) {
-  std::uintmax_t whole = 0;  // bytes of complete lines
-  {
-    std::ifstream in(file_, std::ios::binary);
-    std::size_t number = 0;
-    for (std::string line; std::getline(in, line) && !in.eof();) {
-      ++number;
-      whole += line.size() + 1;
-      const RunKey key = key_of(line);
-      if (std::get<0>(key).empty())
-        detail::raise<ConfigError>("not a trace", file_.string() + ":" + std::to_string(number),
-                                   "remove the line to have the run made again");
-      for (const Landscape& landscape : landscapes)
-        if (landscape.name() == std::get<0>(key)) finished_.emplace(key, trace_from_line(line, landscapes));
-    }
+  std::ifstream in(file_, std::ios::binary);
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line) && !in.eof();) {
+    ++number;
+    std::optional<ParsedTrace> parsed = parse_trace(line, landscapes);
+    if (!parsed)
+      detail::raise<ConfigError>("not a trace", file_.string() + ":" + std::to_string(number),
+                                 "remove the line to have the run made again");
+    const RunKey key = key_of(parsed->trace);
+    lines_.emplace(key, Place{end_, line.size() + 1});
+    end_ += line.size() + 1;
+    if (parsed->space != nullptr) finished_.emplace(key, std::move(parsed->trace));
   }
-  if (std::filesystem::exists(file_)) std::filesystem::resize_file(file_, whole);
+  in.close();
+  if (std::filesystem::exists(file_)) std::filesystem::resize_file(file_, end_);
 }
 
 void TraceFolder::append(const Trace& trace, const Landscape& landscape) {
@@ -108,20 +107,23 @@ void TraceFolder::append(const Trace& trace, const Landscape& landscape) {
   out << line;
   out.close();
   must_write(static_cast<bool>(out), file_);
+  lines_.emplace(key_of(trace), Place{end_, line.size()});
+  end_ += line.size();
 }
 
 void TraceFolder::sort() {
-  std::map<RunKey, std::string> lines;
-  {
-    std::ifstream in(file_, std::ios::binary);
-    for (std::string line; std::getline(in, line);) {
-      RunKey key = key_of(line);
-      lines.emplace(std::move(key), std::move(line));
-    }
+  std::ostringstream whole;
+  whole << std::ifstream(file_, std::ios::binary).rdbuf();
+  const std::string text = std::move(whole).str();
+  std::string sorted;
+  sorted.reserve(text.size());
+  for (auto& [key, place] : lines_) {
+    const std::uintmax_t begin = sorted.size();
+    sorted.append(text, place.begin, place.size);
+    place.begin = begin;
   }
-  std::string text;
-  for (const auto& [key, line] : lines) (text += line) += '\n';
-  replace_file(file_, text);
+  end_ = sorted.size();
+  if (sorted != text) replace_file(file_, sorted);
 }
 
 }  // namespace kernelsearch::comparing

@@ -42,7 +42,14 @@ class TraceFolder {
   void read_options(nlohmann::ordered_json options);
   void read_traces(std::span<const Landscape> landscapes);
 
+  /// Where a line is in the file, its end included.
+  struct Place {
+    std::uintmax_t begin, size;
+  };
+
   std::filesystem::path folder_, file_;
+  std::map<RunKey, Place> lines_;  ///< of every run in the file
+  std::uintmax_t end_ = 0;         ///< of the last whole line
   std::map<RunKey, Trace> finished_;
   std::mutex mutex_;
 };

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -108,6 +110,7 @@ class Assembly {
       detail::raise<ConfigError>("the recording holds no whole record", file_.string(),
                                  "give a file with at least one measured configuration");
     find_declared(options);
+    if (declared_ && raw_.unordered) order_as_declared();
     for (std::size_t i = 0; i < raw_.names.size(); ++i) tunables_.push_back(tunable(i));
     const std::optional<Space> whole = declared_space(!options.space.empty());
     take_trials(whole);
@@ -134,6 +137,22 @@ class Assembly {
     }
     for (const std::string& name : raw_.names)
       if (!declared_->find(name)) return mismatch(asked, path, "it does not declare " + name);
+  }
+
+  void order_as_declared() {
+    std::vector<std::size_t> from(raw_.names.size());
+    std::iota(from.begin(), from.end(), std::size_t{0});
+    std::sort(from.begin(), from.end(), [&](std::size_t a, std::size_t b) {
+      return *declared_->find(raw_.names[a]) < *declared_->find(raw_.names[b]);
+    });
+    const auto permute = [&from](auto& list) {
+      std::remove_reference_t<decltype(list)> ordered;
+      for (const std::size_t i : from) ordered.push_back(std::move(list[i]));
+      list = std::move(ordered);
+    };
+    permute(raw_.names);
+    permute(raw_.values);
+    for (RawTrial& trial : raw_.trials) permute(trial.values);
   }
 
   void mismatch(bool asked, const std::filesystem::path& path, const std::string& why) {

@@ -61,6 +61,7 @@ class Cachefile {
       raw_.kernel = text_of(in_.value());
     } else if (key == "problem_size") {
       raw_.problem_size = compact(in_.skip());
+      if (raw_.problem_size == "[]") raw_.problem_size.clear();  // as it is written where unknown
     } else if (key == "tune_params_keys") {
       in_.array([&] { raw_.names.emplace_back(in_.string()); });
     } else if (key == "tune_params") {

@@ -149,6 +149,7 @@ Evaluation evaluation_of(const Row& row, Verdict verdict) {
 
 RawRecording read_json_lines(std::string_view text, const std::string& source) {
   RawRecording raw;
+  raw.unordered = true;
   std::size_t inner = 0;
   for (std::size_t at = 0, line = 1; at < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -164,23 +165,25 @@ RawRecording read_json_lines(std::string_view text, const std::string& source) {
     if (!json.is_object() || !json.contains("evaluation"))
       malformed(source, line, std::string(one.substr(0, 60)));
     if (!json.contains("candidate")) continue;  // nothing was tried
+    RawTrial trial;
+    std::map<std::string, Value> values;
     try {
       if (const auto run = json.find("run"); run != json.end()) {
         raw.kernel = run->value("problem", raw.kernel);
         raw.device = run->value("device", raw.device);
       }
-      RawTrial trial;
-      std::map<std::string, Value> values;
       for (const auto& [name, value] : json.at("candidate").at("values").items())
         values.emplace(name, value_from_json(value));
-      trial.values = in_order(raw, values, source, line);
       trial.evaluation = json.at("evaluation").get<Evaluation>();
       trial.time_stamp = json.value("at", "");
-      raw.trials.push_back(std::move(trial));
       if (json.contains("inner")) ++inner;
     } catch (const nlohmann::json::exception& error) {
       malformed(source, line, error.what());
+    } catch (const ConfigError& error) {
+      malformed(source, line, error.what());
     }
+    trial.values = in_order(raw, values, source, line);
+    raw.trials.push_back(std::move(trial));
   }
   if (inner > 0) raw.notes.push_back("inner trials of " + counted(inner, "trial") + ": left out");
   return raw;
@@ -188,6 +191,7 @@ RawRecording read_json_lines(std::string_view text, const std::string& source) {
 
 RawRecording read_csv(std::string_view text, const std::string& source) {
   RawRecording raw;
+  raw.unordered = true;
   CsvText csv(text);
   std::vector<std::string> header, fields;
   if (!csv.next(header)) malformed(source, 1, "there are no lines below the header");

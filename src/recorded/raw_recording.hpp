@@ -30,7 +30,8 @@ struct RawRecording {
       values{};  ///< by tunable, as the file lists them; empty: what its trials have
   std::vector<RawTrial> trials{};
   std::vector<std::string> notes{};
-  bool alone = false;  ///< no file that a declared space could lie beside
+  bool unordered = false;  ///< the file has the tunables by name, not in the order of their declaration
+  bool alone = false;      ///< no file that a declared space could lie beside
 };
 
 [[nodiscard]] RawRecording read_cachefile(std::string_view text, const std::string& source);

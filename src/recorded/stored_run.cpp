@@ -16,7 +16,7 @@ Recording recording_of(const RunStore& store, RunId run, const ReadRecordingOpti
   recorded::RawRecording raw;
   raw.kernel = row.info.problem;
   raw.device = row.info.device;
-  raw.alone = true;
+  raw.alone = raw.unordered = true;
   bool ordered = false;
   std::size_t foreign = 0;
   store.each_trial(run, [&](const StoredTrial& stored) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
+#include <cstdint>
 
 #include "evaluations.hpp"
 #include "json_text.hpp"
@@ -51,14 +52,23 @@ class CachefileWriter {
     out_ += "\n},\n\"objective\": [\n\"time\"\n],\n\"cache\": {\n";
   }
 
+  /// Sizes as numbers where they are some, which is what Kernel Tuner compares; else as they are.
   std::string problem_size() const {
     const std::string& text = recording_.problem_size;
     if (text.empty()) return "[]";
-    const bool json =
-        text.front() == '[' ||
-        (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) &&
-         (text.size() == 1 || text.front() != '0'));
-    return json ? text : json_string(text);
+    std::string sizes;
+    const bool list = text.front() == '[' && text.size() > 1;
+    const char* const last = text.data() + text.size() - (list ? 1 : 0);
+    for (const char* at = text.data() + (list ? 1 : 0); at != last;) {
+      std::int64_t size = 0;
+      const auto [end, error] = std::from_chars(at, last, size);
+      if (error != std::errc{} || (end != last && (!list || *end != ',' || end + 1 == last)))
+        return json_string(text);
+      sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+      at = end == last ? end : end + 1;
+    }
+    if (list && text.back() != ']') return json_string(text);
+    return list ? "[" + sizes + "]" : sizes;
   }
 
   void entry(std::string_view name, const std::string& json) {

@@ -57,8 +57,9 @@ TEST_CASE("command: compare prints a table and fills a folder, whatever the numb
   has(ran.out, "P@20 [95 %]");
   has(ran.out, "\nrandom ");
   has(ran.out, "\niterated_local_search ");
-  has(ran.out, "\nhere ");
-  has(ran.out, "\nthere ");
+  has(ran.out, "P per space (B)");
+  has(ran.out, "  here (");
+  has(ran.out, "  there (");
   CHECK(ran.out.find("there_T4") == std::string::npos);
   has(ran.out, ", p = ");
   has(ran.err, "16 of 16 runs");

@@ -177,3 +177,42 @@ TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes 
     CHECK(all.at(trial.first) == trial.second);
   }
 }
+
+TEST_CASE("command: tune keeps a recording that can be replayed, of all configurations if wanted") {
+  const Desk desk;
+  REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  // Few configurations, so that all can be measured.
+  auto problem = nlohmann::json::parse(read_text(desk.path() / "mine/problem.json"), nullptr, true, true);
+  problem["tunables"] = {{"ROWS", {1, 2}}, {"LANES", {1, 2}}, {"FAST_MATH", {""}}};
+  problem.erase("constraints");
+  problem.erase("default");
+  write_text(desk.path() / "mine/problem.json", problem.dump());
+  Ran ran = desk.kernelsearch({"tune", "mine", "--policy", "exhaustive", "--budget", "all", "--record",
+                               "all.json.gz", "--store", "runs.db", "--json"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["trials"] == 4);
+  has(ran.err, "4 configurations recorded in all.json.gz");
+  const auto recorded = desk.kernelsearch({"inspect", "all.json.gz", "--json"}).json();
+  REQUIRE(recorded.is_object());
+  CHECK(recorded["recorded"] == 4);
+  CHECK(recorded["combinations"] == "4");
+  CHECK(recorded["kernel"] == "mine");
+  CHECK(recorded["recorded_seconds"]["build"].get<double>() > 0);
+  CHECK(recorded["best"]["seconds"].get<double>() ==
+        doctest::Approx(ran.json()["best"]["seconds"].get<double>()));
+  // The same from the store, and as an export.
+  const auto stored = desk.kernelsearch({"inspect", "runs.db:latest", "--json"}).json();
+  REQUIRE(stored.is_object());
+  CHECK(stored["verdicts"] == recorded["verdicts"]);
+  CHECK(desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "cachefile", "--space",
+                           "mine", "-o", "x.json"})
+            .code == 0);
+  const auto exported = desk.kernelsearch({"inspect", "x.json", "--json"}).json();
+  REQUIRE(exported.is_object());
+  CHECK(exported["best"] == recorded["best"]);
+  // Said before anything is measured.
+  ran = desk.kernelsearch({"tune", "mine", "--record", "all.txt"});
+  CHECK(ran.code == 3);
+  has(ran.err, "does not say its format");
+  CHECK(desk.kernelsearch({"tune", "mine", "--record", "no/such/all.json"}).code == 3);
+}

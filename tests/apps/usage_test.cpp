@@ -45,8 +45,8 @@ TEST_CASE("command: help of every subcommand has an example") {
   CHECK(all.code == 0);
   has(all.out, "Examples:");
   has(all.out, "Exit codes:");
-  for (const char* name : {"tune", "check", "new", "best", "show", "runs", "export", "space", "compare",
-                           "list", "doctor", "completion"}) {
+  for (const char* name : {"tune", "check", "new", "best", "show", "runs", "export", "convert", "inspect",
+                           "space", "compare", "list", "doctor", "completion"}) {
     CAPTURE(name);
     const Ran one = desk.kernelsearch({name, "--help"});
     CHECK(one.code == 0);
@@ -198,4 +198,54 @@ TEST_CASE("command: completion for bash parses and knows subcommands and options
   CHECK(desk.kernelsearch({"completion", "zsh"}).code == 0);
   CHECK(desk.kernelsearch({"completion", "fish"}).code == 0);
   CHECK(desk.kernelsearch({"completion", "tcsh"}).code == 2);
+}
+
+TEST_CASE("command: convert and inspect a recording") {
+  const Desk desk;
+  write_text(desk.path() / "saxpy_gpu.json",
+             R"({"device_name": "Some GPU", "kernel_name": "saxpy", "problem_size": [64],
+"tune_params_keys": ["A", "B"], "tune_params": {"A": [1, 2], "B": [1, 2, 3]}, "objective": "time", "cache": {
+"1,1": {"A": 1, "B": 1, "time": 2.0, "times": [2.0], "compile_time": 1000, "verification_time": 0, "benchmark_time": 2600},
+"2,1": {"A": 2, "B": 1, "time": 1.0, "times": [1.0], "compile_time": 1000, "verification_time": 0, "benchmark_time": 1},
+"2,3": {"A": 2, "B": 3, "time": "RuntimeFailedConfig", "compile_time": 1000, "verification_time": 0, "benchmark_time": 1},
+"2,2": {"A": 2, "B": 2, "ti)");
+  Ran ran = desk.kernelsearch({"inspect", "saxpy_gpu.json"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  for (const char* words : {"Some GPU", "[64]", "6 combinations, 3 recorded", "ok 2", "launch_failed 1",
+                            "1.000 ms at A=2 B=1", "cut in the middle"})
+    has(ran.out, words);
+  ran = desk.kernelsearch({"inspect", "saxpy_gpu.json", "--json"});
+  const auto json = ran.json();
+  REQUIRE(json.is_object());
+  CHECK(json["best"]["settings"] == nlohmann::json{{"A", 2}, {"B", 1}});
+  CHECK(json["best"]["seconds"] == 0.001);
+  CHECK(json["verdicts"] == nlohmann::json{{"ok", 2}, {"launch_failed", 1}});
+  CHECK(json["recorded_seconds"]["build"] == 3.0);
+  CHECK(json["notes"].size() == 1);
+
+  // From one format to the next and back, without --to and with it.
+  std::string from = "saxpy_gpu.json";
+  for (const std::string to : {"a.t4.json", "b.csv.gz", "c.jsonl", "d.json.gz"}) {
+    CAPTURE(to);
+    ran = desk.kernelsearch({"convert", from, to});
+    CHECK_MESSAGE(ran.code == 0, ran.err);
+    has(ran.err, "3 configurations of saxpy");
+    const auto again = desk.kernelsearch({"inspect", to, "--json"}).json();
+    REQUIRE(again.is_object());
+    for (const char* field : {"best", "verdicts", "median_seconds", "kernel", "recorded"})
+      CHECK(again[field] == json[field]);
+    from = to;
+  }
+  CHECK(desk.kernelsearch({"convert", "c.jsonl", "e.txt", "--to", "t4"}).code == 0);
+  has(read_text(desk.path() / "e.txt"), "\"schema_version\": \"1.0.0\"");
+  ran = desk.kernelsearch({"convert", "c.jsonl", "e.txt"});
+  CHECK(ran.code == 3);
+  has(ran.err, "give --to");
+  CHECK(desk.kernelsearch({"convert", "absent.json", "x.json"}).code == 3);
+  CHECK(desk.kernelsearch({"inspect", "absent.json"}).code == 3);
+  // A declared space that is asked for decides which records count.
+  write_text(desk.path() / "space.json", small_t1);
+  ran = desk.kernelsearch({"inspect", "saxpy_gpu.json", "--space", "space.json", "--json"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["recorded"] == 3);
 }

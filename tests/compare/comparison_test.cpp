@@ -133,6 +133,31 @@ TEST_CASE("compare: policies share the seeds of a repeat, repeats and spaces do 
   CHECK(std::set<std::uint64_t>(seeds["a"].begin(), seeds["a"].end()).size() == 10);
 }
 
+TEST_CASE("compare: each repeat has a default of its own that all policies share, or the declared one") {
+  const auto recordings = two_recordings();
+  for (const bool declared : {false, true}) {
+    std::mutex mutex;
+    std::map<std::string, std::vector<std::string>> defaults;
+    std::vector<Contestant> contestants;
+    for (const char* name : {"a", "b"})
+      contestants.push_back({name, [&, name](const PolicySetup& setup) {
+                               const std::lock_guard lock(mutex);
+                               defaults[name].push_back(setup.space.key(setup.space.default_config()));
+                               return AnyPolicy<Config>(RandomSearch(setup.space, {.seed = setup.seed}));
+                             }});
+    static_cast<void>(run(recordings, contestants,
+                          {.repeats = 9, .budget = 2, .declared_default = declared, .threads = 2}));
+    for (auto& [name, all] : defaults) std::sort(all.begin(), all.end());
+    CHECK(defaults["a"] == defaults["b"]);
+    const std::set<std::string> different(defaults["a"].begin(), defaults["a"].end());
+    if (declared)
+      CHECK(different ==
+            std::set<std::string>{recordings[0].space.key(recordings[0].space.default_config())});
+    else
+      CHECK(different.size() > 9);
+  }
+}
+
 TEST_CASE("compare: a comparison that was cut goes on where it stopped") {
   const auto recordings = two_recordings();
   const TemporaryFolder folder;

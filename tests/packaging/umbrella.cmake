@@ -7,7 +7,8 @@ set(light_rooms core space generator evaluator policy optimizer)
 set(include ${SOURCE}/include/kernelsearch)
 set(heavy "Eigen/|nlohmann/json\\.hpp|boost/|sqlite3\\.h|openssl/|fmt/(format|chrono|ranges)\\.h|<(iostream|regex|filesystem|fstream)>")
 
-# Sets `result` to the first heavy include that `header` reaches, "" when there is none.
+# Sets `result` to the first heavy include that `header` reaches, "" when there is none. Indented includes
+# are those of the bodies, which only header-only builds see.
 function(heavy_include header result)
   set(seen)
   set(todo ${header})
@@ -17,7 +18,7 @@ function(heavy_include header result)
       continue()
     endif()
     list(APPEND seen ${file})
-    file(STRINGS ${SOURCE}/include/${file} lines REGEX "^#[ ]*include")
+    file(STRINGS ${SOURCE}/include/${file} lines REGEX "^#include")
     foreach(line IN LISTS lines)
       if(line MATCHES "${heavy}")
         set(${result} "${file}: ${line}" PARENT_SCOPE)

@@ -99,6 +99,11 @@ TEST_CASE("DifferentialEvolution: a population that no longer improves makes roo
   CHECK(std::find(sequence.begin(), sequence.begin() + 13, random[5]) == sequence.begin() + 13);
   CHECK(sequence[13] == random[5]);
   CHECK(sequence[14] == random[6]);
+  DifferentialEvolution improving(space,
+                                  {.seed = 3, .default_first = false, .population = 5, .patience = 12});
+  std::size_t trial = 0;  // the seventh improves again
+  const auto longer = run(improving, 30, [&](const Config&) { return ++trial == 7 ? 0.5 : 1.0; });
+  CHECK(std::find(longer.begin(), longer.end(), random[5]) == longer.begin() + 19);
 }
 
 TEST_CASE("DifferentialEvolution: foreign results take the place of random first points") {
@@ -106,6 +111,19 @@ TEST_CASE("DifferentialEvolution: foreign results take the place of random first
   DifferentialEvolution policy(space, {.seed = 3, .default_first = false, .population = 5});
   Rng rng(9);
   for (std::uint64_t i = 0; i < 5; ++i)
-    search_driver::tell(policy, space.sample(rng), 10.0 - double(i), 100 + i, std::nullopt);
+    search_driver::tell(policy, space.sample(rng), 10.0 + double(i), 100 + i, std::nullopt);
   CHECK(policy.ask(1).at(0) != RandomSearch(space, {.seed = 3}).ask(1).at(0));
+}
+
+TEST_CASE("DifferentialEvolution: a fresh population is not filled with what others know") {
+  const Space space = grid(6, 9);
+  const auto random = RandomSearch(space, {.seed = 3}).ask(7);
+  for (const double objective : {2.0, 0.5}) {  // worse and better than the best so far
+    DifferentialEvolution policy(space, {.seed = 3, .default_first = false, .population = 5, .patience = 12});
+    (void)run(policy, 13, [](const Config&) { return 1.0; });
+    Rng rng(9);
+    for (std::uint64_t i = 0; i < 5; ++i)
+      search_driver::tell(policy, space.sample(rng), objective - 0.01 * double(i), 100 + i, std::nullopt);
+    CHECK((policy.ask(1).at(0) == random[5]) == (objective > 1));
+  }
 }

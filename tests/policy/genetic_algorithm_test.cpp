@@ -67,6 +67,20 @@ TEST_CASE("GeneticAlgorithm: tournaments prefer the fast, and failures leave fir
   CHECK(distance / 30 < 2.5);  // one mutation on average, and a step more where that is known
 }
 
+TEST_CASE("GeneticAlgorithm: a member that turns out wrong is no parent any more") {
+  const Space space = grid(8, 99);
+  GeneticAlgorithm policy(
+      space, {.seed = 3, .population = 2, .tournament = 50, .crossover = 0, .mutations = 0, .patience = 0});
+  const auto starts = run(
+      policy, 2, [first = true](const Config&) mutable { return std::exchange(first, false) ? 1.0 : 2.0; });
+  CHECK(differing(run(
+                      policy, 1, [](const Config&) { return 9.0; }, 2)
+                      .at(0),
+                  starts[0]) == 1);
+  search_driver::tell(policy, starts[0], infinity, 0, 0);
+  CHECK(differing(policy.ask(1).at(0), starts[1]) == 1);
+}
+
 TEST_CASE("GeneticAlgorithm: mutations are as many as asked for, on average") {
   const Space space = grid(10, 999);
   GeneticAlgorithm policy(
@@ -90,6 +104,10 @@ TEST_CASE("GeneticAlgorithm: a population that no longer improves makes room for
   CHECK(std::find(sequence.begin(), sequence.begin() + 13, random[5]) == sequence.begin() + 13);
   CHECK(sequence[13] == random[5]);
   CHECK(sequence[14] == random[6]);
+  GeneticAlgorithm improving(space, {.seed = 3, .default_first = false, .population = 5, .patience = 12});
+  std::size_t trial = 0;  // the seventh improves again
+  const auto longer = run(improving, 30, [&](const Config&) { return ++trial == 7 ? 0.5 : 1.0; });
+  CHECK(std::find(longer.begin(), longer.end(), random[5]) == longer.begin() + 19);
 }
 
 TEST_CASE("GeneticAlgorithm: foreign results take the place of random first points") {
@@ -97,6 +115,19 @@ TEST_CASE("GeneticAlgorithm: foreign results take the place of random first poin
   GeneticAlgorithm policy(space, {.seed = 3, .default_first = false, .population = 5});
   Rng rng(9);
   for (std::uint64_t i = 0; i < 5; ++i)
-    search_driver::tell(policy, space.sample(rng), 10.0 - double(i), 100 + i, std::nullopt);
+    search_driver::tell(policy, space.sample(rng), 10.0 + double(i), 100 + i, std::nullopt);
   CHECK(policy.ask(1).at(0) != RandomSearch(space, {.seed = 3}).ask(1).at(0));
+}
+
+TEST_CASE("GeneticAlgorithm: a fresh population is not filled with what others know") {
+  const Space space = grid(6, 9);
+  const auto random = RandomSearch(space, {.seed = 3}).ask(7);
+  for (const double objective : {2.0, 0.5}) {  // worse and better than the best so far
+    GeneticAlgorithm policy(space, {.seed = 3, .default_first = false, .population = 5, .patience = 12});
+    (void)run(policy, 13, [](const Config&) { return 1.0; });
+    Rng rng(9);
+    for (std::uint64_t i = 0; i < 5; ++i)
+      search_driver::tell(policy, space.sample(rng), objective - 0.01 * double(i), 100 + i, std::nullopt);
+    CHECK((policy.ask(1).at(0) == random[5]) == (objective > 1));
+  }
 }

@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "support/policy_contract.hpp"
 #include "support/search_driver.hpp"
@@ -137,6 +139,31 @@ TEST_CASE("Ledger: neighbours are one step away, in the neighbourhood asked for"
   CHECK(adjacent == expected(Neighbourhood::adjacent));
   CHECK(hamming == expected(Neighbourhood::hamming));
   CHECK(ledger.neighbours(from, Neighbourhood::adjacent, rng).size() == 4);
+}
+
+TEST_CASE("Ledger: adjacent are also all values of short lists and of names, and the swaps of an order") {
+  const Space space =
+      SpaceBuilder()
+          .add(Tunable::integer("mode", 0, 3))
+          .add(Tunable::integer("size", 0, 4))
+          .add(Tunable::categorical("layout", std::vector<std::string>{"a", "b", "c", "d", "e"}))
+          .add(Tunable::permutation("order", 3))
+          .build();
+  Ledger ledger(space, 1, false);
+  Rng rng(1);
+  const Config from = at({0, 0, 0, 0});
+  std::size_t by_tunable[4] = {};
+  for (const Config& config : ledger.neighbours(from, Neighbourhood::adjacent, rng)) {
+    REQUIRE(differing(config, from) == 1);
+    for (std::size_t t = 0; t < 4; ++t) by_tunable[t] += config.indices[t] != 0 ? 1 : 0;
+  }
+  CHECK(by_tunable[0] == 3);
+  CHECK(by_tunable[1] == 1);
+  CHECK(by_tunable[2] == 4);
+  CHECK(by_tunable[3] == 3);
+  std::unordered_set<Config> drawn;
+  for (int i = 0; i < 2000; ++i) drawn.insert(*ledger.neighbour(from, Neighbourhood::adjacent, rng));
+  CHECK(drawn.size() == 3 + 1 + 4 + 5);  // of an order any other
 }
 
 TEST_CASE("Ledger: of very long value lists only a part is listed") {

@@ -53,6 +53,24 @@ TEST_CASE("ParticleSwarm: without inertia a particle flies towards the best") {
     }
 }
 
+TEST_CASE("ParticleSwarm: a particle hears of its neighbours in the ring alone") {
+  const Space space = grid(4, 100000);
+  ParticleSwarm policy(space,
+                       {.seed = 3, .particles = 7, .inertia = 0, .own = 0, .common = 1, .informants = 1});
+  double time = 10;
+  const auto starts = run(policy, 7, [&](const Config&) { return time -= 1; });
+  const auto flown = run(
+      policy, 6, [](const Config&) { return 20.0; }, 7);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const Config& informant = starts[i == 0 ? 6 : i + 1];  // the best is last, and next to the first
+    for (std::size_t t = 0; t < 4; ++t) {
+      const auto [low, high] = std::minmax(starts[i].indices[t], informant.indices[t]);
+      CHECK(flown[i].indices[t] + 1 >= low);
+      CHECK(flown[i].indices[t] <= high + 1);
+    }
+  }
+}
+
 TEST_CASE("ParticleSwarm: a particle's own best draws it too") {
   const Space space = grid(1, 1000000);
   ParticleSwarm policy(
@@ -95,6 +113,10 @@ TEST_CASE("ParticleSwarm: a population that no longer improves makes room for a 
   CHECK(std::find(sequence.begin(), sequence.begin() + 13, random[5]) == sequence.begin() + 13);
   CHECK(sequence[13] == random[5]);
   CHECK(sequence[14] == random[6]);
+  ParticleSwarm improving(space, {.seed = 3, .default_first = false, .particles = 5, .patience = 12});
+  std::size_t trial = 0;  // the seventh improves again
+  const auto longer = run(improving, 30, [&](const Config&) { return ++trial == 7 ? 0.5 : 1.0; });
+  CHECK(std::find(longer.begin(), longer.end(), random[5]) == longer.begin() + 19);
 }
 
 TEST_CASE("ParticleSwarm: foreign results take the place of random first points") {
@@ -102,6 +124,19 @@ TEST_CASE("ParticleSwarm: foreign results take the place of random first points"
   ParticleSwarm policy(space, {.seed = 3, .default_first = false, .particles = 5});
   Rng rng(9);
   for (std::uint64_t i = 0; i < 5; ++i)
-    search_driver::tell(policy, space.sample(rng), 10.0 - double(i), 100 + i, std::nullopt);
+    search_driver::tell(policy, space.sample(rng), 10.0 + double(i), 100 + i, std::nullopt);
   CHECK(policy.ask(1).at(0) != RandomSearch(space, {.seed = 3}).ask(1).at(0));
+}
+
+TEST_CASE("ParticleSwarm: a fresh population is not filled with what others know") {
+  const Space space = grid(6, 9);
+  const auto random = RandomSearch(space, {.seed = 3}).ask(7);
+  for (const double objective : {2.0, 0.5}) {  // worse and better than the best so far
+    ParticleSwarm policy(space, {.seed = 3, .default_first = false, .particles = 5, .patience = 12});
+    (void)run(policy, 13, [](const Config&) { return 1.0; });
+    Rng rng(9);
+    for (std::uint64_t i = 0; i < 5; ++i)
+      search_driver::tell(policy, space.sample(rng), objective - 0.01 * double(i), 100 + i, std::nullopt);
+    CHECK((policy.ask(1).at(0) == random[5]) == (objective > 1));
+  }
 }

@@ -86,8 +86,7 @@ TEST_CASE("PolicyBandit: late bests weigh more than early ones") {
   (void)run(early, 20, [&](const Config& c) { return c.indices[0] < 10 ? best -= 1 : 2000.0; });
   CHECK(early.credit(0) == doctest::Approx(55.0 / 210));
   best = 1000;
-  (void)run(late, 20,
-            [&](const Config& c) { return c.indices[0] < 10 ? 2000.0 : best -= 1; });
+  (void)run(late, 20, [&](const Config& c) { return c.indices[0] < 10 ? 2000.0 : best -= 1; });
   CHECK(late.credit(0) == doctest::Approx(156.0 / 210));  // 1, and 11 to 20
 }
 

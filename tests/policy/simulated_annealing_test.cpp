@@ -80,9 +80,12 @@ TEST_CASE("SimulatedAnnealing: the temperature counts in spreads, so that units 
     for (const auto index : c.indices) sum += (index - 4.0) * (index - 4.0) + (index % 3);
     return sum;
   };
-  SimulatedAnnealing seconds(space, {.seed = 3}), nanoseconds(space, {.seed = 3});
-  CHECK(run(seconds, 300, objective) ==
-        run(nanoseconds, 300, [&](const Config& c) { return 0x1p30 * objective(c); }));
+  SimulatedAnnealing plain(space, {.seed = 3});
+  const auto expected = run(plain, 300, objective);
+  for (const double unit : {0x1p-30, 0x1p30}) {
+    SimulatedAnnealing other(space, {.seed = 3});
+    CHECK(run(other, 300, [&](const Config& c) { return unit * objective(c); }) == expected);
+  }
 }
 
 TEST_CASE("SimulatedAnnealing: once cold it begins again at random points") {

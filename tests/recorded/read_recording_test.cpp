@@ -10,6 +10,8 @@
 #include <string>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/recorded/write_recording.hpp"
 #include "recordings.hpp"
 
 using namespace kernelsearch;
@@ -328,8 +330,10 @@ TEST_CASE("read_recording: T4 in every unit, with the schema's names and Kernel 
   };
   const std::map<std::string, double> units{{"milliseconds", 1e3}, {"miliseconds", 1e3}, {"seconds", 1},
                                             {"microseconds", 1e6}, {"nanoseconds", 1e9}, {"", 1e3}};
-  for (const auto& [unit, scale] : units)
+  for (const auto& entry : units)
     for (const char* compile : {"compilation", "compilation_time"}) {
+      const std::string& unit = entry.first;
+      const double scale = entry.second;
       CAPTURE(unit);
       const Recording recording = shelf.read("a.json", text(unit, scale, compile));
       REQUIRE(recording.trials.size() == 1);
@@ -391,4 +395,53 @@ TEST_CASE("read_recording: orders are read from texts and lists, other lists are
   CHECK(lists.space.tunable(0).kind == TunableKind::categorical);
   CHECK(lists.space.key(lists.trials[1].config) == "[8, 2]");
   CHECK(shelf.read("d.json", text("\"a\\u00e9\\\"\"", "null")).space.tunable(0).values.size() == 2);
+}
+
+TEST_CASE("read_recording: any text is read or refused with words, and what is read can be written") {
+  const Recording whole = parse_recording(old_cachefile, "whole.json");
+  const std::vector<std::string> texts{old_cachefile, cachefile_text(whole), t4_text(whole),
+                                       export_text(whole, RecordingFormat::json_lines),
+                                       export_text(whole, RecordingFormat::csv)};
+  const std::string pieces[] = {"\"", "{",     "}",    "[",     "]",  ",",    ":",    "NaN",
+                                "-",  "1e999", "null", "\\u00", "\n", "\xff", "true", "0"};
+  Rng rng(12);
+  std::size_t read = 0, refused = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = texts[rng.below(texts.size())];
+    for (std::uint64_t edits = 1 + rng.below(3); edits > 0; --edits) {
+      const std::size_t at = rng.below(text.size());
+      switch (rng.below(4)) {
+        case 0:
+          text[at] = static_cast<char>(rng.below(256));
+          break;
+        case 1:
+          text.erase(at, 1 + rng.below(20));
+          break;
+        case 2:
+          text.insert(at, pieces[rng.below(std::size(pieces))]);
+          break;
+        default:
+          text.insert(at, text.substr(rng.below(text.size()), rng.below(60)));
+      }
+      if (text.empty()) text = " ";
+    }
+    CAPTURE(text);
+    std::optional<Recording> recording;
+    try {
+      recording = parse_recording(text, "mutant");
+    } catch (const Error& error) {
+      ++refused;
+      CHECK(std::string(error.what()).find("kernelsearch: ") == 0);
+      continue;
+    }
+    ++read;
+    for (const std::string& written : {cachefile_text(*recording), t4_text(*recording)}) {
+      const Recording again = parse_recording(written, "again");
+      REQUIRE(again.trials.size() == recording->trials.size());
+      for (std::size_t i = 0; i < again.trials.size(); ++i)
+        CHECK(again.trials[i].evaluation.verdict == recording->trials[i].evaluation.verdict);
+    }
+  }
+  CHECK(read > 500);
+  CHECK(refused > 500);
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -102,6 +103,39 @@ TEST_CASE("stored run: damaged exports are refused with their line") {
   const std::size_t row = text.find('\n') + 1;
   CHECK(error(text.substr(0, row) + "1,2\r\n").find("export:2") != std::string::npos);
   CHECK(error(text.substr(0, row)).find("no whole record") != std::string::npos);
+}
+
+TEST_CASE("stored run: with the declared space, its tunables in their order and with all their values") {
+  const StoredRun stored;
+  const recordings::Shelf shelf;
+  const Recording loose = recording_of(stored.store, stored.run);
+  std::vector<std::string> names;
+  for (const Tunable& t : loose.space.tunables()) names.push_back(t.name);
+  REQUIRE(std::is_sorted(names.begin(), names.end()));
+  // Declare those that the run has, in another order.
+  std::string text = R"({"ConfigurationSpace": {"TuningParameters": [)";
+  for (std::size_t i = loose.space.size(); i-- > 0;) {
+    const Tunable& tunable = loose.space.tunable(i);
+    text += R"({"Name": ")" + tunable.name + R"(", "Type": "int", "Values": [)";
+    for (const Value& value : tunable.values) {
+      const bool word = std::holds_alternative<std::string>(value);
+      text += (word ? "\"" : "") + to_string(value) + (word ? "\"" : "") + ", ";
+    }
+    if (tunable.kind == TunableKind::permutation)
+      text.resize(text.size() - 2);
+    else
+      text += "123";
+    text += "]}" + std::string(i > 0 ? ", " : "]}}");
+  }
+  const Recording declared =
+      recording_of(stored.store, stored.run, {.space = shelf.put("other.t1.json", text)});
+  REQUIRE(declared.trials.size() == loose.trials.size());
+  CHECK(declared.space.tunable(0).name == names.back());
+  CHECK(declared.space.tunable(0).values.size() == loose.space.tunable(names.size() - 1).values.size() + 1);
+  for (std::size_t i = 0; i < loose.trials.size(); ++i)
+    for (std::size_t t = 0; t < names.size(); ++t)
+      CHECK(to_string(declared.space.value(declared.trials[i].config, names.size() - 1 - t)) ==
+            to_string(loose.space.value(loose.trials[i].config, t)));
 }
 
 TEST_CASE("stored run: a run without candidates is no recording") {

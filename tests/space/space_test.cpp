@@ -90,7 +90,8 @@ RandomSpace random_space(Rng& rng) {
         out.constraints.emplace_back(a + " != 1 or (" + b + " == 2 and " + c + " >= " + d + ")");
         break;
       case 7:
-        out.constraints.emplace_back(a + " in [1, 2, 'col'] and " + b + " != " + c);
+        out.constraints.emplace_back(a + (rng.chance(0.5) ? " not in " : " in ") + "[1, 2, 'col'] and " + b +
+                                     " != " + c);
         break;
       case 8:
         out.constraints.emplace_back("min(" + a + ", " + b + ") + abs(" + c + ") <= " + p);
@@ -541,4 +542,38 @@ TEST_CASE("space: a list must hold something, and what fits") {
   CHECK(single.count() == BigCount(1));
   CHECK(single.default_config() == Config{{1, 2}});
   CHECK_FALSE(single.contains(Config{{1, 1}}));
+}
+
+TEST_CASE("space: `not in` keeps what is not in the list") {
+  const auto values = [](const char* constraint) {
+    const Space space =
+        Space::build({Tunable::integer("c", 1, 6), Tunable::integer("d", 0, 1)}, {constraint});
+    std::string text;
+    for (const std::uint32_t at : space.usable(0)) text += to_string(space.tunable(0).values[at]);
+    return text;
+  };
+  CHECK(values("c not in [2, 5]") == "1346");
+  CHECK(values("not (c not in [2, 5])") == "25");
+  CHECK(values("not (c in [2, 5])") == "1346");
+  CHECK(values("c not in [2, 5] or c == 7") == "1346");
+  CHECK(values("c not in [2, 5, d] and d == 1") == "346");
+}
+
+TEST_CASE("Space: with another default everything else is the same") {
+  const Space space = SpaceBuilder()
+                          .add(Tunable::integer("x", 0, 4))
+                          .add(Tunable::integer("y", 0, 4))
+                          .require("(x + y) % 2 == 0")
+                          .build();
+  const Config other{{3, 1}};
+  const Space changed = space.with_default(other);
+  CHECK(changed.default_config() == other);
+  CHECK(changed.tunable(0).default_index == 3);
+  CHECK(changed.count() == space.count());
+  CHECK(changed.checksum() == space.checksum());
+  CHECK(changed.unrank(BigCount(7)) == space.unrank(BigCount(7)));
+  CHECK(space.default_config() == Config{{0, 0}});
+  CHECK_THROWS_WITH_AS(static_cast<void>(space.with_default(Config{{3, 2}})), doctest::Contains("3,2"),
+                       ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(space.with_default(Config{{3}})), ConfigError);
 }

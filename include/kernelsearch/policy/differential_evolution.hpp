@@ -17,6 +17,7 @@
 
 namespace kernelsearch {
 
+/// Defaults: tuned together on the eight recorded development spaces, see docs/benchmarks/space_policies.md.
 struct DifferentialEvolutionOptions {
   std::uint64_t seed = 0;
   bool default_first = true;  ///< begin with the space's default configuration
@@ -33,8 +34,8 @@ struct DifferentialEvolutionOptions {
 ///
 /// Departures from the paper: differences are of positions among the usable values, rounded at random so that
 /// small ones are not lost, and of unordered values taken as one of the three; what leaves the constraints
-/// becomes the nearest valid configuration, what is known an unknown neighbour of itself. Targets take turns,
-/// so that it never waits for stragglers.
+/// becomes the nearest valid configuration, what is known an unknown neighbour of itself. A population
+/// that stands still makes room for a fresh one. Targets take turns, so that it never waits for stragglers.
 class DifferentialEvolution {
  public:
   using Proposal = Config;
@@ -55,6 +56,7 @@ class DifferentialEvolution {
   std::vector<detail::Known> members_;
   std::unordered_map<Config, std::size_t> targets_;  ///< of what is outstanding
   std::size_t starts_left_;
+  bool fresh_ = false;                                     ///< it has begun afresh
   double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
   std::size_t fruitless_ = 0;                              ///< results since it improved
   std::size_t turn_ = 0;

@@ -16,6 +16,7 @@
 
 namespace kernelsearch {
 
+/// Defaults: tuned together on the eight recorded development spaces, see docs/benchmarks/space_policies.md.
 struct GeneticAlgorithmOptions {
   std::uint64_t seed = 0;
   bool default_first = true;    ///< begin with the space's default configuration
@@ -32,7 +33,8 @@ struct GeneticAlgorithmOptions {
 ///
 /// Departures from the papers: a child that leaves the constraints becomes the nearest valid configuration,
 /// one that is known becomes an unknown neighbour of itself; so a population that has converged searches the
-/// surroundings of its members. Being without generations, it never waits for stragglers.
+/// surroundings of its members. A population that stands still makes room for a fresh one.
+/// Being without generations, it never waits for stragglers.
 class GeneticAlgorithm {
  public:
   using Proposal = Config;
@@ -52,6 +54,7 @@ class GeneticAlgorithm {
   Rng rng_;
   std::vector<detail::Known> members_;  ///< oldest first
   std::size_t starts_left_;
+  bool fresh_ = false;                                     ///< it has begun afresh
   double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
   std::size_t fruitless_ = 0;                              ///< results since it improved
 };

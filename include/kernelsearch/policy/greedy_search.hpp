@@ -15,10 +15,12 @@
 
 namespace kernelsearch {
 
+/// Defaults: tuned together on the eight recorded development spaces, see docs/benchmarks/space_policies.md.
 struct GreedySearchOptions {
   std::uint64_t seed = 0;
   bool default_first = true;  ///< begin with the space's default configuration
   std::size_t starts = 20;    ///< random points before each climb, which begins at the best of them
+  /// adjacent: also any value of a tunable that has at most four.
   Neighbourhood neighbourhood = Neighbourhood::adjacent;
 };
 
@@ -50,6 +52,7 @@ class GreedySearch {
   std::vector<Config> queue_;           ///< those still to be proposed, last first
   std::optional<detail::Known> start_;  ///< the best of the points before the next climb
   std::size_t starts_left_;
+  bool fresh_ = false;  ///< it has begun afresh
 };
 
 }  // namespace kernelsearch

@@ -33,6 +33,9 @@ struct PolicySetup {
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> budget = {};  ///< trials, where the budget is a number of trials
   std::vector<EarlierRun> earlier = {};
+  /// Whether the space's default is someone's choice and worth measuring first, rather than just the first
+  /// values of the lists or, in comparisons, a draw.
+  bool try_default = true;
 };
 
 }  // namespace kernelsearch

@@ -15,13 +15,15 @@
 
 namespace kernelsearch {
 
+/// Defaults: tuned together on the eight recorded development spaces, see docs/benchmarks/space_policies.md.
 struct SimulatedAnnealingOptions {
   std::uint64_t seed = 0;
   bool default_first = true;  ///< begin with the space's default configuration
-  std::size_t starts = 8;     ///< random points at first; the walk begins at the best of them
+  std::size_t starts = 12;    ///< random points at first; the walk begins at the best of them
   double hot = 0.2;           ///< first temperature, in units of the spread of the results so far
-  double cold = 0.03;         ///< last temperature, after which it is heated again
+  double cold = 0.03;         ///< last temperature, after which it begins afresh
   std::size_t steps = 80;     ///< proposals from hot to cold, cooling by a constant factor
+  /// adjacent: also any value of a tunable that has at most four.
   Neighbourhood neighbourhood = Neighbourhood::hamming;
 };
 
@@ -30,7 +32,7 @@ struct SimulatedAnnealingOptions {
 ///
 /// Departures from the paper: the temperature counts in spreads (median less best of the successes so far),
 /// so that one schedule fits every unit and every space; steps onto known configurations cost no proposal;
-/// once cold it is heated to half of what it was the time before and goes on from the best.
+/// once cold it begins afresh, hot, at the best of new random points.
 class SimulatedAnnealing {
  public:
   using Proposal = Config;
@@ -52,7 +54,8 @@ class SimulatedAnnealing {
   std::optional<detail::Known> current_;
   std::vector<double> successes_;  ///< ascending, for their median
   std::size_t starts_left_;
-  std::uint64_t heard_ = 0;  ///< configurations
+  bool fresh_ = false;       ///< it has begun afresh
+  std::uint64_t heard_ = 0;  ///< results since the last start
   double temperature_;
 };
 

@@ -17,19 +17,21 @@
 
 namespace kernelsearch {
 
+/// Defaults: tuned together on the eight recorded development spaces, see docs/benchmarks/space_policies.md.
 struct TabuSearchOptions {
   std::uint64_t seed = 0;
-  bool default_first = true;   ///< begin with the space's default configuration
-  std::size_t starts = 20;     ///< random points at first; the walk begins at the best of them
-  std::size_t candidates = 8;  ///< unknown neighbours measured before each move
-  std::size_t tenure = 3;      ///< moves during which a value that was left must not come back
-  std::size_t patience = 3;    ///< moves without a new best before it leaps away
+  bool default_first = true;    ///< begin with the space's default configuration
+  std::size_t starts = 20;      ///< random points at first; the walk begins at the best of them
+  std::size_t candidates = 12;  ///< unknown neighbours measured before each move
+  std::size_t tenure = 3;       ///< moves during which a value that was left must not come back
+  std::size_t patience = 3;     ///< moves without a new best before it begins afresh
+  /// adjacent: also any value of a tunable that has at most four.
   Neighbourhood neighbourhood = Neighbourhood::adjacent;
 };
 
 /// Tabu search (Glover, 1989 and 1990): moves to the best of a sample of the neighbours even when that is
-/// slower; values just left are tabu for a while, unless they lead to a new best (aspiration). After long
-/// without a new best it leaps away from the best (diversification).
+/// slower; values just left are tabu for a while, unless they lead to a new best (aspiration). After a few
+/// moves without a new best it begins afresh at random points (diversification).
 ///
 /// Departures from the papers: the sample is of unknown neighbours, and known ones compete for nothing,
 /// except that the walk never stands twice at one place.
@@ -66,6 +68,7 @@ class TabuSearch {
   std::uint64_t best_move_ = 0;        ///< the move before which the best was found
   std::optional<detail::Known> best_;  ///< since the last start
   std::size_t starts_left_;
+  bool fresh_ = false;  ///< it has begun afresh
 };
 
 }  // namespace kernelsearch

@@ -60,6 +60,9 @@ class Space {
                                     std::vector<Constraint> constraints = {},
                                     std::string_view label = "one of the listed configurations");
 
+  /// The same configurations with another default, which must be one of them; ConfigError otherwise.
+  [[nodiscard]] Space with_default(const Config& config) const;
+
   /// Number of tunables.
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] const Tunable& tunable(std::size_t i) const;

@@ -74,6 +74,7 @@ KERNELSEARCH_INLINE void DifferentialEvolution::note(double objective) {
   } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
     members_.clear();
     targets_.clear();
+    fresh_ = true;
     starts_left_ = std::max<std::size_t>(options_.population, 4);
     best_ = std::numeric_limits<double>::infinity();
     fruitless_ = 0;
@@ -86,7 +87,10 @@ KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation
   };
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (detail::Known& member : members_)

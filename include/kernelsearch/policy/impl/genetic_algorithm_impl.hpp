@@ -54,6 +54,7 @@ KERNELSEARCH_INLINE void GeneticAlgorithm::note(double objective) {
     fruitless_ = 0;
   } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
     members_.clear();
+    fresh_ = true;
     starts_left_ = std::max<std::size_t>(options_.population, 2);
     best_ = std::numeric_limits<double>::infinity();
     fruitless_ = 0;
@@ -66,7 +67,10 @@ KERNELSEARCH_INLINE void GeneticAlgorithm::tell(std::span<const Observation<Conf
   };
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (first) {
       members_.push_back(heard);

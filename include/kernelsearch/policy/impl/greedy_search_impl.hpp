@@ -28,7 +28,9 @@ KERNELSEARCH_INLINE std::optional<Config> GreedySearch::next() {
     }
     if (ledger_.outstanding() > 0) return std::nullopt;  // the best neighbour may be among them
     climb();
-    if (queue_.empty()) starts_left_ = std::max<std::size_t>(options_.starts, 1);
+    if (!queue_.empty()) continue;
+    fresh_ = true;
+    starts_left_ = std::max<std::size_t>(options_.starts, 1);
   }
   --starts_left_;
   std::optional<Config> config = ledger_.random();
@@ -63,7 +65,10 @@ KERNELSEARCH_INLINE void GreedySearch::set_centre(Config config) {
 KERNELSEARCH_INLINE void GreedySearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     const double objective = observation.outcome.objective;
     if (centre_) {
       const bool own = observation.outcome.origin.has_value();

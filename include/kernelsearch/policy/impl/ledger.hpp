@@ -42,6 +42,8 @@ class Ledger {
   [[nodiscard]] std::optional<double> result(const Config& config) const;
   /// The best so far; null before the first success.
   [[nodiscard]] const Known* best() const noexcept { return best_ ? &*best_ : nullptr; }
+  /// Whether `config` is the best so far.
+  [[nodiscard]] bool is_best(const Config& config) const { return best_ && best_->config == config; }
   /// Proposals of which nothing was told yet.
   [[nodiscard]] std::size_t outstanding() const noexcept { return outstanding_.size(); }
 
@@ -75,11 +77,14 @@ class Ledger {
   /// space is exhausted.
   [[nodiscard]] std::optional<Config> near(Config from, Rng& rng);
 
-  /// The valid configurations next to `from`, all or, where value lists are long, a random part.
+  /// The valid configurations next to `from`, all or, where value lists are long, a random part. Adjacent:
+  /// the next position of a list of more than four values, a swap in an order, else any value: what has no
+  /// order has no neighbours in it, and of four values or fewer a number often means a mode, not a magnitude.
   [[nodiscard]] std::vector<Config> neighbours(const Config& from, Neighbourhood neighbourhood,
                                                Rng& rng) const;
 
-  /// A random valid neighbour, known or not: a tunable first, then its value. Empty when it has none.
+  /// A random valid neighbour, known or not: a tunable first, then its value. Empty when it has none. (Of an
+  /// order any other is as likely, also adjacent.)
   [[nodiscard]] std::optional<Config> neighbour(const Config& from, Neighbourhood neighbourhood,
                                                 Rng& rng) const;
 
@@ -88,6 +93,8 @@ class Ledger {
 
   [[nodiscard]] Config drawn_step(const Config& from, Neighbourhood neighbourhood, Rng& rng) const;
   void find_best();
+  [[nodiscard]] bool ordered(std::size_t tunable) const;
+  [[nodiscard]] bool adjacent(const Config& from, const Config& to) const;
 
   Space space_;
   RandomSearch random_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/space/impl/steps_impl.hpp"
 
 namespace kernelsearch::detail {
 
@@ -87,7 +88,12 @@ KERNELSEARCH_INLINE std::optional<Config> Ledger::near(Config from, Rng& rng) {
 KERNELSEARCH_INLINE std::vector<Config> Ledger::neighbours(const Config& from, Neighbourhood neighbourhood,
                                                            Rng& rng) const {
   constexpr std::size_t listed = 4096, drawn = 1024;  // beyond which listing takes longer than it is worth
-  if (steps_ <= listed) return space_.neighbours(from, neighbourhood);
+  if (steps_ <= listed) {
+    std::vector<Config> all = space_.neighbours(from, Neighbourhood::hamming);
+    if (neighbourhood == Neighbourhood::adjacent)
+      std::erase_if(all, [&](const Config& config) { return !adjacent(from, config); });
+    return all;
+  }
   std::vector<Config> found;
   std::unordered_set<Config> seen;
   for (std::size_t draw = 0; draw < drawn; ++draw) {
@@ -110,6 +116,27 @@ KERNELSEARCH_INLINE std::optional<Config> Ledger::neighbour(const Config& from, 
   return std::move(around[rng.below(around.size())]);
 }
 
+KERNELSEARCH_INLINE bool Ledger::ordered(std::size_t tunable) const {
+  constexpr std::size_t modes = 4;  // see the header; 3 to 5 did equally well on the development spaces
+  const TunableKind kind = space_.tunable(tunable).kind;
+  return space_.usable(tunable).size() > modes && kind != TunableKind::boolean &&
+         kind != TunableKind::categorical && kind != TunableKind::permutation;
+}
+
+KERNELSEARCH_INLINE bool Ledger::adjacent(const Config& from, const Config& to) const {
+  std::size_t tunable = 0;
+  while (from.indices[tunable] == to.indices[tunable]) ++tunable;
+  const std::uint32_t a = from.indices[tunable], b = to.indices[tunable];
+  if (space_.tunable(tunable).kind == TunableKind::permutation) {
+    const std::vector<Value>& values = space_.tunable(tunable).values;
+    return one_swap(std::get<Permutation>(values[a]), std::get<Permutation>(values[b]));
+  }
+  if (!ordered(tunable)) return true;
+  const auto usable = space_.usable(tunable);
+  const auto low = std::lower_bound(usable.begin(), usable.end(), std::min(a, b));
+  return low + 1 < usable.end() && *(low + 1) == std::max(a, b);
+}
+
 KERNELSEARCH_INLINE Config Ledger::drawn_step(const Config& from, Neighbourhood neighbourhood,
                                               Rng& rng) const {
   Config config = from;
@@ -117,11 +144,8 @@ KERNELSEARCH_INLINE Config Ledger::drawn_step(const Config& from, Neighbourhood 
   const auto usable = space_.usable(tunable);
   const auto here = static_cast<std::size_t>(
       std::lower_bound(usable.begin(), usable.end(), from.indices[tunable]) - usable.begin());
-  const TunableKind kind = space_.tunable(tunable).kind;
-  const bool ordered =
-      kind == TunableKind::integer || kind == TunableKind::power_of_two || kind == TunableKind::floating;
   std::size_t to = 0;
-  if (neighbourhood == Neighbourhood::adjacent && ordered) {
+  if (neighbourhood == Neighbourhood::adjacent && ordered(tunable)) {
     const bool up = here == 0 || (here + 1 < usable.size() && rng.chance(0.5));
     to = up ? here + 1 : here - 1;
   } else {

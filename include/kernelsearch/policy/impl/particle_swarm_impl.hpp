@@ -27,7 +27,8 @@ KERNELSEARCH_INLINE std::optional<Config> ParticleSwarm::next() {
   }
   const std::size_t flier = turn_++ % particles_.size();
   Particle& particle = particles_[flier];
-  fly(particle, ledger_.best()->config);
+  const Config common = informed(flier);
+  fly(particle, common);
   Config wish = particle.best.config;
   const auto free = ledger_.free();
   for (std::size_t i = 0; i < free.size(); ++i) {
@@ -39,6 +40,19 @@ KERNELSEARCH_INLINE std::optional<Config> ParticleSwarm::next() {
   for (std::size_t i = 0; i < free.size(); ++i) particle.place[i] = place_of(*landed, free[i]);
   fliers_[*landed] = flier;
   return landed;
+}
+
+KERNELSEARCH_INLINE const Config& ParticleSwarm::informed(std::size_t flier) const {
+  const std::size_t count = particles_.size();
+  const std::size_t reach = std::min(options_.informants, count - 1);
+  const detail::Known* best = &particles_[flier].best;
+  for (std::size_t distance = 1; distance <= reach; ++distance) {
+    for (const std::size_t other : {flier + distance, flier + count - distance}) {
+      const detail::Known& theirs = particles_[other % count].best;
+      if (theirs.objective < best->objective) best = &theirs;
+    }
+  }
+  return best->config;
 }
 
 KERNELSEARCH_INLINE void ParticleSwarm::fly(Particle& particle, const Config& common) {
@@ -75,6 +89,7 @@ KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
   } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
     particles_.clear();
     fliers_.clear();
+    fresh_ = true;
     starts_left_ = std::max<std::size_t>(options_.particles, 1);
     best_ = std::numeric_limits<double>::infinity();
     fruitless_ = 0;
@@ -84,7 +99,10 @@ KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
 KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (Particle& particle : particles_)

@@ -8,6 +8,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
 #include "kernelsearch/policy/differential_evolution.hpp"
@@ -19,6 +20,7 @@
 #include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
 #include "kernelsearch/policy/move_examples.hpp"
 #include "kernelsearch/policy/moves_over_space.hpp"
@@ -29,6 +31,7 @@
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/policy/simulated_annealing.hpp"
 #include "kernelsearch/policy/tabu_search.hpp"
+#include "kernelsearch/policy/tpe.hpp"
 #include "kernelsearch/policy/uct.hpp"
 
 namespace kernelsearch {
@@ -36,10 +39,10 @@ namespace detail {
 
 /// Whether some tunable has a default that is not just its first value. Spaces of recordings declare none,
 /// and beginning with all first values, the smallest ones, is worse there than beginning anywhere.
-inline bool declares_default(const Space& space) {
-  const auto tunables = space.tunables();
-  return std::any_of(tunables.begin(), tunables.end(),
-                     [](const Tunable& tunable) { return tunable.default_index != 0; });
+inline bool default_first(const PolicySetup& setup) {
+  const auto tunables = setup.space.tunables();
+  return setup.try_default && std::any_of(tunables.begin(), tunables.end(),
+                                          [](const Tunable& tunable) { return tunable.default_index != 0; });
 }
 
 }  // namespace detail
@@ -72,8 +75,14 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
   static constexpr ConfigPolicyEntry entries[] = {
       {"bandit", "annealing, genetic, differential evolution and greedy, the more successful the more often",
        [](const PolicySetup& s) {
-         return Any(PolicyBandit(default_bandit_arms(s.space, s.seed, detail::declares_default(s.space)),
-                                 {.seed = s.seed}));
+         return Any(
+             PolicyBandit(default_bandit_arms(s.space, s.seed, detail::default_first(s)), {.seed = s.seed}));
+       }},
+      {"bayesian",
+       "a Gaussian process with alignment features, expected improvement, earlier runs: the default",
+       [](const PolicySetup& s) {
+         return Any(BayesianSearch(
+             s.space, {.seed = s.seed, .default_first = detail::default_first(s), .earlier = s.earlier}));
        }},
       {"beam", "beam search over moves between configurations",
        [](const PolicySetup& s) { return detail::over_space<Beam>(s, BeamOptions{}); }},
@@ -81,8 +90,8 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) { return detail::over_space<BestOfK>(s, BestOfKOptions{.climb = true}); }},
       {"differential_evolution", "differences of members, added to others, compete with their targets",
        [](const PolicySetup& s) {
-         return Any(DifferentialEvolution(
-             s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(
+             DifferentialEvolution(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
       {"epsilon_greedy_tree", "STARK's tree search over moves between configurations",
        [](const PolicySetup& s) {
@@ -94,13 +103,11 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) { return detail::over_space<FlatUcb>(s, FlatUcbOptions{}); }},
       {"genetic", "tournaments, uniform crossover and mutation, without generations",
        [](const PolicySetup& s) {
-         return Any(
-             GeneticAlgorithm(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(GeneticAlgorithm(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
       {"greedy", "best-improvement hill climbing, random restarts",
        [](const PolicySetup& s) {
-         return Any(
-             GreedySearch(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(GreedySearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
       {"helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run, for comparison",
        [](const PolicySetup& s) { return Any(HelionLfbo(s.space, {.seed = s.seed})); }},
@@ -110,29 +117,30 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
        [](const PolicySetup& s) { return detail::hierarchical_over_space(s); }},
       {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
        [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
+      {"lfbo", "a random forest's most promising among neighbours of the best and random draws",
+       [](const PolicySetup& s) { return Any(Lfbo(s.space, {.seed = s.seed, .budget = s.budget})); }},
       {"map_elites", "MAP-Elites on islands over moves between configurations",
        [](const PolicySetup& s) { return detail::over_space<MapElites>(s, MapElitesOptions{}); }},
       {"particle_swarm", "particles drawn to the best places found",
        [](const PolicySetup& s) {
-         return Any(
-             ParticleSwarm(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(ParticleSwarm(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
       {"random", "uniform draws without repetition: the baseline",
        [](const PolicySetup& s) {
-         return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
       {"reflexion", "one chain of changes, each made to the last configuration",
        [](const PolicySetup& s) { return detail::over_space<Reflexion>(s, ReflexionOptions{}); }},
       {"simulated_annealing", "a walk that accepts slower neighbours ever less often, heated again when cold",
        [](const PolicySetup& s) {
-         return Any(SimulatedAnnealing(s.space,
-                                       {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(SimulatedAnnealing(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
       {"tabu", "moves to the best neighbour even when slower, values just left are barred",
        [](const PolicySetup& s) {
-         return Any(
-             TabuSearch(s.space, {.seed = s.seed, .default_first = detail::declares_default(s.space)}));
+         return Any(TabuSearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
        }},
+      {"tpe", "draws where good configurations are denser than the others",
+       [](const PolicySetup& s) { return Any(Tpe(s.space, {.seed = s.seed})); }},
       {"uct", "Monte Carlo tree search over moves between configurations",
        [](const PolicySetup& s) { return detail::over_space<Uct>(s, UctOptions{}); }},
   };

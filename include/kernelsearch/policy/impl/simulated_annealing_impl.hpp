@@ -44,6 +44,7 @@ KERNELSEARCH_INLINE void SimulatedAnnealing::cool() {
   temperature_ *= std::pow(options_.cold / options_.hot, 1.0 / steps);
   if (temperature_ > options_.cold) return;
   temperature_ = options_.hot;
+  fresh_ = true;
   starts_left_ = std::max<std::size_t>(options_.starts, 1);
   heard_ = 0;
   current_.reset();
@@ -55,14 +56,16 @@ KERNELSEARCH_INLINE double SimulatedAnnealing::spread() const {
 
 KERNELSEARCH_INLINE bool SimulatedAnnealing::accepts(double objective) {
   if (!current_ || objective <= current_->objective) return true;
-  if (std::isinf(objective)) return false;
   return rng_.chance(std::exp((current_->objective - objective) / (temperature_ * spread())));
 }
 
 KERNELSEARCH_INLINE void SimulatedAnnealing::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     const double objective = observation.outcome.objective;
     if (!first) {
       if (current_ && current_->config == observation.proposal) current_->objective = objective;

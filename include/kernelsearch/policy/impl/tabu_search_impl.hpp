@@ -65,6 +65,7 @@ KERNELSEARCH_INLINE void TabuSearch::move() {
 }
 
 KERNELSEARCH_INLINE void TabuSearch::begin_afresh() {
+  fresh_ = true;
   starts_left_ = std::max<std::size_t>(options_.starts, 1);
   best_move_ = moves_;
   best_.reset();
@@ -89,7 +90,10 @@ KERNELSEARCH_INLINE void TabuSearch::stand(Config config) {
 KERNELSEARCH_INLINE void TabuSearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin && starts_left_ > 0) --starts_left_;
+    if (first && !observation.outcome.origin) {
+      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
+      if (starts_left_ > 0) --starts_left_;
+    }
     const double objective = *ledger_.result(observation.proposal);
     if (!first && best_ && best_->config == observation.proposal) best_->objective = objective;
     if (!(objective < (best_ ? best_->objective : std::numeric_limits<double>::infinity()))) continue;

@@ -304,6 +304,7 @@ class FormulaReader {
     NodeId found = Formulas::none;
     if (owner(index) != several) {
       found = table_of_numbers(index, true);
+      if (node.op == ExprOp::not_in) negated = !negated;  // the table has the node's own `not`
     } else if (list.op == ExprOp::list) {
       const NodeId item = value(node.args[0]);
       std::vector<NodeId> options{formulas_.constant(0, false)};

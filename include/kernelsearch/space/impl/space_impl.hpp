@@ -101,6 +101,18 @@ KERNELSEARCH_INLINE Space Space::listed(std::vector<Tunable> tunables, std::vect
   return Space(detail::list_space(std::move(tunables), std::move(configs), std::move(constraints), label));
 }
 
+KERNELSEARCH_INLINE Space Space::with_default(const Config& config) const {
+  if (!contains(config))
+    detail::raise<ConfigError>("only a valid configuration can be the default",
+                               config.indices.size() == size() ? key(config) : "one of another space",
+                               "ask contains() first");
+  auto data = std::make_shared<detail::SpaceData>(*data_);
+  data->default_config = config;
+  for (std::size_t i = 0; i < size(); ++i)  // conditional ones are pinned to what was declared
+    if (!data->tunables[i].active_if) data->tunables[i].default_index = config.indices[i];
+  return Space(std::move(data));
+}
+
 KERNELSEARCH_INLINE std::size_t Space::size() const noexcept {
   return data_->tunables.size();
 }

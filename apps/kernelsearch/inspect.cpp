@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "commands.hpp"
+#include "kernelsearch/recorded/implied_rules.hpp"
+#include "kernelsearch/recorded/read_recording.hpp"
+#include "kernelsearch/recorded/recording_summary.hpp"
+#include "kernelsearch/report/format.hpp"
+#include "kernelsearch/store/json.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+struct InspectCommand {
+  std::string file, space;
+  bool json = false;
+};
+
+using nlohmann::ordered_json;
+
+ordered_json settings(const Recording& recording, std::size_t trial) {
+  ordered_json object = ordered_json::object();
+  for (std::size_t i = 0; i < recording.space.size(); ++i)
+    object[recording.space.tunable(i).name] =
+        ordered_json(value_to_json(recording.space.value(recording.trials[trial].config, i)));
+  return object;
+}
+
+ordered_json as_json(const Recording& recording, const RecordingSummary& summary, const ImpliedRules& rules) {
+  ordered_json out{{"name", recording.name},
+                   {"kernel", recording.kernel},
+                   {"device", recording.device},
+                   {"problem_size", recording.problem_size},
+                   {"tunables", recording.space.size()},
+                   {"combinations", recording.space.raw_count().to_string()},
+                   {"recorded", recording.trials.size()}};
+  ordered_json verdicts = ordered_json::object();
+  for (std::size_t i = 0; i < summary.verdicts.size(); ++i)
+    if (summary.verdicts[i] > 0)
+      verdicts[std::string(to_string(static_cast<Verdict>(i)))] = summary.verdicts[i];
+  out["verdicts"] = std::move(verdicts);
+  if (summary.best) {
+    out["best"] = {{"seconds", summary.best_seconds}, {"settings", settings(recording, *summary.best)}};
+    out["median_seconds"] = summary.median_seconds;
+    out["quantiles_seconds"] = {{"5", summary.quantiles[0]},
+                                {"25", summary.quantiles[1]},
+                                {"75", summary.quantiles[2]},
+                                {"95", summary.quantiles[3]}};
+    out["within_percent_of_best"] = {
+        {"1", summary.near_best[0]}, {"5", summary.near_best[1]}, {"10", summary.near_best[2]}};
+    out["budget"] = summary.budget;
+    out["sample_spread"] = summary.spread;
+  }
+  out["recorded_seconds"] = {{"build", summary.phases.build},
+                             {"check", summary.phases.check},
+                             {"measure", summary.phases.measure},
+                             {"framework", summary.framework_seconds}};
+  auto& list = out["implied_rules"] = ordered_json::array();
+  for (const ImpliedRule& rule : rules.rules)
+    list.push_back({{"about", rule.subject == RuleSubject::recorded ? "recorded" : "right"},
+                    {"rule", rule.text},
+                    {"excluded", rule.excluded}});
+  out["allowed_by_rules"] = rules.allowed.to_string();
+  out["notes"] = recording.notes;
+  return out;
+}
+
+void print_times(const Recording& recording, const RecordingSummary& summary) {
+  const auto time = [](double seconds) { return format_seconds(seconds, 4); };
+  fmt::print("best       {}", time(summary.best_seconds));
+  const char* separator = " at ";
+  for (std::size_t i = 0; i < recording.space.size(); ++i) {
+    const Tunable& tunable = recording.space.tunable(i);
+    if (tunable.values.size() < 2) continue;
+    fmt::print("{}{}={}", separator, tunable.name,
+               to_string(recording.space.value(recording.trials[*summary.best].config, i)));
+    separator = " ";
+  }
+  fmt::print("\nmedian     {}, {:.2f} times the best\n", time(summary.median_seconds),
+             summary.median_seconds / summary.best_seconds);
+  fmt::print("quantiles  5 % {}, 25 % {}, 75 % {}, 95 % {}\n", time(summary.quantiles[0]),
+             time(summary.quantiles[1]), time(summary.quantiles[2]), time(summary.quantiles[3]));
+  fmt::print("near best  {} within 1 %, {} within 5 %, {} within 10 %\n", summary.near_best[0],
+             summary.near_best[1], summary.near_best[2]);
+  fmt::print("samples    spread {:.2f} % in the median\n", 100 * summary.spread);
+  fmt::print("budget     {} evaluations bring random search 95 % of the way from the median to the best\n",
+             summary.budget);
+}
+
+void print_rules(const Recording& recording, const ImpliedRules& rules) {
+  for (const RuleSubject subject : {RuleSubject::recorded, RuleSubject::right}) {
+    const bool any = std::any_of(rules.rules.begin(), rules.rules.end(),
+                                 [&](const ImpliedRule& rule) { return rule.subject == subject; });
+    if (!any) continue;
+    fmt::print(
+        "\n{}\n",
+        subject == RuleSubject::recorded
+            ? fmt::format("Of {} combinations the recorded ones meet (together {} do, {} are recorded):",
+                          recording.space.raw_count().to_string(), rules.allowed.to_string(),
+                          recording.trials.size())
+            : "Of the recorded ones those that did not fail meet:");
+    for (const ImpliedRule& rule : rules.rules)
+      if (rule.subject == subject) fmt::print("  {}\n", rule.text);
+  }
+}
+
+int run(const InspectCommand& command) {
+  const Recording recording = read_recording(command.file, {.space = command.space});
+  const RecordingSummary summary = summarize_recording(recording);
+  const ImpliedRules rules = implied_rules(recording);
+  const int code = summary.best ? success : nothing_found;
+  if (command.json) {
+    fmt::print(
+        "{}\n",
+        as_json(recording, summary, rules).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    return code;
+  }
+  const auto or_unknown = [](const std::string& text) {
+    return text.empty() ? std::string("unknown") : text;
+  };
+  fmt::print("kernel     {}\ndevice     {}\nsize       {}\n", or_unknown(recording.kernel),
+             or_unknown(recording.device), or_unknown(recording.problem_size));
+  const auto tunables = recording.space.tunables();
+  fmt::print(
+      "space      {} tunables ({} with a choice), {} combinations, {} recorded\n", tunables.size(),
+      std::count_if(tunables.begin(), tunables.end(), [](const Tunable& t) { return t.values.size() > 1; }),
+      recording.space.raw_count().to_string(), recording.trials.size());
+  fmt::print("verdicts  ");
+  for (std::size_t i = 0; i < summary.verdicts.size(); ++i)
+    if (summary.verdicts[i] > 0)
+      fmt::print(" {} {}", to_string(static_cast<Verdict>(i)), summary.verdicts[i]);
+  fmt::print("\n");
+  if (summary.best) print_times(recording, summary);
+  fmt::print("recorded   {}: {} building, {} checking, {} measuring, {} else\n",
+             format_duration(summary.phases.total() + summary.framework_seconds),
+             format_duration(summary.phases.build), format_duration(summary.phases.check),
+             format_duration(summary.phases.measure), format_duration(summary.framework_seconds));
+  print_rules(recording, rules);
+  if (!recording.notes.empty()) fmt::print("\nNotes:\n");
+  for (const std::string& note : recording.notes) fmt::print("  {}\n", note);
+  return code;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, int& exit_code) {
+  auto* sub = app.add_subcommand("inspect", "What a recording holds: verdicts, times, implied constraints");
+  auto command = std::make_shared<InspectCommand>();
+  sub->add_option("FILE", command->file, "Cachefile, T4 results, JSON Lines, CSV, or STORE:RUN")->required();
+  sub->add_option("--space", command->space,
+                  "T1 file or problem folder that declares the space; default a T1 file beside FILE");
+  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->footer("Example: kernelsearch inspect convolution_A100.json.gz");
+  sub->callback([command, &exit_code] { exit_code = run(*command); });
+}
+
+}  // namespace kernelsearch::app
