@@ -46,7 +46,7 @@ int run(const BestCommand& command) {
   else
     report_result(store, row.id, problem,
                   command.out.empty() ? std::nullopt : std::optional<std::filesystem::path>(command.out),
-                  command.json);
+                  command.json, {});
   return success;
 }
 

@@ -16,7 +16,8 @@ struct BudgetOption {
   std::optional<double> seconds;
 };
 
-/// Reads `200`, `30s`, `5m`, `1h`, `1500ms`, several joined by commas, or `all`. ConfigError for anything else.
+/// Reads `200`, `30s`, `5m`, `1h`, `1500ms`, several joined by commas, or `all`. ConfigError for anything
+/// else.
 [[nodiscard]] BudgetOption parse_budget(const std::string& text);
 
 /// The stop rules of a run as far as they were given.

@@ -19,7 +19,6 @@
 #include "compare_tables.hpp"
 #include "interrupt.hpp"
 #include "kernelsearch/compare/comparison.hpp"
-#include "kernelsearch/compare/earlier_run.hpp"
 #include "kernelsearch/compare/html_report.hpp"
 #include "kernelsearch/compare/paired_test.hpp"
 #include "kernelsearch/compare/scores.hpp"
@@ -28,6 +27,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
 

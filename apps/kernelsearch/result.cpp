@@ -28,11 +28,15 @@ Files write_files(const RunStore& store, RunId run, const Problem& problem,
 }  // namespace
 
 void report_result(const RunStore& store, RunId run, const Problem& problem,
-                   const std::optional<std::filesystem::path>& folder, bool json) {
+                   const std::optional<std::filesystem::path>& folder, bool json,
+                   const std::vector<LearnedFrom>& learned) {
   Files files;
   if (folder) files = write_files(store, run, problem, *folder);
   if (!json) {
     fmt::print("{}", run_summary(store, run));
+    for (const LearnedFrom& from : learned)
+      fmt::print("{:<10} {}: {} outcomes, rank correlation {:.2f} with what was measured now\n",
+                 "learned from", from.source, from.outcomes, from.agreement);
     for (const auto& [what, path] : files) fmt::print("{:<10} {}\n", what, path.string());
     return;
   }
@@ -62,6 +66,9 @@ void report_result(const RunStore& store, RunId run, const Problem& problem,
       out["best"]["speedup"] = nlohmann::json(*evaluation.measurement.speedup);
   }
   for (const auto& [what, path] : files) out["files"][what] = path.string();
+  for (const LearnedFrom& from : learned)
+    out["learned_from"].push_back(
+        {{"source", from.source}, {"outcomes", from.outcomes}, {"rank_correlation", from.agreement}});
   fmt::print("{}\n", out.dump(2));
 }
 

@@ -4,15 +4,19 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
+#include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch::app {
 
 /// Prints what a run came to on stdout, as text or as one JSON object, and writes the winner's files and the
-/// table of settings for run time into `folder` where one is given.
+/// table of settings for run time into `folder` where one is given; and what the search
+/// learned from earlier runs.
 void report_result(const RunStore& store, RunId run, const Problem& problem,
-                   const std::optional<std::filesystem::path>& folder, bool json);
+                   const std::optional<std::filesystem::path>& folder, bool json,
+                   const std::vector<LearnedFrom>& learned);
 
 }  // namespace kernelsearch::app

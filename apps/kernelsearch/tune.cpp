@@ -28,6 +28,7 @@
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
+#include "learning.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "tune_options.hpp"
@@ -54,6 +55,9 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
   o.seed = plan.resumed->info.seed;
   o.jobs = first.value("jobs", o.jobs);
   o.cache = first.value("cache", o.cache);
+  // The same proposals come again only from the same knowledge.
+  o.learn_from = first.value("learned_from", std::vector<std::string>{});
+  o.no_learning = true;
   return plan;
 }
 
@@ -90,6 +94,7 @@ RunInfo run_info(const TuneOptions& o, const HostEvaluator& evaluator, const std
       {"budget", o.budget},
       {"jobs", o.jobs},
       {"cache", o.cache},
+      {"learned_from", o.learn_from},
       {"sandbox",
        o.sandbox}}.dump();
   return info;
@@ -165,13 +170,17 @@ int tune(const TuneOptions& given) {
 
   // How it is measured belongs to what a result is reused for.
   const std::string digest = sha256(problem_digest(problem) + "\n" + o.cache);
+  if (!o.no_learning)
+    for (std::string& run : own_runs(store, problem.name)) o.learn_from.push_back(std::move(run));
+  std::vector<EarlierRun> earlier = earlier_runs(o.learn_from, problem.kernel.space, !o.quiet);
   const RunInfo info = run_info(o, evaluator, digest);
   if (plan.resumed) check_same_ground(*plan.resumed, info);
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);
-  AnyPolicy<Config> policy = make_config_policy(o.policy, {kernel->space, o.seed});
   BudgetOption budget = parse_budget(o.budget);
   if (!budget.trials && !budget.seconds && kernel->space.count().fits_u64())
     budget.trials = kernel->space.count().low();
+  AnyPolicy<Config> policy =
+      make_config_policy(o.policy, {kernel->space, o.seed, budget.trials, std::move(earlier)});
 
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
   const bool reuse = !o.no_reuse;
@@ -217,7 +226,8 @@ int tune(const TuneOptions& given) {
   store.end_run(run, summary.reason, summary.seconds);
   const bool found = search.best() != nullptr;
   const std::filesystem::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
-  report_result(store, run, problem, found ? std::optional(folder) : std::nullopt, o.json);
+  report_result(store, run, problem, found ? std::optional(folder) : std::nullopt, o.json,
+                search.policy().learned());
   record(o, store, run);
   if (interrupt.requested()) return interrupted;
   return found ? success : nothing_found;

@@ -40,6 +40,10 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--out", o->out, "Folder for the winner's files; default ./PROBLEM_tuned");
   sub->add_option("--record", o->record,
                   "File for all that was measured, as a cachefile (.json) or T4 (.t4.json)");
+  sub->add_option("--learn-from", o->learn_from,
+                  "Earlier runs of the same space on other devices, shapes or versions: recordings, stores, "
+                  "STORE:RUN; those of this problem in --store are learned from anyway");
+  sub->add_flag("--no-learning", o->no_learning, "Learn from no earlier runs of the store");
   sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
   sub->add_flag("-q,--quiet", o->quiet, "No progress on stderr");
@@ -48,6 +52,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune examples/host/matmul --budget 60s\n"
       "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
+      "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";

@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kernelsearch::app {
 
 /// What `kernelsearch tune` was told.
 struct TuneOptions {
   std::string problem;
-  std::string policy = "iterated_local_search";
+  std::string policy = "bayesian";
   std::string evaluator = "auto";
   std::string budget = "200";
   std::string out = "";     ///< folder of the winner's files; empty: ./<problem>_tuned
@@ -25,6 +26,8 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   unsigned jobs = 0;  ///< compilers at a time; 0: one for each core but the one measured on
   int core = -1;
+  std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
+  bool no_learning = false;                  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;
   bool quiet = false;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 
 namespace kernelsearch {
@@ -29,12 +30,16 @@ class AnyPolicy {
   void tell(std::span<const Observation<Proposal>> batch) { model_->tell(batch); }
   bool await() { return model_->await(); }
 
+  /// What the policy learned from earlier runs; empty where it learns from none.
+  [[nodiscard]] std::vector<LearnedFrom> learned() const { return model_->learned(); }
+
  private:
   struct Interface {
     virtual ~Interface() = default;
     virtual std::vector<Proposal> ask(std::size_t n) = 0;
     virtual void tell(std::span<const Observation<Proposal>> batch) = 0;
     virtual bool await() = 0;
+    [[nodiscard]] virtual std::vector<LearnedFrom> learned() const = 0;
   };
   template <class Policy>
   struct Model final : Interface {
@@ -46,6 +51,12 @@ class AnyPolicy {
         return policy.await();
       else
         return false;
+    }
+    [[nodiscard]] std::vector<LearnedFrom> learned() const override {
+      if constexpr (requires { policy.learned(); })
+        return policy.learned();
+      else
+        return {};
     }
     Policy policy;
   };

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "kernelsearch/policy/policy_setup.hpp"
@@ -29,13 +28,6 @@ struct BayesianSearchOptions {
   double perturbation = 0.3;       ///< standard deviation of the logarithms of length scales about the fit
   double failure_penalty = 0.8;    ///< share of the expected improvement that a sure failure loses
   std::vector<EarlierRun> earlier = {};
-};
-
-/// What a search took over from one earlier run.
-struct LearnedFrom {
-  std::string source;
-  std::size_t outcomes = 0;  ///< that the run had in this space
-  double agreement = 0;      ///< rank correlation of its times with those seen now, -1 to 1; 0: too few yet
 };
 
 /// Bayesian optimisation with a Gaussian process over features of the values: the library's default. From a

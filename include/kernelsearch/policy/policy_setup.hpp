@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -25,6 +26,13 @@ struct EarlierOutcome {
 struct EarlierRun {
   std::string source;  ///< for reports: a file, or a store's run
   std::vector<EarlierOutcome> outcomes;
+};
+
+/// What a search took over from one earlier run.
+struct LearnedFrom {
+  std::string source;
+  std::size_t outcomes = 0;  ///< that the run had in this space
+  double agreement = 0;      ///< rank correlation of its times with those seen now, -1 to 1; 0: too few yet
 };
 
 /// All that is known when a policy is made by name.

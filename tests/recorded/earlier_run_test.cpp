@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/compare/earlier_run.hpp"
+#include "kernelsearch/recorded/earlier_run.hpp"
 
 #include <doctest/doctest.h>
 
