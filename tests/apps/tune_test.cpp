@@ -75,7 +75,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   REQUIRE(run.is_object());
   CHECK(run["run"] == 1);
   CHECK(run["problem"] == "mine");
-  CHECK(run["policy"] == "iterated_local_search");
+  CHECK(run["policy"] == "bayesian");
   CHECK(run["trials"] == 15);
   CHECK(run["finished"].is_string());
   CHECK(run["best_seconds"].get<double>() > 0);
