@@ -5,7 +5,8 @@
 #include <cstdint>
 
 // function: matmul
-extern "C" void matmul(std::int32_t n, std::int32_t m, std::int32_t k, const float* a, const float* b, float* c) {
+extern "C" void matmul(std::int32_t n, std::int32_t m, std::int32_t k, const float* a, const float* b,
+                       float* c) {
   // loop: z
   for (std::int64_t z = 0; z < std::int64_t{n} * m; ++z) c[z] = 0.0f;
   // loop: i

@@ -6,17 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "kernelsearch/generator/impl/source_characters.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 
 namespace kernelsearch {
 namespace detail {
-
-constexpr bool is_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-constexpr bool is_blank(char c) noexcept {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
 
 KERNELSEARCH_INLINE std::string_view trimmed(std::string_view text) noexcept {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
