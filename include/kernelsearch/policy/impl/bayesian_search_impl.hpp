@@ -284,6 +284,8 @@ KERNELSEARCH_INLINE void BayesianSearch::State::refit() {
   rows = std::move(chosen);
   appended = points.size();
   fill_pool();
+  posterior.reset();
+  if (pool.empty()) return;  // everything is proposed already
   const Eigen::MatrixXf at = columns(rows);
   Eigen::MatrixXf candidates(at.rows(), static_cast<Eigen::Index>(pool.size()));
   expected.assign(pool.size(), 0.0);
@@ -307,6 +309,7 @@ KERNELSEARCH_INLINE std::optional<Config> BayesianSearch::State::from_model() {
   else
     set_targets();
   stale = false;
+  if (!posterior) return std::nullopt;
   for (; appended < points.size(); ++appended) {
     posterior->append(column(points[appended].config));
     rows.push_back(appended);
