@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -12,6 +11,7 @@
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/policy/impl/starts.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -47,7 +47,7 @@ class DifferentialEvolution {
 
  private:
   [[nodiscard]] std::optional<Config> next();
-  void note(double objective);
+  void begin_afresh();
   [[nodiscard]] std::uint32_t mutated(std::size_t tunable, std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
   detail::Ledger ledger_;
@@ -55,10 +55,8 @@ class DifferentialEvolution {
   Rng rng_;
   std::vector<detail::Known> members_;
   std::unordered_map<Config, std::size_t> targets_;  ///< of what is outstanding
-  std::size_t starts_left_;
-  bool fresh_ = false;                                     ///< it has begun afresh
-  double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
-  std::size_t fruitless_ = 0;                              ///< results since it improved
+  detail::Starts starts_;
+  detail::Stagnation stagnation_;
   std::size_t turn_ = 0;
 };
 

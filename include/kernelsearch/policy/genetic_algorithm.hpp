@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/policy/impl/starts.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -46,17 +46,15 @@ class GeneticAlgorithm {
 
  private:
   [[nodiscard]] std::optional<Config> next();
-  void note(double objective);
+  void begin_afresh();
   [[nodiscard]] const Config& parent();
 
   detail::Ledger ledger_;
   GeneticAlgorithmOptions options_;
   Rng rng_;
   std::vector<detail::Known> members_;  ///< oldest first
-  std::size_t starts_left_;
-  bool fresh_ = false;                                     ///< it has begun afresh
-  double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
-  std::size_t fruitless_ = 0;                              ///< results since it improved
+  detail::Starts starts_;
+  detail::Stagnation stagnation_;
 };
 
 }  // namespace kernelsearch

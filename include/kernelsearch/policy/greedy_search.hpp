@@ -10,6 +10,7 @@
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/policy/impl/starts.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -51,8 +52,7 @@ class GreedySearch {
   std::vector<Config> around_;          ///< its neighbours
   std::vector<Config> queue_;           ///< those still to be proposed, last first
   std::optional<detail::Known> start_;  ///< the best of the points before the next climb
-  std::size_t starts_left_;
-  bool fresh_ = false;  ///< it has begun afresh
+  detail::Starts starts_;
 };
 
 }  // namespace kernelsearch

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -12,6 +11,7 @@
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/policy/impl/starts.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -56,7 +56,7 @@ class ParticleSwarm {
     std::vector<double> velocity;
   };
   [[nodiscard]] std::optional<Config> next();
-  void note(double objective);
+  void begin_afresh();
   [[nodiscard]] double place_of(const Config& config, std::size_t tunable) const;
   [[nodiscard]] const Config& informed(std::size_t flier) const;
   void fly(Particle& particle, const Config& common);
@@ -66,10 +66,8 @@ class ParticleSwarm {
   Rng rng_;
   std::vector<Particle> particles_;
   std::unordered_map<Config, std::size_t> fliers_;  ///< of what is outstanding
-  std::size_t starts_left_;
-  bool fresh_ = false;                                     ///< it has begun afresh
-  double best_ = std::numeric_limits<double>::infinity();  ///< of the present population
-  std::size_t fruitless_ = 0;                              ///< results since it improved
+  detail::Starts starts_;
+  detail::Stagnation stagnation_;
   std::size_t turn_ = 0;
 };
 

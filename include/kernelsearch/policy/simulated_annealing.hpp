@@ -10,6 +10,7 @@
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/policy/impl/starts.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -53,8 +54,7 @@ class SimulatedAnnealing {
   Rng rng_;
   std::optional<detail::Known> current_;
   std::vector<double> successes_;  ///< ascending, for their median
-  std::size_t starts_left_;
-  bool fresh_ = false;       ///< it has begun afresh
+  detail::Starts starts_;
   std::uint64_t heard_ = 0;  ///< results since the last start
   double temperature_;
 };

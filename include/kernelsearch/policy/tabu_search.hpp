@@ -12,6 +12,7 @@
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/impl/ledger.hpp"
+#include "kernelsearch/policy/impl/starts.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -67,8 +68,7 @@ class TabuSearch {
   std::uint64_t moves_ = 0;
   std::uint64_t best_move_ = 0;        ///< the move before which the best was found
   std::optional<detail::Known> best_;  ///< since the last start
-  std::size_t starts_left_;
-  bool fresh_ = false;  ///< it has begun afresh
+  detail::Starts starts_;
 };
 
 }  // namespace kernelsearch

@@ -15,15 +15,15 @@ KERNELSEARCH_INLINE DifferentialEvolution::DifferentialEvolution(Space space,
     : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "differential_evolution")),
-      starts_left_(std::max<std::size_t>(options.population, 4)) {}
+      starts_(std::max<std::size_t>(options.population, 4)) {}
 
 KERNELSEARCH_INLINE std::vector<Config> DifferentialEvolution::ask(std::size_t n) {
   return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE std::optional<Config> DifferentialEvolution::next() {
-  if (starts_left_ > 0 || members_.size() < 4) {
-    if (starts_left_ > 0) --starts_left_;
+  if (starts_.pending() || members_.size() < 4) {
+    starts_.use();
     return ledger_.random();
   }
   const std::size_t target = turn_++ % members_.size();
@@ -67,18 +67,10 @@ KERNELSEARCH_INLINE std::uint32_t DifferentialEvolution::mutated(std::size_t tun
   return usable[static_cast<std::size_t>(std::clamp(rounded, 0.0, static_cast<double>(usable.size() - 1)))];
 }
 
-KERNELSEARCH_INLINE void DifferentialEvolution::note(double objective) {
-  if (objective < best_) {
-    best_ = objective;
-    fruitless_ = 0;
-  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
-    members_.clear();
-    targets_.clear();
-    fresh_ = true;
-    starts_left_ = std::max<std::size_t>(options_.population, 4);
-    best_ = std::numeric_limits<double>::infinity();
-    fruitless_ = 0;
-  }
+KERNELSEARCH_INLINE void DifferentialEvolution::begin_afresh() {
+  members_.clear();
+  targets_.clear();
+  starts_.begin_afresh();
 }
 
 KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation<Config>> batch) {
@@ -87,10 +79,7 @@ KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation
   };
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin) {
-      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
-      if (starts_left_ > 0) --starts_left_;
-    }
+    if (!starts_.admit(observation, first, ledger_)) continue;
     const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (detail::Known& member : members_)
@@ -108,7 +97,7 @@ KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation
       const auto worst = std::max_element(members_.begin(), members_.end(), better);
       if (heard.objective < worst->objective) *worst = heard;
     }
-    note(heard.objective);
+    if (stagnation_.note(heard.objective, options_.patience)) begin_afresh();
   }
 }
 

@@ -13,15 +13,15 @@ KERNELSEARCH_INLINE GeneticAlgorithm::GeneticAlgorithm(Space space, GeneticAlgor
     : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "genetic_algorithm")),
-      starts_left_(std::max<std::size_t>(options.population, 2)) {}
+      starts_(std::max<std::size_t>(options.population, 2)) {}
 
 KERNELSEARCH_INLINE std::vector<Config> GeneticAlgorithm::ask(std::size_t n) {
   return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE std::optional<Config> GeneticAlgorithm::next() {
-  if (starts_left_ > 0 || members_.size() < 2) {
-    if (starts_left_ > 0) --starts_left_;
+  if (starts_.pending() || members_.size() < 2) {
+    starts_.use();
     return ledger_.random();
   }
   Config child = parent();
@@ -48,17 +48,9 @@ KERNELSEARCH_INLINE const Config& GeneticAlgorithm::parent() {
   return best->config;
 }
 
-KERNELSEARCH_INLINE void GeneticAlgorithm::note(double objective) {
-  if (objective < best_) {
-    best_ = objective;
-    fruitless_ = 0;
-  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
-    members_.clear();
-    fresh_ = true;
-    starts_left_ = std::max<std::size_t>(options_.population, 2);
-    best_ = std::numeric_limits<double>::infinity();
-    fruitless_ = 0;
-  }
+KERNELSEARCH_INLINE void GeneticAlgorithm::begin_afresh() {
+  members_.clear();
+  starts_.begin_afresh();
 }
 
 KERNELSEARCH_INLINE void GeneticAlgorithm::tell(std::span<const Observation<Config>> batch) {
@@ -67,16 +59,13 @@ KERNELSEARCH_INLINE void GeneticAlgorithm::tell(std::span<const Observation<Conf
   };
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin) {
-      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
-      if (starts_left_ > 0) --starts_left_;
-    }
+    if (!starts_.admit(observation, first, ledger_)) continue;
     const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (first) {
       members_.push_back(heard);
       if (members_.size() > std::max<std::size_t>(options_.population, 2))
         members_.erase(std::max_element(members_.begin(), members_.end(), better));
-      note(heard.objective);
+      if (stagnation_.note(heard.objective, options_.patience)) begin_afresh();
     } else {
       for (detail::Known& member : members_)
         if (member.config == heard.config) member.objective = heard.objective;

@@ -13,14 +13,14 @@ KERNELSEARCH_INLINE GreedySearch::GreedySearch(Space space, GreedySearchOptions 
     : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "greedy_search")),
-      starts_left_(std::max<std::size_t>(options.starts, 1)) {}
+      starts_(std::max<std::size_t>(options.starts, 1)) {}
 
 KERNELSEARCH_INLINE std::vector<Config> GreedySearch::ask(std::size_t n) {
   return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE std::optional<Config> GreedySearch::next() {
-  while (starts_left_ == 0) {
+  while (!starts_.pending()) {
     while (!queue_.empty()) {
       Config config = std::move(queue_.back());
       queue_.pop_back();
@@ -29,12 +29,11 @@ KERNELSEARCH_INLINE std::optional<Config> GreedySearch::next() {
     if (ledger_.outstanding() > 0) return std::nullopt;  // the best neighbour may be among them
     climb();
     if (!queue_.empty()) continue;
-    fresh_ = true;
-    starts_left_ = std::max<std::size_t>(options_.starts, 1);
+    starts_.begin_afresh();
   }
-  --starts_left_;
+  starts_.use();
   std::optional<Config> config = ledger_.random();
-  if (!config) starts_left_ = 1;  // nothing unknown is left, now or later
+  if (!config) starts_.hold();  // nothing unknown is left, now or later
   return config;
 }
 
@@ -65,10 +64,7 @@ KERNELSEARCH_INLINE void GreedySearch::set_centre(Config config) {
 KERNELSEARCH_INLINE void GreedySearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin) {
-      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
-      if (starts_left_ > 0) --starts_left_;
-    }
+    if (!starts_.admit(observation, first, ledger_)) continue;
     const double objective = observation.outcome.objective;
     if (centre_) {
       const bool own = observation.outcome.origin.has_value();

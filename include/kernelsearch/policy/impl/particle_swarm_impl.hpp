@@ -14,15 +14,15 @@ KERNELSEARCH_INLINE ParticleSwarm::ParticleSwarm(Space space, ParticleSwarmOptio
     : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "particle_swarm")),
-      starts_left_(std::max<std::size_t>(options.particles, 1)) {}
+      starts_(std::max<std::size_t>(options.particles, 1)) {}
 
 KERNELSEARCH_INLINE std::vector<Config> ParticleSwarm::ask(std::size_t n) {
   return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE std::optional<Config> ParticleSwarm::next() {
-  if (starts_left_ > 0 || particles_.empty() || ledger_.best() == nullptr) {
-    if (starts_left_ > 0) --starts_left_;
+  if (starts_.pending() || particles_.empty() || ledger_.best() == nullptr) {
+    starts_.use();
     return ledger_.random();
   }
   const std::size_t flier = turn_++ % particles_.size();
@@ -82,27 +82,16 @@ KERNELSEARCH_INLINE double ParticleSwarm::place_of(const Config& config, std::si
   return static_cast<double>(std::min(at, usable.end() - 1) - usable.begin());
 }
 
-KERNELSEARCH_INLINE void ParticleSwarm::note(double objective) {
-  if (objective < best_) {
-    best_ = objective;
-    fruitless_ = 0;
-  } else if (++fruitless_ >= options_.patience && options_.patience > 0) {
-    particles_.clear();
-    fliers_.clear();
-    fresh_ = true;
-    starts_left_ = std::max<std::size_t>(options_.particles, 1);
-    best_ = std::numeric_limits<double>::infinity();
-    fruitless_ = 0;
-  }
+KERNELSEARCH_INLINE void ParticleSwarm::begin_afresh() {
+  particles_.clear();
+  fliers_.clear();
+  starts_.begin_afresh();
 }
 
 KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin) {
-      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
-      if (starts_left_ > 0) --starts_left_;
-    }
+    if (!starts_.admit(observation, first, ledger_)) continue;
     detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (Particle& particle : particles_)
@@ -125,7 +114,7 @@ KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>
       particle.best = std::move(heard);
       particles_.push_back(std::move(particle));
     }
-    note(objective);
+    if (stagnation_.note(objective, options_.patience)) begin_afresh();
   }
 }
 

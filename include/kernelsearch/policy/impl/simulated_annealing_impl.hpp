@@ -14,7 +14,7 @@ KERNELSEARCH_INLINE SimulatedAnnealing::SimulatedAnnealing(Space space, Simulate
     : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "simulated_annealing")),
-      starts_left_(std::max<std::size_t>(options.starts, 1)),
+      starts_(std::max<std::size_t>(options.starts, 1)),
       temperature_(options.hot) {}
 
 KERNELSEARCH_INLINE std::vector<Config> SimulatedAnnealing::ask(std::size_t n) {
@@ -22,8 +22,8 @@ KERNELSEARCH_INLINE std::vector<Config> SimulatedAnnealing::ask(std::size_t n) {
 }
 
 KERNELSEARCH_INLINE std::optional<Config> SimulatedAnnealing::next() {
-  if (starts_left_ > 0 || !current_) {
-    if (starts_left_ > 0) --starts_left_;
+  if (starts_.pending() || !current_) {
+    starts_.use();
     return ledger_.random();
   }
   cool();
@@ -44,8 +44,7 @@ KERNELSEARCH_INLINE void SimulatedAnnealing::cool() {
   temperature_ *= std::pow(options_.cold / options_.hot, 1.0 / steps);
   if (temperature_ > options_.cold) return;
   temperature_ = options_.hot;
-  fresh_ = true;
-  starts_left_ = std::max<std::size_t>(options_.starts, 1);
+  starts_.begin_afresh();
   heard_ = 0;
   current_.reset();
 }
@@ -62,10 +61,7 @@ KERNELSEARCH_INLINE bool SimulatedAnnealing::accepts(double objective) {
 KERNELSEARCH_INLINE void SimulatedAnnealing::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin) {
-      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
-      if (starts_left_ > 0) --starts_left_;
-    }
+    if (!starts_.admit(observation, first, ledger_)) continue;
     const double objective = observation.outcome.objective;
     if (!first) {
       if (current_ && current_->config == observation.proposal) current_->objective = objective;

@@ -13,15 +13,15 @@ KERNELSEARCH_INLINE TabuSearch::TabuSearch(Space space, TabuSearchOptions option
     : ledger_(std::move(space), options.seed, options.default_first),
       options_(options),
       rng_(Rng::stream(options.seed, "tabu_search")),
-      starts_left_(std::max<std::size_t>(options.starts, 1)) {}
+      starts_(std::max<std::size_t>(options.starts, 1)) {}
 
 KERNELSEARCH_INLINE std::vector<Config> TabuSearch::ask(std::size_t n) {
   return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE std::optional<Config> TabuSearch::next() {
-  if (starts_left_ > 0) {
-    --starts_left_;
+  if (starts_.pending()) {
+    starts_.use();
     return ledger_.random();
   }
   constexpr int free_moves = 16;  // among known neighbours only; then the surroundings are known
@@ -35,7 +35,7 @@ KERNELSEARCH_INLINE std::optional<Config> TabuSearch::next() {
     move();
     if (!current_) break;
   }
-  if (starts_left_ > 0) --starts_left_;
+  starts_.use();
   return current_ ? ledger_.near(*current_, rng_) : ledger_.random();
 }
 
@@ -65,8 +65,7 @@ KERNELSEARCH_INLINE void TabuSearch::move() {
 }
 
 KERNELSEARCH_INLINE void TabuSearch::begin_afresh() {
-  fresh_ = true;
-  starts_left_ = std::max<std::size_t>(options_.starts, 1);
+  starts_.begin_afresh();
   best_move_ = moves_;
   best_.reset();
   left_.clear();
@@ -90,10 +89,7 @@ KERNELSEARCH_INLINE void TabuSearch::stand(Config config) {
 KERNELSEARCH_INLINE void TabuSearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const bool first = ledger_.hear(observation);
-    if (first && !observation.outcome.origin) {
-      if (fresh_ && !ledger_.is_best(observation.proposal)) continue;  // a fresh start is for other places
-      if (starts_left_ > 0) --starts_left_;
-    }
+    if (!starts_.admit(observation, first, ledger_)) continue;
     const double objective = *ledger_.result(observation.proposal);
     if (!first && best_ && best_->config == observation.proposal) best_->objective = objective;
     if (!(objective < (best_ ? best_->objective : std::numeric_limits<double>::infinity()))) continue;
