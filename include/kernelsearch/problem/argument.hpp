@@ -12,7 +12,24 @@
 namespace kernelsearch {
 
 /// Which way an argument's data flows.
-enum class Role : std::uint8_t { in, out, inout };
+enum class Role : std::uint8_t {
+  in,
+  out,
+  inout,
+  workspace,  ///< scratch memory of device kernels: undefined before a call, not looked at after it
+};
+
+/// A Hopper tensor map (TMA descriptor) of an array, passed by value. Expressions over shape variables and
+/// tunables; see the CUDA driver's cuTensorMapEncodeTiled.
+struct TensorMap {
+  std::string array;                ///< the argument that it describes
+  std::vector<Expression> sizes;    ///< elements of each dimension, innermost first; 1 to 5
+  std::vector<Expression> strides;  ///< bytes between elements of dimensions 1, 2, ...; one fewer than sizes
+  std::vector<Expression> box;      ///< elements of one copy in each dimension
+  std::optional<Expression> swizzle;  ///< bytes: 0, 32, 64 or 128; 0 if left out
+  std::optional<Expression>
+      promotion;  ///< of the second-level cache, bytes: 0, 64, 128 or 256; 128 if left out
+};
 
 /// How an input array is filled before each call.
 enum class Initialisation : std::uint8_t {
@@ -31,7 +48,8 @@ struct Tolerance {
   double relative = 0.0;
 };
 
-/// One parameter of the kernel's function, in the order of its signature.
+/// One parameter of the kernel's function, in the order of its signature; references get those that are
+/// neither workspaces nor tensor maps.
 struct Argument {
   std::string name;
   ElementType type = ElementType::f32;
@@ -44,7 +62,10 @@ struct Argument {
   Initialisation initialisation = Initialisation::uniform;
   double low = -1.0;
   double high = 1.0;
-  std::optional<Tolerance> tolerance;  ///< overrides the problem's for this output
+  std::optional<Tolerance> tolerance;   ///< overrides the problem's for this output
+  std::optional<TensorMap> tensor_map;  ///< device kernels: neither scalar nor array but a map of an array
+  std::string
+      symbol;  ///< device kernels: the `__constant__` variable that gets the array instead of a parameter
 };
 
 }  // namespace kernelsearch

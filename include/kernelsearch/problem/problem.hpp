@@ -18,12 +18,21 @@
 
 namespace kernelsearch {
 
-/// The function that says what is right: plain C++, compiled apart from the kernel. Its floating arrays are
-/// `real*`: double or wider when it checks, the kernel's own type when it is timed as the baseline.
+/// What one launch of a device kernel is made of; expressions over shape variables and tunables.
+struct LaunchGeometry {
+  std::vector<Expression> grid, block, cluster;  ///< one to three extents, x first; empty cluster: none
+  std::optional<Expression> shared_bytes;        ///< dynamic shared memory
+};
+
+/// The function that says what is right: plain C++ (for device problems a plain device kernel), compiled
+/// apart from the kernel. Its floating arrays are `real*`: double or wider when it checks, the kernel's own
+/// type when it is timed as the baseline.
 struct Reference {
   std::string source;  ///< its text; empty: the kernel at its default configuration is the reference
   std::string function;
   std::vector<std::string> flags{"-O3"};
+  /// Of device problems, whose reference is a `__global__` function; over shape variables.
+  std::optional<LaunchGeometry> launch;
 };
 
 /// How host code is compiled. Entries may name tunables as `${NAME}`; an entry that expands to nothing is
@@ -33,10 +42,16 @@ struct HostBuild {
   std::vector<std::string> flags{"-O3", "-march=native"};
 };
 
-/// Expressions over shape variables and tunables that size the launch of a device kernel; unused on the host.
-struct LaunchGeometry {
-  std::vector<Expression> grid, block, cluster;
-  std::optional<Expression> shared_bytes;
+/// One step of a call of a device problem. Steps run in order on one stream; all of them are timed.
+struct LaunchStep {
+  /// The kernel: a function of the device region, or a template's instance as a name expression in which
+  /// `${NAME}` stands for a tunable's value, e.g. `scale<float, ${VEC}>`. Empty: the step sets `zero` to 0.
+  std::string function;
+  std::string zero;  ///< an array whose bytes are set to 0 instead of a launch
+  std::vector<std::string>
+      arguments;  ///< of the launch, by name in the kernel's order; empty: all but symbols
+  LaunchGeometry geometry;
+  std::optional<Expression> condition;  ///< the step is left out where it is false
 };
 
 /// How the times of several shapes become one number.
@@ -58,7 +73,7 @@ struct Problem {
   std::vector<std::pair<ElementType, Tolerance>> tolerances;  ///< overrides of default_tolerance
   Reference reference;
   HostBuild build;
-  LaunchGeometry launch;
+  std::vector<LaunchStep> launch;  ///< of a device kernel, unless its host region launches; empty on the host
   Aggregate aggregate = Aggregate::reference_weighted;
   int threads = 1;                       ///< that the kernel may use
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables
