@@ -62,9 +62,6 @@ TEST_CASE("problem_digest: what decides the meaning changes it, the rest does no
       [](Problem& p) { p.reference.flags.push_back("-g"); },
       [](Problem& p) { p.build.compiler = "clang++"; },
       [](Problem& p) { p.build.flags.clear(); },
-      [](Problem& p) { p.launch.grid.push_back(Expression::parse("1")); },
-      [](Problem& p) { p.launch.block.push_back(Expression::parse("1")); },
-      [](Problem& p) { p.launch.shared_bytes = Expression::parse("1"); },
       [](Problem& p) { p.aggregate = Aggregate::reference_weighted; },
       [](Problem& p) { p.threads = 1; },
   };
