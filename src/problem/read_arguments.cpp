@@ -140,7 +140,10 @@ void read_scalar(const JsonCursor& place, Argument& argument, std::span<const st
     if (const auto found = place.find(key))
       found->refuse("means nothing for a scalar",
                     "give the argument a \"size\" to make it an array, or a \"value\"");
-  if (read_role(place).value_or(Role::in) != Role::in)
+  const Role role = read_role(place).value_or(Role::in);
+  if (role == Role::workspace)
+    place.refuse("is a workspace without a size", argument.name, "give its number of elements as \"size\"");
+  if (role != Role::in)
     place.at("role", "")
         .refuse("makes a scalar an output", "scalars are passed by value: use an array of \"size\": \"1\"");
   if (const auto value = place.find("value")) {

@@ -68,7 +68,11 @@ TEST_CASE("t1_problem: a complete file becomes a device problem") {
   CHECK(problem.kernel.regions.device == "__global__ void smooth() {}");
   CHECK(problem.kernel.space.size() == 3);
   CHECK(problem.build.flags == std::vector<std::string>{"-std=c++17"});
+  CHECK(problem.build.compiler == "nvrtc");
   CHECK(problem.reference.source.empty());
+  REQUIRE(problem.launch.size() == 1);
+  CHECK(problem.launch[0].function == "smooth");
+  CHECK(problem.launch[0].arguments.empty());
   REQUIRE(problem.shapes.size() == 1);
   CHECK(problem.shapes[0].variables == std::vector<NamedValue>{{"problem_size_x", Value{std::int64_t{1000}}},
                                                                {"problem_size_y", Value{std::int64_t{7}}}});
