@@ -47,8 +47,12 @@ struct PlannedArgument {
   Value value;            ///< of a scalar
   Tolerance tolerance;
 
-  [[nodiscard]] bool is_input() const noexcept { return is_array && role != Role::out; }
-  [[nodiscard]] bool is_output() const noexcept { return is_array && role != Role::in; }
+  [[nodiscard]] bool is_input() const noexcept {
+    return is_array && (role == Role::in || role == Role::inout);
+  }
+  [[nodiscard]] bool is_output() const noexcept {
+    return is_array && (role == Role::out || role == Role::inout);
+  }
 };
 
 /// The arguments of the problem's function for one shape and configuration.
