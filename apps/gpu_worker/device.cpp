@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "device.hpp"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "evaluator/gpu/service_source.hpp"
+
+namespace kernelsearch::worker {
+namespace {
+
+constexpr std::uint64_t guard_bytes = 4096;
+constexpr std::size_t most_values = 1 << 16;
+
+[[noreturn]] void fail(Status status, std::string text) {
+  throw Failure{status, std::move(text)};
+}
+
+}  // namespace
+
+Device::Device(GpuBackend backend, int ordinal) : ordinal_(ordinal) {
+  std::string problem;
+  driver_ = gpu::load_driver(backend, problem);
+  if (!driver_) fail(gpu::no_device, problem);
+  check(driver_->init(0), "starting the driver");
+  int count = 0;
+  check(driver_->device_count(&count), "counting devices");
+  if (ordinal >= count)
+    fail(gpu::no_device, "device " + std::to_string(ordinal) + " of " + std::to_string(count) + " devices");
+  check(driver_->device_get(&device_, ordinal), "finding the device");
+  if (driver_->context_retain != nullptr) {
+    void* context = nullptr;
+    check(driver_->context_retain(&context, device_), "making a context");
+    check(driver_->context_use(context), "using the context");
+  } else {
+    check(driver_->device_use(device_), "using the device");
+  }
+  check(driver_->stream_create(&stream_, 0), "making a stream");
+  const int processors = attribute(driver_->numbers.multiprocessors);
+  grid_ = static_cast<unsigned>(std::max(1, processors)) * 8;
+  check(driver_->allocate(&values_, most_values * sizeof(std::uint64_t)), "allocating results");
+}
+
+void Device::check(Status status, const char* doing) const {
+  if (status != gpu::success) fail(status, std::string(doing) + ": " + driver_->describe(status));
+}
+
+int Device::attribute(int number) const {
+  int value = 0;
+  if (number >= 0 && driver_->device_attribute(&value, number, device_) != gpu::success) value = 0;
+  return value;
+}
+
+gpu::DeviceFacts Device::facts() const {
+  const gpu::AttributeNumbers& n = driver_->numbers;
+  gpu::DeviceFacts f;
+  f.multiprocessors = attribute(n.multiprocessors);
+  f.warp_size = attribute(n.warp_size);
+  f.clock = attribute(n.clock_khz);
+  f.memory_clock = attribute(n.memory_clock_khz);
+  f.bus_bits = attribute(n.bus_bits);
+  f.l2 = attribute(n.l2_bytes);
+  f.shared_per_block = attribute(n.shared_per_block);
+  f.shared_per_block_optin = std::max(f.shared_per_block, attribute(n.shared_per_block_optin));
+  f.shared_per_multiprocessor = attribute(n.shared_per_multiprocessor);
+  f.registers_per_multiprocessor = attribute(n.registers_per_multiprocessor);
+  f.threads_per_multiprocessor = attribute(n.threads_per_multiprocessor);
+  f.threads_per_block = attribute(n.threads_per_block);
+  f.major = attribute(n.major);
+  f.minor = attribute(n.minor);
+  f.ordinal = ordinal_;
+  (void)driver_->driver_version(&f.driver);
+  std::size_t free = 0, total = 0;
+  if (driver_->memory_info(&free, &total) == gpu::success) {
+    f.memory = total;
+    f.memory_free = free;
+  }
+  return f;
+}
+
+std::string Device::name() const {
+  char text[256] = {};
+  (void)driver_->device_name(text, sizeof text - 1, device_);
+  return text;
+}
+
+std::string Device::bus() const {
+  char text[64] = {};
+  if (driver_->device_pci != nullptr) (void)driver_->device_pci(text, sizeof text - 1, device_);
+  return text;
+}
+
+void Device::share(int descriptor) {
+  struct stat info {};
+  if (fstat(descriptor, &info) != 0 || info.st_size <= 0) return;
+  shared_bytes_ = static_cast<std::uint64_t>(info.st_size);
+  void* at = mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (at == MAP_FAILED) fail(gpu::out_of_memory, "the shared memory cannot be mapped");
+  shared_ = static_cast<std::byte*>(at);
+  // Pinned where the system allows: copies then run at the bus's speed.
+  (void)driver_->pin(shared_, shared_bytes_, 0);
+}
+
+const Device::Buffer& Device::buffer(std::uint32_t number) const {
+  const auto found = buffers_.find(number);
+  if (found == buffers_.end()) fail(gpu::invalid_value, "there is no buffer " + std::to_string(number));
+  return found->second;
+}
+
+const Device::Loaded& Device::module(std::uint32_t number) const {
+  const auto found = modules_.find(number);
+  if (found == modules_.end()) fail(gpu::invalid_value, "there is no module " + std::to_string(number));
+  return found->second;
+}
+
+std::vector<gpu::FunctionFacts> Device::load(std::uint32_t number, const std::vector<std::byte>& image,
+                                             const std::vector<std::string>& functions) {
+  unload(number);
+  Loaded loaded;
+  check(driver_->module_load(&loaded.module, image.data()), "loading the module");
+  std::vector<gpu::FunctionFacts> facts;
+  const gpu::AttributeNumbers& n = driver_->numbers;
+  for (const std::string& name : functions) {
+    gpu::Function function = nullptr;
+    if (const Status status = driver_->module_function(&function, loaded.module, name.c_str()); status != 0) {
+      (void)driver_->module_unload(loaded.module);
+      fail(status, "the module has no kernel " + name + ": " + driver_->describe(status));
+    }
+    loaded.functions.push_back(function);
+    gpu::FunctionFacts f;
+    (void)driver_->function_attribute(&f.threads, n.function_threads, function);
+    (void)driver_->function_attribute(&f.shared, n.function_shared, function);
+    (void)driver_->function_attribute(&f.constant, n.function_constant, function);
+    (void)driver_->function_attribute(&f.local, n.function_local, function);
+    (void)driver_->function_attribute(&f.registers, n.function_registers, function);
+    facts.push_back(f);
+  }
+  modules_[number] = std::move(loaded);
+  return facts;
+}
+
+void Device::load_library(std::uint32_t number, const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fail(gpu::invalid_image, std::string("loading the library: ") + dlerror());
+  void* symbol = dlsym(library, "kernelsearch_entry");
+  if (symbol == nullptr) fail(gpu::not_found, "the library has no kernelsearch_entry");
+  Loaded loaded;
+  std::memcpy(&loaded.entry, &symbol, sizeof symbol);
+  modules_[number] = std::move(loaded);
+}
+
+void Device::unload(std::uint32_t number) {
+  const auto found = modules_.find(number);
+  if (found == modules_.end()) return;
+  if (found->second.module != nullptr) (void)driver_->module_unload(found->second.module);
+  modules_.erase(found);
+}
+
+std::vector<std::int32_t> Device::program(std::uint32_t number, gpu::ProgramPlan plan) {
+  std::vector<std::int32_t> blocks;
+  for (const gpu::Step& step : plan.steps) {
+    if (step.kind != gpu::StepKind::launch) continue;
+    const Loaded& loaded = module(step.module);
+    if (step.function >= loaded.functions.size()) fail(gpu::invalid_value, "there is no such function");
+    const gpu::Function function = loaded.functions[step.function];
+    if (step.shape.shared_bytes > 48 * 1024 && driver_->function_set != nullptr)
+      check(driver_->function_set(function, driver_->numbers.function_max_dynamic,
+                                  static_cast<int>(step.shape.shared_bytes)),
+            "asking for its dynamic shared memory");
+    if (step.shape.cluster[0] * step.shape.cluster[1] * step.shape.cluster[2] > 8 &&
+        driver_->function_set != nullptr)
+      (void)driver_->function_set(function, 14, 1);  // CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+    const unsigned* b = step.shape.block;
+    int fit = 0;
+    (void)driver_->occupancy(&fit, function, static_cast<int>(b[0] * b[1] * b[2]), step.shape.shared_bytes);
+    blocks.push_back(fit);
+  }
+  programs_[number] = std::move(plan);
+  return blocks;
+}
+
+void Device::allocate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint64_t>& bytes) {
+  release(numbers);
+  for (std::size_t i = 0; i < numbers.size() && i < bytes.size(); ++i) {
+    Buffer b;
+    b.bytes = bytes[i];
+    const std::uint64_t padded = (bytes[i] + 511) / 512 * 512;
+    check(driver_->allocate(&b.base, padded + 2 * guard_bytes), "allocating a buffer");
+    b.data = b.base + guard_bytes;
+    buffers_[numbers[i]] = b;
+  }
+}
+
+void Device::release(const std::vector<std::uint32_t>& numbers) {
+  for (const std::uint32_t number : numbers) {
+    const auto found = buffers_.find(number);
+    if (found == buffers_.end()) continue;
+    (void)driver_->release(found->second.base);
+    buffers_.erase(found);
+  }
+}
+
+}  // namespace kernelsearch::worker
