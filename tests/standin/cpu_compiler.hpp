@@ -21,7 +21,4 @@ struct CpuCode {
                                       const std::vector<std::string>& expressions,
                                       const std::vector<std::string>& options);
 
-/// `source` with `extern __shared__ T name[];` bound to the block's one dynamic memory.
-[[nodiscard]] std::string bind_dynamic_shared(const std::string& source);
-
 }  // namespace kernelsearch_standin

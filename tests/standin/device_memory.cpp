@@ -10,6 +10,8 @@ namespace kernelsearch_standin {
 namespace {
 
 constexpr std::size_t page = 4096, alignment = 256;
+/// On both sides: an index that is wrong by some rows should fault, not find the next allocation.
+constexpr std::size_t guard = std::size_t{16} << 20;
 /// Fresh memory holds this, as nothing promises zeros; large blocks stay untouched so that they cost nothing.
 constexpr int stale = 0xA5;
 constexpr std::size_t staled_bytes = std::size_t{16} << 20;
@@ -29,17 +31,17 @@ std::uint64_t DeviceMemory::allocate(std::size_t bytes) {
   if (bytes > available()) return 0;
   const std::size_t room = round_up(bytes, page);
   void* const mapping =
-      mmap(nullptr, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, room + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return 0;
-  auto* const first = static_cast<unsigned char*>(mapping) + page;
+  auto* const first = static_cast<unsigned char*>(mapping) + guard;
   if (mprotect(first, room, PROT_READ | PROT_WRITE) != 0) {
-    (void)munmap(mapping, room + 2 * page);
+    (void)munmap(mapping, room + 2 * guard);
     return 0;
   }
   unsigned char* const begin = first + room - round_up(bytes, alignment);
   if (bytes <= staled_bytes) std::memset(begin, stale, round_up(bytes, alignment));
   const auto address = reinterpret_cast<std::uint64_t>(begin);
-  blocks_[address] = {bytes, mapping, room + 2 * page};
+  blocks_[address] = {bytes, mapping, room + 2 * guard};
   used_ += bytes;
   return address;
 }

@@ -78,6 +78,9 @@ void LoadedModule::find_kernels(const unsigned char* image, std::size_t bytes, u
     KernelEntry entry;
     entry.call = symbol<void (*)(void**)>(handle_, name);
     entry.warp = warp;
+    if (const auto bound = symbol<unsigned (*)()>(handle_, "kernelsearch_standin_bound_" + std::to_string(i));
+        bound != nullptr)
+      entry.launch_bound = bound();
     entry.dynamic_shared = dynamic != nullptr ? static_cast<unsigned char*>(*dynamic) : nullptr;
     for (const ObjectSymbol& variable : shared_of(symbols, functions[i], functions)) {
       entry.shared.push_back(

@@ -17,6 +17,7 @@ namespace kernelsearch_standin {
 struct KernelEntry {
   void (*call)(void** parameters) = nullptr;
   unsigned warp = 64;
+  unsigned launch_bound = 1024;  ///< threads of a block
   std::size_t static_shared = 0;
   struct Range {
     unsigned char* begin;

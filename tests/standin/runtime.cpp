@@ -21,6 +21,8 @@ bool is_sticky(int status) {
   return status >= 700 && status < 720 && status != 701 && status != 712 && status != 713;
 }
 
+Runtime* the_runtime = nullptr;
+
 struct Call {
   Runtime* runtime;
   Launch launch;
@@ -28,9 +30,20 @@ struct Call {
 
 }  // namespace
 
+std::recursive_mutex& one_at_a_time() {
+  static auto* const mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
 Runtime& Runtime::instance() {
-  static auto* const runtime = new Runtime;  // never destroyed: threads may call until the very end
-  return *runtime;
+  if (the_runtime == nullptr)
+    the_runtime = new Runtime;  // never destroyed: threads may call until the very end
+  return *the_runtime;
+}
+
+void Runtime::reset() {
+  delete the_runtime;
+  the_runtime = nullptr;
 }
 
 Runtime::Runtime() {
@@ -62,9 +75,10 @@ int Runtime::enter(const char* function) {
 int Runtime::launch(const KernelEntry& kernel, Index grid, Index block, unsigned dynamic_bytes,
                     void** parameters) {
   const auto threads = std::uint64_t{block.x} * block.y * block.z;
-  if (std::uint64_t{grid.x} * grid.y * grid.z == 0 || threads == 0 || threads > 1024)
-    return invalid_configuration;
-  if (kernel.static_shared + dynamic_bytes > shared_limit) return invalid_value;
+  // The order and the errors of ROCm 5 to 7.
+  if (std::uint64_t{grid.x} * grid.y * grid.z == 0 || threads == 0) return invalid_value;
+  if (kernel.static_shared + dynamic_bytes > shared_limit || threads > 1024) return invalid_value;
+  if (threads > kernel.launch_bound) return launch_failure;
   // Nothing promises that shared memory begins as zeros.
   for (const KernelEntry::Range& range : kernel.shared) std::memset(range.begin, 0xFF, range.bytes);
   if (kernel.dynamic_shared != nullptr) std::memset(kernel.dynamic_shared, 0xFF, shared_limit);
@@ -78,7 +92,7 @@ int Runtime::launch(const KernelEntry& kernel, Index grid, Index block, unsigned
       &call);
   if (status == illegal_address && fault_aborts) {
     std::fputs("Memory access fault by the stand-in of a GPU\n", stderr);
-    std::_Exit(134);
+    std::abort();
   }
   // As on the device, where the launch is over before the kernel runs: the next call hears of it.
   if (status != 0) sticky = status;

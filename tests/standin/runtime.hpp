@@ -21,7 +21,6 @@ enum Error : int {
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,
-  invalid_configuration = 9,
   no_device = 100,
   invalid_device = 101,
   invalid_image = 200,
@@ -31,6 +30,7 @@ enum Error : int {
   illegal_address = 700,
   already_registered = 712,
   not_registered = 713,
+  launch_failure = 719,
 };
 
 struct RecordedEvent {
@@ -38,8 +38,10 @@ struct RecordedEvent {
   std::chrono::steady_clock::time_point time{};
 };
 
-/// Everything that the stand-in of the HIP runtime knows; one per process. Its functions are called with
-/// `mutex` held.
+/// Held during every call.
+std::recursive_mutex& one_at_a_time();
+
+/// Everything that the stand-in of the HIP runtime knows; one per process. Used with `one_at_a_time` held.
 ///
 /// Environment: `KERNELSEARCH_STANDIN_DEVICES` (1), `_WARP` (64; 32), `_MEMORY` (bytes of a device, 4 GiB),
 /// `_ORDER` (forward; reverse or shuffle: in which order threads take turns), `_FAIL` (see Injection),
@@ -47,6 +49,8 @@ struct RecordedEvent {
 class Runtime {
  public:
   static Runtime& instance();
+  /// Forgets everything, so that the next call reads the environment again; not while a call is under way.
+  static void reset();
 
   /// Begins a call: the sticky error or a planned one, else 0.
   [[nodiscard]] int enter(const char* function);
@@ -54,7 +58,6 @@ class Runtime {
                            void** parameters);
   [[nodiscard]] bool is_device(int device) const { return device >= 0 && device < devices; }
 
-  std::recursive_mutex mutex;
   int devices = 1;
   unsigned warp = 64;
   Order order = Order::forward;

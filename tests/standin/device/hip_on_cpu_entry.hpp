@@ -42,12 +42,17 @@ const void* address(F* kernel) {
 }  // namespace kernelsearch_standin
 
 /// Generated behind the source for the name expression of this number.
-#define KERNELSEARCH_STANDIN_ENTRY(number, ...)                                                        \
-  extern "C"                                                                                           \
-      __attribute__((visibility("default"), used)) void kernelsearch_standin_call_##number(void** p) { \
-    ::kernelsearch_standin::call(&__VA_ARGS__, p);                                                     \
-  }                                                                                                    \
-  extern "C" __attribute__((visibility("default"), used))                                              \
-  const void* kernelsearch_standin_kernel_##number() {                                                 \
-    return ::kernelsearch_standin::address(&__VA_ARGS__);                                              \
+#define KERNELSEARCH_STANDIN_ENTRY(number, ...)                                                    \
+  extern "C" __attribute__((visibility("default"), used)) void kernelsearch_standin_call_##number( \
+      void** kernelsearch_standin_p) {                                                             \
+    ::kernelsearch_standin::call(&__VA_ARGS__, kernelsearch_standin_p);                            \
+  }                                                                                                \
+  extern "C" __attribute__((visibility("default"), used))                                          \
+  const void* kernelsearch_standin_kernel_##number() {                                             \
+    return ::kernelsearch_standin::address(&__VA_ARGS__);                                          \
+  }
+/// Generated with it where the kernel has __launch_bounds__.
+#define KERNELSEARCH_STANDIN_BOUND(number, threads)                                                        \
+  extern "C" __attribute__((visibility("default"), used)) unsigned kernelsearch_standin_bound_##number() { \
+    return threads;                                                                                        \
   }

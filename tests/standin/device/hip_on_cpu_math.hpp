@@ -100,11 +100,11 @@ inline typename kernelsearch_standin::If<kernelsearch_standin::is_real<T>, bool>
   return __builtin_isfinite(x);
 }
 template <class A, class B>
-constexpr auto min(A a, B b) -> decltype(true ? a : b) {
+constexpr auto min(A a, B b) -> decltype(true ? A() : B()) {
   return b < a ? b : a;
 }
 template <class A, class B>
-constexpr auto max(A a, B b) -> decltype(true ? a : b) {
+constexpr auto max(A a, B b) -> decltype(true ? A() : B()) {
   return a < b ? b : a;
 }
 
