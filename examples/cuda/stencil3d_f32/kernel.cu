@@ -78,6 +78,10 @@ __device__ __forceinline__ void store(float* v, const Box& box, int x, int y, in
       asm volatile("st.global" TEXT(STORE) ".f32 [%0], %1;" ::"l"(to + w), "f"(p.v[w]) : "memory");
 }
 
+#if EXCHANGE == 2
+__shared__ alignas(16) float copies[2][BLOCK_Y * LINES][BLOCK_X * WIDTH];
+#endif
+
 struct Plane {
   Pack p[LINES];
 };
@@ -97,9 +101,6 @@ __device__ __forceinline__ void walk(const Box& box, float* v, float center, flo
   const int y = (static_cast<int>(blockIdx.y) * BLOCK_Y + ty) * LINES;
   const int first = static_cast<int>(blockIdx.z) * DEPTH;
   const int last = min(first + DEPTH, box.nz);
-#if EXCHANGE == 2
-  __shared__ alignas(16) float copies[2][BLOCK_Y * LINES][BLOCK_X * WIDTH];
-#endif
   Plane before = plane<Whole>(box, x, y, first - 1);
   Plane now = plane<Whole>(box, x, y, first);
   Plane after, later;
