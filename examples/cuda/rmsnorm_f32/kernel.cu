@@ -12,6 +12,7 @@
 
 constexpr int capacity = 4096;  // columns that a group holds on the chip
 constexpr int vectors = (capacity + ROW_THREADS * WIDTH - 1) / (ROW_THREADS * WIDTH);
+[[maybe_unused]] constexpr bool exact = vectors * ROW_THREADS * WIDTH == capacity;
 constexpr int warps = ROW_THREADS / 32;
 constexpr int unroll_count = UNROLL;  // the pragma expands no macro
 
@@ -290,10 +291,9 @@ __device__ __forceinline__ unsigned shared_address(const void* p) {
 template <bool Full>
 __device__ __forceinline__ void through_shared(Group& group, const float* x, float* y, Parameters parameters,
                                                int count, int cols, float epsilon) {
-  extern __shared__ __align__(128) float ring[];
-  __shared__ alignas(8) uint64_t barriers[GROUPS][STAGES];
-  float* const slots = ring + static_cast<size_t>(group.index) * STAGES * ROWS * capacity;
-  uint64_t* const full = barriers[group.index];
+  extern __shared__ __align__(128) float ring[];  // behind 1 KiB of barriers
+  float* const slots = ring + 256 + group.index * STAGES * ROWS * capacity;
+  uint64_t* const full = reinterpret_cast<uint64_t*>(ring) + group.index * STAGES;
   const Steps steps = steps_of(group, count);
   uint64_t policy = 0;
   if (EVICT_FIRST) asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -454,13 +454,13 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS* GROUPS, MIN_BLOCKS)
     in_two_passes<WIDTH>(group, x, y, parameters, rows, cols, epsilon);
   } else {
 #if STRATEGY == 1
-    if (cols == capacity)
-      through_shared<true>(group, x, y, parameters, rows, cols, epsilon);
+    if (exact && cols == capacity)
+      through_shared<exact>(group, x, y, parameters, rows, cols, epsilon);
     else
       through_shared<false>(group, x, y, parameters, rows, cols, epsilon);
 #elif STRATEGY == 0
-    if (cols == capacity)
-      in_registers<true>(group, x, y, parameters, rows, cols, epsilon);
+    if (exact && cols == capacity)
+      in_registers<exact>(group, x, y, parameters, rows, cols, epsilon);
     else
       in_registers<false>(group, x, y, parameters, rows, cols, epsilon);
 #endif

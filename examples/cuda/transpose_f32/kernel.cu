@@ -219,7 +219,7 @@ __device__ __forceinline__ void all_tiles(const float* x, float* y, int rows, in
 
 /// For sides that WIDTH does not divide, in few registers.
 __device__ __forceinline__ void plain(const float* x, float* y, int rows, int cols) {
-  __shared__ float small[32][33];
+  auto* const small = reinterpret_cast<float(*)[33]>(tiles);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int down = (rows + 31) / 32, across = (cols + 31) / 32;
   for (int tile = static_cast<int>(blockIdx.x); tile < down * across; tile += static_cast<int>(gridDim.x)) {
