@@ -22,6 +22,7 @@ constexpr int A_STEP = A_LOAD == 0 ? 4 : 1;  // values of k that one load of A's
 constexpr int A_VECTORS = (BM * BK / 4 + THREADS - 1) / THREADS;
 
 static_assert(BM % WARP_M == 0 && BN % WARP_N == 0 && BK % 4 == 0 && STAGES >= 2 && THREADS <= 1024);
+static_assert(BK / A_STEP % FRAGMENTS == 0, "a slice's last fragment would be overwritten by the next slice's first");
 
 __device__ __forceinline__ void copy16(float* to, const float* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
