@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention, forward: O = softmax(scale * Q K^T) V for every head; arrays are heads x s x 128, half precision,
-// sums in single precision. CAUSAL: row i sees keys 0..i only.
+// Attention, forward: O = softmax(scale * Q K^T) V for every head; arrays are heads x s x 128, half
+// precision, sums in single precision. CAUSAL: row i sees keys 0..i only.
 //
-// FlashAttention-3 (Shah et al., 2024) for Hopper: one producer warp copies tiles by TMA into a ring of shared
-// memory slots; CONSUMERS warpgroups hold 64 query rows each and run both products by wgmma with an online
-// softmax in registers between them. OVERLAP issues the scores of the next tile before the softmax of this one;
-// PINGPONG lets one warpgroup's products run under another's softmax.
+// FlashAttention-3 (Shah et al., 2024) for Hopper: one producer warp copies tiles by TMA into a ring of
+// shared memory slots; CONSUMERS warpgroups hold 64 query rows each and run both products by wgmma with an
+// online softmax in registers between them. OVERLAP issues the scores of the next tile before the softmax of
+// this one; PINGPONG lets one warpgroup's products run under another's softmax. With CLUSTER 2, two blocks
+// work on neighbouring rows of one head; each copies one half of every tile of K and V, to both.
 #include <cuda_fp16.h>
 
 #ifndef CAUSAL
-#define CAUSAL 0
+#  define CAUSAL 0
 #endif
 
 #ifndef KERNELSEARCH_TENSOR_MAP
-#define KERNELSEARCH_TENSOR_MAP
+#  define KERNELSEARCH_TENSOR_MAP
 struct alignas(64) CUtensorMap {
   unsigned long long opaque[16];
 };
@@ -31,26 +32,27 @@ constexpr int row_bytes = 128;  // of a half tile: a tile lies as columns 0..63,
 constexpr int query_bytes = block_rows * 2 * row_bytes;
 constexpr int slot_bytes = BN * 2 * row_bytes;
 constexpr int barrier_offset = query_bytes + SLOTS * slot_bytes;
-// Masked scores. A power of two, so that its product with the scale is exact and fully masked rows stay finite.
+// Masked scores. A power of two, so that its product with the scale is exact and fully masked rows stay
+// finite.
 constexpr float masked_score = -1.2676506002282294e30f;
 
 // What each role keeps of the registers that the block has at its start.
 #if CONSUMERS == 3
-#define PRODUCER_REGISTERS 32
-#define CONSUMER_REGISTERS 160
+#  define PRODUCER_REGISTERS 32
+#  define CONSUMER_REGISTERS 160
 #elif CONSUMERS == 2
-#define PRODUCER_REGISTERS 24
-#define CONSUMER_REGISTERS 240
+#  define PRODUCER_REGISTERS 24
+#  define CONSUMER_REGISTERS 240
 #elif BLOCKS_PER_SM == 2
-#define PRODUCER_REGISTERS 24
-#define CONSUMER_REGISTERS 232
+#  define PRODUCER_REGISTERS 24
+#  define CONSUMER_REGISTERS 232
 #endif
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
-#define OUT8(r, i)                                                                                     \
-  "+f"(r[i]), "+f"(r[i + 1]), "+f"(r[i + 2]), "+f"(r[i + 3]), "+f"(r[i + 4]), "+f"(r[i + 5]), "+f"(r[i + 6]), \
-      "+f"(r[i + 7])
+#define OUT8(r, i)                                                                            \
+  "+f"(r[i]), "+f"(r[i + 1]), "+f"(r[i + 2]), "+f"(r[i + 3]), "+f"(r[i + 4]), "+f"(r[i + 5]), \
+      "+f"(r[i + 6]), "+f"(r[i + 7])
 #define LIST0 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define LIST8 "%8, %9, %10, %11, %12, %13, %14, %15"
 #define LIST16 "%16, %17, %18, %19, %20, %21, %22, %23"
@@ -66,60 +68,77 @@ constexpr float masked_score = -1.2676506002282294e30f;
 
 // wgmma's register list, inputs and flag for BN columns, which are BN / 2 registers.
 #if BN == 32
-#define SCORE_LIST LIST0 ", " LIST8
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8)
-#define SCORE_INPUTS "%16, %17"
-#define SCORE_FLAG "%18"
+#  define SCORE_LIST LIST0 ", " LIST8
+#  define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8)
+#  define SCORE_INPUTS "%16, %17"
+#  define SCORE_FLAG "%18"
 #elif BN == 48
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16)
-#define SCORE_INPUTS "%24, %25"
-#define SCORE_FLAG "%26"
+#  define SCORE_LIST LIST0 ", " LIST8 ", " LIST16
+#  define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16)
+#  define SCORE_INPUTS "%24, %25"
+#  define SCORE_FLAG "%26"
 #elif BN == 64
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24)
-#define SCORE_INPUTS "%32, %33"
-#define SCORE_FLAG "%34"
+#  define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24
+#  define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24)
+#  define SCORE_INPUTS "%32, %33"
+#  define SCORE_FLAG "%34"
 #elif BN == 80
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32)
-#define SCORE_INPUTS "%40, %41"
-#define SCORE_FLAG "%42"
+#  define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32
+#  define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32)
+#  define SCORE_INPUTS "%40, %41"
+#  define SCORE_FLAG "%42"
 #elif BN == 96
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40)
-#define SCORE_INPUTS "%48, %49"
-#define SCORE_FLAG "%50"
+#  define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40
+#  define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40)
+#  define SCORE_INPUTS "%48, %49"
+#  define SCORE_FLAG "%50"
 #elif BN == 112
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48)
-#define SCORE_INPUTS "%56, %57"
-#define SCORE_FLAG "%58"
+#  define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48
+#  define SCORE_OUTPUTS(s) \
+    OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48)
+#  define SCORE_INPUTS "%56, %57"
+#  define SCORE_FLAG "%58"
 #elif BN == 128
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56)
-#define SCORE_INPUTS "%64, %65"
-#define SCORE_FLAG "%66"
+#  define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56
+#  define SCORE_OUTPUTS(s) \
+    OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56)
+#  define SCORE_INPUTS "%64, %65"
+#  define SCORE_FLAG "%66"
 #elif BN == 144
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), OUT8(s, 64)
-#define SCORE_INPUTS "%72, %73"
-#define SCORE_FLAG "%74"
+#  define SCORE_LIST \
+    LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64
+#  define SCORE_OUTPUTS(s)                                                                                \
+    OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), \
+        OUT8(s, 64)
+#  define SCORE_INPUTS "%72, %73"
+#  define SCORE_FLAG "%74"
 #elif BN == 160
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64 ", " LIST72
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), OUT8(s, 64), OUT8(s, 72)
-#define SCORE_INPUTS "%80, %81"
-#define SCORE_FLAG "%82"
+#  define SCORE_LIST                                                                                     \
+    LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64 \
+          ", " LIST72
+#  define SCORE_OUTPUTS(s)                                                                                \
+    OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), \
+        OUT8(s, 64), OUT8(s, 72)
+#  define SCORE_INPUTS "%80, %81"
+#  define SCORE_FLAG "%82"
 #elif BN == 176
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64 ", " LIST72 ", " LIST80
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), OUT8(s, 64), OUT8(s, 72), OUT8(s, 80)
-#define SCORE_INPUTS "%88, %89"
-#define SCORE_FLAG "%90"
+#  define SCORE_LIST                                                                                     \
+    LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64 \
+          ", " LIST72 ", " LIST80
+#  define SCORE_OUTPUTS(s)                                                                                \
+    OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), \
+        OUT8(s, 64), OUT8(s, 72), OUT8(s, 80)
+#  define SCORE_INPUTS "%88, %89"
+#  define SCORE_FLAG "%90"
 #elif BN == 192
-#define SCORE_LIST LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64 ", " LIST72 ", " LIST80 ", " LIST88
-#define SCORE_OUTPUTS(s) OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), OUT8(s, 64), OUT8(s, 72), OUT8(s, 80), OUT8(s, 88)
-#define SCORE_INPUTS "%96, %97"
-#define SCORE_FLAG "%98"
+#  define SCORE_LIST                                                                                     \
+    LIST0 ", " LIST8 ", " LIST16 ", " LIST24 ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 ", " LIST64 \
+          ", " LIST72 ", " LIST80 ", " LIST88
+#  define SCORE_OUTPUTS(s)                                                                                \
+    OUT8(s, 0), OUT8(s, 8), OUT8(s, 16), OUT8(s, 24), OUT8(s, 32), OUT8(s, 40), OUT8(s, 48), OUT8(s, 56), \
+        OUT8(s, 64), OUT8(s, 72), OUT8(s, 80), OUT8(s, 88)
+#  define SCORE_INPUTS "%96, %97"
+#  define SCORE_FLAG "%98"
 #endif
 
 __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
@@ -131,7 +150,8 @@ __device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t arrivals
 }
 
 __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
@@ -151,17 +171,51 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
   }
 }
 
+/// Arrives at the barrier of the same place in a block of the cluster.
+__device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t block) {
+  asm volatile(
+      "{\n.reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(block)
+      : "memory");
+}
+
+__device__ __forceinline__ uint32_t cluster_rank() {
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 /// Copies one box at (column, row, head) of a map into shared memory.
 __device__ __forceinline__ void copy_in(uint32_t target, const CUtensorMap& map, uint32_t barrier, int column,
                                         int row, int head) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+      "%5}], "
       "[%2];" ::"r"(target),
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(column), "r"(row), "r"(head)
       : "memory");
 }
 
-__device__ __forceinline__ void copy_out(const CUtensorMap& map, uint32_t source, int column, int row, int head) {
+/// The same, into shared memory of both blocks of the cluster; each one's barrier hears of it.
+__device__ __forceinline__ void copy_in_both(uint32_t target, const CUtensorMap& map, uint32_t barrier,
+                                             int column, int row, int head) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], "
+      "[%1, {%3, %4, %5}], [%2], %6;" ::"r"(target),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(column), "r"(row), "r"(head),
+      "h"(static_cast<uint16_t>(3))
+      : "memory");
+}
+
+__device__ __forceinline__ void copy_out(const CUtensorMap& map, uint32_t source, int column, int row,
+                                         int head) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
                    reinterpret_cast<uint64_t>(&map)),
                "r"(source), "r"(column), "r"(row), "r"(head)
@@ -175,8 +229,12 @@ __device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address, uint32_t
          ((address & 0x3FFFF) >> 4);
 }
 
-__device__ __forceinline__ void products_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void products_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void products_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 template <int Pending>
 __device__ __forceinline__ void products_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
@@ -199,19 +257,19 @@ __device__ __forceinline__ void multiply_scores(float (&s)[BN / 2], uint64_t q, 
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " SCORE_FLAG
                ", 0;\n"
                "wgmma.mma_async.sync.aligned.m64n" TEXT(BN) "k16.f32.f16.f16 {" SCORE_LIST "}, " SCORE_INPUTS
-               ", p, 1, 1, 0, 0;\n}"
+                                                            ", p, 1, 1, 0, 0;\n}"
                : SCORE_OUTPUTS(s)
                : "l"(q), "l"(k), "r"(accumulate));
 }
 
 /// o += weights of 16 keys times their rows of V, which is read along its columns.
-__device__ __forceinline__ void multiply_values(float (&o)[64], uint32_t p0, uint32_t p1, uint32_t p2, uint32_t p3,
-                                                uint64_t v) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" LIST0 ", " LIST8 ", " LIST16 ", " LIST24
-               ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56
-               "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
-               : OUT8(o, 0), OUT8(o, 8), OUT8(o, 16), OUT8(o, 24), OUT8(o, 32), OUT8(o, 40), OUT8(o, 48), OUT8(o, 56)
-               : "r"(p0), "r"(p1), "r"(p2), "r"(p3), "l"(v));
+__device__ __forceinline__ void multiply_values(float (&o)[64], uint32_t p0, uint32_t p1, uint32_t p2,
+                                                uint32_t p3, uint64_t v) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" LIST0 ", " LIST8 ", " LIST16 ", " LIST24
+      ", " LIST32 ", " LIST40 ", " LIST48 ", " LIST56 "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+      : OUT8(o, 0), OUT8(o, 8), OUT8(o, 16), OUT8(o, 24), OUT8(o, 32), OUT8(o, 40), OUT8(o, 48), OUT8(o, 56)
+      : "r"(p0), "r"(p1), "r"(p2), "r"(p3), "l"(v));
 }
 
 __device__ __forceinline__ float exp2_unit(float x) {
@@ -265,22 +323,28 @@ struct Ring {
   }
 };
 
+/// The number of this block's (or cluster's) tile of a round.
+__device__ __forceinline__ int number_of(int round, int round_tiles) {
+  const int place = blockIdx.x / CLUSTER;
+  return round * round_tiles + (SNAKE && round % 2 == 1 ? round_tiles - 1 - place : place);
+}
+
 struct Tile {
   int row, head, key_blocks;
 };
 
-/// The tile of a number. Tiles of HEAD_GROUP heads are neighbours, so that their keys stay in the cache; among
-/// them, those with the most keys come first.
-__device__ __forceinline__ Tile tile_of(int number, int s, int heads) {
-  const int row_tiles = (s + block_rows - 1) / block_rows;
+/// The tile of a number. Tiles of HEAD_GROUP heads are neighbours, so that their keys stay in the cache;
+/// among them, those with the most keys come first.
+__device__ __forceinline__ Tile tile_of(int number, int s, int heads, int rank) {
+  const int row_tiles = (s + CLUSTER * block_rows - 1) / (CLUSTER * block_rows);
   const int group = number / (HEAD_GROUP * row_tiles);
   const int rest = number - group * (HEAD_GROUP * row_tiles);
   const int members = min(HEAD_GROUP, heads - group * HEAD_GROUP);
   int tile = rest / members;
   const int head = group * HEAD_GROUP + rest - tile * members;
   if (CAUSAL) tile = row_tiles - 1 - tile;
-  const int keys = CAUSAL ? min(s, (tile + 1) * block_rows) : s;
-  return {tile * block_rows, head, (keys + BN - 1) / BN};
+  const int keys = CAUSAL ? min(s, (tile + 1) * (CLUSTER * block_rows)) : s;
+  return {(tile * CLUSTER + rank) * block_rows, head, (keys + BN - 1) / BN};
 }
 
 /// The running softmax of one thread's two rows: `row` and `row + 8` of its warp's sixteen.
@@ -360,7 +424,11 @@ struct Consumer {
   }
 
   __device__ __forceinline__ void release(uint32_t slot) const {
+#if CLUSTER == 1
     if (lane == 0) barrier_arrive(empty + 8 * slot);
+#else
+    if (lane < CLUSTER) barrier_arrive_at(empty + 8 * slot, lane);
+#endif
   }
 
   __device__ __forceinline__ void scores(float (&s)[BN / 2], uint32_t slot) const {
@@ -382,7 +450,8 @@ struct Consumer {
     products_fence();
 #pragma unroll
     for (int i = 0; i < BN / 16; ++i) {
-      multiply_values(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], value + i * (16 * row_bytes >> 4));
+      multiply_values(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3],
+                      value + i * (16 * row_bytes >> 4));
     }
     products_commit();
   }
@@ -467,18 +536,24 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
   const uint32_t full = query_full + 16;
   const uint32_t empty = full + 8 * SLOTS;
   const uint32_t group = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
-  const int tiles = (s + block_rows - 1) / block_rows * heads;
+  const int rank = CLUSTER == 1 ? 0 : cluster_rank();
+  const int tiles = (s + CLUSTER * block_rows - 1) / (CLUSTER * block_rows) * heads;
+  const int round_tiles = gridDim.x / CLUSTER;
 
   if (threadIdx.x == 0) {
     barrier_init(query_full, 1);
     barrier_init(query_empty, 4 * CONSUMERS);
     for (int i = 0; i < SLOTS; ++i) {
       barrier_init(full + 8 * i, 1);
-      barrier_init(empty + 8 * i, 4 * CONSUMERS);
+      barrier_init(empty + 8 * i, CLUSTER * 4 * CONSUMERS);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
+#if CLUSTER == 1
   __syncthreads();
+#else
+  cluster_sync();
+#endif
 
   if (group == 0) {
 #ifdef PRODUCER_REGISTERS
@@ -492,12 +567,18 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
         const uint32_t target = slots + ring.slot * slot_bytes;
         barrier_wait(empty + 8 * ring.slot, ring.phase ^ 1);
         barrier_expect(barrier, slot_bytes);
+#if CLUSTER == 1
         copy_in(target, map, barrier, 0, row, head);
         copy_in(target + slot_bytes / 2, map, barrier, 64, row, head);
+#else
+        copy_in_both(target + rank * (slot_bytes / 2), map, barrier, 64 * rank, row, head);
+#endif
         ring.advance();
       };
-      for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
-        const Tile tile = tile_of(number, s, heads);
+      for (int round = 0; round * round_tiles < tiles; ++round) {
+        const int number = number_of(round, round_tiles);
+        if (number >= tiles) continue;
+        const Tile tile = tile_of(number, s, heads, rank);
         barrier_wait(query_empty, query_phase ^ 1);
         barrier_expect(query_full, query_bytes);
         copy_in(base, map_q, query_full, 0, tile.row, tile.head);
@@ -525,8 +606,10 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
     if (consumer.group == CONSUMERS - 1) consumer.turn_end();
 
     uint32_t query_phase = 0;
-    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
-      const Tile tile = tile_of(number, s, heads);
+    for (int round = 0; round * round_tiles < tiles; ++round) {
+      const int number = number_of(round, round_tiles);
+      if (number >= tiles) continue;
+      const Tile tile = tile_of(number, s, heads, rank);
       const int group_row = tile.row + consumer.group * rows_per_group;
       const int row = group_row + warp * 16 + lane / 4;
       const int unmasked = CAUSAL ? min(group_row + 1, s) / BN : s / BN;
@@ -594,13 +677,14 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
       for (int r = 0; r < 2; ++r) inverse[r] = 1.0f / quad_sum(softmax.sum[r]);
       uint32_t words[32];  // pairs of columns; even ones of `row`, odd ones of `row + 8`
 #pragma unroll
-      for (int i = 0; i < 32; ++i) words[i] = pack(output[2 * i] * inverse[i % 2], output[2 * i + 1] * inverse[i % 2]);
+      for (int i = 0; i < 32; ++i)
+        words[i] = pack(output[2 * i] * inverse[i % 2], output[2 * i + 1] * inverse[i % 2]);
 
 #if EPILOGUE == 0
       // Four bytes a thread, sixteen a row.
       uint32_t* const target =
           reinterpret_cast<uint32_t*>(o + (static_cast<int64_t>(tile.head) * s + row) * head_size) + lane % 4;
-#pragma unroll
+#  pragma unroll
       for (int i = 0; i < 16; ++i) {
         if (row < s) target[4 * i] = words[2 * i];
         if (row + 8 < s) target[8 * head_size / 2 + 4 * i] = words[2 * i + 1];
@@ -609,14 +693,15 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
       // Transposed among four threads first: sixteen bytes a thread, 64 a row.
       uint4* const target =
           reinterpret_cast<uint4*>(o + (static_cast<int64_t>(tile.head) * s + row) * head_size) + lane % 4;
-#pragma unroll
+#  pragma unroll
       for (int i = 0; i < 4; ++i) {
-#pragma unroll
+#  pragma unroll
         for (int r = 0; r < 2; ++r) {
-          uint32_t w[4] = {words[8 * i + r], words[8 * i + 2 + r], words[8 * i + 4 + r], words[8 * i + 6 + r]};
-#pragma unroll
+          uint32_t w[4] = {words[8 * i + r], words[8 * i + 2 + r], words[8 * i + 4 + r],
+                           words[8 * i + 6 + r]};
+#  pragma unroll
           for (int step = 1; step <= 2; step *= 2) {
-#pragma unroll
+#  pragma unroll
             for (int a = 0; a < 4; ++a) {
               if ((a & step) != 0) continue;
               const bool upper = (lane & step) != 0;
@@ -632,7 +717,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
       // Through this warpgroup's own rows of the query tile, which only it read, and out by TMA.
       const uint32_t rows = base + consumer.group * rows_per_group * row_bytes;
       const uint32_t line = rows + (warp * 16 + lane % 16) * row_bytes;
-#pragma unroll
+#  pragma unroll
       for (int i = 0; i < 8; ++i) {
         const uint32_t chunk = (2 * (i % 4) + lane / 16) ^ (lane % 8);
         asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
@@ -653,4 +738,9 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 #endif
     }
   }
+#if CLUSTER > 1
+  // A block stays until the other one writes and arrives here no more.
+  __syncwarp();
+  cluster_sync();
+#endif
 }

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention in two passes over the keys: the greatest score of each row, then the weighted sum. A block of 16 x 16
-// threads has 16 query rows of one head; a thread has one score of each 16 keys, and eight columns of the output.
+// Attention in two passes over the keys: the greatest score of each row, then the weighted sum. A block of 16
+// x 16 threads has 16 query rows of one head; a thread has one score of each 16 keys, and eight columns of
+// the output.
 #ifndef CAUSAL
-#define CAUSAL 1
+#  define CAUSAL 1
 #endif
 
 template <int Bytes>
@@ -30,7 +31,8 @@ extern "C" __global__ void attention_reference(int s, int heads, real scale, con
   const long long head = static_cast<long long>(blockIdx.y) * s * d;
   const int end = CAUSAL ? min(s, first + 16) : s;
 
-  for (int c = x; c < d; c += 16) query[y][c] = row < s ? Sum(q[head + static_cast<long long>(row) * d + c]) : Sum(0);
+  for (int c = x; c < d; c += 16)
+    query[y][c] = row < s ? Sum(q[head + static_cast<long long>(row) * d + c]) : Sum(0);
 
   Sum highest = Sum(-1e30);
   Sum sum = Sum(0);
@@ -70,6 +72,7 @@ extern "C" __global__ void attention_reference(int s, int heads, real scale, con
     }
   }
   if (row < s) {
-    for (int i = 0; i < d / 16; ++i) o[head + static_cast<long long>(row) * d + x + 16 * i] = real(result[i] / sum);
+    for (int i = 0; i < d / 16; ++i)
+      o[head + static_cast<long long>(row) * d + x + 16 * i] = real(result[i] / sum);
   }
 }
