@@ -340,6 +340,14 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
           }
         }
       }
+      // The block may not leave before the others of its cluster have arrived at its barriers for the last time.
+      for (int i = 0; cluster_size > 1 && i < STAGES; ++i) {
+        barrier_wait(empty + 8 * stage, parity ^ 1);
+        if (++stage == STAGES) {
+          stage = 0;
+          parity ^= 1;
+        }
+      }
     }
   } else {
     if (moves_registers) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiply_registers));
@@ -463,6 +471,4 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
     }
     if (TMA_STORE && thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
-  // A block may not leave while others still copy into it or arrive at its barriers.
-  if (cluster_size > 1) cluster_sync();
 }
