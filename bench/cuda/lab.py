@@ -120,7 +120,7 @@ class Tunable:
         if isinstance(form, str):
             return list(evaluate(form, {}))
         if isinstance(form, list):
-            return [evaluate(v, {}) if False else v for v in form]
+            return list(form)
         if isinstance(form, dict):
             if "range" in form:
                 bounds = [whole(v, {}, self.name) for v in form["range"]]
@@ -553,7 +553,6 @@ class Driver:
         self.lib.cuLaunchKernelEx.argtypes = [ctypes.POINTER(LaunchConfig), ctypes.c_void_p, ctypes.c_void_p,
                                               ctypes.c_void_p]
         self.lib.cuFuncSetAttribute.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
-        self.lib.cuFuncGetAttribute.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
         self.lib.cuFuncGetAttribute.argtypes = [ctypes.POINTER(ctypes.c_int), ctypes.c_int, ctypes.c_void_p]
         self.lib.cuModuleGetFunction.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
         self.lib.cuModuleUnload.argtypes = [ctypes.c_void_p]
@@ -1392,8 +1391,8 @@ class Worker:
         return process, ours
 
     def start(self):
-        self.process, self.connection = self.spare
-        self.spare = self.fresh()
+        self.process, self.connection = self.spare or self.fresh()
+        self.spare = None
         self.connection.send(self.options)
         if not self.connection.poll(180):
             raise RuntimeError("the GPU worker does not start")
@@ -1401,6 +1400,7 @@ class Worker:
         if "fatal" in answer:
             raise RuntimeError("the GPU worker: " + answer["fatal"])
         self.about = answer["about"]
+        self.spare = self.fresh()  # only now, so that the two do not load torch at the same time
 
     def stop(self):
         for process, connection in filter(None, (self.spare, (self.process, self.connection)
@@ -1508,8 +1508,6 @@ class Session:
                        "seed": arguments.seed, "flush": arguments.flush, "warm_up": arguments.warm_up,
                        "reference": {}}
             self.worker = Worker(arguments.folder, options)
-            if self.arch and self.problem.reference:
-                pass
             self.worker.start()
             about = self.worker.about
             print(f"{about['name']}, {about['multiprocessors']} multiprocessors, torch {about['torch']} "
