@@ -26,6 +26,7 @@ import multiprocessing
 import os
 import random
 import re
+import signal
 import statistics
 import sys
 import time
@@ -617,7 +618,7 @@ class Lab:
         torch.cuda.init()
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
-        torch.set_float32_matmul_precision("highest")
+        torch.backends.cudnn.benchmark = True
         self.device = torch.device("cuda", 0)
         torch.zeros(1, device=self.device).sum().item()
         self.driver = Driver()
@@ -628,8 +629,9 @@ class Lab:
                       "bool": torch.uint8}
         self.flush_buffer = torch.empty(256 << 20, dtype=torch.uint8, device=self.device)
         self.draws, self.references, self.sets = {}, {}, {}
-        self.reference_modules = {}
-        self.serial = 0
+        self.reference_modules, self.library_calls, self.lows = {}, {}, {}
+        self.generator = torch.Generator(device=self.device)
+        self.generator.manual_seed(options["seed"])
 
     def about(self):
         p = self.torch.cuda.get_device_properties(0)
@@ -680,8 +682,8 @@ class Lab:
 
     # ---- inputs
 
-    def fill(self, argument, view, kind, seed):
-        """New contents for an input: kind is random, edge or ill."""
+    def fill(self, argument, view, kind, seed=None):
+        """New contents for an input: kind is random, edge or ill; without a seed, other ones each time."""
         torch = self.torch
         t, n = argument["type"], view.numel()
         init = argument.get("init") or "uniform"
@@ -696,8 +698,10 @@ class Lab:
                       "u16": 65536, "bool": 2}.get(t, 2 ** 31)
             view.copy_((torch.arange(n, device=self.device) % period).to(view.dtype))
             return
-        generator = torch.Generator(device=self.device)
-        generator.manual_seed(seed)
+        generator = self.generator
+        if seed is not None:
+            generator = torch.Generator(device=self.device)
+            generator.manual_seed(seed)
         if init == "permutation":
             view.copy_(torch.randperm(n, device=self.device, generator=generator).to(view.dtype))
             return
@@ -739,10 +743,12 @@ class Lab:
                 view.copy_(torch.randint(low, high, (n,), device=self.device, generator=generator).to(view.dtype))
 
     def below(self, dtype, high):
-        torch = self.torch
-        h = torch.tensor(float(high), dtype=dtype)
-        return float(torch.nextafter(h.to(torch.float64), torch.tensor(-math.inf, dtype=torch.float64))) \
-            if dtype == torch.float64 else float(h) - abs(float(h)) * torch.finfo(dtype).eps / 2
+        """The greatest number of the type below `high`, or nearly."""
+        key = (dtype, high)
+        if key not in self.lows:
+            h = float(self.torch.tensor(float(high), dtype=dtype))
+            self.lows[key] = h - abs(h) * self.torch.finfo(dtype).eps / 2 if h else -1e-7
+        return self.lows[key]
 
     def fill_edge(self, view, floating, low, high, seed):
         torch = self.torch
@@ -1104,13 +1110,12 @@ class Lab:
         """New random inputs and poisoned outputs for a set, enqueued."""
         p = self.problem
         arrays = sets[which]["arrays"]
-        for i, a in enumerate(p.arguments):
+        for a in p.arguments:
             if not p.is_array(a):
                 continue
             role = a.get("role") or "in"
             if role in ("in", "inout"):
-                self.serial += 1
-                self.fill(a, arrays[a["name"]], "random", (self.serial * 7919 + i) & 0x7fffffff)
+                self.fill(a, arrays[a["name"]], "random")
             elif role == "out":
                 self.poison(arrays[a["name"]])
 
@@ -1215,6 +1220,7 @@ class Lab:
         names = {**shape["variables"], **config}
         result = {"verdict": "ok"}
         module = Module(self.driver, request["built"])
+        hung = False
         try:
             resources = []
             for step in p.active_steps(names):
@@ -1258,17 +1264,24 @@ class Lab:
                         result[mode].setdefault("library", {})[label] = entry
                 if request.get("library"):
                     result["library_check"] = self.check_libraries(shape)
+        except TimedOut:
+            hung = True  # unloading would wait for the kernel
+            raise
         finally:
-            module.unload()
+            if not hung:
+                module.unload()
         return result
 
     def libraries(self, shape):
-        found = []
+        if shape["name"] in self.library_calls:
+            return self.library_calls[shape["name"]]
+        found = self.library_calls[shape["name"]] = []
         for label, builder in library_of(self.problem):
             try:
                 function = builder(self.torch, shape["variables"], self.problem)
-                sets = [self.buffers(shape, self.problem.space.complete({}), 0)[0]]
-                function(sets[0])
+                arrays = self.buffers(shape, self.problem.space.complete({}), 0)[0]
+                self.refresh([{"arrays": arrays}], 0)
+                function(arrays)
                 self.sync(60)
                 found.append((label, lambda s, f=function: f(s["arrays"])))
             except CudaError:
@@ -1320,8 +1333,32 @@ def ratio_interval(ours, theirs, rounds=2000):
     return ratio, [values[int(0.025 * len(values))], values[int(0.975 * len(values))]]
 
 
+def die_with_parent():
+    """No process is left behind when this program is killed."""
+    try:
+        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)
+    except (OSError, AttributeError):
+        pass
+
+
+def device_arch():
+    """Like sm_90a, asked of the driver without a context; None without a GPU."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    device, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    if cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0):
+        return None
+    if cuda.cuDeviceGetAttribute(ctypes.byref(major), 75, device) or \
+            cuda.cuDeviceGetAttribute(ctypes.byref(minor), 76, device):
+        return None
+    return f"sm_{major.value}{minor.value}" + ("a" if major.value >= 9 else "")
+
+
 def worker_main(connection, folder):
     """The worker's loop: the first message starts the GPU, later ones are jobs. A failed one ends it."""
+    die_with_parent()
     try:
         import torch  # noqa: F401 (a spare worker has this behind it)
         options = connection.recv()
@@ -1391,9 +1428,19 @@ class Worker:
         return process, ours
 
     def start(self):
+        self.begin()
+        self.ready()
+
+    def begin(self):
         self.process, self.connection = self.spare or self.fresh()
         self.spare = None
         self.connection.send(self.options)
+        self.answered = False
+
+    def ready(self):
+        if self.answered:
+            return
+        self.answered = True
         if not self.connection.poll(180):
             raise RuntimeError("the GPU worker does not start")
         answer = self.connection.recv()
@@ -1423,7 +1470,8 @@ class Worker:
     def do(self, request, seconds):
         """The result of a job; a death or a hang is a result too."""
         if self.process is None:
-            self.start()
+            self.begin()
+        self.ready()
         try:
             self.connection.send(request)
             if not self.connection.poll(seconds):
@@ -1494,6 +1542,7 @@ class Session:
     """Compilers, worker and options of one command."""
 
     def __init__(self, arguments):
+        self.began = time.perf_counter()
         self.arguments = arguments
         self.problem = Problem(arguments.folder)
         self.default = self.problem.space.complete({})
@@ -1508,19 +1557,16 @@ class Session:
                        "seed": arguments.seed, "flush": arguments.flush, "warm_up": arguments.warm_up,
                        "reference": {}}
             self.worker = Worker(arguments.folder, options)
-            self.worker.start()
-            about = self.worker.about
-            print(f"{about['name']}, {about['multiprocessors']} multiprocessors, torch {about['torch']} "
-                  f"CUDA {about['cuda']}, {self.cores} cores", flush=True)
+            self.worker.begin()
             if not self.arch:
-                major, minor = about["capability"]
-                self.arch = f"sm_{major}{minor}" + ("a" if major >= 9 else "")
+                self.arch = self.pool.submit(device_arch).result(60)
         self.arch = self.arch or "sm_90a"
 
     def new_pool(self):
         if self.pool is not None:
             self.pool.shutdown(wait=False, cancel_futures=True)
-        self.pool = concurrent.futures.ProcessPoolExecutor(self.cores, multiprocessing.get_context("fork"))
+        self.pool = concurrent.futures.ProcessPoolExecutor(self.cores, multiprocessing.get_context("fork"),
+                                                           die_with_parent)
 
     def reference(self):
         if not self.problem.reference:
@@ -1537,6 +1583,15 @@ class Session:
         if self.worker:
             self.worker.options["reference"] = built
             self.worker.connection.send({"reference": built})
+
+    def greet(self):
+        if not self.worker:
+            return
+        self.worker.ready()
+        about = self.worker.about
+        print(f"{about['name']}, {about['multiprocessors']} multiprocessors, torch {about['torch']} "
+              f"CUDA {about['cuda']}, {self.arch}, {self.cores} cores, up after "
+              f"{time.perf_counter() - self.began:.1f} s", flush=True)
 
     def submit(self, config):
         try:
@@ -1674,6 +1729,7 @@ def command_measure(session):
     order = list(dict.fromkeys(key_of(c) for _, c, _ in jobs))
     for key in order:
         futures[key] = session.submit(json.loads(key))
+    session.greet()
     counts, results, summary = {}, [], []
     many = len(jobs) > 12
     for label, config, its_shapes in jobs:
@@ -1766,6 +1822,7 @@ def command_tune(session):
     mode = "warm" if arguments.mode == "warm" else "cold"
     rng = random.Random(arguments.seed)
     session.reference()
+    session.greet()
     began = time.perf_counter()
     end = began + arguments.tune
     seen, known, counts, failures = set(), [], {}, []
@@ -1927,13 +1984,17 @@ def row_builder(which):
     return builder
 
 
-def histogram_builder(torch, v, problem):
-    name = inputs_of(problem)[0]
-    bins = v.get("bins", 256)
+def histogram_builder(which):
+    def builder(torch, v, problem):
+        name = inputs_of(problem)[0]
+        bins = v.get("bins", 256)
 
-    def call(x):
-        return torch.bincount(x[name], minlength=bins)
-    return call
+        def call(x):
+            if which == "bincount":
+                return torch.bincount(x[name], minlength=bins)
+            return torch.histc(x[name], bins, 0, bins - 1)
+        return call
+    return builder
 
 
 def conv_builder(torch, v, problem):
@@ -1974,7 +2035,8 @@ LIBRARY = [
     (r"^rms_?norm", [("torch rms_norm", row_builder("rms_norm")), ("copy 1 GiB", copy_builder)]),
     (r"^transpose", [("torch transpose", row_builder("transpose")), ("copy 1 GiB", copy_builder)]),
     (r"^row_?sum", [("torch sum(-1)", row_builder("row_sums")), ("copy 1 GiB", copy_builder)]),
-    (r"^histogram", [("torch bincount", histogram_builder), ("copy 1 GiB", copy_builder)]),
+    (r"^histogram", [("torch bincount", histogram_builder("bincount")),
+                      ("torch histc", histogram_builder("histc")), ("copy 1 GiB", copy_builder)]),
     (r"^conv", [("cuDNN", conv_builder)]),
     (r"^attention", [("cuDNN", attention_builder("cudnn")), ("FlashAttention", attention_builder("flash"))]),
     (r".", [("copy 1 GiB", copy_builder)]),
@@ -2025,6 +2087,8 @@ def main():
     parser.add_argument("--log", action="store_true", help="show compiler logs")
     parser.add_argument("--out", help="write results as JSON")
     arguments = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     session = Session(arguments)
     try:
         if arguments.compile_only:
