@@ -30,6 +30,7 @@ import signal
 import statistics
 import sys
 import time
+import traceback
 
 # ---------------------------------------------------------------------------------------------- expressions
 
@@ -1397,7 +1398,6 @@ def worker_main(connection, folder):
                 os._exit(1)
             continue
         except Exception as error:
-            import traceback
             where = traceback.extract_tb(error.__traceback__)[-1]
             text = f"{type(error).__name__}: {str(error)[:400]} (lab.py:{where.lineno})"
             broken = True
@@ -2089,15 +2089,22 @@ def main():
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    session = Session(arguments)
+    session, code = Session(arguments), 1
     try:
         if arguments.compile_only:
-            return command_compile(session)
-        if arguments.tune:
-            return command_tune(session)
-        return command_measure(session)
-    finally:
-        session.close()
+            code = command_compile(session)
+        elif arguments.tune:
+            code = command_tune(session)
+        else:
+            code = command_measure(session)
+    except SystemExit as exit_:
+        code = exit_.code
+    except BaseException:
+        traceback.print_exc()
+    session.close()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)  # without waiting for compilers that are still busy
 
 
 if __name__ == "__main__":
