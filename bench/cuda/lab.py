@@ -1107,7 +1107,7 @@ class Lab:
         size = sum(p.count(a, shape, config) * SIZES[a["type"]] for a in p.arguments if p.is_array(a)) or 1
         return int(min(max(2, (256 << 20) // size + 1), 6, max(2, (24 << 30) // size)))
 
-    def refresh(self, sets, which):
+    def refresh(self, sets, which, poison=True):
         """New random inputs and poisoned outputs for a set, enqueued."""
         p = self.problem
         arrays = sets[which]["arrays"]
@@ -1117,7 +1117,7 @@ class Lab:
             role = a.get("role") or "in"
             if role in ("in", "inout"):
                 self.fill(a, arrays[a["name"]], "random")
-            elif role == "out":
+            elif role == "out" and poison:
                 self.poison(arrays[a["name"]])
 
     def flush(self):
@@ -1183,7 +1183,8 @@ class Lab:
                     s = sets[at]
                     if cold:
                         if fresh:
-                            self.refresh(sets, at)
+                            # Libraries may write elsewhere: ours must leave no NaN.
+                            self.refresh(sets, at, poison=which == 0)
                         s["before"]()
                         self.flush()
                     else:
