@@ -2000,8 +2000,8 @@ def histogram_builder(which):
 
 def conv_builder(torch, v, problem):
     ins = inputs_of(problem)
-    batch, channels, height = pick(v, "n", "batch"), pick(v, "c", "channels"), pick(v, "h", "height")
-    width, filters = pick(v, "w", "width", "h"), pick(v, "k", "filters", "out_channels")
+    batch, channels, height = pick(v, "images", "batch", "n"), pick(v, "channels", "c"), pick(v, "height", "h")
+    width, filters = pick(v, "width", "w", "height", "h"), pick(v, "filters", "out_channels", "k")
     radius = v.get("pad", v.get("padding", 1))
 
     def call(x):
