@@ -1134,13 +1134,25 @@ class Lab:
         for i in range(self.set_count(shape, config)):
             arrays, raws = self.buffers(shape, config, i)
             before, call = self.call_of(module, shape, config, arrays)
-            sets.append({"arrays": arrays, "raws": raws, "before": before, "call": call})
+            sets.append({"arrays": arrays, "raws": raws, "before": before, "call": call, "keep": []})
         return sets
 
-    def time_calls(self, contenders, sets, cold, repeats, budget, fresh=True, limit=None):
+    def rival(self, module, shape, config, sets):
+        """Another configuration on the same inputs and outputs: a function of a set."""
+        calls = {}
+        for i, s in enumerate(sets):
+            arrays = {**self.buffers(shape, config, i)[0]}
+            before, calls[id(s)] = self.call_of(module, shape, config, arrays)
+            s["keep"].append(arrays)
+            first = s["before"]
+            s["before"] = lambda first=first, before=before: (first(), before())
+        return lambda s: calls[id(s)]()
+
+    def time_calls(self, contenders, sets, cold, repeats, budget, fresh=True, limit=None, mine=1):
         """Milliseconds of each contender, call by call in turns. A contender is a function of a set.
 
-        `limit`: with one contender, stops after three calls whose best is above it.
+        `limit`: with one contender, stops after three calls whose best is above it. The first `mine` contenders are
+        ours, the others libraries.
         """
         torch = self.torch
         seconds = [[] for _ in contenders]
@@ -1184,7 +1196,7 @@ class Lab:
                     if cold:
                         if fresh:
                             # Libraries may write elsewhere: ours must leave no NaN.
-                            self.refresh(sets, at, poison=which == 0)
+                            self.refresh(sets, at, poison=which < mine)
                         s["before"]()
                         self.flush()
                     else:
@@ -1222,7 +1234,7 @@ class Lab:
         names = {**shape["variables"], **config}
         result = {"verdict": "ok"}
         module = Module(self.driver, request["built"])
-        hung = False
+        hung, others = False, []
         try:
             resources = []
             for step in p.active_steps(names):
@@ -1244,15 +1256,20 @@ class Lab:
                 result["check"] = "unchecked: no reference"
             if request["modes"]:
                 sets = self.make_sets(module, shape, config)
+                rivals = []
+                for rival in request.get("rivals") or []:
+                    others.append(Module(self.driver, rival["built"]))
+                    rivals.append(self.rival(others[-1], shape, rival["config"], sets))
                 ours = lambda s: s["call"]()  # noqa: E731
                 for mode in request["modes"]:
-                    contenders, labels = [ours], ["ours"]
+                    contenders, labels = [ours] + rivals, ["ours"] + [""] * len(rivals)
                     if request.get("library"):
                         for label, function in self.libraries(shape):
                             contenders.append(function)
                             labels.append(label)
                     times = self.time_calls(contenders, sets, mode == "cold", request["repeats"],
-                                            request["budget"], request.get("fresh", True), request.get("limit"))
+                                            request["budget"], request.get("fresh", True), request.get("limit"),
+                                            1 + len(rivals))
                     if mode == "cold" and request.get("fresh", True):
                         name = self.unwritten(sets)
                         if name:
@@ -1260,7 +1277,10 @@ class Lab:
                             return result
                     result[mode] = {"ms": statistics.median(times[0]), "min": min(times[0]),
                                     "samples": len(times[0]), "all": times[0][:200]}
-                    for label, t in list(zip(labels, times))[1:]:
+                    if rivals:
+                        result[mode]["rivals"] = [{"ms": statistics.median(t), "min": min(t), "samples": len(t)}
+                                                  for t in times[1:1 + len(rivals)]]
+                    for label, t in list(zip(labels, times))[1 + len(rivals):]:
                         entry = {"ms": statistics.median(t), "min": min(t), "samples": len(t)}
                         entry["speedup"], entry["interval"] = ratio_interval(times[0], t)
                         result[mode].setdefault("library", {})[label] = entry
@@ -1271,7 +1291,8 @@ class Lab:
             raise
         finally:
             if not hung:
-                module.unload()
+                for m in [module] + others:
+                    m.unload()
         return result
 
     def libraries(self, shape):
@@ -1707,6 +1728,19 @@ def modes_of(arguments):
     return {"cold": ["cold"], "warm": ["warm"], "both": ["cold", "warm"], "none": []}[arguments.mode]
 
 
+def duel(session, shape, entries, mode, **more):
+    """Right configurations [(config, built), ...] timed in turns: [(ms, config, built), ...], fastest first."""
+    arguments = session.arguments
+    rivals = [{"config": c, "built": {"cubin": b["cubin"], "lowered": b["lowered"]}} for c, b in entries[1:]]
+    result = session.run(entries[0][0], entries[0][1], shape, [], [mode], rivals=rivals,
+                         budget=min(arguments.budget * (1 + len(rivals)), 40.0), **more)
+    if result["verdict"] != "ok":
+        print(f"  duel on {shape['name']}: {describe(session.problem, shape, result)}")
+        return [], result
+    times = [result[mode]["ms"]] + [r["ms"] for r in result[mode]["rivals"]]
+    return sorted(((t, c, b) for t, (c, b) in zip(times, entries)), key=lambda e: e[0]), result
+
+
 def command_measure(session):
     problem, arguments = session.problem, session.arguments
     shapes = chosen_shapes(problem, arguments.shape)
@@ -1731,7 +1765,7 @@ def command_measure(session):
     for key in order:
         futures[key] = session.submit(json.loads(key))
     session.greet()
-    counts, results, summary = {}, [], []
+    counts, results, summary, duels = {}, [], [], {}
     many = len(jobs) > 12
     for label, config, its_shapes in jobs:
         built = session.finish(futures[key_of(config)])
@@ -1746,13 +1780,14 @@ def command_measure(session):
                 print("  " + "\n  ".join(warnings[:6]))
         if not many or "error" in built:
             print(f"{label}" + (f"  ({built['seconds']:.2f} s to compile)" if "seconds" in built else ""))
-        total = {}
         for shape in its_shapes:
             kinds = arguments.draws.split(",") if arguments.draws else []
             size = sum(problem.count(a, shape, config) for a in problem.arguments if problem.is_array(a))
             if shape["weight"] > 0 and (many or size > 1 << 27) and not arguments.all_draws:
                 kinds = kinds[:1]  # the references of big shapes take long and much memory
             modes = modes_of(arguments) if shape["weight"] > 0 or arguments.time_all else []
+            if arguments.duel:
+                modes = []
             began = time.perf_counter()
             result = session.run(config, built, shape, kinds, modes, library=arguments.library and bool(modes))
             result["wall_s"] = time.perf_counter() - began
@@ -1762,14 +1797,25 @@ def command_measure(session):
             if not many or result["verdict"] not in ("ok", "rejected", "build"):
                 prefix = f"  {shape['name']:<12} " if not many else f"{label} | {shape['name']}: "
                 print(prefix + describe(problem, shape, result), flush=True)
+            if arguments.duel and result["verdict"] == "ok" and shape["weight"] > 0:
+                duels.setdefault(shape["name"], []).append((config, built))
             if modes and result.get(modes[0]):
-                total[shape["name"]] = result[modes[0]]["ms"]
                 summary.append((shape["name"], result[modes[0]]["ms"], label, result))
             if arguments.library:
                 print_library(problem, shape, result)
             if result["verdict"] == "build":
                 break
-    if many:
+    for name, entries in duels.items():
+        shape = problem.shape(name)
+        for mode in modes_of(arguments):
+            if len(entries) < 2:
+                continue
+            ranked, _ = duel(session, shape, entries, mode)
+            print(f"{name}, {mode}, {len(entries)} configurations in turns:")
+            for ms, config, _ in ranked:
+                print(f"  {ms:.4f} ms{rates(problem, shape, ms)} | {short(config, session.default)}")
+                results.append({"shape": name, "config": config, "duel": mode, "ms": ms})
+    if many and not arguments.duel:
         for shape in shapes:
             ranked = sorted((s for s in summary if s[0] == shape["name"] and s[3]["verdict"] == "ok"),
                             key=lambda s: s[1])
@@ -1893,17 +1939,20 @@ def command_tune(session):
     print(f"tried {sum(counts.values())}: " + ", ".join(f"{n} {v}" for v, n in sorted(counts.items())))
     finals = []
     for _, config, built, _ in known[:arguments.top]:
-        result = session.run(config, built, shape, arguments.draws.split(",")[:2], [mode])
+        result = session.run(config, built, shape, arguments.draws.split(",")[:2], [])
         if result["verdict"] == "ok":
-            finals.append((result[mode]["ms"], config, built, result))
+            finals.append((config, built))
         else:
             print(f"  finalist fails: {describe(problem, shape, result)}")
-    finals.sort(key=lambda f: f[0])
-    for _, config, _, result in finals:
-        print(f"{describe(problem, shape, result)} | {json.dumps(config)}")
-    results = [{"shape": shape["name"], "config": c, **r} for _, c, _, r in finals]
+    if len(finals) > 1:  # in turns, since clocks drift
+        finals, _ = duel(session, shape, finals, mode)
+    else:
+        finals = [(known[0][0], c, b) for c, b in finals]
+    for ms, config, _ in finals:
+        print(f"{mode} {ms:.4f} ms{rates(problem, shape, ms)} | {json.dumps(config)}")
+    results = [{"shape": shape["name"], "config": c, "ms": ms} for ms, c, _ in finals]
     if finals:
-        _, config, built, _ = finals[0]
+        _, config, built = finals[0]
         for other in problem.shapes:  # the winner on every shape, and beside the library
             if not problem.valid(other, config):
                 continue
@@ -2073,6 +2122,7 @@ def main():
                         help="inputs to check on; big timed shapes get the first only")
     parser.add_argument("--all-draws", action="store_true", help="all draws for big timed shapes too")
     parser.add_argument("--library", action="store_true", help="time the vendor library in turns with ours")
+    parser.add_argument("--duel", action="store_true", help="check all configurations, then time them in turns")
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of timing per configuration and shape")
     parser.add_argument("--warm-up", type=float, default=0.2, help="seconds of calls before timing")
