@@ -648,9 +648,14 @@ class Lab:
         size = count * torch.empty(0, dtype=dtype).element_size()
         padded = (size + 255) // 256 * 256
         raw = torch.empty(padded + 2 * GUARD, dtype=torch.uint8, device=self.device)
+        view = raw[GUARD:GUARD + size].view(dtype)
+        self.guard(view, raw)
+        return view, raw
+
+    def guard(self, view, raw):
+        """Sets the guards anew: an earlier configuration may have written there."""
         raw[:GUARD].fill_(255)
-        raw[GUARD + size:].fill_(255)
-        return raw[GUARD:GUARD + size].view(dtype), raw
+        raw[GUARD + view.numel() * view.element_size():].fill_(255)
 
     def guards_hold(self, view, raw):
         size = view.numel() * view.element_size()
@@ -1027,6 +1032,7 @@ class Lab:
                 if not p.is_array(a):
                     continue
                 view = arrays[a["name"]]
+                self.guard(view, raws[a["name"]])
                 if (a.get("role") or "in") in ("in", "inout"):
                     source = entry["inputs"][a["name"]]
                     if source.numel() >= view.numel():
