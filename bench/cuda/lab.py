@@ -898,7 +898,7 @@ class Lab:
         config.grid[:], config.block[:], config.shared = grid, block, shared
         config.stream = self.torch.cuda.current_stream().cuda_stream or None
         lib, check = self.driver.lib, self.driver.check
-        if shared > 48 * 1024:
+        if shared > 0:  # also below 48 KiB: static shared memory counts too
             check(lib.cuFuncSetAttribute(function, 8, shared), f"{shared} bytes of dynamic shared memory")
         keep = []
         if cluster and math.prod(cluster) > 1:
