@@ -115,8 +115,6 @@ class Tunable:
             raise ValueError(f"tunable {name} has no values")
         if self.default is None:
             self.default = self.values[0]
-        else:
-            self.has_default = True
 
     def expand(self, form):
         if isinstance(form, str):
@@ -629,7 +627,7 @@ class Lab:
                       "u8": torch.uint8, "u16": torch.int16, "u32": torch.int32, "u64": torch.int64,
                       "bool": torch.uint8}
         self.flush_buffer = torch.empty(256 << 20, dtype=torch.uint8, device=self.device)
-        self.draws, self.references, self.sets = {}, {}, {}
+        self.draws, self.sets = {}, {}
         self.reference_modules, self.library_calls, self.lows = {}, {}, {}
         self.generator = torch.Generator(device=self.device)
         self.generator.manual_seed(options["seed"])
