@@ -52,10 +52,10 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
   std::unique_lock lock(mutex_);
   returned_.wait(lock, [this] { return busy_ < most_; });
   ++busy_;
-  if (!idle_.empty()) {
+  while (!idle_.empty()) {
     auto builder = std::move(idle_.back());
     idle_.pop_back();
-    return builder;
+    if (builder->alive()) return builder;  // it ends with the thread that started it
   }
   lock.unlock();
   return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, 0, nullptr);

@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <string_view>
 
 #include "evaluator/gpu/frame.hpp"
 #include "evaluator/host/worker_client.hpp"
@@ -20,6 +23,22 @@ std::filesystem::path find_gpu_worker(const std::filesystem::path& given) {
   return find_helper({"kernelsearch-gpu-worker", "KERNELSEARCH_GPU_WORKER", KERNELSEARCH_GPU_WORKER_PATHS}, given);
 }
 
+namespace {
+
+// What drivers and run-time compilers are told by their users: where they are, which devices there are.
+std::vector<std::string> driver_environment() {
+  constexpr std::string_view wanted[] = {"CUDA_",  "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_",
+                                         "HSA_",   "ROCR_",   "ROCM_",            "KERNELSEARCH_",
+                                         "HOME=", "XDG_"};
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    for (const std::string_view name : wanted)
+      if (std::string_view(*entry).starts_with(name)) entries.emplace_back(*entry);
+  return entries;
+}
+
+}  // namespace
+
 GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
                      const Arena* shared)
     : backend_(backend) {
@@ -31,6 +50,7 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   Launch launch;
   launch.argv = {program.string(), std::string(to_string(backend)),
                  role == Role::builder ? "build" : std::to_string(device)};
+  launch.environment = driver_environment();
   launch.descriptors = {{socket_fd, theirs.number()}};
   if (shared != nullptr) launch.descriptors.emplace_back(memory_fd, shared->descriptor());
   process_ = Process(launch);

@@ -34,7 +34,7 @@ constexpr unsigned nobody = 65534;
 // allocates is prepared by the parent.
 struct Prepared {
   std::vector<char*> argv;
-  std::array<char*, 3> environment;
+  std::vector<char*> environment;
   cpu_set_t cores;
 };
 
@@ -104,7 +104,10 @@ Process::Process(const Launch& launch) {
   for (const auto& argument : launch.argv) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
   prepared.argv.push_back(nullptr);
   static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C";
-  prepared.environment = {path, locale, nullptr};
+  prepared.environment = {path, locale};
+  for (const auto& entry : launch.environment)
+    prepared.environment.push_back(const_cast<char*>(entry.c_str()));
+  prepared.environment.push_back(nullptr);
   CPU_ZERO(&prepared.cores);
   for (const int core : launch.cores) CPU_SET(static_cast<std::size_t>(core), &prepared.cores);
   int report[2];

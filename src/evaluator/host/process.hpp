@@ -39,6 +39,7 @@ struct Launch {
   std::vector<int> cores{};                             ///< that it may run on; empty: as we may
   std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
   bool as_nobody = false;                               ///< give up root first
+  std::vector<std::string> environment{};               ///< `NAME=value` besides PATH and LC_ALL
 };
 
 /// A child and everything it started; killed when it goes out of scope.
