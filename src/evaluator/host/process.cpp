@@ -45,7 +45,7 @@ struct Prepared {
 }
 
 [[noreturn]] void become(const Launch& launch, const Prepared& prepared, int report) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
   setsid();
   constexpr int high = 200;  // out of the way of the numbers the child wants
   int moved[16];
@@ -86,7 +86,7 @@ struct Prepared {
     if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
         setresuid(nobody, nobody, nobody) != 0)
       die(report_at, 2);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
+    if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
   }
   execve(prepared.argv[0], prepared.argv.data(), const_cast<char**>(prepared.environment.data()));
   die(report_at, 3);
