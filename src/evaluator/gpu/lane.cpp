@@ -104,13 +104,16 @@ std::optional<Fault> Lane::send(const std::vector<Action>& actions,
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::start() {
-  if (worker_ && worker_->alive()) return std::nullopt;
+void Lane::start() {
+  // What an earlier candidate did to the zones around arrays is not this one's fault.
+  if (worker_ && worker_->alive() && !guard_all()) return;
   referee_.give_back();
-  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                        GpuWorker::Role::device, ordinal_, &shared_);
+  worker_.reset();
+  // Kept only once it is ready: one that failed half-way must not serve the next candidate.
+  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
+                                              GpuWorker::Role::device, ordinal_, &shared_);
   GpuDevice device;
-  if (const auto error = worker_->hello(options_.limits.start, device))
+  if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
   memory_ = device.memory_free;
   const Built services = builders_.build(service_source(), compile_options(device_, options_, {}),
@@ -119,12 +122,12 @@ std::optional<Fault> Lane::start() {
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
-  if (const auto error = worker_->load(0, *services.image, services.functions, facts))
+  if (const auto error = starting->load(0, *services.image, services.functions, facts))
     raise<DeviceError>("the kernels of the evaluator do not load", error->text, "see `kernelsearch doctor`");
   reserved_.assign(plans_.size(), 0);
   workspace_bytes_.clear();
   guard_seed_ = secret_seed();
-  return std::nullopt;
+  worker_ = std::move(starting);
 }
 
 void Lane::renew() {
@@ -144,24 +147,41 @@ std::optional<Fault> Lane::reserve(std::size_t shape, std::size_t count) {
   std::vector<std::uint32_t> numbers;
   std::vector<std::uint64_t> bytes;
   std::vector<Action> guards;
-  for (std::size_t slot = reserved_[shape]; slot < count; ++slot)
+  for (std::size_t slot = reserved_[shape]; slot < count; ++slot) {
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_array || planned.role == Role::workspace) continue;
       numbers.push_back(slot_buffer(shape, slot, a));
       bytes.push_back(bytes_of(planned));
-      Action guard;
-      guard.kind = Act::guard;
-      guard.buffer = numbers.back();
-      guard.seed = guard_seed_ + guard.buffer;
-      guards.push_back(guard);
     }
+    guard(guards, shape, slot);
+  }
   if (const auto error = worker_->allocate(numbers, bytes))
     raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
                        "use smaller shapes or less buffer_memory");
   reserved_[shape] = count;
   GpuWorker::Done done;
   return send(guards, {}, 60, done);
+}
+
+void Lane::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (!planned.is_array || planned.role == Role::workspace) continue;
+    Action action;
+    action.kind = Act::guard;
+    action.buffer = slot_buffer(shape, slot, a);
+    action.seed = guard_seed_ + action.buffer;
+    actions.push_back(action);
+  }
+}
+
+std::optional<Fault> Lane::guard_all() {
+  std::vector<Action> actions;
+  for (std::size_t shape = 0; shape < reserved_.size(); ++shape)
+    for (std::size_t slot = 0; slot < reserved_[shape]; ++slot) guard(actions, shape, slot);
+  GpuWorker::Done done;
+  return actions.empty() ? std::nullopt : send(actions, {}, 60, done);
 }
 
 std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
@@ -641,9 +661,9 @@ std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, Speedup& spee
 Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
                        const EvaluationContext& context) {
   double begin = monotonic_seconds();
-  auto fault = start();
+  start();
   Subject subject;
-  if (!fault) fault = admit(artifact, candidate_module, subject, evaluation.features);
+  auto fault = admit(artifact, candidate_module, subject, evaluation.features);
   if (!fault) fault = check(subject, evaluation.features, context.incumbent);
   evaluation.phases.check = monotonic_seconds() - begin;
   begin = monotonic_seconds();
@@ -665,6 +685,8 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   dismiss(subject);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
+    // It wrote where it must not, so who knows what else is damaged.
+    if (fault->verdict == Verdict::cheated) worker_->stop();
     evaluation.verdict = fault->verdict;
     evaluation.reason = fault->reason;
     evaluation.progress = graded_progress(fault->verdict, fault->right_share);
@@ -675,10 +697,10 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
 
 std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
                                    Speedup& speedup) {
-  auto fault = start();
+  start();
   Subject ours, theirs;
   Features ignored;
-  if (!fault) fault = admit(candidate, candidate_module, ours, ignored);
+  auto fault = admit(candidate, candidate_module, ours, ignored);
   if (!fault) fault = admit(champion, other_module, theirs, ignored);
   if (!fault) fault = check(ours, ignored, std::nullopt);
   if (!fault) fault = check(theirs, ignored, std::nullopt);

@@ -51,7 +51,7 @@ class Lane {
     std::vector<double> seconds;
   };
 
-  std::optional<Fault> start();
+  void start();
   std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
                              Features& features);
   void dismiss(Subject& subject);
@@ -69,6 +69,9 @@ class Lane {
   /// Slots are sets of a shape's arrays; they stay over candidates.
   [[nodiscard]] std::size_t slots(std::size_t shape);
   std::optional<Fault> reserve(std::size_t shape, std::size_t count);
+  /// Writes the zones around a slot's arrays, and around those of all slots.
+  void guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  std::optional<Fault> guard_all();
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
   void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
             InputFlavour flavour, std::uint64_t poison);

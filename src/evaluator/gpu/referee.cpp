@@ -60,10 +60,12 @@ void Referee::start() {
   free_.clear();
   sizes_.clear();
   loans_.clear();
-  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                        GpuWorker::Role::device, ordinal_, &shared_);
+  // Kept only once it is ready: one that failed half-way must not serve the next candidate.
+  worker_.reset();
+  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
+                                              GpuWorker::Role::device, ordinal_, &shared_);
   GpuDevice ignored;
-  if (const auto error = worker_->hello(options_.limits.start, ignored))
+  if (const auto error = starting->hello(options_.limits.start, ignored))
     raise<DeviceError>("the device cannot be used by the referee", error->text, "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
   const auto load = [&](std::uint32_t module, const std::string& source,
@@ -72,7 +74,7 @@ void Referee::start() {
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + built.reason,
                          "mend it: its floating types must be `real`");
-    demand(worker_->load(module, *built.image, built.functions, facts), "loading it");
+    demand(starting->load(module, *built.image, built.functions, facts), "loading it");
   };
   load(0, service_source(), {}, {service_names(), service_names() + service_count});
   if (independent()) {
@@ -88,6 +90,7 @@ void Referee::start() {
     load(wide_module, device_source(first), candidate_flags(problem_, first),
          launched_kernels(problem_, first));
   }
+  worker_ = std::move(starting);
 }
 
 std::uint32_t Referee::buffer(std::uint64_t bytes) {
