@@ -670,13 +670,18 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   if (!fault) fault = measure(subject, evaluation.measurement, evaluation.features, context);
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   const Pairing when = options_.pairs.when;
-  if (!fault && baseline != nullptr && !context.stop.stop_requested() &&
+  if (!fault && baseline != nullptr && baseline_ok_.value_or(true) && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     Subject other;
     Features ignored;
     Speedup speedup;
-    // A baseline that cannot be launched leaves the candidate without a speedup, not without its verdict.
-    if (!admit(*baseline, other_module, other, ignored)) {
+    // A baseline that is not ok leaves candidates without a speedup, not without their verdicts.
+    auto unusable = admit(*baseline, other_module, other, ignored);
+    if (!unusable && !baseline_ok_) {
+      unusable = check(other, ignored, std::nullopt);
+      baseline_ok_ = !unusable;
+    }
+    if (!unusable) {
       fault = pairs(subject, other, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }

@@ -103,6 +103,7 @@ class Lane {
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
   std::uint64_t guard_seed_ = 0, memory_ = 0;
+  std::optional<bool> baseline_ok_;  ///< once it was checked
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};
 };
