@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // C = A B in half precision with sums in single precision, row-major: A is n x k, B is k x m, C is n x m; for
-// Ampere and later (sm_80). Tiles go through a ring of stages in shared memory with cp.async; warps read them with
-// ldmatrix and multiply with mma.sync. SPLIT_K blocks may share a tile: each writes partial sums, which
-// `reduce_partials` adds up. Rows must begin at multiples of 16 bytes, so k and m are multiples of 8; at the other
-// edges copies fill with zeros and stores are left out.
+// Ampere and later (sm_80). Tiles go through a ring of stages in shared memory with cp.async; warps read them
+// with ldmatrix and multiply with mma.sync. SPLIT_K blocks may share a tile: each writes partial sums, which
+// `reduce_partials` adds up. Rows must begin at multiples of 16 bytes, so k and m are multiples of 8; at the
+// other edges copies fill with zeros and stores are left out.
 #include <cuda_fp16.h>
 
 namespace {
@@ -17,8 +17,8 @@ constexpr int warp_columns = BN / WARPS_N;
 constexpr int row_blocks = warp_rows / 16;        // of mma.m16n8k16
 constexpr int column_blocks = warp_columns / 16;  // pairs of them: what one ldmatrix.x4.trans loads
 
-// Rows in shared memory, in units of 16 bytes. Reading 8 rows at the same unit must touch all banks: either rows
-// are a unit longer, or units are permuted by the row.
+// Rows in shared memory, in units of 16 bytes. Reading 8 rows at the same unit must touch all banks: either
+// rows are a unit longer, or units are permuted by the row.
 constexpr int units_a = BK / 8;
 constexpr int units_b = BN / 8;
 constexpr int pitch_a = units_a + (PAD ? 1 : 0);
@@ -37,7 +37,8 @@ __device__ __forceinline__ uint32_t place(uint32_t row, uint32_t unit) {
 }
 
 __device__ __forceinline__ void copy_async(uint32_t to, const void* from, bool inside) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_a(uint32_t (&r)[4], uint32_t address) {
@@ -69,8 +70,8 @@ struct Fragments {
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
-    matmul(int n, int m, int k, const __half* __restrict__ a, const __half* __restrict__ b, __half* __restrict__ c,
-           float* __restrict__ partial) {
+    matmul(int n, int m, int k, const __half* __restrict__ a, const __half* __restrict__ b,
+           __half* __restrict__ c, float* __restrict__ partial) {
   extern __shared__ __align__(128) uint4 shared[];
   const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   const uint32_t thread = threadIdx.x;
@@ -97,7 +98,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
   const int first_step = min(all_steps, static_cast<int>(blockIdx.y) * share);
   const int steps = min(all_steps, first_step + share) - first_step;
 
-  // A thread copies every `threads`-th unit of a stage: in full steps of rows where a row divides the threads.
+  // A thread copies every `threads`-th unit of a stage: in full steps of rows where a row divides the
+  // threads.
   const auto load_stage = [&](int step) {
     const uint32_t to = base + step % STAGES * (16 * stage_units);
     const int depth = (first_step + step) * BK;
@@ -131,12 +133,14 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
   const auto load_fragments = [&](Fragments& to, uint32_t stage, uint32_t depth) {
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i) {
-      load_a(to.a[i], stage + 16 * place<units_a, pitch_a>(warp_row + 16 * i + lane % 16, depth / 8 + lane / 16));
+      load_a(to.a[i],
+             stage + 16 * place<units_a, pitch_a>(warp_row + 16 * i + lane % 16, depth / 8 + lane / 16));
     }
 #pragma unroll
     for (int j = 0; j < column_blocks; ++j) {
-      load_b(to.b[j], stage + 16 * (BM * pitch_a + place<units_b, pitch_b>(depth + lane % 16,
-                                                                         (warp_column + 16 * j) / 8 + lane / 16)));
+      load_b(to.b[j],
+             stage + 16 * (BM * pitch_a + place<units_b, pitch_b>(depth + lane % 16,
+                                                                  (warp_column + 16 * j) / 8 + lane / 16)));
     }
   };
 
@@ -171,7 +175,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
     for (int step = 0; step < steps; ++step) {
 #pragma unroll
       for (int depth = 0; depth < BK; depth += 16) {
-        // Into the stage of the step before: every warp had its last operands before the barrier in that step.
+        // Into the stage of the step before: every warp had its last operands before the barrier in that
+        // step.
         if (depth == 0) {
           if (step + STAGES - 1 < steps) load_stage(step + STAGES - 1);
           commit();
@@ -215,7 +220,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
           const float* s = sums[i][j];
           float* at = to + static_cast<size_t>(y) * m + x;
           if (y < n) *reinterpret_cast<float2*>(at) = make_float2(s[0], s[1]);
-          if (y + 8 < n) *reinterpret_cast<float2*>(at + 8 * static_cast<size_t>(m)) = make_float2(s[2], s[3]);
+          if (y + 8 < n)
+            *reinterpret_cast<float2*>(at + 8 * static_cast<size_t>(m)) = make_float2(s[2], s[3]);
         }
       }
     }
@@ -257,7 +263,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
           const float* s = sums[i][j];
           __half* at = c + static_cast<size_t>(y) * m + x;
           if (y < n) *reinterpret_cast<__half2*>(at) = __floats2half2_rn(s[0], s[1]);
-          if (y + 8 < n) *reinterpret_cast<__half2*>(at + 8 * static_cast<size_t>(m)) = __floats2half2_rn(s[2], s[3]);
+          if (y + 8 < n)
+            *reinterpret_cast<__half2*>(at + 8 * static_cast<size_t>(m)) = __floats2half2_rn(s[2], s[3]);
         }
       }
     }
