@@ -59,11 +59,23 @@ Subject read_subject(const std::filesystem::path& path) {
 }
 
 std::string role_name(const Argument& argument) {
+  if (argument.tensor_map) return "tensor map";
   if (!argument.is_array) return "scalar";
-  return argument.role == Role::in ? "in" : argument.role == Role::out ? "out" : "inout";
+  switch (argument.role) {
+    case Role::in:
+      return argument.symbol.empty() ? "in" : "constant";
+    case Role::out:
+      return "out";
+    case Role::inout:
+      return "inout";
+    case Role::workspace:
+      break;
+  }
+  return "workspace";
 }
 
 std::string size_text(const Argument& argument) {
+  if (argument.tensor_map) return "of " + argument.tensor_map->array;
   if (!argument.is_array) return argument.value ? "= " + argument.value->text() : "";
   return argument.size ? "[" + argument.size->text() + "]" : "";
 }
@@ -91,6 +103,17 @@ std::string variables_text(const Shape& shape) {
   return text;
 }
 
+/// The elements of a tensor map are its array's.
+std::string type_text(const Argument& argument) {
+  return argument.tensor_map ? "" : std::string(to_string(argument.type));
+}
+
+std::string step_text(const LaunchStep& step) {
+  std::string text = step.function.empty() ? "zero " + step.zero : step.function;
+  if (step.condition) text += " if " + step.condition->text();
+  return text;
+}
+
 std::string reference_text(const Problem& problem) {
   return problem.reference.source.empty() ? "the kernel at its default" : problem.reference.function;
 }
@@ -111,11 +134,14 @@ void print_description(const Subject& subject) {
     fmt::print("function   {} ({})\n", problem.function, problem.backend);
     fmt::print("reference  {}\n", reference_text(problem));
     fmt::print("arguments\n");
+    const int width = problem.backend == "host" ? 7 : 10;
     for (const Argument& argument : problem.arguments) {
-      const std::string line = fmt::format("  {:<12} {:<5} {:<7} {}", argument.name, to_string(argument.type),
-                                           role_name(argument), size_text(argument));
+      const std::string line = fmt::format("  {:<12} {:<5} {:<{}} {}", argument.name, type_text(argument),
+                                           role_name(argument), width, size_text(argument));
       fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
+    if (!problem.launch.empty()) fmt::print("steps\n");
+    for (const LaunchStep& step : problem.launch) fmt::print("  {}\n", step_text(step));
     fmt::print("shapes\n");
     for (const Shape& shape : problem.shapes)
       fmt::print("  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
@@ -158,12 +184,18 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
     out["reference"] = reference_text(problem);
     auto& arguments = out["arguments"] = nlohmann::ordered_json::array();
     for (const Argument& argument : problem.arguments) {
-      nlohmann::ordered_json one{
-          {"name", argument.name}, {"type", to_string(argument.type)}, {"role", role_name(argument)}};
+      nlohmann::ordered_json one{{"name", argument.name}};
+      if (argument.tensor_map)
+        one["array"] = argument.tensor_map->array;
+      else
+        one["type"] = to_string(argument.type);
+      one["role"] = role_name(argument);
       if (argument.size) one["size"] = argument.size->text();
       if (argument.value) one["value"] = argument.value->text();
       arguments.push_back(std::move(one));
     }
+    auto& steps = out["steps"] = nlohmann::ordered_json::array();
+    for (const LaunchStep& step : problem.launch) steps.push_back(step_text(step));
     auto& shapes = out["shapes"] = nlohmann::ordered_json::array();
     for (const Shape& shape : problem.shapes) {
       nlohmann::ordered_json one{

@@ -17,6 +17,7 @@
 #include "input.hpp"
 #include "interrupt.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
@@ -55,10 +56,19 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
   o.seed = plan.resumed->info.seed;
   o.jobs = first.value("jobs", o.jobs);
   o.cache = first.value("cache", o.cache);
+  o.devices = first.value("devices", o.devices);
   // The same proposals come again only from the same knowledge.
   o.learn_from = first.value("learned_from", std::vector<std::string>{});
   o.no_learning = true;
   return plan;
+}
+
+GpuOptions gpu_options(const TuneOptions& o) {
+  GpuOptions options;
+  options.cache = o.cache == "warm" ? CacheMode::warm : CacheMode::cold;
+  options.devices = o.devices;
+  options.builders = o.jobs;
+  return options;
 }
 
 HostOptions host_options(const TuneOptions& o) {
@@ -78,14 +88,15 @@ void leave_core_to_measuring(int core) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-RunInfo run_info(const TuneOptions& o, const HostEvaluator& evaluator, const std::string& digest) {
+template <class E>
+RunInfo run_info(const TuneOptions& o, const E& evaluator, const std::string& digest) {
   RunInfo info;
   info.name = o.name.empty() ? evaluator.problem().name : o.name;
   info.problem = evaluator.problem().name;
   info.problem_digest = digest;
   info.policy = o.policy;
   info.generator = "template";
-  info.evaluator = "host";
+  info.evaluator = evaluator.problem().backend;
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
@@ -95,6 +106,7 @@ RunInfo run_info(const TuneOptions& o, const HostEvaluator& evaluator, const std
       {"jobs", o.jobs},
       {"cache", o.cache},
       {"learned_from", o.learn_from},
+      {"devices", o.devices},
       {"sandbox",
        o.sandbox}}.dump();
   return info;
@@ -116,14 +128,15 @@ void check_same_ground(const RunRow& run, const RunInfo& now) {
 /// Measures the best again, in a fresh process with new inputs and in pairs with the reference, until the
 /// best is one that was measured again: the winner is then not the luckiest of many noisy samples, and its
 /// speedup is known.
-template <class Search, class... Observers>
-void measure_finalists_again(Search& search, HostEvaluator& evaluator, const std::stop_token& stop,
-                             bool quiet, Observers&... observers) {
+template <class Search, class E, class... Observers>
+void measure_finalists_again(Search& search, E& evaluator, const std::stop_token& stop, bool quiet,
+                             Observers&... observers) {
   constexpr std::size_t most = 10;  // a machine too noisy to agree with itself must not keep the user waiting
   std::set<TrialId> again;
   while (search.best() != nullptr && again.size() < most && again.insert(search.best()->outcome.id).second) {
     const TrialId id = search.best()->outcome.id;
     if (!quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
+    if constexpr (requires { evaluator.renew(); }) evaluator.renew();
     Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, {});
     if (stop.stop_requested()) return;
     search.revise(id, std::move(evaluation), observers...);
@@ -153,21 +166,11 @@ void record(const TuneOptions& o, const RunStore& store, RunId run) {
   if (!o.quiet) fmt::print(stderr, "{} configurations recorded in {}\n", recording.trials.size(), o.record);
 }
 
-}  // namespace
-
-int tune(const TuneOptions& given) {
-  const Interrupt interrupt;
-  check_record(given.record);
-  RunStore store(given.store.empty() ? RunStore::default_path() : std::filesystem::path(given.store));
-  Plan plan = make_plan(given, store);
+/// The search itself, on any evaluator of this machine.
+template <class E>
+int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& interrupt) {
   TuneOptions& o = plan.options;
-
-  HostOptions host = host_options(o);
-  HostEvaluator evaluator(read_any_problem(o.problem), host);
   const Problem problem = evaluator.problem();
-  leave_core_to_measuring(host.core);
-  if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
-
   // How it is measured belongs to what a result is reused for.
   const std::string digest = sha256(problem_digest(problem) + "\n" + o.cache);
   if (!o.no_learning)
@@ -188,9 +191,9 @@ int tune(const TuneOptions& given) {
   const auto key = [results, reuse, &fresh](const Candidate& candidate) {
     return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++fresh));
   };
-  using Judge = Cached<HostEvaluator, decltype(key), ResultCache>;
+  using Judge = Cached<E, decltype(key), ResultCache>;
   OptimizerOptions options;
-  options.in_flight = o.jobs + 2;
+  options.in_flight = o.jobs + 2 * static_cast<unsigned>(evaluator.lanes());
   options.build_threads = o.jobs;
   options.stop = interrupt.token();
   if (budget.trials) options.budget = std::make_shared<TrialBudget>(*budget.trials);
@@ -231,6 +234,34 @@ int tune(const TuneOptions& given) {
   record(o, store, run);
   if (interrupt.requested()) return interrupted;
   return found ? success : nothing_found;
+}
+
+}  // namespace
+
+int tune(const TuneOptions& given) {
+  const Interrupt interrupt;
+  check_record(given.record);
+  RunStore store(given.store.empty() ? RunStore::default_path() : std::filesystem::path(given.store));
+  Plan plan = make_plan(given, store);
+  TuneOptions& o = plan.options;
+  Problem problem = read_any_problem(o.problem);
+  if (o.evaluator != "auto" && o.evaluator != problem.backend)
+    detail::raise<ConfigError>("the problem is for another evaluator", problem.backend,
+                               "leave out --evaluator or change the problem's backend");
+  const auto default_jobs = [&o] {  // once the measured core is given up
+    if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
+  };
+  if (problem.backend == "cuda" || problem.backend == "hip") {
+    if (o.cache.empty()) o.cache = "cold";
+    default_jobs();
+    return search_with(GpuEvaluator(std::move(problem), gpu_options(o)), plan, store, interrupt);
+  }
+  if (o.cache.empty()) o.cache = "warm";
+  const HostOptions host = host_options(o);
+  HostEvaluator evaluator(std::move(problem), host);
+  leave_core_to_measuring(host.core);
+  default_jobs();
+  return search_with(std::move(evaluator), plan, store, interrupt);
 }
 
 }  // namespace kernelsearch::app

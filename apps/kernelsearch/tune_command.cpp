@@ -17,7 +17,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "host"}));
+      ->check(CLI::IsMember({"auto", "host", "cuda", "hip"}));
   sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m), both (200,30s), or all")
       ->capture_default_str();
   sub->add_option("--target-speedup", o->target_speedup, "End once the best is so many times the reference");
@@ -25,8 +25,11 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--seed", o->seed, "Seed of every random choice of the search")->capture_default_str();
   sub->add_option("--jobs", o->jobs, "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->core, "Processor core to measure on; default the last that may be used");
-  sub->add_option("--cache", o->cache, "Caches at the start of a timed call: warm or cold")
-      ->capture_default_str()
+  sub->add_option("--devices", o->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
+      ->delimiter(',')
+      ->capture_default_str();
+  sub->add_option("--cache", o->cache,
+                  "Caches at the start of a timed call: warm or cold; default warm on the host, cold on a GPU")
       ->check(CLI::IsMember({"warm", "cold"}));
   sub->add_option("--sandbox", o->sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()
@@ -52,6 +55,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune examples/host/matmul --budget 60s\n"
       "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
+      "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, &exit_code] {

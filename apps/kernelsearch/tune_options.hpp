@@ -20,12 +20,13 @@ struct TuneOptions {
   std::string name = "";    ///< of the run
   std::string record = "";  ///< file for everything that was measured; empty: none
   std::string sandbox = "bubblewrap";
-  std::string cache = "warm";
+  std::string cache = "";  ///< warm or cold; empty: warm on the host, cold on a GPU
   double target_speedup = 0;  ///< 0: none
   std::uint64_t no_gain = 0;  ///< 0: none
   std::uint64_t seed = 0;
   unsigned jobs = 0;  ///< compilers at a time; 0: one for each core but the one measured on
   int core = -1;
+  std::vector<int> devices = {0};  ///< GPUs by number
   std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
   bool no_learning = false;                  ///< not from the store of this run either
   bool no_reuse = false;

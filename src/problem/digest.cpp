@@ -47,7 +47,20 @@ class Canonical {
         .count(one.is_array ? 1 : 0)
         .count(static_cast<std::size_t>(one.role));
     formula(one.size).formula(one.value).count(static_cast<std::size_t>(one.initialisation));
-    return number(one.low).number(one.high).tolerance(problem.tolerance_of(one));
+    number(one.low).number(one.high).tolerance(problem.tolerance_of(one)).text(one.symbol);
+    count(one.tensor_map ? 1 : 0);
+    return one.tensor_map ? tensor_map(*one.tensor_map) : *this;
+  }
+  Canonical& tensor_map(const TensorMap& one) {
+    text(one.array).formulas(one.sizes).formulas(one.strides).formulas(one.box);
+    return formula(one.swizzle).formula(one.promotion);
+  }
+  Canonical& geometry(const LaunchGeometry& one) {
+    return formulas(one.grid).formulas(one.block).formulas(one.cluster).formula(one.shared_bytes);
+  }
+  Canonical& step(const LaunchStep& one) {
+    text(one.function).text(one.zero).texts(one.arguments).geometry(one.geometry);
+    return formula(one.condition);
   }
 
   [[nodiscard]] std::string digest() const { return sha256(bytes_); }
@@ -74,7 +87,7 @@ std::string sha256(std::string_view bytes) {
 
 std::string problem_digest(const Problem& problem) {
   Canonical all;
-  all.text("kernelsearch problem 1").text(problem.backend).text(problem.function);
+  all.text("kernelsearch problem 2").text(problem.backend).text(problem.function);
   all.count(problem.arguments.size());
   for (const Argument& argument : problem.arguments) all.argument(problem, argument);
   all.count(problem.shapes.size());
@@ -85,8 +98,10 @@ std::string problem_digest(const Problem& problem) {
     all.regions(problem.kernel.regions)
         .named(named_values(problem.kernel.space, problem.kernel.space.default_config()));
   all.text(problem.build.compiler).texts(problem.build.flags);
-  all.formulas(problem.launch.grid).formulas(problem.launch.block).formulas(problem.launch.cluster);
-  all.formula(problem.launch.shared_bytes);
+  all.count(problem.reference.launch ? 1 : 0);
+  if (problem.reference.launch) all.geometry(*problem.reference.launch);
+  all.count(problem.launch.size());
+  for (const LaunchStep& step : problem.launch) all.step(step);
   all.count(static_cast<std::size_t>(problem.aggregate)).count(static_cast<std::size_t>(problem.threads));
   return all.digest();
 }

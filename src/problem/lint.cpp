@@ -18,7 +18,7 @@ using Severity = LintFinding::Severity;
 std::vector<const Argument*> outputs_of(const Problem& problem) {
   std::vector<const Argument*> outputs;
   for (const Argument& argument : problem.arguments)
-    if (argument.role != Role::in) outputs.push_back(&argument);
+    if (argument.is_output()) outputs.push_back(&argument);
   return outputs;
 }
 
@@ -26,8 +26,9 @@ double bytes_of(const Problem& problem, const Shape& shape) {
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   double bytes = 0;
   for (const Argument& argument : problem.arguments)
-    bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-             static_cast<double>(size_in_bytes(argument.type));
+    if (argument.is_scalar() || argument.is_input() || argument.is_output())
+      bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+               static_cast<double>(size_in_bytes(argument.type));
   return bytes;
 }
 
@@ -229,11 +230,10 @@ class ShapeLint {
   }
 
   static bool is_random(const Argument& argument) {
-    return argument.is_array && argument.role != Role::out &&
-           (argument.initialisation == Initialisation::uniform ||
-            argument.initialisation == Initialisation::normal ||
-            argument.initialisation == Initialisation::permutation ||
-            argument.initialisation == Initialisation::ill_conditioned);
+    return argument.is_input() && (argument.initialisation == Initialisation::uniform ||
+                                   argument.initialisation == Initialisation::normal ||
+                                   argument.initialisation == Initialisation::permutation ||
+                                   argument.initialisation == Initialisation::ill_conditioned);
   }
   bool any_random() const {
     return std::any_of(problem_.arguments.begin(), problem_.arguments.end(), is_random);
@@ -247,7 +247,7 @@ class ShapeLint {
       CallInputs changed = inputs;
       if (is_random(argument)) {
         changed[i] = redrawn[i];
-      } else if (!argument.is_array && is_floating(argument.type)) {
+      } else if (argument.is_scalar() && is_floating(argument.type)) {
         const double value = load_element(argument.type, inputs[i].data());
         store_element(argument.type, value * 1.5 + 0.25, changed[i].data());
       }
@@ -304,7 +304,7 @@ CallInputs draw_inputs(const Problem& problem, const Shape& shape, std::uint64_t
   CallInputs inputs;
   for (const Argument& argument : problem.arguments) {
     std::vector<std::byte>& bytes = inputs.emplace_back();
-    if (argument.role == Role::out) continue;
+    if (!argument.is_scalar() && !argument.is_input()) continue;
     const std::size_t count = element_count(argument, shape, tunables);
     bytes.resize(count * size_in_bytes(argument.type));
     if (argument.is_array) {

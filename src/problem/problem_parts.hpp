@@ -38,9 +38,38 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
 /// The members of an object of tolerances per type.
 [[nodiscard]] std::vector<std::pair<ElementType, Tolerance>> read_tolerances(const JsonCursor& place);
 
-[[nodiscard]] std::vector<Argument> read_arguments(const JsonCursor& place,
-                                                   std::span<const std::string> variables,
-                                                   std::span<const std::string> tunables);
+/// What the rest of a problem may refer to.
+struct Scope {
+  std::string backend;
+  std::vector<std::string> variables;  ///< of the shapes
+  std::vector<std::string> tunables;
+  std::vector<std::string> both;  ///< variables, then tunables
+
+  [[nodiscard]] bool on_host() const noexcept { return backend == "host"; }
+};
+
+[[nodiscard]] std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope);
+
+/// The key "tensor_map" of an argument; that its array exists is checked by `check_tensor_maps`.
+[[nodiscard]] TensorMap read_tensor_map(const JsonCursor& place, const Scope& scope);
+
+/// Every tensor map describes an array that is a parameter; `places` are those of the arguments.
+void check_tensor_maps(std::span<const JsonCursor> places, std::span<const Argument> arguments);
+
+/// Every ${NAME} in the text names a tunable.
+void check_substitutions(const JsonCursor& place, const std::string& text,
+                         std::span<const std::string> tunables);
+
+/// Grid, block, cluster and shared memory over the names in `known`; `over` says what those are.
+[[nodiscard]] LaunchGeometry read_geometry(const JsonCursor& place, std::span<const std::string> known,
+                                           std::string_view over);
+
+/// The key "launch" of a device problem whose function, arguments and space are read: one step or a list.
+[[nodiscard]] std::vector<LaunchStep> read_launch(const JsonCursor& place, const Scope& scope,
+                                                  const Problem& problem);
+
+/// What is declared per shape holds for every shape at the default configuration.
+void check_shapes(const JsonCursor& document, const Problem& problem);
 
 /// A list of values given as a list, {"range"}, {"powers_of_two"}, {"permutation"}, or an expression.
 [[nodiscard]] std::vector<Value> read_values(const JsonCursor& place);

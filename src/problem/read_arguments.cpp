@@ -68,53 +68,84 @@ void read_fill(const JsonCursor& place, Argument& argument) {
                  "give low < high");
 }
 
-void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argument,
-                std::span<const std::string> variables, std::span<const std::string> tunables) {
+std::optional<Role> read_role(const JsonCursor& argument) {
+  const auto role = argument.find("role");
+  if (!role) return std::nullopt;
+  return static_cast<Role>(role->choice("role", {"in", "out", "inout", "workspace"}));
+}
+
+/// Outputs and workspaces hold nothing of ours before a call.
+void refuse_fill(const JsonCursor& place, const char* what, const char* todo) {
+  for (const char* key : {"init", "low", "high", "mean", "deviation"})
+    if (const auto fill = place.find(key)) fill->refuse(what, todo);
+}
+
+void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope) {
+  argument.symbol = place.string("name the __constant__ variable of the kernel");
+  if (scope.backend != "cuda" && scope.backend != "hip")
+    place.refuse("is a __constant__ variable, which only cuda and hip kernels have",
+                 "remove it: the array is a parameter then");
+  check_name(place, argument.symbol, "a __constant__ variable");
+  if (argument.role != Role::in)
+    place.refuse("makes an array constant that is no input", "constant memory is read only: remove it");
+  if (std::find(scope.tunables.begin(), scope.tunables.end(), argument.symbol) != scope.tunables.end())
+    place.refuse("is the name of a symbol and of a tunable",
+                 "tunables are macros in the kernel and would replace it: rename one");
+}
+
+void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argument, const Scope& scope) {
   argument.is_array = true;
-  if (const auto role = place.find("role"))
-    argument.role = static_cast<Role>(role->choice("role", {"in", "out", "inout"}));
-  if (argument.role == Role::in) {
-    std::vector<std::string> known(variables.begin(), variables.end());
-    known.insert(known.end(), tunables.begin(), tunables.end());
-    argument.size = read_expression(size, known, "shape variables and tunables");
+  argument.role = read_role(place).value_or(Role::in);
+  if (argument.role == Role::workspace && scope.on_host())
+    place.at("role", "")
+        .refuse("is scratch memory of device kernels",
+                "allocate it in the kernel, or use an input with \"init\": \"zeros\"");
+  if (argument.role == Role::in || argument.role == Role::workspace) {
+    argument.size = read_expression(size, scope.both, "shape variables and tunables");
   } else {
-    for (const std::string& name : tunables)
+    for (const std::string& name : scope.tunables)
       if (size.kind() == JsonNode::Kind::string) {
         std::string error;
         const auto expression = Expression::try_parse(size.node().string, error);
         if (expression && std::find(expression->names().begin(), expression->names().end(), name) !=
                               expression->names().end())
           size.refuse("makes the size of an output depend on a tunable",
-                      "the reference has no tunables: only inputs (say, work space) may do so");
+                      "the reference has no tunables: only inputs and workspaces may do so");
       }
-    argument.size = read_expression(size, variables, "shape variables");
+    argument.size = read_expression(size, scope.variables, "shape variables");
   }
   if (const auto value = place.find("value"))
     value->refuse("is a value for an array",
                   "use \"init\" to say how it is filled, or remove \"size\" to make it a scalar");
   if (argument.role == Role::out)
-    for (const char* key : {"init", "low", "high", "mean", "deviation"})
-      if (const auto fill = place.find(key))
-        fill->refuse(
-            "fills an output",
-            "outputs are poisoned before each call; if the kernel reads it, use \"role\": \"inout\"");
+    refuse_fill(place, "fills an output",
+                "outputs are poisoned before each call; if the kernel reads it, use \"role\": \"inout\"");
+  if (argument.role == Role::workspace)
+    refuse_fill(
+        place, "fills a workspace",
+        "workspaces are undefined before each call; a step {\"zero\": NAME} of the launch sets one to 0");
   read_fill(place, argument);
   if (const auto tolerance = place.find("tolerance")) {
     if (argument.role == Role::in)
       tolerance->refuse("is a tolerance for an input", "inputs are not compared: remove it");
+    if (argument.role == Role::workspace)
+      tolerance->refuse("is a tolerance for a workspace", "workspaces are not compared: remove it");
     argument.tolerance = read_tolerance(*tolerance, argument.type);
   }
+  if (const auto symbol = place.find("symbol")) read_symbol(*symbol, argument, scope);
 }
 
 void read_scalar(const JsonCursor& place, Argument& argument, std::span<const std::string> variables) {
-  for (const char* key : {"init", "low", "high", "mean", "deviation", "tolerance"})
+  for (const char* key : {"init", "low", "high", "mean", "deviation", "tolerance", "symbol"})
     if (const auto found = place.find(key))
       found->refuse("means nothing for a scalar",
                     "give the argument a \"size\" to make it an array, or a \"value\"");
-  if (const auto role = place.find("role"))
-    if (role->choice("role", {"in", "out", "inout"}) != 0)
-      role->refuse("makes a scalar an output",
-                   "scalars are passed by value: use an array of \"size\": \"1\"");
+  const Role role = read_role(place).value_or(Role::in);
+  if (role == Role::workspace)
+    place.refuse("is a workspace without a size", argument.name, "give its number of elements as \"size\"");
+  if (role != Role::in)
+    place.at("role", "")
+        .refuse("makes a scalar an output", "scalars are passed by value: use an array of \"size\": \"1\"");
   if (const auto value = place.find("value")) {
     argument.value = read_expression(*value, variables, "shape variables");
     return;
@@ -124,6 +155,15 @@ void read_scalar(const JsonCursor& place, Argument& argument, std::span<const st
   place.refuse("is a scalar without a value", argument.name,
                "name a shape variable after it, give it a \"value\", or a \"size\" to make it an array" +
                    (nearest.empty() ? std::string() : "; did you mean " + nearest + '?'));
+}
+
+void read_map(const JsonCursor& place, const JsonCursor& map, Argument& argument, const Scope& scope) {
+  for (const char* key :
+       {"type", "size", "role", "init", "low", "high", "mean", "deviation", "value", "tolerance", "symbol"})
+    if (const auto found = place.find(key))
+      found->refuse("means nothing for a tensor map",
+                    "it belongs to the array that the map describes: remove it");
+  argument.tensor_map = read_tensor_map(map, scope);
 }
 
 }  // namespace
@@ -152,31 +192,38 @@ std::vector<std::pair<ElementType, Tolerance>> read_tolerances(const JsonCursor&
   return tolerances;
 }
 
-std::vector<Argument> read_arguments(const JsonCursor& place, std::span<const std::string> variables,
-                                     std::span<const std::string> tunables) {
+std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope) {
   constexpr const char* todo = "list the parameters of the function in their order";
   std::vector<Argument> arguments;
   bool output = false;
-  for (const JsonCursor& item : place.items(todo)) {
-    item.only(
-        {"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "value", "tolerance"});
+  const std::vector<JsonCursor> items = place.items(todo);
+  for (const JsonCursor& item : items) {
+    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "value",
+               "tolerance", "tensor_map", "symbol"});
     Argument argument;
     const JsonCursor name = item.at("name", "name the argument as in the function's signature");
     argument.name = name.string("name the argument as in the function's signature");
     check_name(name, argument.name, "an argument");
     for (const Argument& other : arguments)
       if (other.name == argument.name) name.refuse("is the name of two arguments", "give each its own name");
-    if (std::find(tunables.begin(), tunables.end(), argument.name) != tunables.end())
+    if (std::find(scope.tunables.begin(), scope.tunables.end(), argument.name) != scope.tunables.end())
       name.refuse("is the name of an argument and of a tunable",
                   "tunables are macros in the kernel and would replace it: rename one");
-    argument.type = read_type(item.at("type", "give its element type, e.g. \"f32\""));
-    if (const auto size = item.find("size"))
-      read_array(item, *size, argument, variables, tunables);
+    const auto map = item.find("tensor_map");
+    if (!map) argument.type = read_type(item.at("type", "give its element type, e.g. \"f32\""));
+    if (map)
+      read_map(item, *map, argument, scope);
+    else if (const auto size = item.find("size"))
+      read_array(item, *size, argument, scope);
     else
-      read_scalar(item, argument, variables);
-    output = output || argument.role != Role::in;
+      read_scalar(item, argument, scope.variables);
+    for (const Argument& other : arguments)
+      if (!argument.symbol.empty() && other.symbol == argument.symbol)
+        item.at("symbol", "").refuse("is the symbol of two arguments", "give each its own variable");
+    output = output || argument.is_output();
     arguments.push_back(std::move(argument));
   }
+  check_tensor_maps(items, arguments);
   if (!output)
     place.refuse("has no output", std::to_string(arguments.size()) + " arguments",
                  "give at least one array \"role\": \"out\" or \"inout\"");

@@ -79,6 +79,19 @@ Expression read_expression(const JsonCursor& place, std::span<const std::string>
   return *std::move(expression);
 }
 
+void check_substitutions(const JsonCursor& place, const std::string& text,
+                         std::span<const std::string> tunables) {
+  for (std::size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at + 2)) {
+    const std::size_t end = text.find('}', at);
+    if (end == std::string::npos) place.refuse("opens ${ without closing it", "write ${NAME}");
+    const std::string name = text.substr(at + 2, end - at - 2);
+    if (std::find(tunables.begin(), tunables.end(), name) != tunables.end()) continue;
+    const std::string nearest = nearest_name(name, tunables);
+    place.refuse("names an unknown tunable",
+                 nearest.empty() ? "declare it under \"tunables\"" : "did you mean ${" + nearest + "}?");
+  }
+}
+
 std::string read_source(const JsonCursor& place, const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   constexpr const char* todo = "name a file of the problem's folder, or write {\"text\": \"...\"}";

@@ -3,15 +3,11 @@
 #include "kernelsearch/problem/read_problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
-#include "kernelsearch/problem/evaluate.hpp"
-#include "kernelsearch/problem/inputs.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch {
@@ -28,20 +24,6 @@ void read_kernel(const JsonCursor& place, const std::filesystem::path& folder, R
     place.at("device", todo).refuse("is an empty source", "write the kernel into it");
 }
 
-/// Every ${NAME} in a compiler or flag names a tunable.
-void check_substitutions(const JsonCursor& place, const std::string& text,
-                         std::span<const std::string> tunables) {
-  for (std::size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at + 2)) {
-    const std::size_t end = text.find('}', at);
-    if (end == std::string::npos) place.refuse("opens ${ without closing it", "write ${NAME}");
-    const std::string name = text.substr(at + 2, end - at - 2);
-    if (std::find(tunables.begin(), tunables.end(), name) != tunables.end()) continue;
-    const std::string nearest = nearest_name(name, tunables);
-    place.refuse("names an unknown tunable",
-                 nearest.empty() ? "declare it under \"tunables\"" : "did you mean ${" + nearest + "}?");
-  }
-}
-
 std::vector<std::string> read_flags(const JsonCursor& place, std::span<const std::string> tunables) {
   std::vector<std::string> flags;
   for (const JsonCursor& item : place.items("list the compiler's flags, e.g. [\"-O3\"]")) {
@@ -51,9 +33,28 @@ std::vector<std::string> read_flags(const JsonCursor& place, std::span<const std
   return flags;
 }
 
-void read_build(const JsonCursor& place, std::span<const std::string> tunables, HostBuild& build) {
+/// Left out: g++ on the host, a device's run-time compiler, OpenCL's driver.
+HostBuild default_build(const std::string& backend) {
+  if (backend == "host") return {};
+  return {backend == "cuda" ? "nvrtc" : backend == "hip" ? "hiprtc" : "", {}};
+}
+
+/// Device kernels are compiled through a fixed set of doors, because the kernel comes back as code to load.
+std::string read_device_compiler(const JsonCursor& place, const std::string& backend) {
+  if (backend == "opencl")
+    place.refuse("is a compiler for an opencl kernel", "the driver compiles those: remove it");
+  const std::string what = "compiler of " + backend + " kernels";
+  if (backend == "cuda") return place.choice(what, {"nvrtc", "nvcc"}) == 0 ? "nvrtc" : "nvcc";
+  return place.choice(what, {"hiprtc", "hipcc"}) == 0 ? "hiprtc" : "hipcc";
+}
+
+void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
+  const std::vector<std::string>& tunables = scope.tunables;
   place.only({"compiler", "flags"});
-  if (const auto compiler = place.find("compiler")) {
+  const auto compiler = place.find("compiler");
+  if (compiler && !scope.on_host()) {
+    build.compiler = read_device_compiler(*compiler, scope.backend);
+  } else if (compiler) {
     build.compiler = compiler->string("name a compiler, e.g. \"g++\"");
     if (build.compiler.empty()) compiler->refuse("names no compiler", "name one, e.g. \"g++\"");
     check_substitutions(*compiler, build.compiler, tunables);
@@ -61,10 +62,11 @@ void read_build(const JsonCursor& place, std::span<const std::string> tunables, 
   if (const auto flags = place.find("flags")) build.flags = read_flags(*flags, tunables);
 }
 
-Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder) {
+Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope) {
   constexpr const char* todo = "write {\"source\": \"reference.cpp\", \"function\": \"name\"}";
-  place.only({"source", "function", "flags"});
+  place.only({"source", "function", "flags", "launch"});
   Reference reference;
+  if (!scope.on_host()) reference.flags.clear();
   const JsonCursor source = place.at("source", todo);
   reference.source = read_source(source, folder);
   if (reference.source.find_first_not_of(" \t\r\n") == std::string::npos)
@@ -73,100 +75,19 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
   reference.function = function.string(todo);
   check_name(function, reference.function, "a function");
   if (const auto flags = place.find("flags")) reference.flags = read_flags(*flags, {});
-  return reference;
-}
-
-std::vector<Expression> read_extent(const JsonCursor& place, std::span<const std::string> known) {
-  constexpr const char* todo = "list one to three expressions, e.g. [\"(n + BLOCK - 1) // BLOCK\"]";
-  std::vector<Expression> extent;
-  for (const JsonCursor& item : place.items(todo))
-    extent.push_back(read_expression(item, known, "shape variables and tunables"));
-  if (extent.empty() || extent.size() > 3) place.refuse("is no extent", todo);
-  return extent;
-}
-
-LaunchGeometry read_launch(const JsonCursor& place, std::span<const std::string> known) {
-  constexpr const char* todo = "write {\"grid\": [\"...\"], \"block\": [\"...\"]}";
-  place.only({"grid", "block", "cluster", "shared_bytes"});
-  LaunchGeometry launch;
-  launch.grid = read_extent(place.at("grid", todo), known);
-  launch.block = read_extent(place.at("block", todo), known);
-  if (const auto cluster = place.find("cluster")) launch.cluster = read_extent(*cluster, known);
-  if (const auto bytes = place.find("shared_bytes"))
-    launch.shared_bytes = read_expression(*bytes, known, "shape variables and tunables");
-  return launch;
-}
-
-/// A whole number >= `least`, for one shape and the default configuration.
-void check_whole(const JsonCursor& place, const Expression& expression, const Shape& shape,
-                 std::span<const NamedValue> tunables, double least) {
-  const Value value = located(place, "cannot be evaluated for shape \"" + shape.name + '"',
-                              [&] { return evaluate(expression, shape.variables, tunables); });
-  const double number = to_number(value);
-  if (value.index() > 2 || number != std::floor(number) || number < least)
-    place.refuse("is wrong for shape \"" + shape.name + '"', expression.text() + " is " + to_string(value),
-                 "it must be a whole number >= " + to_string(Value{static_cast<std::int64_t>(least)}) +
-                     "; // divides and rounds down");
-}
-
-/// What is declared per shape holds for every shape at the default configuration.
-void check_shapes(const JsonCursor& document, const Problem& problem) {
-  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
-  const std::vector<JsonCursor> places = document.at("arguments", "").items("");
-  bool any_valid = false;
-  for (const Shape& shape : problem.shapes) {
-    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-      const Argument& argument = problem.arguments[i];
-      located(places[i], "is wrong", [&] {
-        if (!argument.is_array) {
-          (void)scalar_value(argument, shape);
-          return;
-        }
-        const std::size_t count = element_count(argument, shape, tunables);
-        if (argument.role != Role::out && argument.initialisation == Initialisation::permutation &&
-            count > static_cast<std::size_t>(largest_exact_integer(argument.type)) + 1)
-          raise<ConfigError>("argument " + argument.name + " cannot hold a permutation",
-                             std::to_string(count) + " elements in shape " + shape.name, "use a wider type");
-        Rng rng;
-        std::byte element[8];
-        if (argument.role != Role::out && count > 0) fill_input(argument, 1, rng, element);
-      });
-    }
-    for (const char* key : {"operations", "bytes"}) {
-      const auto place = document.find(key);
-      if (!place) continue;
-      const Expression& expression = *key == 'o' ? *problem.operations : *problem.bytes;
-      const Value value = located(*place, "cannot be evaluated for shape \"" + shape.name + '"',
-                                  [&] { return evaluate(expression, shape.variables); });
-      if (value.index() > 2 || !(to_number(value) >= 0))
-        place->refuse("is no count for shape \"" + shape.name + '"',
-                      expression.text() + " is " + to_string(value), "it must be a number >= 0");
-    }
-    if (problem.valid) {
-      const JsonCursor place = document.at("valid", "");
-      const Value value = located(place, "cannot be evaluated for shape \"" + shape.name + '"',
-                                  [&] { return evaluate(*problem.valid, shape.variables, tunables); });
-      if (!is_true(value)) continue;
-    }
-    any_valid = true;
-    if (const auto launch = document.find("launch")) {
-      const auto extents = {std::make_pair("grid", &problem.launch.grid),
-                            std::make_pair("block", &problem.launch.block),
-                            std::make_pair("cluster", &problem.launch.cluster)};
-      for (const auto& [key, extent] : extents) {
-        if (extent->empty()) continue;
-        const std::vector<JsonCursor> items = launch->at(key, "").items("");
-        for (std::size_t i = 0; i < extent->size(); ++i)
-          check_whole(items[i], (*extent)[i], shape, tunables, 1);
-      }
-      if (problem.launch.shared_bytes)
-        check_whole(launch->at("shared_bytes", ""), *problem.launch.shared_bytes, shape, tunables, 0);
-    }
+  const auto launch = place.find("launch");
+  if (launch && scope.on_host())
+    launch->refuse("sizes the launch of a device's reference, which is a plain function on the host",
+                   "remove it");
+  if (!launch && !scope.on_host())
+    place.refuse("lacks the key \"launch\"", "backend " + scope.backend,
+                 "the reference is a __global__ function: write {\"grid\": [\"...\"], \"block\": "
+                 "[\"...\"]}");
+  if (launch) {
+    launch->only({"grid", "block", "cluster", "shared_bytes"});
+    reference.launch = read_geometry(*launch, scope.variables, "shape variables");
   }
-  if (!any_valid)
-    document.at("valid", "")
-        .refuse("rejects the default configuration for every shape",
-                "change the predicate, the shapes or the default");
+  return reference;
 }
 
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
@@ -177,12 +98,11 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
 
-  Space space = read_space(document);
-  std::vector<std::string> tunables;
-  for (const Tunable& tunable : space.tunables()) tunables.push_back(tunable.name);
   Problem problem;
-  problem.kernel.space = std::move(space);
   problem.folder = folder;
+  problem.kernel.space = read_space(document);
+  Scope scope;
+  for (const Tunable& tunable : problem.kernel.space.tunables()) scope.tunables.push_back(tunable.name);
 
   const JsonCursor name = document.at("name", "name the problem, e.g. \"matmul\"");
   problem.name = name.string("name the problem, e.g. \"matmul\"");
@@ -201,9 +121,12 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   const JsonCursor shapes =
       document.at("shapes", "list at least one, e.g. [{\"name\": \"large\", \"n\": 1048576}]");
   problem.shapes = read_shapes(shapes);
-  std::vector<std::string> variables;
+  std::vector<std::string>& variables = scope.variables;
   for (const NamedValue& variable : problem.shapes.front().variables) variables.push_back(variable.first);
-  for (const std::string& tunable : tunables) {
+  scope.backend = problem.backend;
+  scope.both = variables;
+  scope.both.insert(scope.both.end(), scope.tunables.begin(), scope.tunables.end());
+  for (const std::string& tunable : scope.tunables) {
     const char* clash = tunable == problem.function ? "the function" : nullptr;
     if (std::find(variables.begin(), variables.end(), tunable) != variables.end()) clash = "a shape variable";
     if (clash != nullptr)
@@ -211,24 +134,25 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
           .at(tunable, "")
           .refuse("is called like " + std::string(clash), tunable, "rename one of them");
   }
-  problem.arguments = read_arguments(
-      document.at("arguments", "list the parameters of the function in their order"), variables, tunables);
+  problem.arguments =
+      read_arguments(document.at("arguments", "list the parameters of the function in their order"), scope);
 
-  std::vector<std::string> both = variables;
-  both.insert(both.end(), tunables.begin(), tunables.end());
   if (const auto valid = document.find("valid"))
-    problem.valid = read_expression(*valid, both, "shape variables and tunables");
+    problem.valid = read_expression(*valid, scope.both, "shape variables and tunables");
   if (const auto place = document.find("tolerances")) problem.tolerances = read_tolerances(*place);
-  if (const auto place = document.find("reference")) problem.reference = read_reference(*place, folder);
-  if (problem.backend != "host") problem.build = {{}, {}};
-  if (const auto build = document.find("build")) read_build(*build, tunables, problem.build);
+  if (!scope.on_host()) problem.reference.flags.clear();
+  if (const auto place = document.find("reference"))
+    problem.reference = read_reference(*place, folder, scope);
+  problem.build = default_build(problem.backend);
+  if (const auto build = document.find("build")) read_build(*build, scope, problem.build);
   const auto launch = document.find("launch");
-  if (launch && problem.backend == "host")
+  if (launch && scope.on_host())
     launch->refuse("sizes the launch of a device kernel, which host kernels have not", "", "remove it");
-  if (!launch && problem.backend != "host")
+  if (!launch && !scope.on_host() && problem.kernel.regions.host.empty())
     document.refuse("lacks the key \"launch\"", "backend " + problem.backend,
-                    "write {\"grid\": [\"...\"], \"block\": [\"...\"]}");
-  if (launch) problem.launch = read_launch(*launch, both);
+                    "write {\"grid\": [\"...\"], \"block\": [\"...\"]}, or a launch function as the kernel's "
+                    "\"host\" region");
+  if (launch) problem.launch = read_launch(*launch, scope, problem);
   if (const auto place = document.find("aggregate"))
     problem.aggregate =
         static_cast<Aggregate>(place->choice("aggregate", {"reference_weighted", "geometric_mean"}));

@@ -56,12 +56,15 @@ class Conversion {
     problem.function = file_.kernel_name;
     problem.kernel.space = file_.space;
     problem.build = {{}, file_.compiler_options};
-    if (file_.language == "CUDA")
+    problem.reference.flags.clear();
+    if (file_.language == "CUDA") {
       problem.backend = "cuda";
-    else if (file_.language == "OpenCL")
+      problem.build.compiler = "nvrtc";
+    } else if (file_.language == "OpenCL") {
       problem.backend = "opencl";
-    else
+    } else {
       miss("a backend for the language \"" + file_.language + '"');
+    }
     if (file_.kernel_name.empty()) miss("KernelName");
     problem.kernel.regions.device = source(folder);
     Shape shape{"T1", {}, 1.0};
@@ -73,7 +76,7 @@ class Conversion {
     bool output = false;
     for (const T1Argument& given : file_.arguments) {
       if (auto made = argument(given, problem.shapes.front())) {
-        output = output || made->role != Role::in;
+        output = output || made->is_output();
         problem.arguments.push_back(*std::move(made));
       }
     }
@@ -171,7 +174,7 @@ class Conversion {
             formula("the size of " + who,
                     width == 1 ? given.size : "(" + given.size + ") * " + std::to_string(width), shape);
     }
-    if (made.role != Role::in && made.size)
+    if (made.is_output() && made.size)
       for (const NamedValue& tunable : tunables_)
         if (std::find(made.size->names().begin(), made.size->names().end(), tunable.first) !=
             made.size->names().end())
@@ -209,8 +212,10 @@ class Conversion {
     const Shape& shape = problem.shapes.front();
     const std::array<const std::vector<std::string>*, 3> divisors = {&file_.grid_div_x, &file_.grid_div_y,
                                                                      &file_.grid_div_z};
+    LaunchStep step;
+    step.function = file_.kernel_name;
     if (file_.shared_memory > 0)
-      problem.launch.shared_bytes = Expression::parse(std::to_string(file_.shared_memory));
+      step.geometry.shared_bytes = Expression::parse(std::to_string(file_.shared_memory));
     const bool divided =
         std::any_of(divisors.begin(), divisors.end(), [](const auto* list) { return !list->empty(); });
     for (std::size_t i = 0; i < 3; ++i) {
@@ -229,10 +234,11 @@ class Conversion {
         grid = "((" + grid + ") + " + local + " - 1) // " + local;
       }
       if (auto expression = formula("the grid's size " + axis, grid, shape))
-        problem.launch.grid.push_back(*std::move(expression));
+        step.geometry.grid.push_back(*std::move(expression));
       if (auto expression = formula("the block's size " + axis, file_.local_size[i], shape))
-        problem.launch.block.push_back(*std::move(expression));
+        step.geometry.block.push_back(*std::move(expression));
     }
+    problem.launch.push_back(std::move(step));
   }
 
   const T1File& file_;

@@ -38,16 +38,36 @@ Json tolerance_json(const Tolerance& tolerance) {
   return {{"absolute", tolerance.absolute}, {"relative", tolerance.relative}};
 }
 
+Json texts(const std::vector<Expression>& expressions) {
+  Json json = Json::array();
+  for (const Expression& expression : expressions) json.push_back(expression.text());
+  return json;
+}
+
+Json tensor_map_json(const TensorMap& map) {
+  Json json{{"array", map.array}, {"sizes", texts(map.sizes)}};
+  if (!map.strides.empty()) json["strides"] = texts(map.strides);
+  json["box"] = texts(map.box);
+  if (map.swizzle) json["swizzle"] = map.swizzle->text();
+  if (map.promotion) json["promotion"] = map.promotion->text();
+  return json;
+}
+
 Json argument_json(const Argument& argument) {
-  Json json{{"name", argument.name}, {"type", to_string(argument.type)}};
+  Json json{{"name", argument.name}};
+  if (argument.tensor_map) {
+    json["tensor_map"] = tensor_map_json(*argument.tensor_map);
+    return json;
+  }
+  json["type"] = to_string(argument.type);
   if (argument.value) json["value"] = argument.value->text();
   if (!argument.is_array) return json;
-  constexpr const char* roles[] = {"in", "out", "inout"};
+  constexpr const char* roles[] = {"in", "out", "inout", "workspace"};
   constexpr const char* fills[] = {"zeros",  "ones",        "uniform",        "normal",
                                    "arange", "permutation", "ill_conditioned"};
   json["size"] = argument.size ? argument.size->text() : "1";
   json["role"] = roles[static_cast<int>(argument.role)];
-  if (argument.role != Role::out) {
+  if (argument.is_input()) {
     json["init"] = fills[static_cast<int>(argument.initialisation)];
     if (argument.initialisation == Initialisation::normal) {
       json["mean"] = argument.low;
@@ -59,6 +79,7 @@ Json argument_json(const Argument& argument) {
     }
   }
   if (argument.tolerance) json["tolerance"] = tolerance_json(*argument.tolerance);
+  if (!argument.symbol.empty()) json["symbol"] = argument.symbol;
   return json;
 }
 
@@ -96,16 +117,37 @@ void add_space(Json& json, const Space& space) {
   json["default"] = std::move(defaults);
 }
 
-Json texts(const std::vector<Expression>& expressions) {
-  Json json = Json::array();
-  for (const Expression& expression : expressions) json.push_back(expression.text());
+void add_geometry(Json& json, const LaunchGeometry& geometry) {
+  json["grid"] = texts(geometry.grid);
+  json["block"] = texts(geometry.block);
+  if (!geometry.cluster.empty()) json["cluster"] = texts(geometry.cluster);
+  if (geometry.shared_bytes) json["shared_bytes"] = geometry.shared_bytes->text();
+}
+
+Json step_json(const LaunchStep& step) {
+  Json json = Json::object();
+  if (!step.zero.empty()) {
+    json["zero"] = step.zero;
+  } else {
+    json["function"] = step.function;
+    if (!step.arguments.empty()) json["arguments"] = step.arguments;
+    add_geometry(json, step.geometry);
+  }
+  if (step.condition) json["if"] = step.condition->text();
   return json;
 }
 
-Json launch_json(const LaunchGeometry& launch) {
-  Json json{{"grid", texts(launch.grid)}, {"block", texts(launch.block)}};
-  if (!launch.cluster.empty()) json["cluster"] = texts(launch.cluster);
-  if (launch.shared_bytes) json["shared_bytes"] = launch.shared_bytes->text();
+/// One launch of the problem's function is written as its geometry alone.
+Json launch_json(const Problem& problem) {
+  const LaunchStep& first = problem.launch.front();
+  if (problem.launch.size() == 1 && first.function == problem.function && first.arguments.empty() &&
+      !first.condition) {
+    Json json = Json::object();
+    add_geometry(json, first.geometry);
+    return json;
+  }
+  Json json = Json::array();
+  for (const LaunchStep& step : problem.launch) json.push_back(step_json(step));
   return json;
 }
 
@@ -130,14 +172,16 @@ Json document(const Problem& problem, Sources& sources) {
   }
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);
-  if (!problem.reference.source.empty())
-    json["reference"] = {{"source", sources.place("reference.cpp", problem.reference.source)},
+  if (!problem.reference.source.empty()) {
+    json["reference"] = {{"source", sources.place("reference" + suffix, problem.reference.source)},
                          {"function", problem.reference.function},
                          {"flags", problem.reference.flags}};
+    if (problem.reference.launch) add_geometry(json["reference"]["launch"], *problem.reference.launch);
+  }
   json["build"] = Json::object();
   if (!problem.build.compiler.empty()) json["build"]["compiler"] = problem.build.compiler;
   json["build"]["flags"] = problem.build.flags;
-  if (!problem.launch.grid.empty()) json["launch"] = launch_json(problem.launch);
+  if (!problem.launch.empty()) json["launch"] = launch_json(problem);
   for (const auto& [type, tolerance] : problem.tolerances)
     json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);
   json["aggregate"] =

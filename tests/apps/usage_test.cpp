@@ -147,6 +147,32 @@ TEST_CASE("command: check of a T1 file says that it is a space and what it lacks
   CHECK(json["missing"].size() >= 1);
 }
 
+TEST_CASE("command: check describes a device problem without running it") {
+  const Desk desk;
+  write_text(desk.path() / "problem.json",
+             R"({"schema": 1, "name": "sums", "backend": "cuda", "function": "sums",
+    "kernel": {"device": {"text": "f"}}, "shapes": [{"name": "large", "n": 65536}, {"name": "odd", "n": 48, "weight": 0}],
+    "arguments": [
+      {"name": "a", "type": "f32", "size": "n"},
+      {"name": "map_a", "tensor_map": {"array": "a", "sizes": ["n"], "box": [64]}},
+      {"name": "table", "type": "f32", "size": 4, "symbol": "c_table"},
+      {"name": "partial", "type": "f32", "size": "SPLIT", "role": "workspace"},
+      {"name": "total", "type": "f32", "size": 1, "role": "out"}],
+    "tunables": {"SPLIT": [1, 2]},
+    "launch": [{"zero": "total", "if": "SPLIT > 1"}, {"function": "sums<${SPLIT}>", "grid": ["SPLIT"], "block": [64]}]})");
+  const Ran ran = desk.kernelsearch({"check", "problem.json", "--static"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  has(ran.out, "\n  map_a              tensor map of a\n");
+  has(ran.out, "\n  table        f32   constant   [4]\n");
+  has(ran.out, "\n  partial      f32   workspace  [SPLIT]\n");
+  has(ran.out, "\nsteps\n  zero total if SPLIT > 1\n  sums<${SPLIT}>\nshapes\n");
+  const auto json = desk.kernelsearch({"check", "problem.json", "--static", "--json"}).json();
+  REQUIRE(json.is_object());
+  CHECK(json["arguments"][1] == nlohmann::json({{"name", "map_a"}, {"array", "a"}, {"role", "tensor map"}}));
+  CHECK(json["arguments"][3]["role"] == "workspace");
+  CHECK(json["steps"][1] == "sums<${SPLIT}>");
+}
+
 TEST_CASE("command: check tells errors by its exit code") {
   const Desk desk;
   write_text(desk.path() / "problem.json", wrong_default);

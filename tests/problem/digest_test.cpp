@@ -62,13 +62,53 @@ TEST_CASE("problem_digest: what decides the meaning changes it, the rest does no
       [](Problem& p) { p.reference.flags.push_back("-g"); },
       [](Problem& p) { p.build.compiler = "clang++"; },
       [](Problem& p) { p.build.flags.clear(); },
-      [](Problem& p) { p.launch.grid.push_back(Expression::parse("1")); },
-      [](Problem& p) { p.launch.block.push_back(Expression::parse("1")); },
-      [](Problem& p) { p.launch.shared_bytes = Expression::parse("1"); },
       [](Problem& p) { p.aggregate = Aggregate::reference_weighted; },
       [](Problem& p) { p.threads = 1; },
   };
   std::set<std::string> seen{digest};
+  std::size_t changes = 1;
+  for (const auto& change : meaningful) {
+    Problem other = problem;
+    change(other);
+    seen.insert(problem_digest(other));
+    CAPTURE(changes);
+    CHECK(seen.size() == ++changes);
+  }
+}
+
+TEST_CASE("problem_digest: every part of a device problem counts") {
+  const Problem problem = parsed(device_problem);
+  const auto one = [] { return Expression::parse("1"); };
+  const std::function<void(Problem&)> meaningful[] = {
+      [](Problem& p) { p.arguments[2].role = Role::workspace; },
+      [](Problem& p) { p.arguments[3].tensor_map.reset(); },
+      [](Problem& p) { p.arguments[3].tensor_map->array = "c"; },
+      [&](Problem& p) { p.arguments[3].tensor_map->sizes[0] = one(); },
+      [&](Problem& p) { p.arguments[3].tensor_map->strides[0] = one(); },
+      [&](Problem& p) { p.arguments[3].tensor_map->box[1] = one(); },
+      [](Problem& p) { p.arguments[3].tensor_map->swizzle.reset(); },
+      [](Problem& p) { p.arguments[3].tensor_map->promotion.reset(); },
+      [](Problem& p) { p.arguments[4].symbol = "c_other"; },
+      [](Problem& p) { p.arguments[4].symbol.clear(); },
+      [](Problem& p) { p.launch.pop_back(); },
+      [](Problem& p) { std::swap(p.launch[0], p.launch[1]); },
+      [](Problem& p) { p.launch[0].zero = "c"; },
+      [](Problem& p) { p.launch[0].condition.reset(); },
+      [](Problem& p) { p.launch[1].function = "other"; },
+      [](Problem& p) { p.launch[1].arguments.clear(); },
+      [](Problem& p) { std::swap(p.launch[1].arguments[2], p.launch[1].arguments[3]); },
+      [&](Problem& p) { p.launch[1].geometry.grid[0] = one(); },
+      [&](Problem& p) { p.launch[1].geometry.block.push_back(one()); },
+      [](Problem& p) { p.launch[1].geometry.cluster.clear(); },
+      [](Problem& p) { p.launch[1].geometry.shared_bytes.reset(); },
+      [](Problem& p) { p.reference.launch.reset(); },
+      [&](Problem& p) { p.reference.launch->grid[1] = one(); },
+      [&](Problem& p) { p.reference.launch->block[1] = one(); },
+      [&](Problem& p) { p.reference.launch->cluster.push_back(one()); },
+      [](Problem& p) { p.reference.launch->shared_bytes.reset(); },
+      [](Problem& p) { p.build.compiler = "nvrtc"; },
+  };
+  std::set<std::string> seen{problem_digest(problem)};
   std::size_t changes = 1;
   for (const auto& change : meaningful) {
     Problem other = problem;

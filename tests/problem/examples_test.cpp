@@ -26,15 +26,27 @@ TEST_CASE("the examples are problems without static lint errors") {
   }
 }
 
-TEST_CASE("the problem in docs/formats/problem.md is one") {
+namespace {
+
+/// The problem in a section of docs/formats/problem.md.
+Problem from_manual(const std::string& section, const std::string& suffix) {
   std::ifstream file(std::string(KERNELSEARCH_SOURCE_DIR) + "/docs/formats/problem.md");
   const std::string manual((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::size_t begin = manual.find("```jsonc\n") + 9;
+  const std::size_t begin = manual.find("```jsonc\n", manual.find("\n## " + section)) + 9;
   const TemporaryFolder folder;
   folder.write("problem.json", manual.substr(begin, manual.find("\n```", begin) - begin));
-  folder.write("kernel.cpp", "extern \"C\" void matmul();");
-  folder.write("reference.cpp", "void matmul_reference();");
-  const Problem problem = read_problem(folder.path());
+  folder.write("kernel" + suffix, "extern \"C\" void matmul();");
+  folder.write("reference" + suffix, "void matmul_reference();");
+  return read_problem(folder.path());
+}
+
+}  // namespace
+
+TEST_CASE("the problems in docs/formats/problem.md are some") {
+  const Problem device = from_manual("Device kernels", ".cu");
+  CHECK(device.launch.size() == 3);
+  CHECK(device.kernel.space.size() == 4);
+  const Problem problem = from_manual("A whole one", ".cpp");
   CHECK(problem.shapes.size() == 5);
   CHECK(problem.kernel.space.size() == 6);
 }

@@ -293,6 +293,42 @@ TEST_CASE("lint_static: nothing to time, nothing to tune, one shape, round or ti
         "");
 }
 
+TEST_CASE("lint: workspaces and tensor maps are neither drawn, compared nor missed") {
+  const Problem problem = parsed(device_problem);
+  const CallInputs inputs = draw_inputs(problem, problem.shapes[1], 4);
+  REQUIRE(inputs.size() == 8);
+  CHECK(inputs[0].size() == 4);
+  CHECK(inputs[2].size() == 61 * 24 * 2);
+  CHECK(inputs[3].empty());
+  CHECK(inputs[4].size() == 25 * 4);
+  CHECK(inputs[5].empty());
+  CHECK(inputs[6].empty());
+  CHECK(inputs[7].empty());
+
+  /// c depends on a and filter; one output, as many inputs as the reference would get.
+  class Device : public LintRunner {
+   public:
+    CallOutputs run_reference(const Shape&, const CallInputs& inputs) override {
+      std::vector<double> c(61 * 61);
+      for (std::size_t i = 0; i < c.size(); ++i)
+        c[i] = load_element(ElementType::f16, &inputs[2][2 * (i % (61 * 24))]) +
+               load_element(ElementType::f32, &inputs[4][4 * (i % 25)]);
+      return {{c}, {}};
+    }
+    CallOutputs run_default(const Shape& shape, const CallInputs& inputs) override {
+      return run_reference(shape, inputs);
+    }
+  } device;
+  CHECK(listed(lint(problem, device, {0, 1})) == "");
+  // The workspace alone would be traffic enough to time.
+  Problem small = problem;
+  small.shapes.erase(small.shapes.begin());
+  small.shapes[0].weight = 1;
+  small.shapes[0].variables = {{"n", Value{std::int64_t{3}}}, {"k", Value{std::int64_t{8}}}};
+  small.arguments[5].size = Expression::parse("99999999");
+  has(listed(lint_static(small)), "warning: the timed shapes are too small to time well");
+}
+
 TEST_CASE("draw_inputs: one buffer for each argument, none for outputs, the same for the same seed") {
   const Problem problem = parsed(axpy);
   const CallInputs inputs = draw_inputs(problem, problem.shapes[1], 4);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/write_problem.hpp"
 #include "problem/problem_texts.hpp"
 
@@ -16,13 +17,16 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr const char* texts[] = {full_problem, small_problem, device_problem};
+
 /// Reads the text: it gives a problem, which then writes and reads back, or a ConfigError. Anything else that
 /// is thrown fails the test, and a crash ends it.
 bool survives(const std::string& text, int& accepted) {
   try {
     const Problem problem = parse_problem(text, "/nonexistent");
     ++accepted;
-    (void)parse_problem(problem_json(problem), "/nonexistent");
+    const Problem again = parse_problem(problem_json(problem), "/nonexistent");
+    if (problem_digest(again) != problem_digest(problem)) return false;
     return true;
   } catch (const ConfigError& error) {
     return std::string(error.what()).find("kernelsearch: ") == 0;
@@ -109,7 +113,7 @@ TEST_CASE("mutated problem texts are read or refused with a ConfigError, never a
   Rng rng(2026);
   int accepted = 0;
   for (int i = 0; i < 3000; ++i) {
-    const std::string text = mutated_bytes(i % 2 == 0 ? full_problem : small_problem, rng);
+    const std::string text = mutated_bytes(texts[i % 3], rng);
     CAPTURE(text);
     REQUIRE(survives(text, accepted));
   }
@@ -119,10 +123,10 @@ TEST_CASE("mutated problem texts are read or refused with a ConfigError, never a
 TEST_CASE("problems with members exchanged are read or refused with a ConfigError, never anything else") {
   Rng rng(2027);
   int accepted = 0;
-  const Json full = Json::parse(full_problem, nullptr, true, true);
-  const Json small = Json::parse(small_problem);
+  const Json trees[] = {Json::parse(full_problem, nullptr, true, true), Json::parse(small_problem),
+                        Json::parse(device_problem)};
   for (int i = 0; i < 3000; ++i) {
-    const std::string text = mutated_tree(i % 2 == 0 ? full : small, rng);
+    const std::string text = mutated_tree(trees[i % 3], rng);
     CAPTURE(text);
     REQUIRE(survives(text, accepted));
   }

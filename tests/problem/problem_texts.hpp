@@ -60,6 +60,38 @@ inline const char* const small_problem = R"json({
   "shapes": [{"n": 1000}]
 })json";
 
+/// A device problem that uses every part of the format that host problems have not.
+inline const char* const device_problem = R"json({
+  "schema": 1, "name": "matmul", "backend": "cuda", "function": "matmul",
+  "kernel": {"device": {"text": "void matmul() {}"}},
+  "arguments": [
+    {"name": "n", "type": "i32"},
+    {"name": "k", "type": "i32"},
+    {"name": "a", "type": "f16", "size": "n*k"},
+    {"name": "map_a", "tensor_map": {"array": "a", "sizes": ["k", "n"], "strides": ["2*k"], "box": ["BK", "BM"],
+                                     "swizzle": "2*BK", "promotion": 256}},
+    {"name": "filter", "type": "f32", "size": 25, "symbol": "c_filter", "init": "normal"},
+    {"name": "partial", "type": "f32", "size": "n*n*SPLIT", "role": "workspace"},
+    {"name": "c", "type": "f32", "size": "n*n", "role": "out"},
+    {"name": "map_c", "tensor_map": {"array": "c", "sizes": ["n*n"], "box": [64]}}
+  ],
+  "shapes": [{"name": "large", "n": 4096, "k": 1024}, {"name": "odd", "n": 61, "k": 24, "weight": 0}],
+  "valid": "n % 2 == 1 or n % BM == 0",
+  "tunables": {"BM": [64, 128], "BK": [32, 64], "SPLIT": [1, 2, 4], "VEC": [1, 2, 4], "NAME": ["reduce", "sum"]},
+  "default": {"BK": 64, "SPLIT": 2},
+  "launch": [
+    {"zero": "partial", "if": "SPLIT > 1"},
+    {"function": "matmul", "arguments": ["n", "k", "map_a", "partial"], "grid": ["(n + BM - 1) // BM", "SPLIT"],
+     "block": [128], "cluster": [2], "shared_bytes": "4*BM"},
+    {"function": "kernels::${NAME}<float, (${VEC} > 1)>", "grid": ["n"], "block": ["32*VEC"], "if": "SPLIT > 1"}
+  ],
+  "reference": {"source": {"text": "reference"}, "function": "matmul_reference", "flags": ["-DX"],
+                "launch": {"grid": ["(n + 15) // 16", "(n + 15) // 16"], "block": [16, 16], "shared_bytes": 2048}},
+  "build": {"compiler": "nvcc", "flags": ["-std=c++20", "-DV=${VEC}"]},
+  "operations": "2*n*n*k"
+}
+)json";
+
 inline kernelsearch::Problem parsed(const std::string& text) {
   return kernelsearch::parse_problem(text, ".");
 }

@@ -165,12 +165,19 @@ TEST_CASE("read_problem: device problems have a launch geometry and no host buil
     "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
     "launch": {"grid": ["(n + BLOCK - 1) // BLOCK"], "block": ["BLOCK", 1], "cluster": [2], "shared_bytes": "4*BLOCK"}})");
   CHECK(problem.backend == "cuda");
-  CHECK(problem.build.compiler.empty());
+  CHECK(problem.build.compiler == "nvrtc");
+  CHECK(problem.build.flags.empty());
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
-  CHECK(evaluate(problem.launch.grid[0], problem.shapes[0].variables, tunables) == integer(16));
-  CHECK(problem.launch.block.size() == 2);
-  CHECK(problem.launch.cluster.size() == 1);
-  CHECK(problem.launch.shared_bytes->text() == "4*BLOCK");
+  REQUIRE(problem.launch.size() == 1);
+  const LaunchStep& step = problem.launch[0];
+  CHECK(step.function == "f");
+  CHECK(step.zero.empty());
+  CHECK(step.arguments.empty());
+  CHECK_FALSE(step.condition);
+  CHECK(evaluate(step.geometry.grid[0], problem.shapes[0].variables, tunables) == integer(16));
+  CHECK(step.geometry.block.size() == 2);
+  CHECK(step.geometry.cluster.size() == 1);
+  CHECK(step.geometry.shared_bytes->text() == "4*BLOCK");
 }
 
 TEST_CASE("read_problem: sources come from files of the folder") {

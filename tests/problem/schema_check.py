@@ -41,6 +41,28 @@ BROKEN = [  # (what to change: path and value, or path alone to remove)
     (["backend"], "cuda"), (["launch"], {"grid": [1], "block": [1]}), (["shema"], 1),
 ]
 
+BROKEN_DEVICE = [  # the same, of the device problem in the tests
+    (["launch"],), (["launch"], []), (["launch"], "f"), (["launch", 0], {"zero": "c", "grid": [1]}),
+    (["launch", 0], {"zero": "a b"}), (["launch", 1, "function"],), (["launch", 1, "function"], ""),
+    (["launch", 1, "arguments"], []), (["launch", 1, "arguments"], "n"), (["launch", 1, "grid"],),
+    (["launch", 1, "grid"], [1, 1, 1, 1]), (["launch", 1, "gird"], [1]), (["launch", 1, "if"], []),
+    (["launch"], {"grid": [1], "block": [1], "if": "n"}), (["reference", "launch"],), (["reference", "launch"], []),
+    (["reference", "launch", "if"], "n"), (["build", "compiler"], "g++"), (["build", "compiler"], "hipcc"),
+    (["arguments", 2, "type"],), (["arguments", 2, "role"], "scratch"), (["arguments", 3, "type"], "f16"),
+    (["arguments", 3, "size"], "n"), (["arguments", 3, "tensor_map", "array"],), (["arguments", 3, "tensor_map", "sizes"], []),
+    (["arguments", 3, "tensor_map", "sizes"], [1] * 6), (["arguments", 3, "tensor_map", "strides"], [1] * 5),
+    (["arguments", 3, "tensor_map", "box"],), (["arguments", 3, "tensor_map", "bocks"], [1]),
+    (["arguments", 3, "tensor_map", "swizzle"], []), (["arguments", 3, "symbol"], "m"), (["arguments", 0, "symbol"], "n"),
+    (["arguments", 4, "symbol"], "a b"), (["arguments", 4, "tolerance"], {}), (["arguments", 5, "init"], "zeros"),
+    (["arguments", 5, "symbol"], "w"), (["arguments", 5, "tolerance"], {}), (["arguments", 6, "symbol"], "c"),
+    (["arguments", 6, "init"], "zeros"), (["backend"], "hip"), (["backend"], "opencl"), (["backend"], "host"),
+]
+OF_DEVICES = [  # what host problems may not have
+    (["arguments", 3, "role"], "workspace"), (["arguments", 3, "symbol"], "c_a"), (["launch"], [{"zero": "c"}]),
+    (["arguments", 2], {"name": "m", "tensor_map": {"array": "b", "sizes": ["n"], "box": [64]}}),
+    (["reference", "launch"], {"grid": [1], "block": [1]}),
+]
+
 
 def changed(document, path, *value):
     document = copy.deepcopy(document)
@@ -73,14 +95,23 @@ def main():
     scaffold = (ROOT / "src/problem/scaffold_texts.hpp").read_text()
     new = re.search(r'R"json\((.*?)\)json"', scaffold, re.S).group(1).replace("@FUNCTION@", "f")
     expect("the scaffold", json.loads(without_comments(new)), True)
-    device = changed(changed(whole, ["backend"], "cuda"), ["launch"], {"grid": ["n"], "block": ["TILE", 1]})
-    expect("a device problem", device, True)
+    texts = (ROOT / "tests/problem/problem_texts.hpp").read_text()
+    device = json.loads(re.search(r'device_problem = R"json\((.*?)\)json"', texts, re.S).group(1))
+    expect("the device problem of the tests", device, True)
+    expect("one step", changed(device, ["launch"], {"grid": ["n"], "block": ["BM", 1]}), True)
+    launched_by_host = changed(changed(device, ["launch"]), ["kernel", "host"], {"text": "void launch() {}"})
+    expect("a launch function", launched_by_host, True)
+    for example in re.findall(r"```jsonc\n(\{.*?\n\})\n```", manual, re.S):
+        expect("an example of docs/formats/problem.md", json.loads(without_comments(example)), True)
     examples = sorted((ROOT / "examples").glob("**/problem.json"))
     for path in examples:
         expect(path.relative_to(ROOT), json.loads(without_comments(path.read_text())), True)
-    for change in BROKEN:
+    for change in BROKEN + OF_DEVICES:
         expect(change, changed(whole, *change), False)
-    print(f"{len(examples)} examples and {len(BROKEN)} broken documents checked, {failures} failures")
+    for change in BROKEN_DEVICE:
+        expect(change, changed(device, *change), False)
+    broken = len(BROKEN) + len(OF_DEVICES) + len(BROKEN_DEVICE)
+    print(f"{len(examples)} examples and {broken} broken documents checked, {failures} failures")
     return 1 if failures else 0
 
 

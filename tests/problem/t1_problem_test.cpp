@@ -68,7 +68,11 @@ TEST_CASE("t1_problem: a complete file becomes a device problem") {
   CHECK(problem.kernel.regions.device == "__global__ void smooth() {}");
   CHECK(problem.kernel.space.size() == 3);
   CHECK(problem.build.flags == std::vector<std::string>{"-std=c++17"});
+  CHECK(problem.build.compiler == "nvrtc");
   CHECK(problem.reference.source.empty());
+  REQUIRE(problem.launch.size() == 1);
+  CHECK(problem.launch[0].function == "smooth");
+  CHECK(problem.launch[0].arguments.empty());
   REQUIRE(problem.shapes.size() == 1);
   CHECK(problem.shapes[0].variables == std::vector<NamedValue>{{"problem_size_x", Value{std::int64_t{1000}}},
                                                                {"problem_size_y", Value{std::int64_t{7}}}});
@@ -91,9 +95,9 @@ TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
   const auto grid = [&](const T1File& file) {
     const Problem problem = t1_problem(file, folder.path());
     std::vector<double> sizes;
-    for (const Expression& extent : problem.launch.grid)
+    for (const Expression& extent : problem.launch.at(0).geometry.grid)
       sizes.push_back(to_number(at_default(problem, extent)));
-    CHECK(to_number(at_default(problem, problem.launch.block[0])) == 32);
+    CHECK(to_number(at_default(problem, problem.launch[0].geometry.block[0])) == 32);
     return sizes;
   };
   CHECK(grid(t1_with()) == std::vector<double>{32, 7, 1});  // ceil(1000 / (32 * 1)), problem size, 1
@@ -102,7 +106,7 @@ TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
   file.global_size_type = "OpenCL";
   CHECK(grid(file) == std::vector<double>{32, 1, 1});
   file.shared_memory = 512;
-  CHECK(t1_problem(file, folder.path()).launch.shared_bytes->text() == "512");
+  CHECK(t1_problem(file, folder.path()).launch.at(0).geometry.shared_bytes->text() == "512");
 }
 
 TEST_CASE("t1_problem: says everything that is missing") {

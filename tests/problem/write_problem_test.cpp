@@ -23,16 +23,28 @@ void check_equal(const Problem& a, const Problem& b) {
   if (a.bytes && b.bytes) CHECK(a.bytes->text() == b.bytes->text());
 }
 
-constexpr const char* device_problem = R"({"schema": 1, "name": "x", "backend": "cuda", "function": "f",
+constexpr const char* launched_by_host = R"({"schema": 1, "name": "x", "backend": "cuda", "function": "f",
     "kernel": {"device": {"text": "f"}, "host": {"text": "h"}}, "shapes": [{"n": 1000, "a": 0.5, "b": true}],
     "tunables": {"BLOCK": [64, 128], "K": {"values": [1, 2], "if": "BLOCK > 64"}}, "constraints": ["BLOCK * K >= 128"],
-    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "inout", "init": "ill_conditioned", "low": 0, "high": 9}],
+    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "inout", "init": "ill_conditioned", "low": 0, "high": 9}]})";
+
+constexpr const char* one_step = R"({"schema": 1, "name": "x", "backend": "hip", "function": "f",
+    "kernel": {"device": {"text": "f"}}, "shapes": [{"n": 1000}], "tunables": {"BLOCK": [64, 128]},
+    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
     "launch": {"grid": ["n"], "block": ["BLOCK", 1], "cluster": [2], "shared_bytes": "4*BLOCK"}})";
+
+constexpr const char* one_instance = R"({"schema": 1, "name": "x", "backend": "cuda", "function": "f",
+    "kernel": {"device": {"text": "f"}}, "shapes": [{"n": 1000}], "tunables": {"BLOCK": [64, 128]},
+    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
+    "launch": [{"function": "f", "arguments": ["y", "y"], "grid": ["n"], "block": ["BLOCK", 1]}]})";
+
+const auto all_texts = {full_problem,     small_problem, device_problem,
+                        launched_by_host, one_step,      one_instance};
 
 }  // namespace
 
 TEST_CASE("problem_json: what is written reads back equal") {
-  for (const char* text : {full_problem, small_problem, device_problem}) {
+  for (const char* text : all_texts) {
     const Problem problem = parsed(text);
     const std::string written = problem_json(problem);
     check_equal(problem, parsed(written));
@@ -40,15 +52,28 @@ TEST_CASE("problem_json: what is written reads back equal") {
   }
 }
 
+TEST_CASE("problem_json: one launch of the function is written as its geometry, others as steps") {
+  CHECK(problem_json(parsed(one_step)).find("\"launch\": {") != std::string::npos);
+  CHECK(problem_json(parsed(one_instance)).find("\"launch\": [") != std::string::npos);
+  CHECK(problem_json(parsed(launched_by_host)).find("\"launch\"") == std::string::npos);
+  for (const auto change :
+       {+[](LaunchStep& s) { s.function = "g"; }, +[](LaunchStep& s) { s.arguments = {"y"}; },
+        +[](LaunchStep& s) { s.condition = Expression::parse("BLOCK < 128"); }}) {
+    Problem problem = parsed(one_step);
+    change(problem.launch[0]);
+    check_equal(problem, parsed(problem_json(problem)));
+  }
+}
+
 TEST_CASE("write_problem: a folder of problem.json and sources reads back equal") {
-  for (const char* text : {full_problem, small_problem, device_problem}) {
+  for (const char* text : all_texts) {
     const TemporaryFolder folder;
     const Problem problem = parsed(text);
     write_problem(problem, folder.path() / "new");
     check_equal(problem, read_problem(folder.path() / "new"));
-    CHECK(std::filesystem::exists(folder.path() / "new" /
-                                  (problem.backend == "cuda" ? "kernel.cu" : "kernel.cpp")));
-    CHECK(std::filesystem::exists(folder.path() / "new" / "reference.cpp") ==
+    const std::string suffix = problem.backend == "cuda" ? ".cu" : problem.backend == "hip" ? ".hip" : ".cpp";
+    CHECK(std::filesystem::exists(folder.path() / "new" / ("kernel" + suffix)));
+    CHECK(std::filesystem::exists(folder.path() / "new" / ("reference" + suffix)) ==
           !problem.reference.source.empty());
     CHECK_THROWS_WITH_AS(write_problem(problem, folder.path() / "new"), doctest::Contains("there already"),
                          ConfigError);

@@ -55,7 +55,8 @@ struct Argument {
   ElementType type = ElementType::f32;
   bool is_array = false;
   Role role = Role::in;
-  /// Arrays: the number of elements, over the shape's variables; an input's may name tunables too.
+  /// Arrays: the number of elements, over the shape's variables; an input's and a workspace's may name
+  /// tunables too.
   std::optional<Expression> size;
   /// Scalars: over the shape's variables; without it the variable of the argument's name.
   std::optional<Expression> value;
@@ -66,6 +67,17 @@ struct Argument {
   std::optional<TensorMap> tensor_map;  ///< device kernels: neither scalar nor array but a map of an array
   std::string
       symbol;  ///< device kernels: the `__constant__` variable that gets the array instead of a parameter
+
+  /// Passed by value: neither an array nor a map of one.
+  [[nodiscard]] bool is_scalar() const noexcept { return !is_array && !tensor_map; }
+  /// An array that has contents before a call.
+  [[nodiscard]] bool is_input() const noexcept {
+    return is_array && (role == Role::in || role == Role::inout);
+  }
+  /// An array that is compared after a call.
+  [[nodiscard]] bool is_output() const noexcept {
+    return is_array && (role == Role::out || role == Role::inout);
+  }
 };
 
 }  // namespace kernelsearch

@@ -19,7 +19,8 @@ struct LintFinding {
   std::string todo;  ///< what to do about it
 };
 
-/// One call's data: for each argument its bytes; empty for pure outputs. Scalars are one element.
+/// One call's data: for each argument its bytes; empty for pure outputs, workspaces and tensor maps. Scalars
+/// are one element.
 using CallInputs = std::vector<std::vector<std::byte>>;
 
 /// What a call gave: for each argument that is an output its elements, in the order of the arguments; or why

@@ -35,8 +35,9 @@ struct Reference {
   std::optional<LaunchGeometry> launch;
 };
 
-/// How host code is compiled. Entries may name tunables as `${NAME}`; an entry that expands to nothing is
-/// dropped.
+/// How kernels are compiled: by any compiler on the host, by `nvrtc` or `nvcc` for cuda, by `hiprtc` or
+/// `hipcc` for hip, by the driver (an empty name) for opencl. Entries may name tunables as `${NAME}`; an
+/// entry that expands to nothing is dropped.
 struct HostBuild {
   std::string compiler = "g++";
   std::vector<std::string> flags{"-O3", "-march=native"};

@@ -32,7 +32,8 @@ bool rotatable(Initialisation initialisation) {
          initialisation == Initialisation::permutation || initialisation == Initialisation::ill_conditioned;
 }
 
-// NaNs with a payload for floating types, so that even an unwritten element cannot pass; odd bytes elsewhere.
+}  // namespace
+
 std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed) {
   const std::uint64_t random = Rng(seed)();
   const auto repeat16 = [](std::uint64_t v) { return v | v << 16 | v << 32 | v << 48; };
@@ -48,8 +49,6 @@ std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed)
     return repeat32(0x7fc00000u | (random & 0xfffffu));
   return 0x7ff8000000000000u | (random & 0xffffffffffffu);
 }
-
-}  // namespace
 
 Arena::Arena(std::size_t bytes)
     : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {

@@ -47,8 +47,12 @@ struct PlannedArgument {
   Value value;            ///< of a scalar
   Tolerance tolerance;
 
-  [[nodiscard]] bool is_input() const noexcept { return is_array && role != Role::out; }
-  [[nodiscard]] bool is_output() const noexcept { return is_array && role != Role::in; }
+  [[nodiscard]] bool is_input() const noexcept {
+    return is_array && (role == Role::in || role == Role::inout);
+  }
+  [[nodiscard]] bool is_output() const noexcept {
+    return is_array && (role == Role::out || role == Role::inout);
+  }
 };
 
 /// The arguments of the problem's function for one shape and configuration.
@@ -61,6 +65,10 @@ struct ShapePlan {
 
 /// Bytes of one element.
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
+
+/// What outputs are filled with before a call, for eight bytes: NaNs with a payload for floating types, so that even
+/// an unwritten element cannot pass; odd bytes elsewhere.
+[[nodiscard]] std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed);
 
 /// Converts native elements to what a process with that storage reads, and back to doubles.
 void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,

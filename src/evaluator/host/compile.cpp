@@ -24,14 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_library = std::size_t{256} << 20;
 
-fs::path default_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-    return fs::path(cache) / "kernelsearch";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".cache" / "kernelsearch";
-  return fs::temp_directory_path() / ("kernelsearch-" + std::to_string(geteuid()));
-}
-
 Descriptor memory_file(const std::string& text) {
   Descriptor file(memfd_create("kernelsearch-source", MFD_CLOEXEC));
   for (std::size_t done = 0; file && done < text.size();) {
@@ -67,11 +59,19 @@ bool is_link_input(const std::string& flag) {
 
 }  // namespace
 
+fs::path default_cache_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+    return fs::path(cache) / "kernelsearch";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache" / "kernelsearch";
+  return fs::temp_directory_path() / ("kernelsearch-" + std::to_string(geteuid()));
+}
+
 CompileCache::CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores)
     : sandbox_(options.sandbox),
       limits_(options.limits),
       readable_(options.readable),
-      directory_(options.cache_directory.empty() ? default_directory() : options.cache_directory),
+      directory_(options.cache_directory.empty() ? default_cache_directory() : options.cache_directory),
       machine_(std::move(machine)),
       cores_(std::move(cores)) {
   std::error_code error;

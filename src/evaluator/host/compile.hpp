@@ -54,6 +54,9 @@ class CompileCache {
   std::unordered_map<std::string, Compiler> compilers_;
 };
 
+/// `$XDG_CACHE_HOME/kernelsearch`, `~/.cache/kernelsearch`, or a folder of this user's for temporary files.
+[[nodiscard]] std::filesystem::path default_cache_directory();
+
 /// The lines of a compiler's output that say what is wrong, without those that only repeat the way there.
 [[nodiscard]] std::string first_errors(const std::string& output);
 

@@ -146,7 +146,7 @@ CallOutputs HostLintRunner::run_reference(const Shape& shape, const CallInputs& 
   unwritten.assign(plan.arguments.size(), {});
   for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
     const detail::PlannedArgument& argument = plan.arguments[a];
-    if (argument.role == Role::in) continue;
+    if (!argument.is_output()) continue;
     std::vector<double>& output = result.outputs.emplace_back();
     if (is_floating(argument.type)) {
       output = std::move(values[a].floating);
@@ -172,7 +172,7 @@ CallOutputs HostLintRunner::run_default(const Shape& shape, const CallInputs& in
   const detail::Slots& slots = impl_->runner->slots();
   for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
     const detail::PlannedArgument& argument = plan.arguments[a];
-    if (argument.role == Role::in) continue;
+    if (!argument.is_output()) continue;
     std::vector<double>& output = result.outputs.emplace_back(argument.count);
     detail::load_doubles(argument.type, detail::Storage::native, slots.data(0, a), argument.count,
                          output.data());

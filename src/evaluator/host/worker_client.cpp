@@ -32,18 +32,22 @@ using host_protocol::Reply;
 }  // namespace
 
 fs::path find_worker(const fs::path& given) {
+  return find_helper({"kernelsearch-worker", "KERNELSEARCH_WORKER", KERNELSEARCH_WORKER_PATHS}, given);
+}
+
+fs::path find_helper(const HelperProgram& program, const fs::path& given) {
   std::vector<fs::path> places;
   if (!given.empty()) {
     places.push_back(given);
   } else {
-    constexpr const char* name = "kernelsearch-worker";
-    if (const char* path = std::getenv("KERNELSEARCH_WORKER"); path != nullptr && *path != '\0')
+    const char* const name = program.name;
+    if (const char* path = std::getenv(program.variable); path != nullptr && *path != '\0')
       places.emplace_back(path);
     std::error_code error;
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
     places.push_back(here / name);
     places.push_back(here / ".." / "libexec" / "kernelsearch" / name);
-    std::string compiled_in = KERNELSEARCH_WORKER_PATHS;  // separated by colons
+    const std::string compiled_in = program.places;
     for (std::size_t begin = 0; begin < compiled_in.size();) {
       const std::size_t end = std::min(compiled_in.find(':', begin), compiled_in.size());
       places.emplace_back(compiled_in.substr(begin, end - begin));
@@ -52,8 +56,8 @@ fs::path find_worker(const fs::path& given) {
   }
   for (const fs::path& place : places)
     if (access(place.c_str(), X_OK) == 0 && !fs::is_directory(place)) return place;
-  raise<ConfigError>("kernelsearch-worker is not there", places.front().string(),
-                     "install it or set KERNELSEARCH_WORKER to its path");
+  raise<ConfigError>(std::string(program.name) + " is not there", places.front().string(),
+                     std::string("install it or set ") + program.variable + " to its path");
 }
 
 WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, const fs::path& library,

@@ -8,22 +8,10 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
 
 namespace kernelsearch {
-
-/// The state of the caches when a timed call begins.
-enum class CacheMode : std::uint8_t {
-  warm,  ///< the call's buffers were just read, as far as they fit
-  cold,  ///< no line of the call's buffers is in any cache
-};
-
-/// When a candidate is timed against the reference in interleaved pairs.
-enum class Pairing : std::uint8_t {
-  never,
-  improved,  ///< only a candidate that would be the best so far
-  always,
-};
 
 /// Beyond these a candidate or its compiler is stopped.
 struct HostLimits {
@@ -33,29 +21,6 @@ struct HostLimits {
   double run_seconds = 120.0;  ///< of everything done with one candidate
   std::uint64_t build_memory = std::uint64_t{4} << 30;
   std::uint64_t run_memory = std::uint64_t{2} << 30;  ///< address space besides the buffers
-};
-
-/// How thoroughly a candidate's outputs are checked, for each shape.
-struct CheckOptions {
-  std::size_t seeds = 2;        ///< sets of inputs drawn as the arguments declare
-  bool edge = true;             ///< and one of edge values
-  bool ill_conditioned = true;  ///< and one ill-conditioned, judged relative to what the sums cancel
-  /// Sets of the cheapest shape are always drawn after the candidate is loaded, those of the others while the
-  /// reference needs no longer than this for one candidate, in seconds. Beyond it sets drawn for earlier
-  /// candidates are taken again: still secret, since no process lives on that has seen them.
-  double fresh_seconds = 0.25;
-  /// A shape on which one run of the reference takes longer has no edge and no ill-conditioned set, unless it
-  /// is the cheapest. In seconds.
-  double special_seconds = 0.3;
-};
-
-/// How pairs of reference (or champion) and candidate are timed.
-struct PairOptions {
-  Pairing when = Pairing::improved;
-  std::size_t min_pairs = 6;
-  std::size_t max_pairs = 40;
-  double precision = 0.02;      ///< half width of the ratio's interval, relative
-  double budget_seconds = 0.5;  ///< for one shape
 };
 
 /// How the host evaluator works.

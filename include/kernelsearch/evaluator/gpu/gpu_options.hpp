@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
+#include "kernelsearch/evaluator/judging_options.hpp"
+#include "kernelsearch/evaluator/sampling.hpp"
+
+namespace kernelsearch {
+
+/// Beyond these a candidate or its compiler is stopped; in seconds.
+struct GpuLimits {
+  double start = 60.0;   ///< of a worker, its context included
+  double build = 120.0;  ///< of one compilation
+  double call = 5.0;     ///< of one call
+};
+
+/// How the GPU evaluator works.
+struct GpuOptions {
+  std::vector<int> devices{0};  ///< ordinals of equal devices; each is a lane of its own
+  CacheMode cache = CacheMode::cold;
+  std::string architecture{};               ///< to compile for; empty: the first device's
+  std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
+  std::filesystem::path worker{};           ///< the kernelsearch-gpu-worker program; empty: looked for
+  std::vector<std::filesystem::path> include{};  ///< further folders for the compiler
+  std::uint64_t buffer_memory = 0;  ///< for the sets of buffers of one shape; 0: a quarter of the free memory
+  std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core
+  GpuLimits limits{};
+  CheckOptions check{};
+  SamplingOptions sampling{.precision = 0.01, .min_samples = 10, .max_samples = 200, .budget_seconds = 0.5};
+  PairOptions pairs{};
+  /// Samples taken while the device says that it slows down for heat or power supply are taken again.
+  bool discard_throttled = true;
+};
+
+}  // namespace kernelsearch

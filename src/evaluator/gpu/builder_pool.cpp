@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/builder_pool.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "evaluator/host/compile.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/digest.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::byte> read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+// Through a name of its own and a rename, so that readers and other writers never see half a file. A full disk
+// costs the cache, not the run.
+void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  const fs::path part = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
+  std::ofstream(part, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (fs::file_size(part, error) == bytes.size() && !error)
+    fs::rename(part, target, error);
+  else
+    fs::remove(part, error);
+}
+
+}  // namespace
+
+BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
+    : backend_(backend),
+      worker_(find_gpu_worker(options.worker)),
+      directory_((options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) / "gpu"),
+      limit_seconds_(options.limits.build),
+      most_(options.builders != 0 ? options.builders : std::max(1u, std::thread::hardware_concurrency())) {}
+
+std::unique_ptr<GpuWorker> BuilderPool::take() {
+  std::unique_lock lock(mutex_);
+  returned_.wait(lock, [this] { return busy_ < most_; });
+  ++busy_;
+  if (!idle_.empty()) {
+    auto builder = std::move(idle_.back());
+    idle_.pop_back();
+    return builder;
+  }
+  lock.unlock();
+  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, 0, nullptr);
+}
+
+void BuilderPool::give(std::unique_ptr<GpuWorker> builder) {
+  const std::scoped_lock lock(mutex_);
+  --busy_;
+  if (builder && builder->alive()) idle_.push_back(std::move(builder));
+  returned_.notify_one();
+}
+
+std::string BuilderPool::identity() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!identity_.empty()) return identity_;
+  }
+  auto builder = take();
+  const auto error = builder->call(
+      Writer().put(Op::compile).put(std::string()).put(std::vector<std::string>()).put(std::vector<std::string>()), 30);
+  if (error) {
+    give(std::move(builder));
+    raise<ConfigError>(backend_ == GpuBackend::cuda ? "NVRTC cannot be loaded" : "hipRTC cannot be loaded", error->text,
+                       backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"
+                                                    : "install ROCm, or set KERNELSEARCH_HIPRTC to libhiprtc");
+  }
+  Reader in(builder->body());
+  (void)in.take<bool>();
+  (void)in.take_vector<std::byte>();
+  (void)in.take_texts();
+  (void)in.take_text();
+  std::string identity = in.take_text();
+  give(std::move(builder));
+  const std::scoped_lock lock(mutex_);
+  return identity_ = std::move(identity);
+}
+
+Built BuilderPool::build(const std::string& source, const std::vector<std::string>& options,
+                         const std::vector<std::string>& name_expressions) {
+  std::string content = "1\n" + identity() + "\n";
+  for (const auto* list : {&options, &name_expressions}) {
+    content += std::to_string(list->size()) + "\n";
+    for (const std::string& one : *list) content += one + "\n";
+  }
+  const std::string key = sha256(content + source);
+  const fs::path target = directory_ / key.substr(0, 2) / (key + ".bin");
+  Built built;
+  std::error_code error;
+  if (fs::file_size(target, error) > 0 && !error) {
+    const std::vector<std::byte> bytes = read_bytes(target);
+    Reader in(bytes);
+    built.image = std::make_shared<const std::vector<std::byte>>(in.take_vector<std::byte>());
+    built.functions = in.take_texts();
+    built.log = in.take_text();
+    built.from_cache = true;
+    if (in.ok() && !built.image->empty()) return built;
+    built = {};
+  }
+  auto builder = take();
+  const auto failed = builder->call(
+      Writer().put(Op::compile).put(source).put(options).put(name_expressions), limit_seconds_);
+  if (failed) {
+    give(nullptr);
+    built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;
+    built.reason = failed->kind == WorkerError::timed_out
+                       ? "the compiler needed more than " + std::to_string(static_cast<int>(limit_seconds_)) + " s"
+                       : "the compiler died: " + failed->text;
+    return built;
+  }
+  Reader in(builder->body());
+  const bool ok = in.take<bool>();
+  built.image = std::make_shared<const std::vector<std::byte>>(in.take_vector<std::byte>());
+  built.functions = in.take_texts();
+  built.log = in.take_text();
+  give(std::move(builder));
+  if (!ok || built.image->empty()) {
+    built.verdict = Verdict::build_failed;
+    built.reason = first_errors(built.log);
+    if (built.reason.empty()) built.reason = "the compiler gave no code and no message";
+    return built;
+  }
+  keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
+  return built;
+}
+
+}  // namespace kernelsearch::detail::gpu

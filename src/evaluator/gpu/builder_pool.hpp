@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "evaluator/gpu/gpu_worker.hpp"
+#include "kernelsearch/core/verdict.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_options.hpp"
+
+namespace kernelsearch::detail::gpu {
+
+using Image = std::shared_ptr<const std::vector<std::byte>>;
+
+/// Device code, or why there is none.
+struct Built {
+  Verdict verdict = Verdict::ok;
+  std::string reason;
+  Image image;
+  std::vector<std::string> functions;  ///< names in the image of the name expressions
+  std::string log;
+  bool from_cache = false;
+};
+
+/// Processes that compile device code at run time, started when first needed, and the code they made, kept on disk
+/// by content. Safe for threads. A process that takes too long or dies is replaced; the source is then at fault.
+class BuilderPool {
+ public:
+  BuilderPool(GpuBackend backend, const GpuOptions& options);
+
+  [[nodiscard]] Built build(const std::string& source, const std::vector<std::string>& options,
+                            const std::vector<std::string>& name_expressions);
+
+  /// The compiler with its version; a ConfigError where it is missing.
+  [[nodiscard]] std::string identity();
+
+ private:
+  struct Lease;
+  std::unique_ptr<GpuWorker> take();
+  void give(std::unique_ptr<GpuWorker> builder);
+
+  GpuBackend backend_;
+  std::filesystem::path worker_, directory_;
+  double limit_seconds_;
+  std::size_t most_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<GpuWorker>> idle_;
+  std::size_t busy_ = 0;
+  std::string identity_;
+};
+
+}  // namespace kernelsearch::detail::gpu

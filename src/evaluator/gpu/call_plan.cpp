@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/call_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/element_access.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+using Names = std::vector<NamedValue>;
+
+/// Evaluates over shape variables and tunables and remembers the first thing that made no sense.
+class Evaluation {
+ public:
+  Evaluation(const Shape& shape, Names tunables, std::string& reason)
+      : shape_(shape), tunables_(std::move(tunables)), reason_(reason) {}
+
+  std::uint64_t whole(const Expression& expression, const char* what, double least, double most = 2147483647.0) {
+    const double number = to_number(value(expression));
+    if (number == std::floor(number) && number >= least && number <= most) return static_cast<std::uint64_t>(number);
+    if (reason_.empty())
+      reason_ = std::string(what) + " " + expression.text() + " is " + to_string(Value{number}) + " for shape " +
+                shape_.name + ": it must be a whole number from " + to_string(Value{least}) + " to " +
+                to_string(Value{most});
+    return static_cast<std::uint64_t>(least);
+  }
+
+  bool holds(const std::optional<Expression>& condition) { return !condition || is_true(value(*condition)); }
+
+  Value value(const Expression& expression) {
+    return kernelsearch::evaluate(expression, shape_.variables, tunables_, "a launch expression");
+  }
+
+  const Names& tunables() const noexcept { return tunables_; }
+
+ private:
+  const Shape& shape_;
+  Names tunables_;
+  std::string& reason_;
+};
+
+LaunchShape extents(const LaunchGeometry& geometry, Evaluation& evaluation) {
+  LaunchShape shape;
+  const auto set = [&](const std::vector<Expression>& from, unsigned* to, const char* what, unsigned rest) {
+    for (std::size_t i = 0; i < from.size() && i < 3; ++i)
+      to[i] = static_cast<unsigned>(evaluation.whole(from[i], what, 1));
+    for (std::size_t i = from.size(); i < 3; ++i) to[i] = rest;
+  };
+  set(geometry.grid, shape.grid, "the grid", 1);
+  set(geometry.block, shape.block, "the block", 1);
+  if (!geometry.cluster.empty()) set(geometry.cluster, shape.cluster, "the cluster", 1);
+  // A cluster of one block is none: the same launch, without needing the hardware for it.
+  if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] == 1) shape.cluster[0] = 0;
+  if (geometry.shared_bytes)
+    shape.shared_bytes = static_cast<unsigned>(evaluation.whole(*geometry.shared_bytes, "shared_bytes", 0));
+  return shape;
+}
+
+std::uint32_t index_of(const Problem& problem, const std::string& name) {
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a)
+    if (problem.arguments[a].name == name) return static_cast<std::uint32_t>(a);
+  raise<ConfigError>("a launch names an unknown argument", name, "declare it under \"arguments\"");
+}
+
+int map_type(ElementType type) {  // CUtensorMapDataType
+  switch (type) {
+    case ElementType::f16:
+      return 6;
+    case ElementType::bf16:
+      return 9;
+    case ElementType::f32:
+      return 7;
+    case ElementType::f64:
+      return 8;
+    case ElementType::i16:
+    case ElementType::u16:
+      return 1;
+    case ElementType::u32:
+      return 2;
+    case ElementType::i32:
+      return 3;
+    case ElementType::u64:
+      return 4;
+    case ElementType::i64:
+      return 5;
+    default:
+      return 0;
+  }
+}
+
+MapPlan plan_map(const Problem& problem, const TensorMap& map, Evaluation& evaluation) {
+  MapPlan plan;
+  plan.array = index_of(problem, map.array);
+  plan.type = map_type(problem.arguments[plan.array].type);
+  plan.rank = static_cast<std::uint32_t>(map.sizes.size());
+  constexpr double most = 1099511627776.0;
+  for (std::size_t i = 0; i < map.sizes.size() && i < 5; ++i)
+    plan.sizes[i] = evaluation.whole(map.sizes[i], "a size of a tensor map", 1, 4294967296.0);
+  for (std::size_t i = 0; i < map.strides.size() && i < 4; ++i)
+    plan.strides[i] = evaluation.whole(map.strides[i], "a stride of a tensor map", 1, most);
+  for (std::size_t i = 0; i < map.box.size() && i < 5; ++i)
+    plan.box[i] = static_cast<std::uint32_t>(evaluation.whole(map.box[i], "the box of a tensor map", 1, 256));
+  const auto power = [](std::uint64_t bytes) { return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0; };
+  if (map.swizzle) plan.swizzle = power(evaluation.whole(*map.swizzle, "the swizzle of a tensor map", 0, 128));
+  const std::uint64_t promotion =
+      map.promotion ? evaluation.whole(*map.promotion, "the promotion of a tensor map", 0, 256) : 128;
+  plan.promotion = promotion == 64 ? 1 : promotion == 128 ? 2 : promotion == 256 ? 3 : 0;
+  return plan;
+}
+
+Parameter scalar_parameter(ElementType type, const Value& value) {
+  Parameter parameter;
+  parameter.size = static_cast<std::uint32_t>(size_in_bytes(type));
+  std::byte bytes[16] = {};
+  if (const auto* whole = std::get_if<std::int64_t>(&value))
+    store_element(type, *whole, bytes);
+  else
+    store_element(type, to_number(value), bytes);
+  std::memcpy(parameter.bits, bytes, sizeof parameter.bits);
+  return parameter;
+}
+
+PlannedArgument plan_argument(const Problem& problem, const Argument& argument, const Shape& shape,
+                              const Names& tunables) {
+  PlannedArgument planned;
+  planned.type = argument.type;
+  planned.is_array = argument.is_array;
+  planned.role = argument.role;
+  planned.initialisation = argument.initialisation;
+  planned.tolerance = problem.tolerance_of(argument);
+  if (argument.tensor_map) return planned;
+  if (argument.is_array)
+    planned.count = element_count(argument, shape, tunables);
+  else
+    planned.value = scalar_value(argument, shape);
+  return planned;
+}
+
+}  // namespace
+
+CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape, std::uint32_t module,
+                   const std::vector<std::string>& names, std::string& reason) {
+  CallPlan plan;
+  const Shape& sizes = problem.shapes[shape];
+  Evaluation evaluation(sizes, named_values(candidate.kernel->space, candidate.config), reason);
+  plan.arguments.shape = shape;
+  std::vector<Parameter> all(problem.arguments.size());
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const Argument& argument = problem.arguments[a];
+    plan.arguments.arguments.push_back(plan_argument(problem, argument, sizes, evaluation.tunables()));
+    const PlannedArgument& planned = plan.arguments.arguments.back();
+    if (argument.tensor_map) {
+      all[a].kind = Parameter::map;
+      all[a].index = static_cast<std::uint32_t>(plan.program.maps.size());
+      plan.program.maps.push_back(plan_map(problem, *argument.tensor_map, evaluation));
+    } else if (argument.is_array) {
+      all[a].kind = Parameter::array;
+      all[a].index = static_cast<std::uint32_t>(a);
+    } else {
+      all[a] = scalar_parameter(argument.type, planned.value);
+    }
+    if (!argument.symbol.empty()) {
+      SymbolPlan symbol;
+      symbol.array = static_cast<std::uint32_t>(a);
+      symbol.module = module;
+      symbol.bytes = bytes_of(planned);
+      if (argument.symbol.size() >= sizeof symbol.name)
+        raise<ConfigError>("the name of a constant symbol is too long", argument.symbol, "at most 111 characters");
+      std::memcpy(symbol.name, argument.symbol.data(), argument.symbol.size());
+      plan.program.symbols.push_back(symbol);
+    }
+  }
+  for (const LaunchStep& given : problem.launch) {
+    if (!evaluation.holds(given.condition)) continue;
+    Step step;
+    step.module = module;
+    if (given.function.empty()) {
+      step.kind = StepKind::zero;
+      step.array = index_of(problem, given.zero);
+      step.bytes = bytes_of(plan.arguments.arguments[step.array]);
+      plan.program.steps.push_back(step);
+      continue;
+    }
+    const std::string name = expand_tunables(given.function, *candidate.kernel, candidate.config);
+    step.function = static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    step.shape = extents(given.geometry, evaluation);
+    step.first_parameter = static_cast<std::uint32_t>(plan.program.parameters.size());
+    if (given.arguments.empty()) {
+      for (std::size_t a = 0; a < problem.arguments.size(); ++a)
+        if (problem.arguments[a].symbol.empty()) plan.program.parameters.push_back(all[a]);
+    } else {
+      for (const std::string& argument : given.arguments)
+        plan.program.parameters.push_back(all[index_of(problem, argument)]);
+    }
+    step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size()) - step.first_parameter;
+    plan.program.steps.push_back(step);
+  }
+  return plan;
+}
+
+bool is_reference_argument(const Argument& argument) noexcept {
+  return !argument.tensor_map && argument.role != Role::workspace;
+}
+
+CallPlan plan_reference(const Problem& problem, std::size_t shape, std::uint32_t module, bool wide) {
+  CallPlan plan;
+  const Shape& sizes = problem.shapes[shape];
+  std::string reason;
+  const Names defaults = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  Evaluation evaluation(sizes, defaults, reason);
+  plan.arguments.shape = shape;
+  Step step;
+  step.module = module;
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const Argument& argument = problem.arguments[a];
+    plan.arguments.arguments.push_back(plan_argument(problem, argument, sizes, defaults));
+    if (!is_reference_argument(argument)) continue;
+    if (argument.is_array) {
+      Parameter parameter;
+      parameter.kind = Parameter::array;
+      parameter.index = static_cast<std::uint32_t>(a);
+      plan.program.parameters.push_back(parameter);
+    } else {
+      const ElementType type = !is_floating(argument.type) ? argument.type : wide ? ElementType::f64 : ElementType::f32;
+      plan.program.parameters.push_back(scalar_parameter(type, plan.arguments.arguments.back().value));
+    }
+  }
+  step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size());
+  step.shape = extents(*problem.reference.launch, evaluation);
+  if (!reason.empty()) raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
+  plan.program.steps.push_back(step);
+  return plan;
+}
+
+Action fill_action(const Argument& argument, const PlannedArgument& planned, std::uint32_t buffer, std::uint64_t seed,
+                   InputFlavour flavour, bool magnitudes) {
+  Action action;
+  action.kind = Act::fill;
+  action.buffer = buffer;
+  action.type = static_cast<std::uint32_t>(argument.type);
+  action.init = static_cast<std::uint32_t>(argument.initialisation);
+  action.flavour = static_cast<std::uint32_t>(flavour);
+  action.flags = magnitudes ? 1 : 0;
+  action.count = planned.count;
+  action.seed = Rng::stream(seed, argument.name)();
+  action.low = argument.low;
+  action.high = argument.high;
+  action.top = argument.initialisation == Initialisation::normal ? argument.low + 4 * argument.high
+               : is_floating(argument.type)                      ? greatest_below(argument.type, argument.high)
+                                                                 : argument.high - 1;
+  if (argument.initialisation == Initialisation::arange)
+    action.word = static_cast<std::uint64_t>(largest_exact_integer(argument.type)) + 1;
+  if (argument.initialisation == Initialisation::permutation) {
+    // i -> factor * i + offset is a permutation where the factor has no divisor in common with the count.
+    std::uint64_t factor = 2654435761u % std::max<std::uint64_t>(planned.count, 2);
+    while (std::gcd(factor, planned.count) != 1) ++factor;
+    action.word = factor;
+  }
+  return action;
+}
+
+}  // namespace kernelsearch::detail::gpu

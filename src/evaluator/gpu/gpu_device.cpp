@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+
+#include "evaluator/gpu/builder_pool.hpp"
+#include "evaluator/gpu/gpu_worker.hpp"
+#include "kernelsearch/core/error.hpp"
+
+namespace kernelsearch {
+
+double GpuDevice::peak_bandwidth() const noexcept {
+  return 2.0 * 1e3 * memory_clock * bus_bits / 8;  // double data rate
+}
+
+double GpuDevice::peak_operations() const noexcept {
+  // Dense half precision on the matrix units for each multiprocessor and cycle: 4096 on Hopper (989 TFLOP/s on 132
+  // at 1.83 GHz), 8192 on datacentre Blackwell, 2048 on Ampere; AMD's CDNA 3 has 2048 in each of its units.
+  const double each = backend == GpuBackend::hip ? 4096 : major >= 10 ? 8192 : major >= 9 ? 4096 : 2048;
+  return 1e3 * clock * multiprocessors * each;
+}
+
+std::string GpuDevice::id() const {
+  std::string text = name;
+  if (backend == GpuBackend::cuda && major > 0)
+    text += " sm_" + std::to_string(major) + std::to_string(minor);
+  return text + ", driver " + std::to_string(driver);
+}
+
+GpuStatus gpu_status(GpuBackend backend) {
+  using namespace detail::gpu;
+  GpuStatus status;
+  try {
+    const auto program = find_gpu_worker({});
+    for (int ordinal = 0;; ++ordinal) {
+      GpuWorker worker(program, backend, GpuWorker::Role::device, ordinal, nullptr);
+      GpuDevice device;
+      if (const auto error = worker.hello(60, device)) {
+        if (ordinal == 0) status.problem = error->text;
+        break;
+      }
+      status.devices.push_back(std::move(device));
+    }
+  } catch (const Error& error) {
+    status.problem = error.what();
+  }
+  try {
+    GpuOptions options;
+    options.builders = 1;
+    status.compiler = BuilderPool(backend, options).identity();
+  } catch (const Error& error) {
+    status.compiler_problem = error.what();
+  }
+  return status;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "evaluator/gpu/device_source.hpp"
+#include "evaluator/gpu/lane.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using detail::Fault;
+using detail::raise;
+using detail::gpu::BuilderPool;
+using detail::gpu::GpuWorker;
+using detail::gpu::Lane;
+
+GpuBackend backend_of(const Problem& problem) {
+  if (problem.backend == "cuda") return GpuBackend::cuda;
+  if (problem.backend == "hip") return GpuBackend::hip;
+  raise<ConfigError>("the problem is not for a GPU", problem.backend, "choose the evaluator of its backend");
+}
+
+Problem checked(Problem problem) {
+  (void)backend_of(problem);
+  if (problem.arguments.size() > 64)
+    raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
+                       "device kernels may have 64");
+  if (problem.launch.empty())
+    raise<ConfigError>("the problem has no launch", problem.name, "say how its kernels are launched");
+  if (!problem.reference.source.empty() && !problem.reference.launch)
+    raise<ConfigError>("the reference has no launch", problem.name, "give it grid and block");
+  return problem;
+}
+
+GpuDevice look_at(GpuBackend backend, int ordinal, const GpuOptions& options) {
+  GpuWorker worker(detail::gpu::find_gpu_worker(options.worker), backend, GpuWorker::Role::device, ordinal, nullptr);
+  GpuDevice device;
+  if (const auto error = worker.hello(options.limits.start, device))
+    raise<DeviceError>("there is no " + std::string(to_string(backend)) + " device " + std::to_string(ordinal),
+                       error->text, "see `kernelsearch doctor`");
+  return device;
+}
+
+}  // namespace
+
+struct GpuEvaluator::Impl {
+  Impl(Problem given, GpuOptions chosen)
+      : problem(checked(std::move(given))), options(std::move(chosen)), builders(backend_of(problem), options) {
+    if (options.devices.empty())
+      raise<ConfigError>("no device was chosen", "an empty list", "name at least one, e.g. 0");
+    for (const int ordinal : options.devices) {
+      devices.push_back(look_at(backend_of(problem), ordinal, options));
+      if (devices.back().id() != devices.front().id())
+        raise<ConfigError>("the devices differ, so their times cannot be compared",
+                           devices.front().id() + " and " + devices.back().id(), "choose equal ones");
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      lanes.push_back(std::make_unique<Lane>(problem, options, devices[i], options.devices[i], builders));
+      free.push_back(lanes.back().get());
+    }
+  }
+
+  /// Holds a lane that nobody else measures on.
+  struct Lease {
+    explicit Lease(Impl& owner) : impl(owner) {
+      std::unique_lock lock(impl.mutex);
+      impl.returned.wait(lock, [this] { return !impl.free.empty(); });
+      lane = impl.free.back();
+      impl.free.pop_back();
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() {
+      const std::scoped_lock lock(impl.mutex);
+      impl.free.push_back(lane);
+      impl.returned.notify_one();
+    }
+    Impl& impl;
+    Lane* lane = nullptr;
+  };
+
+  detail::gpu::Built compile(const Candidate& candidate) {
+    return builders.build(detail::gpu::device_source(candidate),
+                          detail::gpu::compile_options(devices.front(), options,
+                                                       detail::gpu::candidate_flags(problem, candidate)),
+                          detail::gpu::launched_kernels(problem, candidate));
+  }
+
+  /// The problem's kernel at its default configuration; null where it does not build.
+  const GpuArtifact* baseline() {
+    const std::scoped_lock lock(baseline_mutex);
+    if (!baseline_known) {
+      baseline_known = true;
+      const Candidate first{std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()};
+      const auto built = compile(first);
+      if (built.verdict == Verdict::ok)
+        baseline_artifact = std::make_unique<GpuArtifact>(GpuArtifact{first, built.image, built.functions});
+    }
+    return baseline_artifact.get();
+  }
+
+  GpuArtifact built(GpuEvaluator& evaluator, const Candidate& candidate) {
+    auto staged = evaluator.build(candidate, {});
+    if (!staged.artifact)
+      raise<ConfigError>("a candidate to compare does not build", staged.evaluation.reason,
+                         "compare candidates that are ok");
+    return std::move(*staged.artifact);
+  }
+
+  Problem problem;
+  GpuOptions options;
+  BuilderPool builders;
+  std::vector<GpuDevice> devices;
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<Lane*> free;
+  std::mutex mutex;
+  std::condition_variable returned;
+  std::mutex baseline_mutex;
+  bool baseline_known = false;
+  std::unique_ptr<GpuArtifact> baseline_artifact;
+};
+
+GpuEvaluator::GpuEvaluator(Problem problem, GpuOptions options)
+    : impl_(std::make_unique<Impl>(std::move(problem), std::move(options))) {}
+GpuEvaluator::GpuEvaluator(GpuEvaluator&&) noexcept = default;
+GpuEvaluator& GpuEvaluator::operator=(GpuEvaluator&&) noexcept = default;
+GpuEvaluator::~GpuEvaluator() = default;
+
+Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const EvaluationContext& context) {
+  Staged<GpuArtifact> staged;
+  const double begin = detail::monotonic_seconds();
+  const Problem& problem = impl_->problem;
+  // A shape that is only checked may be beyond a configuration; one that is timed may not.
+  for (const Shape& shape : problem.shapes)
+    if (shape.weight > 0 && !is_valid(problem, shape, candidate.config)) {
+      staged.evaluation = Evaluation::failed(Verdict::rejected, "`valid` is false for shape " + shape.name);
+      return staged;
+    }
+  if (context.stop.stop_requested()) {
+    staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
+    return staged;
+  }
+  auto built = impl_->compile(candidate);
+  if (built.verdict != Verdict::ok) {
+    staged.evaluation = Evaluation::failed(built.verdict, built.reason);
+    staged.evaluation.progress = 0.0;  // it was never built, even where its compiler only took too long
+  } else {
+    staged.evaluation.features.set("image_bytes", static_cast<double>(built.image->size()));
+    staged.artifact = GpuArtifact{candidate, std::move(built.image), std::move(built.functions)};
+  }
+  staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
+  staged.evaluation.provenance = impl_->builders.identity() + (built.from_cache ? "; compiled earlier" : "; compiled");
+  if (!built.log.empty()) staged.evaluation.provenance += "\n" + built.log.substr(0, 4000);
+  return staged;
+}
+
+Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationContext& context) {
+  const GpuArtifact* baseline = impl_->options.pairs.when == Pairing::never ? nullptr : impl_->baseline();
+  const Impl::Lease lease(*impl_);
+  return lease.lane->judge(*staged.artifact, baseline, std::move(staged.evaluation), context);
+}
+
+Evaluation GpuEvaluator::evaluate(const Candidate& candidate, const EvaluationContext& context) {
+  return evaluate_in_stages(*this, candidate, context);
+}
+
+std::size_t GpuEvaluator::lanes() const noexcept {
+  return impl_->lanes.size();
+}
+
+Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
+  const GpuArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
+  const Impl::Lease lease(*impl_);
+  Speedup speedup;
+  if (const auto fault = lease.lane->compare(ours, theirs, speedup))
+    raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  return speedup;
+}
+
+void GpuEvaluator::renew() {
+  std::vector<std::unique_ptr<Impl::Lease>> all;
+  for (std::size_t i = 0; i < impl_->lanes.size(); ++i) all.push_back(std::make_unique<Impl::Lease>(*impl_));
+  for (const auto& lease : all) lease->lane->renew();
+}
+
+const GpuDevice& GpuEvaluator::device() const noexcept {
+  return impl_->devices.front();
+}
+std::string GpuEvaluator::toolchain_id() const {
+  return impl_->builders.identity();
+}
+const Problem& GpuEvaluator::problem() const noexcept {
+  return impl_->problem;
+}
+const GpuOptions& GpuEvaluator::options() const noexcept {
+  return impl_->options;
+}
+double GpuEvaluator::busy_seconds() const noexcept {
+  double seconds = 0;
+  for (const auto& lane : impl_->lanes) seconds += lane->busy_seconds();
+  return seconds;
+}
+
+}  // namespace kernelsearch

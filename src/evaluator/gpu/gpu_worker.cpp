@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/gpu_worker.hpp"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "evaluator/gpu/frame.hpp"
+#include "evaluator/host/worker_client.hpp"
+#include "kernelsearch/core/error.hpp"
+
+#ifndef KERNELSEARCH_GPU_WORKER_PATHS
+#  define KERNELSEARCH_GPU_WORKER_PATHS ""
+#endif
+
+namespace kernelsearch::detail::gpu {
+
+std::filesystem::path find_gpu_worker(const std::filesystem::path& given) {
+  return find_helper({"kernelsearch-gpu-worker", "KERNELSEARCH_GPU_WORKER", KERNELSEARCH_GPU_WORKER_PATHS}, given);
+}
+
+GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
+                     const Arena* shared)
+    : backend_(backend) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    raise<DeviceError>("no socket for a GPU worker", program.string(), "close some files");
+  socket_ = Descriptor(ends[0]);
+  const Descriptor theirs(ends[1]);
+  Launch launch;
+  launch.argv = {program.string(), std::string(to_string(backend)),
+                 role == Role::builder ? "build" : std::to_string(device)};
+  launch.descriptors = {{socket_fd, theirs.number()}};
+  if (shared != nullptr) launch.descriptors.emplace_back(memory_fd, shared->descriptor());
+  process_ = Process(launch);
+}
+
+std::optional<WorkerError> GpuWorker::call(const Writer& command, double seconds) {
+  std::vector<std::byte> frame;
+  bool late = false;
+  if (!socket_) return WorkerError{WorkerError::ended, unknown_error, "its process has ended"};
+  if (!send_frame(socket_.number(), command.bytes()) || !receive_frame(socket_.number(), frame, seconds, &late)) {
+    int status = 0;
+    const bool known = !late && process_.wait(2.0, status);
+    stop();
+    if (late)
+      return WorkerError{WorkerError::timed_out, success,
+                         "it did not finish within " + std::to_string(static_cast<int>(seconds)) + " s"};
+    return WorkerError{WorkerError::ended, unknown_error,
+                       known && WIFSIGNALED(status) ? signal_text(WTERMSIG(status)) : "its process ended"};
+  }
+  Reader in(frame);
+  const auto status = in.take<Status>();
+  std::string text = in.take_text();
+  body_.clear();
+  if (in.ok() && status == success) body_ = in.take_vector<std::byte>();
+  if (!in.ok()) {
+    stop();
+    return WorkerError{WorkerError::ended, unknown_error, "its answer was cut short"};
+  }
+  if (status == success) return std::nullopt;
+  if (is_sticky(status)) stop();
+  return WorkerError{WorkerError::refused, status, std::move(text)};
+}
+
+std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
+  if (auto error = call(Writer().put(Op::hello), seconds)) return error;
+  Reader in(body_);
+  const auto f = in.take<DeviceFacts>();
+  device.backend = backend_;
+  device.name = in.take_text();
+  device.bus = in.take_text();
+  device.ordinal = f.ordinal;
+  device.major = f.major;
+  device.minor = f.minor;
+  device.driver = f.driver;
+  device.multiprocessors = f.multiprocessors;
+  device.warp_size = f.warp_size;
+  device.clock = f.clock;
+  device.memory_clock = f.memory_clock;
+  device.bus_bits = f.bus_bits;
+  device.l2 = f.l2;
+  device.shared_per_block = f.shared_per_block_optin;
+  device.shared_per_multiprocessor = f.shared_per_multiprocessor;
+  device.registers_per_multiprocessor = f.registers_per_multiprocessor;
+  device.threads_per_multiprocessor = f.threads_per_multiprocessor;
+  device.threads_per_block = f.threads_per_block;
+  device.memory = f.memory;
+  device.memory_free = f.memory_free;
+  return std::nullopt;
+}
+
+std::optional<WorkerError> GpuWorker::load(std::uint32_t module, const std::vector<std::byte>& image,
+                                           const std::vector<std::string>& functions,
+                                           std::vector<FunctionFacts>& facts) {
+  if (auto error = call(Writer().put(Op::load).put(module).put(image).put(functions), 30)) return error;
+  facts = Reader(body_).take_vector<FunctionFacts>();
+  return std::nullopt;
+}
+
+std::optional<WorkerError> GpuWorker::unload(std::uint32_t module) {
+  return call(Writer().put(Op::unload).put(module), 30);
+}
+
+std::optional<WorkerError> GpuWorker::program(std::uint32_t number, const ProgramPlan& plan,
+                                              std::vector<std::int32_t>& blocks) {
+  const Writer command =
+      Writer().put(Op::program).put(number).put(plan.steps).put(plan.parameters).put(plan.maps).put(plan.symbols);
+  if (auto error = call(command, 30)) return error;
+  blocks = Reader(body_).take_vector<std::int32_t>();
+  return std::nullopt;
+}
+
+std::optional<WorkerError> GpuWorker::allocate(const std::vector<std::uint32_t>& numbers,
+                                               const std::vector<std::uint64_t>& bytes) {
+  return call(Writer().put(Op::allocate).put(numbers).put(bytes), 30);
+}
+
+std::optional<WorkerError> GpuWorker::release(const std::vector<std::uint32_t>& numbers) {
+  return call(Writer().put(Op::release).put(numbers), 30);
+}
+
+std::optional<WorkerError> GpuWorker::act(const std::vector<Action>& actions,
+                                          const std::vector<std::uint32_t>& bindings, double seconds, Done& done) {
+  const double begin = monotonic_seconds();
+  if (auto error = call(Writer().put(Op::act).put(actions).put(bindings), seconds)) return error;
+  done.wall_seconds = monotonic_seconds() - begin;
+  Reader in(body_);
+  done.seconds = in.take_vector<double>();
+  done.values = in.take_vector<std::uint64_t>();
+  done.host_seconds = in.take<double>();
+  return std::nullopt;
+}
+
+bool GpuWorker::alive() {
+  int status = 0;
+  return socket_ && process_.running() && !process_.wait(0.0, status);
+}
+
+void GpuWorker::stop() noexcept {
+  process_.kill();
+  socket_.reset();
+}
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "evaluator/gpu/nvml.hpp"
+#include "evaluator/gpu/referee.hpp"
+#include "kernelsearch/evaluator/evaluation_context.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+
+namespace kernelsearch::detail::gpu {
+
+/// One device: the process that candidates run in, and the referee. Candidates are judged one after another; a
+/// process that one of them broke is replaced before the next. Not thread-safe.
+class Lane {
+ public:
+  Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal, BuilderPool& builders);
+
+  /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
+  [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
+                                 const EvaluationContext& context);
+
+  /// Times two candidates in pairs; both are checked first.
+  [[nodiscard]] std::optional<Fault> compare(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                             Speedup& speedup);
+
+  void renew();
+  [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
+
+ private:
+  /// What a loaded candidate looks like on one shape.
+  struct ShapeState {
+    CallPlan plan;
+    bool valid = true;
+    std::vector<std::uint32_t> workspaces;  ///< buffer per argument; 0: none
+    double estimate = 0, elapsed = 0;
+    std::unordered_set<std::uint64_t> results;  ///< hashes of outputs of earlier calls
+  };
+  struct Subject {
+    std::uint32_t module = 0;
+    std::vector<ShapeState> shapes;
+  };
+  struct Batch {
+    std::vector<double> seconds;
+  };
+
+  std::optional<Fault> start();
+  std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject, Features& features);
+  void dismiss(Subject& subject);
+  std::optional<Fault> check(Subject& subject, Features& features);
+  std::optional<Fault> check_shape(Subject& subject, std::size_t shape, std::size_t& differing);
+  std::optional<Fault> measure(Subject& subject, Measurement& measurement, Features& features,
+                               const EvaluationContext& context);
+  std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count, std::vector<double>& samples);
+  std::optional<Fault> pairs(Subject& subject, Subject& other, Speedup& speedup, Measurement* measurement);
+  std::optional<Fault> pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
+                                  PairedTimes& times);
+
+  /// Slots are sets of a shape's arrays; they stay over candidates.
+  [[nodiscard]] std::size_t slots(std::size_t shape);
+  std::optional<Fault> reserve(std::size_t shape, std::size_t count);
+  [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
+  void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed, InputFlavour flavour,
+            std::uint64_t poison);
+  void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
+            std::size_t shape, std::size_t slot, bool timed) const;
+  void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  void inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t poison) const;
+  /// Reads what `inspect` asked for, from `values` at `at` on; `before` are the hashes of inputs.
+  std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
+                              const std::vector<std::uint64_t>& before, std::uint64_t& result) const;
+  std::optional<Fault> verify(std::size_t shape, std::size_t slot, const SolvedSet& set);
+  std::optional<Fault> send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
+                            double seconds, GpuWorker::Done& done);
+  [[nodiscard]] Fault fault_of(const WorkerError& error);
+  [[nodiscard]] double floor_seconds(std::size_t shape) const;
+  [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
+
+  const Problem& problem_;
+  const GpuOptions& options_;
+  GpuDevice device_;
+  int ordinal_;
+  BuilderPool& builders_;
+  std::vector<ShapePlan> plans_;  ///< per shape, of everything but workspaces
+  Arena shared_;
+  Referee referee_;
+  std::unique_ptr<GpuWorker> worker_;
+  std::unique_ptr<Nvml> nvml_;
+  std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
+  std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
+  std::uint64_t guard_seed_ = 0, memory_ = 0;
+  double busy_ = 0;
+  Rng rng_{secret_seed()};
+};
+
+}  // namespace kernelsearch::detail::gpu
