@@ -15,6 +15,8 @@ namespace kernelsearch::worker {
 namespace {
 
 constexpr std::uint64_t guard_bytes = 4096;
+constexpr std::uint64_t shareable = std::uint64_t{2}
+                                    << 20;  // smaller allocations share their page with others
 constexpr std::size_t most_values = 1 << 16;
 
 [[noreturn]] void fail(Status status, std::string text) {
@@ -189,8 +191,9 @@ void Device::allocate(const std::vector<std::uint32_t>& numbers, const std::vect
   for (std::size_t i = 0; i < numbers.size() && i < bytes.size(); ++i) {
     Buffer b;
     b.bytes = bytes[i];
-    const std::uint64_t padded = (bytes[i] + 511) / 512 * 512;
-    check(driver_->allocate(&b.base, padded + 2 * guard_bytes), "allocating a buffer");
+    std::uint64_t padded = (bytes[i] + 511) / 512 * 512 + 2 * guard_bytes;
+    if (padded >= shareable) padded = (padded + shareable - 1) / shareable * shareable;
+    check(driver_->allocate(&b.base, padded), "allocating a buffer");
     b.data = b.base + guard_bytes;
     buffers_[numbers[i]] = b;
   }
@@ -200,9 +203,30 @@ void Device::release(const std::vector<std::uint32_t>& numbers) {
   for (const std::uint32_t number : numbers) {
     const auto found = buffers_.find(number);
     if (found == buffers_.end()) continue;
-    (void)driver_->release(found->second.base);
+    (void)(found->second.borrowed ? driver_->close_memory(found->second.base)
+                                  : driver_->release(found->second.base));
     buffers_.erase(found);
   }
+}
+
+gpu::MemoryHandle Device::lend(std::uint32_t number) const {
+  const Buffer& b = buffer(number);
+  if (driver_->share_memory == nullptr || driver_->open_memory == nullptr || b.bytes < shareable)
+    fail(gpu::unsupported, "this buffer cannot be shared with another process");
+  gpu::MemoryHandle handle{};
+  check(driver_->share_memory(&handle, b.base), "sharing a buffer");
+  return handle;
+}
+
+void Device::borrow(std::uint32_t number, std::uint64_t bytes, const gpu::MemoryHandle& handle) {
+  release({number});
+  if (driver_->open_memory == nullptr) fail(gpu::unsupported, "memory of other processes cannot be opened");
+  Buffer b;
+  b.bytes = bytes;
+  b.borrowed = true;
+  check(driver_->open_memory(&b.base, handle, 1), "opening a buffer of another process");
+  b.data = b.base + guard_bytes;
+  buffers_[number] = b;
 }
 
 }  // namespace kernelsearch::worker

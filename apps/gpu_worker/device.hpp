@@ -41,6 +41,8 @@ class Device {
   std::vector<std::int32_t> program(std::uint32_t number, gpu::ProgramPlan plan);
   void allocate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint64_t>& bytes);
   void release(const std::vector<std::uint32_t>& numbers);
+  [[nodiscard]] gpu::MemoryHandle lend(std::uint32_t number) const;
+  void borrow(std::uint32_t number, std::uint64_t bytes, const gpu::MemoryHandle& handle);
 
   struct Done {
     std::vector<double> seconds;        ///< of timed calls, in their order
@@ -53,6 +55,7 @@ class Device {
   struct Buffer {
     Address base = 0, data = 0;
     std::uint64_t bytes = 0;
+    bool borrowed = false;
   };
   using Entry = void (*)(void* const*, void*);
   struct Loaded {

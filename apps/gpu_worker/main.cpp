@@ -4,8 +4,7 @@
 // The process that holds one GPU, or that compiles for one: kernelsearch-gpu-worker cuda|hip DEVICE|build. It
 // is started by the evaluator, which talks to it over a socket and replaces it when a candidate breaks it.
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <string_view>
+#include <thread>
 
 #include "device.hpp"
 #include "evaluator/gpu/frame.hpp"
@@ -96,6 +96,14 @@ class Server {
       }
       case Op::release:
         return device_->release(in.take_vector<std::uint32_t>());
+      case Op::lend:
+        out.put(device_->lend(number()));
+        return;
+      case Op::borrow: {
+        const std::uint32_t buffer = number();
+        const auto bytes = in.take<std::uint64_t>();
+        return device_->borrow(buffer, bytes, in.take<gpu::MemoryHandle>());
+      }
       case Op::act: {
         const auto actions = in.take_vector<gpu::Action>();
         const auto done = device_->act(actions, in.take_vector<std::uint32_t>());
@@ -135,6 +143,12 @@ int main(int argc, char** argv) {
                stderr);
     return 2;
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A kernel that hangs must not outlive the controller, whose end is the end of the connection.
+  std::thread([] {
+    pollfd connection{gpu::socket_fd, POLLRDHUP, 0};
+    while (poll(&connection, 1, -1) < 0) {
+    }
+    _exit(0);
+  }).detach();
   return Server(backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip, std::atoi(argv[2])).serve();
 }

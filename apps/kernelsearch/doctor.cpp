@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
@@ -72,6 +73,20 @@ Finding whole_chain() {
   return finding;
 }
 
+/// Devices and run-time compiler of a backend, each found or with what is missing.
+void add_gpus(GpuBackend backend, std::vector<Finding>& findings) {
+  const bool cuda = backend == GpuBackend::cuda;
+  const std::string name = cuda ? "CUDA" : "HIP";
+  const GpuStatus status = gpu_status(backend);
+  for (const GpuDevice& device : status.devices)
+    findings.push_back({fmt::format("{} device {}", name, device.ordinal), true, false,
+                        fmt::format("{}, {} multiprocessors, {:.0f} GiB", device.id(), device.multiprocessors,
+                                    static_cast<double>(device.memory) / (1 << 30))});
+  if (status.devices.empty()) findings.push_back({name + " device", false, false, status.problem});
+  findings.push_back({cuda ? "NVRTC" : "hipRTC", !status.compiler.empty(), false,
+                      status.compiler.empty() ? status.compiler_problem : status.compiler});
+}
+
 std::vector<Finding> examine() {
   const HostMachine machine = host_machine();
   std::vector<Finding> findings;
@@ -92,8 +107,8 @@ std::vector<Finding> examine() {
   findings.push_back(
       {"store of runs", true, false,
        store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
-  for (const char* backend : {"CUDA", "HIP", "OpenCL"})
-    findings.push_back({backend, false, false, "this version has no evaluator for it"});
+  for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip}) add_gpus(backend, findings);
+  findings.push_back({"OpenCL", false, false, "this version has no evaluator for it"});
   return findings;
 }
 

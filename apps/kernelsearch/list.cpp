@@ -27,7 +27,9 @@ Rows rows_of(const std::string& what) {
   if (what == "generators")
     return {{"template", "fills the problem's kernel in at the configuration proposed"}};
   return {
-      {"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"}};
+      {"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"},
+      {"cuda", "CUDA kernels compiled by NVRTC, judged and timed on NVIDIA GPUs; see `kernelsearch doctor`"},
+      {"hip", "HIP kernels compiled by hipRTC, judged and timed on AMD GPUs; see `kernelsearch doctor`"}};
 }
 
 }  // namespace

@@ -25,12 +25,13 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   return {begin, begin + text.size()};
 }
 
-// Through a name of its own and a rename, so that readers and other writers never see half a file. A full disk
-// costs the cache, not the run.
+// Through a name of its own and a rename, so that readers and other writers never see half a file. A full
+// disk costs the cache, not the run.
 void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
   std::error_code error;
   fs::create_directories(target.parent_path(), error);
-  const fs::path part = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
+  const fs::path part =
+      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
   std::ofstream(part, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (fs::file_size(part, error) == bytes.size() && !error)
@@ -44,7 +45,8 @@ void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
 BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
     : backend_(backend),
       worker_(find_gpu_worker(options.worker)),
-      directory_((options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) / "gpu"),
+      directory_((options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) /
+                 "gpu"),
       limit_seconds_(options.limits.build),
       most_(options.builders != 0 ? options.builders : std::max(1u, std::thread::hardware_concurrency())) {}
 
@@ -52,10 +54,10 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
   std::unique_lock lock(mutex_);
   returned_.wait(lock, [this] { return busy_ < most_; });
   ++busy_;
-  if (!idle_.empty()) {
+  while (!idle_.empty()) {
     auto builder = std::move(idle_.back());
     idle_.pop_back();
-    return builder;
+    if (builder->alive()) return builder;
   }
   lock.unlock();
   return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, 0, nullptr);
@@ -74,13 +76,18 @@ std::string BuilderPool::identity() {
     if (!identity_.empty()) return identity_;
   }
   auto builder = take();
-  const auto error = builder->call(
-      Writer().put(Op::compile).put(std::string()).put(std::vector<std::string>()).put(std::vector<std::string>()), 30);
+  const auto error = builder->call(Writer()
+                                       .put(Op::compile)
+                                       .put(std::string())
+                                       .put(std::vector<std::string>())
+                                       .put(std::vector<std::string>()),
+                                   30);
   if (error) {
     give(std::move(builder));
-    raise<ConfigError>(backend_ == GpuBackend::cuda ? "NVRTC cannot be loaded" : "hipRTC cannot be loaded", error->text,
-                       backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"
-                                                    : "install ROCm, or set KERNELSEARCH_HIPRTC to libhiprtc");
+    raise<ConfigError>(
+        backend_ == GpuBackend::cuda ? "NVRTC cannot be loaded" : "hipRTC cannot be loaded", error->text,
+        backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"
+                                     : "install ROCm, or set KERNELSEARCH_HIPRTC to libhiprtc");
   }
   Reader in(builder->body());
   (void)in.take<bool>();
@@ -115,14 +122,15 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
     built = {};
   }
   auto builder = take();
-  const auto failed = builder->call(
-      Writer().put(Op::compile).put(source).put(options).put(name_expressions), limit_seconds_);
+  const auto failed =
+      builder->call(Writer().put(Op::compile).put(source).put(options).put(name_expressions), limit_seconds_);
   if (failed) {
     give(nullptr);
     built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;
-    built.reason = failed->kind == WorkerError::timed_out
-                       ? "the compiler needed more than " + std::to_string(static_cast<int>(limit_seconds_)) + " s"
-                       : "the compiler died: " + failed->text;
+    built.reason =
+        failed->kind == WorkerError::timed_out
+            ? "the compiler needed more than " + std::to_string(static_cast<int>(limit_seconds_)) + " s"
+            : "the compiler died: " + failed->text;
     return built;
   }
   Reader in(builder->body());

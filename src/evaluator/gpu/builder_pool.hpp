@@ -27,8 +27,9 @@ struct Built {
   bool from_cache = false;
 };
 
-/// Processes that compile device code at run time, started when first needed, and the code they made, kept on disk
-/// by content. Safe for threads. A process that takes too long or dies is replaced; the source is then at fault.
+/// Processes that compile device code at run time, started when first needed, and the code they made, kept on
+/// disk by content. Safe for threads. A process that takes too long or dies is replaced; the source is then
+/// at fault.
 class BuilderPool {
  public:
   BuilderPool(GpuBackend backend, const GpuOptions& options);

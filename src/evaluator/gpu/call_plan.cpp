@@ -24,13 +24,15 @@ class Evaluation {
   Evaluation(const Shape& shape, Names tunables, std::string& reason)
       : shape_(shape), tunables_(std::move(tunables)), reason_(reason) {}
 
-  std::uint64_t whole(const Expression& expression, const char* what, double least, double most = 2147483647.0) {
+  std::uint64_t whole(const Expression& expression, const char* what, double least,
+                      double most = 2147483647.0) {
     const double number = to_number(value(expression));
-    if (number == std::floor(number) && number >= least && number <= most) return static_cast<std::uint64_t>(number);
+    if (number == std::floor(number) && number >= least && number <= most)
+      return static_cast<std::uint64_t>(number);
     if (reason_.empty())
-      reason_ = std::string(what) + " " + expression.text() + " is " + to_string(Value{number}) + " for shape " +
-                shape_.name + ": it must be a whole number from " + to_string(Value{least}) + " to " +
-                to_string(Value{most});
+      reason_ = std::string(what) + " " + expression.text() + " is " + to_string(Value{number}) +
+                " for shape " + shape_.name + ": it must be a whole number from " + to_string(Value{least}) +
+                " to " + to_string(Value{most});
     return static_cast<std::uint64_t>(least);
   }
 
@@ -109,8 +111,11 @@ MapPlan plan_map(const Problem& problem, const TensorMap& map, Evaluation& evalu
     plan.strides[i] = evaluation.whole(map.strides[i], "a stride of a tensor map", 1, most);
   for (std::size_t i = 0; i < map.box.size() && i < 5; ++i)
     plan.box[i] = static_cast<std::uint32_t>(evaluation.whole(map.box[i], "the box of a tensor map", 1, 256));
-  const auto power = [](std::uint64_t bytes) { return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0; };
-  if (map.swizzle) plan.swizzle = power(evaluation.whole(*map.swizzle, "the swizzle of a tensor map", 0, 128));
+  const auto power = [](std::uint64_t bytes) {
+    return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0;
+  };
+  if (map.swizzle)
+    plan.swizzle = power(evaluation.whole(*map.swizzle, "the swizzle of a tensor map", 0, 128));
   const std::uint64_t promotion =
       map.promotion ? evaluation.whole(*map.promotion, "the promotion of a tensor map", 0, 256) : 128;
   plan.promotion = promotion == 64 ? 1 : promotion == 128 ? 2 : promotion == 256 ? 3 : 0;
@@ -147,8 +152,8 @@ PlannedArgument plan_argument(const Problem& problem, const Argument& argument, 
 
 }  // namespace
 
-CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape, std::uint32_t module,
-                   const std::vector<std::string>& names, std::string& reason) {
+CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape,
+                   std::uint32_t module, const std::vector<std::string>& names, std::string& reason) {
   CallPlan plan;
   const Shape& sizes = problem.shapes[shape];
   Evaluation evaluation(sizes, named_values(candidate.kernel->space, candidate.config), reason);
@@ -174,7 +179,8 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
       symbol.module = module;
       symbol.bytes = bytes_of(planned);
       if (argument.symbol.size() >= sizeof symbol.name)
-        raise<ConfigError>("the name of a constant symbol is too long", argument.symbol, "at most 111 characters");
+        raise<ConfigError>("the name of a constant symbol is too long", argument.symbol,
+                           "at most 111 characters");
       std::memcpy(symbol.name, argument.symbol.data(), argument.symbol.size());
       plan.program.symbols.push_back(symbol);
     }
@@ -230,19 +236,22 @@ CallPlan plan_reference(const Problem& problem, std::size_t shape, std::uint32_t
       parameter.index = static_cast<std::uint32_t>(a);
       plan.program.parameters.push_back(parameter);
     } else {
-      const ElementType type = !is_floating(argument.type) ? argument.type : wide ? ElementType::f64 : ElementType::f32;
+      const ElementType type = !is_floating(argument.type) ? argument.type
+                               : wide                      ? ElementType::f64
+                                                           : ElementType::f32;
       plan.program.parameters.push_back(scalar_parameter(type, plan.arguments.arguments.back().value));
     }
   }
   step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size());
   step.shape = extents(*problem.reference.launch, evaluation);
-  if (!reason.empty()) raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
+  if (!reason.empty())
+    raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
   plan.program.steps.push_back(step);
   return plan;
 }
 
-Action fill_action(const Argument& argument, const PlannedArgument& planned, std::uint32_t buffer, std::uint64_t seed,
-                   InputFlavour flavour, bool magnitudes) {
+Action fill_action(const Argument& argument, const PlannedArgument& planned, std::uint32_t buffer,
+                   std::uint64_t seed, InputFlavour flavour, bool magnitudes) {
   Action action;
   action.kind = Act::fill;
   action.buffer = buffer;
@@ -255,8 +264,8 @@ Action fill_action(const Argument& argument, const PlannedArgument& planned, std
   action.low = argument.low;
   action.high = argument.high;
   action.top = argument.initialisation == Initialisation::normal ? argument.low + 4 * argument.high
-               : is_floating(argument.type)                      ? greatest_below(argument.type, argument.high)
-                                                                 : argument.high - 1;
+               : is_floating(argument.type) ? greatest_below(argument.type, argument.high)
+                                            : argument.high - 1;
   if (argument.initialisation == Initialisation::arange)
     action.word = static_cast<std::uint64_t>(largest_exact_integer(argument.type)) + 1;
   if (argument.initialisation == Initialisation::permutation) {

@@ -19,12 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Run-time compilers have no <cstdint>; redefining a type as itself is allowed, so kernels may bring their own, and
-// hipRTC its (up to ROCm 6: `long long`, not the host's `long`; later ones have none).
+// Run-time compilers have no <cstdint>; redefining a type as itself is allowed, so kernels may bring their
+// own.
 constexpr std::string_view prologue =
     "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\n"
     "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
-    "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n";
+    "#if defined(__HIPCC_RTC__) || defined(__HIP__) || defined(KERNELSEARCH_STANDIN)\n"
+    "typedef long int64_t;\ntypedef unsigned long uint64_t;\n"
+    "#else\n"
+    "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n"
+    "#endif\n";
 
 std::string region(std::string_view name, const std::string& text) {
   if (text.empty()) return {};
@@ -35,7 +39,8 @@ void add_folder(std::vector<std::string>& options, const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return;
   std::string option = "-I" + folder.string();
-  if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(std::move(option));
+  if (std::find(options.begin(), options.end(), option) == options.end())
+    options.push_back(std::move(option));
 }
 
 void add_toolkit(std::vector<std::string>& options) {
@@ -62,7 +67,8 @@ std::string device_source(const Candidate& candidate) {
 }
 
 std::string reference_source(const Problem& problem, const char* real) {
-  return std::string(prologue) + "typedef " + real + " real;\n" + region("reference", problem.reference.source);
+  return std::string(prologue) + "typedef " + real + " real;\n" +
+         region("reference", problem.reference.source);
 }
 
 std::vector<std::string> launched_kernels(const Problem& problem, const Candidate& candidate) {
@@ -80,9 +86,11 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
   std::vector<std::string> all;
   std::string architecture = options.architecture;
   if (device.backend == GpuBackend::cuda) {
-    // From Hopper on, the instructions of one generation (wgmma, setmaxnreg) need the architecture with an `a`.
+    // From Hopper on, the instructions of one generation (wgmma, setmaxnreg) need the architecture with an
+    // `a`.
     if (architecture.empty())
-      architecture = "sm_" + std::to_string(device.major) + std::to_string(device.minor) + (device.major >= 9 ? "a" : "");
+      architecture = "sm_" + std::to_string(device.major) + std::to_string(device.minor) +
+                     (device.major >= 9 ? "a" : "");
     all.push_back("--gpu-architecture=" + architecture);
   } else if (!architecture.empty()) {
     all.push_back("--offload-arch=" + architecture);

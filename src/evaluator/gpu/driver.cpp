@@ -89,6 +89,9 @@ std::unique_ptr<Driver> load_driver(GpuBackend backend, std::string& problem) {
                    get({"cuMemsetD8Async", "hipMemsetD8Async", true}, d.set_bytes) &&
                    get({"cuMemHostRegister_v2", "hipHostRegister", true}, d.pin) &&
                    get({"cuMemHostUnregister", "hipHostUnregister", true}, d.unpin) &&
+                   get({"cuIpcGetMemHandle", "hipIpcGetMemHandle", false}, d.share_memory) &&
+                   get({"cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", false}, d.open_memory) &&
+                   get({"cuIpcCloseMemHandle", "hipIpcCloseMemHandle", false}, d.close_memory) &&
                    get({"cuStreamCreate", "hipStreamCreateWithFlags", true}, d.stream_create) &&
                    get({"cuStreamSynchronize", "hipStreamSynchronize", true}, d.stream_synchronize) &&
                    get({"cuEventCreate", "hipEventCreateWithFlags", true}, d.event_create) &&

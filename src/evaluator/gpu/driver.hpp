@@ -45,6 +45,11 @@ enum : Status {
   unknown_error = 999,
 };
 
+/// Names an allocation to other processes.
+struct MemoryHandle {
+  char reserved[64];
+};
+
 /// Attributes of devices and functions by their number in the library at hand; -1: not there.
 struct AttributeNumbers {
   int multiprocessors, warp_size, clock_khz, memory_clock_khz, bus_bits, l2_bytes, shared_per_block,
@@ -88,6 +93,10 @@ struct Driver {
   Status (*set_bytes)(Address, unsigned char, std::size_t, Stream) = nullptr;
   Status (*pin)(void*, std::size_t, unsigned) = nullptr;
   Status (*unpin)(void*) = nullptr;
+  /// Handles of device memory for other processes, by value 64 bytes; null where they are not to be had.
+  Status (*share_memory)(MemoryHandle*, Address) = nullptr;
+  Status (*open_memory)(Address*, MemoryHandle, unsigned) = nullptr;
+  Status (*close_memory)(Address) = nullptr;
   Status (*stream_create)(Stream*, unsigned) = nullptr;
   Status (*stream_synchronize)(Stream) = nullptr;
   Status (*event_create)(Event*, unsigned) = nullptr;

@@ -13,8 +13,9 @@ double GpuDevice::peak_bandwidth() const noexcept {
 }
 
 double GpuDevice::peak_operations() const noexcept {
-  // Dense half precision on the matrix units for each multiprocessor and cycle: 4096 on Hopper (989 TFLOP/s on 132
-  // at 1.83 GHz), 8192 on datacentre Blackwell, 2048 on Ampere; AMD's CDNA 3 has 2048 in each of its units.
+  // Dense half precision on the matrix units for each multiprocessor and cycle: 4096 on Hopper (989 TFLOP/s
+  // on 132 at 1.83 GHz), 8192 on datacentre Blackwell, 2048 on Ampere; AMD's CDNA 3 has 2048 in each of its
+  // units.
   const double each = backend == GpuBackend::hip ? 4096 : major >= 10 ? 8192 : major >= 9 ? 4096 : 2048;
   return 1e3 * clock * multiprocessors * each;
 }

@@ -39,11 +39,13 @@ Problem checked(Problem problem) {
 }
 
 GpuDevice look_at(GpuBackend backend, int ordinal, const GpuOptions& options) {
-  GpuWorker worker(detail::gpu::find_gpu_worker(options.worker), backend, GpuWorker::Role::device, ordinal, nullptr);
+  GpuWorker worker(detail::gpu::find_gpu_worker(options.worker), backend, GpuWorker::Role::device, ordinal,
+                   nullptr);
   GpuDevice device;
   if (const auto error = worker.hello(options.limits.start, device))
-    raise<DeviceError>("there is no " + std::string(to_string(backend)) + " device " + std::to_string(ordinal),
-                       error->text, "see `kernelsearch doctor`");
+    raise<DeviceError>(
+        "there is no " + std::string(to_string(backend)) + " device " + std::to_string(ordinal), error->text,
+        "see `kernelsearch doctor`");
   return device;
 }
 
@@ -51,7 +53,9 @@ GpuDevice look_at(GpuBackend backend, int ordinal, const GpuOptions& options) {
 
 struct GpuEvaluator::Impl {
   Impl(Problem given, GpuOptions chosen)
-      : problem(checked(std::move(given))), options(std::move(chosen)), builders(backend_of(problem), options) {
+      : problem(checked(std::move(given))),
+        options(std::move(chosen)),
+        builders(backend_of(problem), options) {
     if (options.devices.empty())
       raise<ConfigError>("no device was chosen", "an empty list", "name at least one, e.g. 0");
     for (const int ordinal : options.devices) {
@@ -97,7 +101,8 @@ struct GpuEvaluator::Impl {
     const std::scoped_lock lock(baseline_mutex);
     if (!baseline_known) {
       baseline_known = true;
-      const Candidate first{std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()};
+      const Candidate first{std::make_shared<const Kernel>(problem.kernel),
+                            problem.kernel.space.default_config()};
       const auto built = compile(first);
       if (built.verdict == Verdict::ok)
         baseline_artifact = std::make_unique<GpuArtifact>(GpuArtifact{first, built.image, built.functions});
@@ -155,7 +160,8 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
     staged.artifact = GpuArtifact{candidate, std::move(built.image), std::move(built.functions)};
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
-  staged.evaluation.provenance = impl_->builders.identity() + (built.from_cache ? "; compiled earlier" : "; compiled");
+  staged.evaluation.provenance =
+      impl_->builders.identity() + (built.from_cache ? "; compiled earlier" : "; compiled");
   if (!built.log.empty()) staged.evaluation.provenance += "\n" + built.log.substr(0, 4000);
   return staged;
 }

@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <string_view>
 
 #include "evaluator/gpu/frame.hpp"
 #include "evaluator/host/worker_client.hpp"
@@ -17,8 +20,24 @@
 namespace kernelsearch::detail::gpu {
 
 std::filesystem::path find_gpu_worker(const std::filesystem::path& given) {
-  return find_helper({"kernelsearch-gpu-worker", "KERNELSEARCH_GPU_WORKER", KERNELSEARCH_GPU_WORKER_PATHS}, given);
+  return find_helper({"kernelsearch-gpu-worker", "KERNELSEARCH_GPU_WORKER", KERNELSEARCH_GPU_WORKER_PATHS},
+                     given);
 }
+
+namespace {
+
+// What drivers and run-time compilers are told by their users: where they are, which devices there are.
+std::vector<std::string> driver_environment() {
+  constexpr std::string_view wanted[] = {"CUDA_", "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_",  "HSA_",
+                                         "ROCR_", "ROCM_",   "KERNELSEARCH_",    "HOME=", "XDG_"};
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    for (const std::string_view name : wanted)
+      if (std::string_view(*entry).starts_with(name)) entries.emplace_back(*entry);
+  return entries;
+}
+
+}  // namespace
 
 GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
                      const Arena* shared)
@@ -31,6 +50,8 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   Launch launch;
   launch.argv = {program.string(), std::string(to_string(backend)),
                  role == Role::builder ? "build" : std::to_string(device)};
+  launch.environment = driver_environment();
+  launch.ends_with_thread = false;  // it watches the connection
   launch.descriptors = {{socket_fd, theirs.number()}};
   if (shared != nullptr) launch.descriptors.emplace_back(memory_fd, shared->descriptor());
   process_ = Process(launch);
@@ -40,7 +61,8 @@ std::optional<WorkerError> GpuWorker::call(const Writer& command, double seconds
   std::vector<std::byte> frame;
   bool late = false;
   if (!socket_) return WorkerError{WorkerError::ended, unknown_error, "its process has ended"};
-  if (!send_frame(socket_.number(), command.bytes()) || !receive_frame(socket_.number(), frame, seconds, &late)) {
+  if (!send_frame(socket_.number(), command.bytes()) ||
+      !receive_frame(socket_.number(), frame, seconds, &late)) {
     int status = 0;
     const bool known = !late && process_.wait(2.0, status);
     stop();
@@ -105,8 +127,13 @@ std::optional<WorkerError> GpuWorker::unload(std::uint32_t module) {
 
 std::optional<WorkerError> GpuWorker::program(std::uint32_t number, const ProgramPlan& plan,
                                               std::vector<std::int32_t>& blocks) {
-  const Writer command =
-      Writer().put(Op::program).put(number).put(plan.steps).put(plan.parameters).put(plan.maps).put(plan.symbols);
+  const Writer command = Writer()
+                             .put(Op::program)
+                             .put(number)
+                             .put(plan.steps)
+                             .put(plan.parameters)
+                             .put(plan.maps)
+                             .put(plan.symbols);
   if (auto error = call(command, 30)) return error;
   blocks = Reader(body_).take_vector<std::int32_t>();
   return std::nullopt;
@@ -121,8 +148,20 @@ std::optional<WorkerError> GpuWorker::release(const std::vector<std::uint32_t>& 
   return call(Writer().put(Op::release).put(numbers), 30);
 }
 
+std::optional<WorkerError> GpuWorker::lend(std::uint32_t buffer, MemoryHandle& handle) {
+  if (auto error = call(Writer().put(Op::lend).put(buffer), 30)) return error;
+  handle = Reader(body_).take<MemoryHandle>();
+  return std::nullopt;
+}
+
+std::optional<WorkerError> GpuWorker::borrow(std::uint32_t buffer, std::uint64_t bytes,
+                                             const MemoryHandle& handle) {
+  return call(Writer().put(Op::borrow).put(buffer).put(bytes).put(handle), 30);
+}
+
 std::optional<WorkerError> GpuWorker::act(const std::vector<Action>& actions,
-                                          const std::vector<std::uint32_t>& bindings, double seconds, Done& done) {
+                                          const std::vector<std::uint32_t>& bindings, double seconds,
+                                          Done& done) {
   const double begin = monotonic_seconds();
   if (auto error = call(Writer().put(Op::act).put(actions).put(bindings), seconds)) return error;
   done.wall_seconds = monotonic_seconds() - begin;

@@ -30,10 +30,11 @@ class GpuWorker {
   enum class Role { device, builder };
 
   /// Starts the process; `shared` is handed to it and may be null for builders.
-  GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device, const Arena* shared);
+  GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
+            const Arena* shared);
 
-
-  /// Sends a command and waits; the answer's body is in `body()`. After anything but `refused` the process is dead.
+  /// Sends a command and waits; the answer's body is in `body()`. After anything but `refused` the process is
+  /// dead.
   [[nodiscard]] std::optional<WorkerError> call(const Writer& command, double seconds);
   [[nodiscard]] const std::vector<std::byte>& body() const noexcept { return body_; }
 
@@ -48,6 +49,10 @@ class GpuWorker {
                                                     const std::vector<std::uint64_t>& bytes);
   [[nodiscard]] std::optional<WorkerError> release(const std::vector<std::uint32_t>& numbers);
 
+  [[nodiscard]] std::optional<WorkerError> lend(std::uint32_t buffer, MemoryHandle& handle);
+  [[nodiscard]] std::optional<WorkerError> borrow(std::uint32_t buffer, std::uint64_t bytes,
+                                                  const MemoryHandle& handle);
+
   struct Done {
     std::vector<double> seconds;
     std::vector<std::uint64_t> values;
@@ -55,7 +60,8 @@ class GpuWorker {
     double wall_seconds = 0;  ///< by our clock
   };
   [[nodiscard]] std::optional<WorkerError> act(const std::vector<Action>& actions,
-                                               const std::vector<std::uint32_t>& bindings, double seconds, Done& done);
+                                               const std::vector<std::uint32_t>& bindings, double seconds,
+                                               Done& done);
 
   [[nodiscard]] bool alive();
   void stop() noexcept;

@@ -15,6 +15,7 @@ namespace kernelsearch::detail::gpu {
 namespace {
 
 constexpr std::size_t most_slots = 64;
+constexpr double surely_slower = 1.5;
 constexpr std::uint32_t candidate_module = 1, other_module = 2;
 
 std::uint64_t output_bytes(const ShapePlan& plan) {
@@ -33,7 +34,8 @@ std::uint64_t slot_bytes(const ShapePlan& plan) {
 
 std::vector<ShapePlan> plans_of(const Problem& problem) {
   std::vector<ShapePlan> plans;
-  const Candidate first{std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()};
+  const Candidate first{std::make_shared<const Kernel>(problem.kernel),
+                        problem.kernel.space.default_config()};
   for (std::size_t s = 0; s < problem.shapes.size(); ++s) plans.push_back(plan_shape(problem, first, s));
   return plans;
 }
@@ -90,21 +92,23 @@ Fault Lane::fault_of(const WorkerError& error) {
   }
 }
 
-std::optional<Fault> Lane::send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
-                                double seconds, GpuWorker::Done& done) {
+std::optional<Fault> Lane::send(const std::vector<Action>& actions,
+                                const std::vector<std::uint32_t>& bindings, double seconds,
+                                GpuWorker::Done& done) {
   if (const auto error = worker_->act(actions, bindings, seconds, done)) {
     // Even an error that leaves the context alive may leave work behind in it.
     worker_->stop();
     return fault_of(*error);
   }
-  for (const double call : done.seconds) busy_ += call;
+  for (const double call : done.seconds) busy_.store(busy_.load() + call);
   return std::nullopt;
 }
 
 std::optional<Fault> Lane::start() {
   if (worker_ && worker_->alive()) return std::nullopt;
-  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device,
-                                        ordinal_, &shared_);
+  referee_.give_back();
+  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
+                                        GpuWorker::Role::device, ordinal_, &shared_);
   GpuDevice device;
   if (const auto error = worker_->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
@@ -112,7 +116,8 @@ std::optional<Fault> Lane::start() {
   const Built services = builders_.build(service_source(), compile_options(device_, options_, {}),
                                          {service_names(), service_names() + service_count});
   if (services.verdict != Verdict::ok)
-    raise<ConfigError>("the kernels of the evaluator do not build", services.reason, "see `kernelsearch doctor`");
+    raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
+                       "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
   if (const auto error = worker_->load(0, *services.image, services.functions, facts))
     raise<DeviceError>("the kernels of the evaluator do not load", error->text, "see `kernelsearch doctor`");
@@ -130,7 +135,8 @@ void Lane::renew() {
 std::size_t Lane::slots(std::size_t shape) {
   const std::uint64_t memory = options_.buffer_memory != 0 ? options_.buffer_memory : memory_ / 4;
   const std::uint64_t each = std::max<std::uint64_t>(1, slot_bytes(plans_[shape]));
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(memory / each, 2, timed(shape) ? most_slots / 2 : 8));
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(memory / each, 2, timed(shape) ? most_slots / 2 : 8));
 }
 
 std::optional<Fault> Lane::reserve(std::size_t shape, std::size_t count) {
@@ -163,7 +169,8 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
   subject.module = module;
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
-  if (const auto error = worker_->load(module, *artifact.image, artifact.functions, facts)) return fault_of(*error);
+  if (const auto error = worker_->load(module, *artifact.image, artifact.functions, facts))
+    return fault_of(*error);
   const std::vector<std::string> names = launched_kernels(problem_, artifact.candidate);
   double occupancy = 1, blocks_fit = 1e9, dynamic = 0;
   for (std::size_t s = 0; s < subject.shapes.size(); ++s) {
@@ -181,7 +188,8 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
       if (step.kind != StepKind::launch) continue;
       const int fit = launch < blocks.size() ? blocks[launch] : 0;
       ++launch;
-      const double threads = static_cast<double>(step.shape.block[0]) * step.shape.block[1] * step.shape.block[2];
+      const double threads =
+          static_cast<double>(step.shape.block[0]) * step.shape.block[1] * step.shape.block[2];
       blocks_fit = std::min(blocks_fit, static_cast<double>(fit));
       dynamic = std::max(dynamic, static_cast<double>(step.shape.shared_bytes));
       if (device_.threads_per_multiprocessor > 0)
@@ -275,7 +283,8 @@ void Lane::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t 
   }
 }
 
-void Lane::inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t poison) const {
+void Lane::inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                   std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
@@ -297,8 +306,9 @@ void Lane::inspect(std::vector<Action>& actions, std::size_t shape, std::size_t 
   }
 }
 
-std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                                  const std::vector<std::uint64_t>& before, std::uint64_t& result) const {
+std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
+                                  std::size_t shape, const std::vector<std::uint64_t>& before,
+                                  std::uint64_t& result) const {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
   const std::string in_shape = " (shape " + problem_.shapes[shape].name + ")";
   std::optional<Fault> fault;
@@ -328,47 +338,56 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
 
 std::optional<Fault> Lane::verify(std::size_t shape, std::size_t slot, const SolvedSet& set) {
   std::vector<Action> actions;
-  std::vector<std::uint64_t> offsets(problem_.arguments.size());
+  std::vector<Referee::Place> places(problem_.arguments.size());
   std::uint64_t offset = 0;
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_output()) continue;
+    // Where devices share memory between processes the referee looks at the outputs in place; it can see what
+    // is the candidate's, and not the other way round.
+    places[a].lent = referee_.lend(*worker_, slot_buffer(shape, slot, a), bytes_of(planned));
+    if (places[a].lent != 0) continue;
     Action out;
     out.kind = Act::out;
     out.buffer = slot_buffer(shape, slot, a);
-    out.word = offsets[a] = offset;
+    out.word = places[a].offset = offset;
     out.count = bytes_of(planned);
     actions.push_back(out);
     offset += (out.count + 511) / 512 * 512;
   }
-  GpuWorker::Done done;
-  if (auto fault = send(actions, {}, 60, done)) return fault;
-  return referee_.compare(set, offsets);
+  if (!actions.empty()) {
+    GpuWorker::Done done;
+    if (auto fault = send(actions, {}, 60, done)) return fault;
+  }
+  return referee_.compare(set, places);
 }
 
-std::optional<Fault> Lane::check(Subject& subject, Features& features) {
+std::optional<Fault> Lane::check(Subject& subject, Features& features, std::optional<double> incumbent) {
   std::vector<std::size_t> order(plans_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Small ones first: what is wrong is mostly wrong everywhere.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return slot_bytes(plans_[a]) < slot_bytes(plans_[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return slot_bytes(plans_[a]) < slot_bytes(plans_[b]);
+  });
   std::size_t differing = 0;
   for (const std::size_t shape : order)
     if (subject.shapes[shape].valid)
-      if (auto fault = check_shape(subject, shape, differing)) return fault;
+      if (auto fault = check_shape(subject, shape, incumbent, differing)) return fault;
   features.set("nondeterministic", differing == 0 ? 0.0 : 1.0);
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std::size_t& differing) {
+std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std::optional<double> incumbent,
+                                       std::size_t& differing) {
   ShapeState& state = subject.shapes[shape];
   auto sets = referee_.for_check(shape);
   sets.push_back(sets.front());  // once more, at another address: two runs must agree
-  const std::size_t room = slots(shape);
+  const bool may_be_slow = incumbent && timed(shape) && only_timed_shape();
+  std::size_t room = may_be_slow ? 1 : slots(shape);  // then the first call alone
   if (auto fault = reserve(shape, std::min(room, sets.size()))) return fault;
   std::uint64_t first = 0;
-  for (std::size_t begin = 0; begin < sets.size(); begin += room) {
-    const std::size_t count = std::min(room, sets.size() - begin);
+  for (std::size_t begin = 0, count = 0; begin < sets.size(); begin += count) {
+    count = std::min(room, sets.size() - begin);
     std::vector<Action> actions;
     std::vector<std::uint32_t> bindings;
     const std::uint64_t poison = rng_();
@@ -389,8 +408,9 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
                       [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
     std::size_t at = inputs * count;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::vector<std::uint64_t> before(done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
-                                              done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (i + 1)));
+      const std::vector<std::uint64_t> before(
+          done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
+          done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (i + 1)));
       std::uint64_t result = 0;
       if (auto fault = judged(done.values, at, shape, before, result)) return fault;
       state.results.insert(result);
@@ -400,8 +420,17 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
       if (!repeated)
         if (auto fault = verify(shape, i, *sets[begin + i])) return fault;
     }
+    // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.
+    if (may_be_slow && begin == 0 && state.estimate > surely_slower * *incumbent) return std::nullopt;
+    room = slots(shape);
+    if (auto fault = reserve(shape, std::min(room, sets.size()))) return fault;
   }
   return std::nullopt;
+}
+
+bool Lane::only_timed_shape() const {
+  return std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
+                       [](const Shape& shape) { return shape.weight > 0; }) == 1;
 }
 
 double Lane::floor_seconds(std::size_t shape) const {
@@ -413,8 +442,9 @@ double Lane::floor_seconds(std::size_t shape) const {
     floor = to_number(kernelsearch::evaluate(*problem_.operations, variables)) / device_.peak_operations();
   if (problem_.bytes && device_.peak_bandwidth() > 0 && options_.cache == CacheMode::cold) {
     // What was written may stay in the cache.
-    const double bytes = to_number(kernelsearch::evaluate(*problem_.bytes, variables)) -
-                         std::min(static_cast<double>(device_.l2), static_cast<double>(output_bytes(plans_[shape])));
+    const double bytes =
+        to_number(kernelsearch::evaluate(*problem_.bytes, variables)) -
+        std::min(static_cast<double>(device_.l2), static_cast<double>(output_bytes(plans_[shape])));
     floor = std::max(floor, bytes / device_.peak_bandwidth());
   }
   return margin * floor;
@@ -449,8 +479,9 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   std::size_t at = inputs * count;
   std::vector<std::uint64_t> results(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::vector<std::uint64_t> before(done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
-                                            done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (i + 1)));
+    const std::vector<std::uint64_t> before(
+        done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
+        done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (i + 1)));
     if (auto fault = judged(done.values, at, shape, before, results[i])) {
       fault->reason = "in a timed call, " + fault->reason;
       return fault;
@@ -492,8 +523,9 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
       ShapeMeasurement& shape = measurement.shapes[i];
       const double begin = monotonic_seconds();
       // What looks surely slower gets a few samples to be sure of it, not a full batch.
-      const bool hopeless = context.incumbent && shape.samples.empty() && shapes.size() == 1 &&
-                            state.estimate > 1.25 * *context.incumbent * (1 + options_.sampling.slower_margin);
+      const bool hopeless =
+          context.incumbent && shape.samples.empty() && shapes.size() == 1 &&
+          state.estimate > 1.25 * *context.incumbent * (1 + options_.sampling.slower_margin);
       const auto wanted = static_cast<std::size_t>(batch_seconds / (state.estimate + flush_seconds)) + 1;
       const std::size_t count = hopeless ? 3 : std::clamp<std::size_t>(wanted, 6, most_slots / 2);
       const auto before = nvml_ ? nvml_->state() : std::nullopt;
@@ -538,8 +570,8 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
     const double floor = floor_seconds(shapes[i]), seconds = measurement.shapes[i].median;
     if (seconds >= floor) continue;
     char text[160];
-    std::snprintf(text, sizeof text, "%.4g us is faster than the device can be (%.4g us, shape %s)", 1e6 * seconds,
-                  1e6 * floor, measurement.shapes[i].shape.c_str());
+    std::snprintf(text, sizeof text, "%.4g us is faster than the device can be (%.4g us, shape %s)",
+                  1e6 * seconds, 1e6 * floor, measurement.shapes[i].shape.c_str());
     return Fault{Verdict::cheated, text};
   }
   return std::nullopt;
@@ -567,7 +599,8 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
     }
   }
   GpuWorker::Done done;
-  if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done)) return fault;
+  if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done))
+    return fault;
   if (auto fault = verify(shape, 2 * secret, *set)) {
     fault->reason = "in a timed call, " + fault->reason;
     return fault;
@@ -580,7 +613,8 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, Speedup& speedup, Measurement* measurement) {
+std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, Speedup& speedup,
+                                 Measurement* measurement) {
   std::vector<PairedTimes> all;
   for (std::size_t s = 0; s < plans_.size(); ++s) {
     if (!timed(s) || !other.shapes[s].valid) continue;
@@ -600,7 +634,7 @@ std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, Speedup& spee
   }
   if (!all.empty())
     speedup = combined_speedup(all, problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean
-                                                                                      : Combine::weighted_sum);
+                                                                                    : Combine::weighted_sum);
   return std::nullopt;
 }
 
@@ -610,7 +644,7 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   auto fault = start();
   Subject subject;
   if (!fault) fault = admit(artifact, candidate_module, subject, evaluation.features);
-  if (!fault) fault = check(subject, evaluation.features);
+  if (!fault) fault = check(subject, evaluation.features, context.incumbent);
   evaluation.phases.check = monotonic_seconds() - begin;
   begin = monotonic_seconds();
   if (!fault) fault = measure(subject, evaluation.measurement, evaluation.features, context);
@@ -639,14 +673,15 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   return evaluation;
 }
 
-std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion, Speedup& speedup) {
+std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                   Speedup& speedup) {
   auto fault = start();
   Subject ours, theirs;
   Features ignored;
   if (!fault) fault = admit(candidate, candidate_module, ours, ignored);
   if (!fault) fault = admit(champion, other_module, theirs, ignored);
-  if (!fault) fault = check(ours, ignored);
-  if (!fault) fault = check(theirs, ignored);
+  if (!fault) fault = check(ours, ignored, std::nullopt);
+  if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = pairs(ours, theirs, speedup, nullptr);
   dismiss(ours);
   dismiss(theirs);

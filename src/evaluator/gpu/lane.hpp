@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,15 +16,16 @@
 
 namespace kernelsearch::detail::gpu {
 
-/// One device: the process that candidates run in, and the referee. Candidates are judged one after another; a
-/// process that one of them broke is replaced before the next. Not thread-safe.
+/// One device: the process that candidates run in, and the referee. Candidates are judged one after another;
+/// a process that one of them broke is replaced before the next. Not thread-safe.
 class Lane {
  public:
-  Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal, BuilderPool& builders);
+  Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
+       BuilderPool& builders);
 
   /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
-  [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
-                                 const EvaluationContext& context);
+  [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
+                                 Evaluation evaluation, const EvaluationContext& context);
 
   /// Times two candidates in pairs; both are checked first.
   [[nodiscard]] std::optional<Fault> compare(const GpuArtifact& candidate, const GpuArtifact& champion,
@@ -50,13 +52,16 @@ class Lane {
   };
 
   std::optional<Fault> start();
-  std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject, Features& features);
+  std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
+                             Features& features);
   void dismiss(Subject& subject);
-  std::optional<Fault> check(Subject& subject, Features& features);
-  std::optional<Fault> check_shape(Subject& subject, std::size_t shape, std::size_t& differing);
+  std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
+  std::optional<Fault> check_shape(Subject& subject, std::size_t shape, std::optional<double> incumbent,
+                                   std::size_t& differing);
   std::optional<Fault> measure(Subject& subject, Measurement& measurement, Features& features,
                                const EvaluationContext& context);
-  std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count, std::vector<double>& samples);
+  std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count,
+                             std::vector<double>& samples);
   std::optional<Fault> pairs(Subject& subject, Subject& other, Speedup& speedup, Measurement* measurement);
   std::optional<Fault> pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
                                   PairedTimes& times);
@@ -65,8 +70,8 @@ class Lane {
   [[nodiscard]] std::size_t slots(std::size_t shape);
   std::optional<Fault> reserve(std::size_t shape, std::size_t count);
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
-  void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed, InputFlavour flavour,
-            std::uint64_t poison);
+  void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
+            InputFlavour flavour, std::uint64_t poison);
   void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
             std::size_t shape, std::size_t slot, bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
@@ -78,6 +83,7 @@ class Lane {
   std::optional<Fault> send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
                             double seconds, GpuWorker::Done& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
+  [[nodiscard]] bool only_timed_shape() const;
   [[nodiscard]] double floor_seconds(std::size_t shape) const;
   [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
 
@@ -94,7 +100,7 @@ class Lane {
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
   std::uint64_t guard_seed_ = 0, memory_ = 0;
-  double busy_ = 0;
+  std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};
 };
 

@@ -12,7 +12,8 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& bus, std::string& problem) {
   int (*init)() = nullptr;
   int (*by_bus)(const char*, void**) = nullptr;
   auto nvml = std::make_unique<Nvml>();
-  const bool all = library.find("nvmlInit_v2", init) && library.find("nvmlDeviceGetHandleByPciBusId_v2", by_bus) &&
+  const bool all = library.find("nvmlInit_v2", init) &&
+                   library.find("nvmlDeviceGetHandleByPciBusId_v2", by_bus) &&
                    library.find("nvmlDeviceGetClockInfo", nvml->clock_) &&
                    library.find("nvmlDeviceGetTemperature", nvml->temperature_) &&
                    library.find("nvmlDeviceGetPowerUsage", nvml->power_) &&
@@ -39,7 +40,8 @@ std::optional<DeviceState> Nvml::state() const {
   (void)clock_(device_, 2, &state.memory_clock_mhz);                   // NVML_CLOCK_MEM
   (void)temperature_(device_, 0, &state.temperature);
   if (power_(device_, &milliwatts) == 0) state.watts = 1e-3 * milliwatts;
-  constexpr unsigned long long slowed = 0x8 | 0x20 | 0x40 | 0x80;  // hardware, thermal (two) and power brake slowdown
+  constexpr unsigned long long slowed =
+      0x8 | 0x20 | 0x40 | 0x80;  // hardware, thermal (two) and power brake slowdown
   if (reasons_(device_, &reasons) == 0) state.throttled = (reasons & slowed) != 0;
   return state;
 }

@@ -26,9 +26,11 @@ enum class Op : std::uint32_t {
   unload,        ///< module number
   program,       ///< program number, steps -> blocks of each step that fit one multiprocessor
   allocate,      ///< buffer numbers and sizes
-  release,       ///< buffer numbers
-  act,           ///< actions -> times and values
-  compile,       ///< of a builder: source, options, name expressions -> DeviceCode
+  lend,
+  borrow,
+  release,  ///< buffer numbers
+  act,      ///< actions -> times and values
+  compile,  ///< of a builder: source, options, name expressions -> DeviceCode
 };
 
 /// What the worker found the device to be. Sizes in bytes, clocks in kHz.

@@ -16,8 +16,8 @@
 namespace kernelsearch::detail::gpu {
 namespace {
 
-constexpr std::size_t kept_sets = 4;      // per shape, of declared contents
-constexpr double cheap_seconds = 0.003;   // a reference this fast draws new inputs for every candidate
+constexpr std::size_t kept_sets = 4;       // per shape, of declared contents
+constexpr double cheap_seconds = 0.003;    // a reference this fast draws new inputs for every candidate
 constexpr std::uint64_t renew_every = 32;  // candidates, where it is dearer
 constexpr double reference_seconds = 120;
 
@@ -26,20 +26,27 @@ enum : std::uint32_t { wide_module = 1, narrow_module = 2 };
 
 bool drawn_at_random(const Argument& argument) {
   return argument.is_array && argument.role != Role::out && argument.role != Role::workspace &&
-         (argument.initialisation == Initialisation::uniform || argument.initialisation == Initialisation::normal);
+         (argument.initialisation == Initialisation::uniform ||
+          argument.initialisation == Initialisation::normal);
 }
 
 }  // namespace
 
 Referee::Referee(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
                  BuilderPool& builders, const Arena& shared)
-    : problem_(problem), options_(options), device_(device), ordinal_(ordinal), builders_(builders), shared_(shared) {}
+    : problem_(problem),
+      options_(options),
+      device_(device),
+      ordinal_(ordinal),
+      builders_(builders),
+      shared_(shared) {}
 
 void Referee::demand(const std::optional<WorkerError>& error, const char* doing) {
   if (!error) return;
   worker_.reset();
   if (error->kind == WorkerError::refused && error->status == out_of_memory)
-    raise<DeviceError>(std::string("no memory for ") + doing, error->text, "use smaller shapes or free the device");
+    raise<DeviceError>(std::string("no memory for ") + doing, error->text,
+                       "use smaller shapes or free the device");
   raise<ConfigError>(std::string("the reference fails: ") + doing, problem_.name + ": " + error->text,
                      "mend reference.source or reference.launch");
 }
@@ -50,14 +57,17 @@ void Referee::start() {
   last_checked_.clear();
   scratch_.clear();
   plans_.clear();
-  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device,
-                                        ordinal_, &shared_);
+  free_.clear();
+  sizes_.clear();
+  loans_.clear();
+  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
+                                        GpuWorker::Role::device, ordinal_, &shared_);
   GpuDevice ignored;
   if (const auto error = worker_->hello(options_.limits.start, ignored))
     raise<DeviceError>("the device cannot be used by the referee", error->text, "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
-  const auto load = [&](std::uint32_t module, const std::string& source, const std::vector<std::string>& flags,
-                        const std::vector<std::string>& names) {
+  const auto load = [&](std::uint32_t module, const std::string& source,
+                        const std::vector<std::string>& flags, const std::vector<std::string>& names) {
     const Built built = builders_.build(source, compile_options(device_, options_, flags), names);
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + built.reason,
@@ -73,18 +83,27 @@ void Referee::start() {
     load(narrow_module, reference_source(problem_, uses_f64(problem_) ? "double" : "float"), flags,
          {problem_.reference.function});
   } else {
-    const Candidate first{std::make_shared<const Kernel>(problem_.kernel), problem_.kernel.space.default_config()};
-    load(wide_module, device_source(first), candidate_flags(problem_, first), launched_kernels(problem_, first));
+    const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
+                          problem_.kernel.space.default_config()};
+    load(wide_module, device_source(first), candidate_flags(problem_, first),
+         launched_kernels(problem_, first));
   }
 }
 
 std::uint32_t Referee::buffer(std::uint64_t bytes) {
+  if (auto& kept = free_[bytes]; !kept.empty()) {
+    const std::uint32_t number = kept.back();
+    kept.pop_back();
+    return number;
+  }
   const std::uint32_t number = next_buffer_++;
   demand(worker_->allocate({number}, {bytes}), "its buffers");
+  sizes_[number] = bytes;
   return number;
 }
 
-std::uint32_t Referee::scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes) {
+std::uint32_t Referee::scratch(std::size_t use, std::size_t shape, std::size_t argument,
+                               std::uint64_t bytes) {
   auto& [number, size] = scratch_[{use, shape, argument}];
   if (number == 0 || size < bytes) {
     if (number != 0) demand(worker_->release({number}), "its buffers");
@@ -95,11 +114,9 @@ std::uint32_t Referee::scratch(std::size_t use, std::size_t shape, std::size_t a
 }
 
 void Referee::drop(const SolvedSet& set) {
-  std::vector<std::uint32_t> numbers;
   for (const auto* list : {&set.expected, &set.slack})
     for (const std::uint32_t number : *list)
-      if (number != 0) numbers.push_back(number);
-  demand(worker_->release(numbers), "its buffers");
+      if (number != 0) free_[sizes_[number]].push_back(number);
 }
 
 void Referee::forget() {
@@ -126,9 +143,11 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
       plan = plan_reference(problem_, shape, wide ? wide_module : narrow_module, wide || uses_f64(problem_));
     } else {
       std::string reason;
-      const Candidate first{std::make_shared<const Kernel>(problem_.kernel), problem_.kernel.space.default_config()};
+      const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
+                            problem_.kernel.space.default_config()};
       plan = plan_call(problem_, first, shape, wide_module, launched_kernels(problem_, first), reason);
-      if (!reason.empty()) raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
+      if (!reason.empty())
+        raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
     }
     std::vector<std::int32_t> blocks;
     demand(worker_->program(number, plan.program, blocks), "preparing its launch");
@@ -157,7 +176,9 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
       } else {
         const std::uint32_t drawn = scratch(native, shape, a, bytes_of(planned));
         actions.push_back(fill_action(argument, planned, drawn, seed, flavour, magnitudes));
-        bound = argument.role == Role::inout ? outputs[a] : type == argument.type ? drawn : scratch(widened, shape, a, bytes);
+        bound = argument.role == Role::inout ? outputs[a]
+                : type == argument.type      ? drawn
+                                             : scratch(widened, shape, a, bytes);
         if (bound != drawn) {
           Action widen;
           widen.kind = Act::widen;
@@ -197,8 +218,8 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
   for (std::size_t i = 0; i < checked.size() && i < done.values.size(); ++i)
     if (done.values[i] != 0)
       raise<ConfigError>("the reference leaves elements unwritten",
-                         std::to_string(done.values[i]) + " of " + problem_.arguments[checked[i]].name + " for shape " +
-                             problem_.shapes[shape].name,
+                         std::to_string(done.values[i]) + " of " + problem_.arguments[checked[i]].name +
+                             " for shape " + problem_.shapes[shape].name,
                          "mend it: it must write every element of its outputs");
   if (wide) cost_[shape] = done.seconds.empty() ? 0.0 : done.seconds.front();
 }
@@ -211,7 +232,8 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
   const std::size_t count = problem_.arguments.size();
   set->expected.resize(count);
   set->slack.resize(count);
-  const Candidate first{std::make_shared<const Kernel>(problem_.kernel), problem_.kernel.space.default_config()};
+  const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
+                        problem_.kernel.space.default_config()};
   const ShapePlan plan = plan_shape(problem_, first, shape);
   const auto is_output = [&](std::size_t a) {
     return problem_.arguments[a].is_array &&
@@ -227,7 +249,8 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
       if (!is_output(a)) continue;
       const std::uint64_t elements = plan.arguments[a].count;
       large[a] = scratch(magnitude, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], true)));
-      small[a] = scratch(kernel_precision, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], false)));
+      small[a] =
+          scratch(kernel_precision, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], false)));
     }
     const double cost = cost_[shape];
     run(shape, true, set->seed, flavour, true, large);
@@ -261,7 +284,8 @@ std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t sha
   auto& declared = pool_[{shape, 0}];
   const std::size_t wanted = std::max<std::size_t>(1, options_.check.seeds);
   // One more than a check uses, so that timed calls can have one that the candidate has not seen.
-  while (declared.size() < std::max(kept_sets, wanted + 1) && (declared.size() <= wanted || cost_[shape] < 0.1))
+  while (declared.size() < std::max(kept_sets, wanted + 1) &&
+         (declared.size() <= wanted || cost_[shape] < 0.1))
     declared.push_back(solve(shape, InputFlavour::declared));
   const bool cheap = cost_[shape] < cheap_seconds;
   const std::size_t renewed = cheap ? wanted : turn_ % renew_every == 0 ? 1 : 0;
@@ -303,7 +327,8 @@ std::shared_ptr<const SolvedSet> Referee::for_timing(std::size_t shape) {
   if (declared.empty()) declared.push_back(solve(shape, InputFlavour::declared));
   std::vector<Set> unseen;
   for (const Set& set : declared)
-    if (std::find(last_checked_.begin(), last_checked_.end(), set) == last_checked_.end()) unseen.push_back(set);
+    if (std::find(last_checked_.begin(), last_checked_.end(), set) == last_checked_.end())
+      unseen.push_back(set);
   if (unseen.empty()) {
     declared.push_back(solve(shape, InputFlavour::declared));
     return declared.back();
@@ -311,16 +336,42 @@ std::shared_ptr<const SolvedSet> Referee::for_timing(std::size_t shape) {
   return unseen[static_cast<std::size_t>(rng_.below(unseen.size()))];
 }
 
-std::optional<Fault> Referee::compare(const SolvedSet& set, const std::vector<std::uint64_t>& offsets) {
+std::uint32_t Referee::lend(GpuWorker& owner, std::uint32_t buffer, std::uint64_t bytes) {
   start();
-  const Candidate first{std::make_shared<const Kernel>(problem_.kernel), problem_.kernel.space.default_config()};
+  if (!loans_work_ || bytes < (std::uint64_t{2} << 20)) return 0;
+  auto& ours = loans_[buffer];
+  if (ours != 0) return ours;
+  MemoryHandle handle{};
+  const std::uint32_t number = next_buffer_++;
+  if (owner.lend(buffer, handle) || worker_->borrow(number, bytes, handle)) {
+    loans_work_ = false;
+    return 0;
+  }
+  return ours = number;
+}
+
+void Referee::give_back() {
+  if (worker_ && worker_->alive() && !loans_.empty()) {
+    std::vector<std::uint32_t> numbers;
+    for (const auto& [theirs, ours] : loans_)
+      if (ours != 0) numbers.push_back(ours);
+    (void)worker_->release(numbers);
+  }
+  loans_.clear();
+}
+
+std::optional<Fault> Referee::compare(const SolvedSet& set, const std::vector<Place>& places) {
+  start();
+  const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
+                        problem_.kernel.space.default_config()};
   const ShapePlan plan = plan_shape(problem_, first, set.shape);
   std::vector<Action> actions;
   std::vector<std::size_t> outputs;
   const auto make = [&](Act kind, std::size_t a) {
     Action action;
     action.kind = kind;
-    action.buffer = scratch(got, set.shape, a, bytes_of(plan.arguments[a]));
+    action.buffer =
+        places[a].lent != 0 ? places[a].lent : scratch(got, set.shape, a, bytes_of(plan.arguments[a]));
     action.type = static_cast<std::uint32_t>(problem_.arguments[a].type);
     action.count = plan.arguments[a].count;
     return action;
@@ -328,10 +379,12 @@ std::optional<Fault> Referee::compare(const SolvedSet& set, const std::vector<st
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     if (!plan.arguments[a].is_output()) continue;
     outputs.push_back(a);
-    Action in = make(Act::in, a);
-    in.count = bytes_of(plan.arguments[a]);
-    in.word = offsets[a];
-    actions.push_back(in);
+    if (places[a].lent == 0) {
+      Action in = make(Act::in, a);
+      in.count = bytes_of(plan.arguments[a]);
+      in.word = places[a].offset;
+      actions.push_back(in);
+    }
     Action compare = make(Act::compare, a);
     const ElementType type = problem_.arguments[a].type;
     compare.other = set.expected[a];
@@ -348,7 +401,8 @@ std::optional<Fault> Referee::compare(const SolvedSet& set, const std::vector<st
   std::optional<Fault> fault;
   for (std::size_t i = 0; i < outputs.size() && 2 * i + 1 < done.values.size(); ++i) {
     const std::size_t a = outputs[i];
-    const auto count = static_cast<double>(plan.arguments[a].count), bad = static_cast<double>(done.values[2 * i]);
+    const auto count = static_cast<double>(plan.arguments[a].count),
+               bad = static_cast<double>(done.values[2 * i]);
     elements += count;
     wrong += bad;
     if (bad == 0 || fault) continue;
@@ -366,9 +420,10 @@ std::optional<Fault> Referee::compare(const SolvedSet& set, const std::vector<st
     constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
     char text[512];
     std::snprintf(text, sizeof text,
-                  "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
-                  problem_.arguments[a].name.c_str(), static_cast<unsigned long long>(index), number[0], number[1],
-                  tolerance.absolute + tolerance.relative * std::abs(number[1]),
+                  "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, "
+                  "seed %#llx)",
+                  problem_.arguments[a].name.c_str(), static_cast<unsigned long long>(index), number[0],
+                  number[1], tolerance.absolute + tolerance.relative * std::abs(number[1]),
                   set.slack[a] != 0 ? " and what rounding may cost" : "", 100 * bad / count,
                   problem_.arguments[a].name.c_str(), problem_.shapes[set.shape].name.c_str(),
                   flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));

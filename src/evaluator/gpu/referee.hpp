@@ -25,21 +25,32 @@ struct SolvedSet {
   std::vector<std::uint32_t> expected, slack;  ///< buffers per argument; 0: none
 };
 
-/// Computes what is right in double precision, in a process and device context of its own, and compares candidates'
-/// outputs there: expected results are never where a candidate runs. Not thread-safe.
+/// Computes what is right in double precision, in a process and device context of its own, and compares
+/// candidates' outputs there: expected results are never where a candidate runs. Not thread-safe.
 class Referee {
  public:
   Referee(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
           BuilderPool& builders, const Arena& shared);
 
-  /// The sets that a candidate is checked on: `count` drawn as declared, then edge and ill-conditioned ones where
-  /// the arguments and the cost of the reference allow. New ones while the reference is cheap.
+  /// The sets that a candidate is checked on: `count` drawn as declared, then edge and ill-conditioned ones
+  /// where the arguments and the cost of the reference allow. New ones while the reference is cheap.
   [[nodiscard]] std::vector<std::shared_ptr<const SolvedSet>> for_check(std::size_t shape);
   /// A set of declared contents that was not among those of the last `for_check`.
   [[nodiscard]] std::shared_ptr<const SolvedSet> for_timing(std::size_t shape);
 
-  /// What is wrong with outputs that lie in shared memory at `offsets` (per argument).
-  [[nodiscard]] std::optional<Fault> compare(const SolvedSet& set, const std::vector<std::uint64_t>& offsets);
+  /// Where an output of a candidate lies: in shared memory at `offset`, or in a buffer that was lent.
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint32_t lent = 0;  ///< a number of `lend`; 0: in shared memory
+  };
+  /// What is wrong with the outputs at these places (per argument).
+  [[nodiscard]] std::optional<Fault> compare(const SolvedSet& set, const std::vector<Place>& places);
+
+  /// Takes a candidate's buffer on loan; 0 where the devices or drivers cannot share memory between
+  /// processes.
+  [[nodiscard]] std::uint32_t lend(GpuWorker& owner, std::uint32_t buffer, std::uint64_t bytes);
+  /// The owner of everything on loan has ended.
+  void give_back();
 
   /// Forgets every set: the next ones are new.
   void forget();
@@ -65,7 +76,12 @@ class Referee {
   const Arena& shared_;
   std::unique_ptr<GpuWorker> worker_;
   std::uint32_t next_buffer_ = 1;
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<std::uint32_t, std::uint64_t>> scratch_;
+  std::map<std::uint64_t, std::vector<std::uint32_t>> free_;  ///< buffers by size, to be used again
+  std::map<std::uint32_t, std::uint64_t> sizes_;
+  std::map<std::uint32_t, std::uint32_t> loans_;  ///< the owner's number, ours
+  bool loans_work_ = true;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<std::uint32_t, std::uint64_t>>
+      scratch_;
   std::map<std::pair<std::size_t, bool>, CallPlan> plans_;  // shape, wide
   std::map<std::pair<std::size_t, int>, std::vector<Set>> pool_;
   std::map<std::size_t, double> cost_;

@@ -90,7 +90,9 @@ ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::si
     planned.role = argument.role;
     planned.initialisation = argument.initialisation;
     planned.tolerance = problem.tolerance_of(argument);
-    if (argument.is_array)
+    if (argument.tensor_map) {
+      // stands for an array: neither elements nor a value of its own
+    } else if (argument.is_array)
       planned.count = element_count(argument, problem.shapes[shape], tunables);
     else
       planned.value = scalar_value(argument, problem.shapes[shape]);

@@ -66,8 +66,8 @@ struct ShapePlan {
 /// Bytes of one element.
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
 
-/// What outputs are filled with before a call, for eight bytes: NaNs with a payload for floating types, so that even
-/// an unwritten element cannot pass; odd bytes elsewhere.
+/// What outputs are filled with before a call, for eight bytes: NaNs with a payload for floating types, so
+/// that even an unwritten element cannot pass; odd bytes elsewhere.
 [[nodiscard]] std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed);
 
 /// Converts native elements to what a process with that storage reads, and back to doubles.

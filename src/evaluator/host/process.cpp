@@ -34,7 +34,7 @@ constexpr unsigned nobody = 65534;
 // allocates is prepared by the parent.
 struct Prepared {
   std::vector<char*> argv;
-  std::array<char*, 3> environment;
+  std::vector<char*> environment;
   cpu_set_t cores;
 };
 
@@ -45,7 +45,7 @@ struct Prepared {
 }
 
 [[noreturn]] void become(const Launch& launch, const Prepared& prepared, int report) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
   setsid();
   constexpr int high = 200;  // out of the way of the numbers the child wants
   int moved[16];
@@ -86,7 +86,7 @@ struct Prepared {
     if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
         setresuid(nobody, nobody, nobody) != 0)
       die(report_at, 2);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
+    if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
   }
   execve(prepared.argv[0], prepared.argv.data(), const_cast<char**>(prepared.environment.data()));
   die(report_at, 3);
@@ -104,7 +104,10 @@ Process::Process(const Launch& launch) {
   for (const auto& argument : launch.argv) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
   prepared.argv.push_back(nullptr);
   static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C";
-  prepared.environment = {path, locale, nullptr};
+  prepared.environment = {path, locale};
+  for (const auto& entry : launch.environment)
+    prepared.environment.push_back(const_cast<char*>(entry.c_str()));
+  prepared.environment.push_back(nullptr);
   CPU_ZERO(&prepared.cores);
   for (const int core : launch.cores) CPU_SET(static_cast<std::size_t>(core), &prepared.cores);
   int report[2];

@@ -38,7 +38,9 @@ struct Launch {
   std::vector<std::pair<int, int>> descriptors{};       ///< number in the child, our descriptor
   std::vector<int> cores{};                             ///< that it may run on; empty: as we may
   std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
+  bool ends_with_thread = true;                         ///< killed when the thread that started it ends
   bool as_nobody = false;                               ///< give up root first
+  std::vector<std::string> environment{};               ///< `NAME=value` besides PATH and LC_ALL
 };
 
 /// A child and everything it started; killed when it goes out of scope.

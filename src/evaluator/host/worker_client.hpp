@@ -24,17 +24,18 @@ struct Fault {
   double right_share = 0.0;  ///< of its outputs, for wrong results
 };
 
-/// A program of ours that others start: its name, the variable that names another place, and the places that were
-/// known when this was compiled, separated by colons.
+/// A program of ours that others start: its name, the variable that names another place, and the places that
+/// were known when this was compiled, separated by colons.
 struct HelperProgram {
   const char* name;
   const char* variable;
   const char* places;
 };
 
-/// As given, else by its variable, beside this program, in the libexec folder of its installation, or where it was
-/// built; a ConfigError when it is nowhere.
-[[nodiscard]] std::filesystem::path find_helper(const HelperProgram& program, const std::filesystem::path& given);
+/// As given, else by its variable, beside this program, in the libexec folder of its installation, or where
+/// it was built; a ConfigError when it is nowhere.
+[[nodiscard]] std::filesystem::path find_helper(const HelperProgram& program,
+                                                const std::filesystem::path& given);
 
 /// The kernelsearch-worker program.
 [[nodiscard]] std::filesystem::path find_worker(const std::filesystem::path& given);
