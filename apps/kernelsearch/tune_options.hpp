@@ -28,6 +28,8 @@ struct TuneOptions {
   int core = -1;
   std::vector<int> devices = {0};  ///< GPUs by number
   std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
+  std::vector<std::string> where = {};  ///< further conditions on configurations
+  std::string configs = "";             ///< file of the only configurations to try
   bool no_learning = false;                  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;
