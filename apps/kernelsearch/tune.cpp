@@ -66,11 +66,18 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
   return plan;
 }
 
+void set_samples(const TuneOptions& o, SamplingOptions& sampling) {
+  if (o.samples == 0) return;
+  sampling.min_samples = sampling.max_samples = o.samples;
+  sampling.budget_seconds = 60;  // the number decides, not the time
+}
+
 GpuOptions gpu_options(const TuneOptions& o) {
   GpuOptions options;
   options.cache = o.cache == "warm" ? CacheMode::warm : CacheMode::cold;
   options.devices = o.devices;
   options.builders = o.jobs;
+  set_samples(o, options.sampling);
   return options;
 }
 
@@ -80,6 +87,7 @@ HostOptions host_options(const TuneOptions& o) {
   options.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::warm;
   const std::vector<int> cores = host_machine().cores;
   options.core = o.core >= 0 ? o.core : cores.back();
+  set_samples(o, options.sampling);
   return options;
 }
 

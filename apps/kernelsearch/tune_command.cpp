@@ -29,6 +29,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--seed", o->seed, "Seed of every random choice of the search")->capture_default_str();
   sub->add_option("--jobs", o->jobs, "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->core, "Processor core to measure on; default the last that may be used");
+  sub->add_option("--samples", o->samples,
+                  "Timed samples of every shape, fewer only of what is surely slower; default until the median is known to 1 %")
+      ->check(CLI::Range(1, 1000));
   sub->add_option("--devices", o->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
       ->delimiter(',')
       ->capture_default_str();
