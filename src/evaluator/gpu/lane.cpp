@@ -46,6 +46,21 @@ std::size_t shared_bytes(const std::vector<ShapePlan>& plans) {
   return static_cast<std::size_t>(most);
 }
 
+std::uint64_t combined(std::uint64_t hashes, std::uint64_t hash) {
+  return hashes * 0x9e3779b97f4a7c15u + hash;
+}
+
+/// What an output holds before a call: patterns that are no numbers, and in turn with them numbers that no
+/// honest result is likely to be, since a kernel may take either for "nothing yet".
+std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
+  const std::uint64_t random = Rng(seed)();
+  if (!is_floating(type) || seed % 2 == 0) return poison_word(type, Storage::native, seed);
+  if (type == ElementType::f64) return 0x7e00000000000000u | (random & 0xffffffffffffu);
+  if (type == ElementType::f32) return (0x7e000000u | (random & 0xffffffu)) * 0x100000001u;
+  return (type == ElementType::f16 ? 0x7800u | (random & 0x3ffu) : 0x7e00u | (random & 0xffu)) *
+         0x1000100010001u;
+}
+
 std::uint32_t program_number(std::uint32_t module, std::size_t shape) {
   return module * 100000 + static_cast<std::uint32_t>(shape);
 }
@@ -101,7 +116,11 @@ std::optional<Fault> Lane::send(const std::vector<Action>& actions,
     return fault_of(*error);
   }
   for (const double call : done.seconds) busy_.store(busy_.load() + call);
-  return std::nullopt;
+  const auto timed_calls = static_cast<std::size_t>(std::count_if(
+      actions.begin(), actions.end(), [](const Action& action) { return action.kind == Act::timed_call; }));
+  if (done.seconds.size() == timed_calls) return std::nullopt;
+  worker_->stop();
+  return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
 void Lane::start() {
@@ -269,7 +288,7 @@ void Lane::fill(std::vector<Action>& actions, std::size_t shape, std::size_t slo
       Action action;
       action.kind = Act::poison;
       action.buffer = buffer;
-      action.word = poison_word(planned.type, Storage::native, poison);
+      action.word = stale_word(planned.type, poison);
       action.count = bytes_of(planned);
       actions.push_back(action);
     }
@@ -323,7 +342,7 @@ void Lane::inspect(std::vector<Action>& actions, std::size_t shape, std::size_t 
     if (planned.role != Role::out || size_in_bytes(planned.type) < 2) continue;
     action.kind = Act::poison_left;
     action.type = static_cast<std::uint32_t>(size_in_bytes(planned.type));
-    action.word = poison_word(planned.type, Storage::native, poison);
+    action.word = stale_word(planned.type, poison);
     if (action.type == 2) action.word &= 0xffffu;
     action.count = planned.count;
     actions.push_back(action);
@@ -331,9 +350,11 @@ void Lane::inspect(std::vector<Action>& actions, std::size_t shape, std::size_t 
 }
 
 std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                  std::size_t shape, const std::vector<std::uint64_t>& before,
-                                  std::uint64_t& result) const {
+                                  std::size_t shape, std::uint64_t& result, std::size_t skipped) const {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
+  std::vector<std::uint64_t> before(inputs(shape));
+  for (std::uint64_t& hash : before) hash = next();
+  at += skipped;
   const std::string in_shape = " (shape " + problem_.shapes[shape].name + ")";
   std::optional<Fault> fault;
   std::size_t input = 0;
@@ -347,7 +368,7 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
       fault = Fault{Verdict::cheated, "it wrote outside of its array " + name + in_shape};
     if (planned.role == Role::in && hash != before.at(input++) && !fault)
       fault = Fault{Verdict::cheated, "it changed its input " + name + in_shape};
-    if (planned.is_output()) result = result * 0x9e3779b97f4a7c15u + hash;
+    if (planned.is_output()) result = combined(result, hash);
     if (planned.role != Role::out || size_in_bytes(planned.type) < 2) continue;
     const std::uint64_t left = next();
     // A type of two bytes has so few patterns that one of an honest result may look like the poison.
@@ -358,6 +379,33 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
                     1.0 - static_cast<double>(left) / static_cast<double>(planned.count)};
   }
   return fault;
+}
+
+std::size_t Lane::inputs(std::size_t shape) const {
+  return static_cast<std::size_t>(
+      std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
+                    [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
+}
+
+void Lane::hash_outputs(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    if (!plans_[shape].arguments[a].is_output()) continue;
+    Action action;
+    action.kind = Act::hash;
+    action.buffer = slot_buffer(shape, slot, a);
+    action.count = bytes_of(plans_[shape].arguments[a]);
+    actions.push_back(action);
+  }
+}
+
+std::optional<Fault> Lane::unchanged(const std::vector<std::uint64_t>& values, std::size_t& at,
+                                     std::size_t shape, std::uint64_t result) const {
+  std::uint64_t now = 0;
+  for (const PlannedArgument& planned : plans_[shape].arguments)
+    if (planned.is_output() && at < values.size()) now = combined(now, values[at++]);
+  if (now == result) return std::nullopt;
+  return Fault{Verdict::cheated,
+               "it changed the outputs of an earlier call (shape " + problem_.shapes[shape].name + ")"};
 }
 
 std::optional<Fault> Lane::verify(std::size_t shape, const std::vector<Called>& calls) {
@@ -382,8 +430,8 @@ std::optional<Fault> Lane::verify(std::size_t shape, const std::vector<Called>& 
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
-      // Where devices share memory between processes the referee looks at the outputs in place; it can see what is
-      // the candidate's, and not the other way round.
+      // Where devices share memory between processes the referee looks at the outputs in place; it can see
+      // what is the candidate's, and not the other way round.
       const std::uint32_t buffer = slot_buffer(shape, call.slot, a);
       claim.places[a].lent = referee_.lend(*worker_, buffer, bytes_of(planned));
       if (claim.places[a].lent != 0) continue;
@@ -424,15 +472,16 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
   std::size_t room = may_be_slow ? 1 : slots(shape);  // then the first call alone
   if (auto fault = reserve(shape, std::min(room, sets.size()))) return fault;
   std::uint64_t first = 0;
+  const std::uint64_t poison = rng_();
   for (std::size_t begin = 0, count = 0; begin < sets.size(); begin += count) {
     count = std::min(room, sets.size() - begin);
     std::vector<Action> actions;
     std::vector<std::uint32_t> bindings;
-    const std::uint64_t poison = rng_();
-    for (std::size_t i = 0; i < count; ++i)
-      fill(actions, shape, i, sets[begin + i]->seed, sets[begin + i]->flavour, poison);
-    for (std::size_t i = 0; i < count; ++i) call(actions, bindings, subject, shape, i, true);
-    for (std::size_t i = 0; i < count; ++i) inspect(actions, shape, i, poison);
+    for (std::size_t i = 0; i < count; ++i) {
+      fill(actions, shape, i, sets[begin + i]->seed, sets[begin + i]->flavour, poison + begin + i);
+      call(actions, bindings, subject, shape, i, true);
+      inspect(actions, shape, i, poison + begin + i);
+    }
     GpuWorker::Done done;
     if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count), done)) {
       fault->reason += " (shape " + problem_.shapes[shape].name + ")";
@@ -440,18 +489,11 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
     }
     const double fastest = *std::min_element(done.seconds.begin(), done.seconds.end());
     state.estimate = begin == 0 ? fastest : std::min(state.estimate, fastest);
-    // Hashes of inputs come first, slot by slot, then what was inspected.
-    const auto inputs = static_cast<std::size_t>(
-        std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
-                      [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
-    std::size_t at = inputs * count;
+    std::size_t at = 0;
     std::vector<Called> calls;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::vector<std::uint64_t> before(
-          done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
-          done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (i + 1)));
       std::uint64_t result = 0;
-      if (auto fault = judged(done.values, at, shape, before, result)) return fault;
+      if (auto fault = judged(done.values, at, shape, result)) return fault;
       state.results.insert(result);
       if (begin + i == 0) first = result;
       if (begin + i + 1 == sets.size() && result != first) ++differing;
@@ -460,7 +502,10 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
     }
     if (auto fault = verify(shape, calls)) return fault;
     // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.
-    if (may_be_slow && begin == 0 && state.estimate > surely_slower * *incumbent) return std::nullopt;
+    if (may_be_slow && begin == 0 && state.estimate > surely_slower * *incumbent) {
+      subject.checked_in_part = true;
+      return std::nullopt;
+    }
     room = slots(shape);
     if (auto fault = reserve(shape, std::min(room, sets.size()))) return fault;
   }
@@ -499,33 +544,29 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   std::vector<Action> actions;
   std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
-  for (std::size_t i = 0; i < count; ++i)
-    fill(actions, shape, i, i == secret ? set->seed : rng_(), InputFlavour::declared, poison);
+  // Each call's inputs are drawn just before it and its outputs looked at just after it: no call can do the
+  // work of a later one, or leave its own to it.
   for (std::size_t i = 0; i < count; ++i) {
+    fill(actions, shape, i, i == secret ? set->seed : rng_(), InputFlavour::declared, poison + i);
     prepare(actions, shape, i);
     call(actions, bindings, subject, shape, i, true);
+    inspect(actions, shape, i, poison + i);
   }
-  for (std::size_t i = 0; i < count; ++i) inspect(actions, shape, i, poison);
+  hash_outputs(actions, shape, secret);
   GpuWorker::Done done;
   const double limit = options_.limits.call + 20 * state.estimate * static_cast<double>(count);
   if (auto fault = send(actions, bindings, limit, done)) {
     fault->reason += " (timed calls, shape " + problem_.shapes[shape].name + ")";
     return fault;
   }
-  const auto inputs = static_cast<std::size_t>(
-      std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
-                    [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
-  std::size_t at = inputs * count;
+  std::size_t at = 0;
   std::vector<std::uint64_t> results(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::vector<std::uint64_t> before(
-        done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
-        done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (i + 1)));
-    if (auto fault = judged(done.values, at, shape, before, results[i])) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (auto fault = judged(done.values, at, shape, results[i])) {
       fault->reason = "in a timed call, " + fault->reason;
       return fault;
     }
-  }
+  if (auto fault = unchanged(done.values, at, shape, results[secret])) return fault;
   if (auto fault = verify(shape, {{set, secret}})) {
     if (fault->verdict == Verdict::wrong_result && state.results.contains(results[secret]))
       return Fault{Verdict::cheated, "a timed call gave the result of an earlier call: " + fault->reason};
@@ -569,8 +610,8 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
       const std::size_t count = hopeless ? 3 : std::clamp<std::size_t>(wanted, 6, most_slots / 2);
       std::vector<double> samples;
       if (auto fault = batch(subject, shapes[i], count, samples)) return fault;
-      // Reasons to slow down stay set for a while after the load that caused them, so that looking once is enough;
-      // what is surely slower is not looked at, since asking takes as long as some kernels.
+      // Reasons to slow down stay set for a while after the load that caused them, so that looking once is
+      // enough; what is surely slower is not looked at, since asking takes as long as some kernels.
       const auto after = nvml_ && !hopeless ? nvml_->state() : std::nullopt;
       state.elapsed += monotonic_seconds() - begin;
       if (after) {
@@ -626,21 +667,31 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   std::vector<Action> actions;
   std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
-  for (std::size_t i = 0; i < count; ++i) {
-    fill(actions, shape, 2 * i, i == secret ? set->seed : rng_(), InputFlavour::declared, poison);
-    fill(actions, shape, 2 * i + 1, rng_(), InputFlavour::declared, poison);
-  }
   for (std::size_t i = 0; i < count; ++i) {  // A B B A: a drift of the machine meets both alike
     const bool ours_first = i % 2 == 0;
+    fill(actions, shape, 2 * i, i == secret ? set->seed : rng_(), InputFlavour::declared, poison + i);
+    fill(actions, shape, 2 * i + 1, rng_(), InputFlavour::declared, poison + i);
     for (const bool ours : {ours_first, !ours_first}) {
       const std::size_t slot = ours ? 2 * i : 2 * i + 1;
       prepare(actions, shape, slot);
       call(actions, bindings, ours ? subject : other, shape, slot, true);
+      if (ours) inspect(actions, shape, slot, poison + i);
     }
   }
+  hash_outputs(actions, shape, 2 * secret);
   GpuWorker::Done done;
   if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done))
     return fault;
+  std::size_t at = 0;
+  std::uint64_t result = 0, kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (auto fault = judged(done.values, at, shape, result, inputs(shape))) {
+      fault->reason = "in a timed call, " + fault->reason;
+      return fault;
+    }
+    if (i == secret) kept = result;
+  }
+  if (auto fault = unchanged(done.values, at, shape, kept)) return fault;
   if (auto fault = verify(shape, {{set, 2 * secret}})) {
     fault->reason = "in a timed call, " + fault->reason;
     return fault;
@@ -688,6 +739,10 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   evaluation.phases.check = monotonic_seconds() - begin;
   begin = monotonic_seconds();
   if (!fault) fault = measure(subject, evaluation.measurement, evaluation.features, context);
+  // What seemed slow when it was checked, and is not, is checked like any other.
+  if (!fault && subject.checked_in_part &&
+      evaluation.measurement.seconds < surely_slower * *context.incumbent)
+    fault = check(subject, evaluation.features, std::nullopt);
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   const Pairing when = options_.pairs.when;
   if (!fault && baseline != nullptr && baseline_ok_.value_or(true) && !context.stop.stop_requested() &&

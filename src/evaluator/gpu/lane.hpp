@@ -46,6 +46,7 @@ class Lane {
   struct Subject {
     std::uint32_t module = 0;
     std::vector<ShapeState> shapes;
+    bool checked_in_part = false;  ///< since it was surely slower than the best
   };
 
   void start();
@@ -76,9 +77,14 @@ class Lane {
             std::size_t shape, std::size_t slot, bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   void inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t poison) const;
-  /// Reads what `inspect` asked for, from `values` at `at` on; `before` are the hashes of inputs.
+  /// Reads what `fill` and `inspect` asked for, from `values` at `at` on, with `skipped` others between them.
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                              const std::vector<std::uint64_t>& before, std::uint64_t& result) const;
+                              std::uint64_t& result, std::size_t skipped = 0) const;
+  [[nodiscard]] std::size_t inputs(std::size_t shape) const;
+  void hash_outputs(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  /// Reads what `hash_outputs` asked for: whether the result is still the one that it was.
+  std::optional<Fault> unchanged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
+                                 std::uint64_t result) const;
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
