@@ -154,9 +154,9 @@ TEST_CASE("examples/hip: nvcc takes them") {
 #ifdef KERNELSEARCH_GPU_WORKER
 
 TEST_CASE("examples/hip: every configuration drawn is right, whatever the warp and the order of threads") {
-  for (const auto& [warp, order] : {std::pair("64", "forward"), std::pair("32", "shuffle")}) {
+  for (const char* warp : {"64", "32"}) {
     CAPTURE(warp);
-    const StandIn standin({{"WARP", warp}, {"ORDER", order}});
+    const StandIn standin({{"WARP", warp}, {"ORDER", std::atoi(warp) == 64 ? "forward" : "shuffle"}});
     const TemporaryFolder cache;
     for (const fs::path& example : examples()) {
       CAPTURE(example.string());
