@@ -61,10 +61,11 @@ Space narrowed(const Space& space, const std::vector<std::string>& where) {
 
 Space listed_in(const Space& space, const std::filesystem::path& file) {
   std::ifstream stream(file);
-  const auto json = nlohmann::json::parse(stream, nullptr, false);
+  auto json = nlohmann::json::parse(stream, nullptr, false);
+  if (json.is_object() && json.contains("configs")) json = nlohmann::json(json["configs"]);
   if (!json.is_array() || json.empty())
     detail::raise<ConfigError>("the file lists no configurations", file.string(),
-                               "write a JSON array of objects with a value for each tunable");
+                               "write a JSON array of objects with a value for each tunable, or {\"configs\": [...]}");
   std::vector<Config> configs;
   for (const auto& entry : json) {
     Config config;
