@@ -54,8 +54,9 @@ class Lane {
                              Features& features);
   void dismiss(Subject& subject);
   std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
-  std::optional<Fault> check_shape(Subject& subject, std::size_t shape, std::optional<double> incumbent,
-                                   std::size_t& differing);
+  std::optional<Fault> check_shape(Subject& subject, std::size_t shape,
+                                   std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                   std::optional<double> incumbent, std::size_t& differing);
   std::optional<Fault> measure(Subject& subject, Measurement& measurement, Features& features,
                                const EvaluationContext& context);
   std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count,
@@ -73,6 +74,14 @@ class Lane {
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
   void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
             InputFlavour flavour, std::uint64_t poison);
+  /// Draws the inputs that those of a batch of timed calls are made of.
+  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
+  /// The staged contents as they are where their seed is given; else turned by a random distance where they
+  /// may be, or drawn: new to the candidate at the price of a copy.
+  void fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                   std::optional<std::uint64_t> staged_seed, std::uint64_t poison);
+  void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
+                   std::uint64_t poison) const;
   void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
             std::size_t shape, std::size_t slot, bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
@@ -81,16 +90,19 @@ class Lane {
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
                               std::uint64_t& result, std::size_t skipped = 0) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
-  void hash_outputs(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
-  /// Reads what `hash_outputs` asked for: whether the result is still the one that it was.
-  std::optional<Fault> unchanged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                                 std::uint64_t result) const;
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
     std::size_t slot = 0;
+    std::uint64_t result = 0;  ///< hash of its outputs just after it
+    bool timed = false;
+    bool repeats = false;  ///< its result is that of an earlier call
   };
-  std::optional<Fault> verify(std::size_t shape, const std::vector<Called>& calls);
+  /// Has the referee look at the calls that wait for it. They wait because a device that goes back and forth
+  /// between two processes for every call does little else.
+  std::optional<Fault> verify_pending();
+  /// Slots of a shape from which on `count` are free; makes room by verifying.
+  std::optional<Fault> make_room(std::size_t shape, std::size_t count, std::size_t& first);
   std::optional<Fault> send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
                             double seconds, GpuWorker::Done& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
@@ -108,7 +120,10 @@ class Lane {
   Referee referee_;
   std::unique_ptr<GpuWorker> worker_;
   std::unique_ptr<Nvml> nvml_;
+  std::vector<Called> pending_;        ///< calls that the referee has not seen
+  std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
+  std::vector<bool> staged_;           ///< shapes whose stage the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
   bool rewrite_guards_ = false;  ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;
