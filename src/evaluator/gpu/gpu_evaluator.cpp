@@ -36,8 +36,9 @@ Problem checked(Problem problem) {
                        "say under \"launch\" how the kernels are launched");
   const std::string& compiler = problem.build.compiler;
   if (!compiler.empty() && compiler != (problem.backend == "cuda" ? "nvrtc" : "hiprtc"))
-    raise<ConfigError>("device kernels are compiled at run time", compiler,
-                       problem.backend == "cuda" ? "set build.compiler to nvrtc" : "set build.compiler to hiprtc");
+    raise<ConfigError>(
+        "device kernels are compiled at run time", compiler,
+        problem.backend == "cuda" ? "set build.compiler to nvrtc" : "set build.compiler to hiprtc");
   if (problem.launch.empty())
     raise<ConfigError>("the problem has no launch", problem.name, "say how its kernels are launched");
   if (!problem.reference.source.empty() && !problem.reference.launch)

@@ -96,7 +96,11 @@ std::optional<Fault> Lane::send(const std::vector<Action>& actions,
     return fault_of(*error);
   }
   for (const double call : done.seconds) busy_.store(busy_.load() + call);
-  return std::nullopt;
+  const auto timed_calls = static_cast<std::size_t>(std::count_if(
+      actions.begin(), actions.end(), [](const Action& action) { return action.kind == Act::timed_call; }));
+  if (done.seconds.size() == timed_calls) return std::nullopt;
+  worker_->stop();
+  return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
 void Lane::start() {
@@ -258,15 +262,27 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   evaluation.phases.check = monotonic_seconds() - begin;
   begin = monotonic_seconds();
   if (!fault) fault = measure(subject, evaluation.measurement, evaluation.features, context);
+  // What seemed slow when it was checked, and is not, is checked like any other.
+  if (!fault && subject.checked_in_part &&
+      evaluation.measurement.seconds < surely_slower * *context.incumbent) {
+    fault = check(subject, evaluation.features, std::nullopt);
+    if (!fault) fault = verify_pending();
+  }
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   const Pairing when = options_.pairs.when;
-  if (!fault && baseline != nullptr && !context.stop.stop_requested() &&
+  if (!fault && baseline != nullptr && baseline_ok_.value_or(true) && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     Subject other;
     Features ignored;
     Speedup speedup;
-    // A baseline that cannot be launched leaves the candidate without a speedup, not without its verdict.
-    if (!admit(*baseline, other_module, other, ignored)) {
+    // A baseline that is not ok leaves candidates without a speedup, not without their verdicts.
+    auto unusable = admit(*baseline, other_module, other, ignored);
+    if (!unusable && !baseline_ok_) {
+      unusable = check(other, ignored, std::nullopt);
+      if (!unusable) unusable = verify_pending();
+      baseline_ok_ = !unusable;
+    }
+    if (!unusable) {
       fault = pairs(subject, other, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }

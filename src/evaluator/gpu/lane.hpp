@@ -46,6 +46,7 @@ class Lane {
   struct Subject {
     std::uint32_t module = 0;
     std::vector<ShapeState> shapes;
+    bool checked_in_part = false;  ///< since it was surely slower than the best
   };
 
   void start();
@@ -83,9 +84,14 @@ class Lane {
             std::size_t shape, std::size_t slot, bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   void inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t poison) const;
-  /// Reads what `inspect` asked for, from `values` at `at` on; `before` are the hashes of inputs.
+  /// Reads what `fill` and `inspect` asked for, from `values` at `at` on, with `skipped` others between them.
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                              const std::vector<std::uint64_t>& before, std::uint64_t& result) const;
+                              std::uint64_t& result, std::size_t skipped = 0) const;
+  [[nodiscard]] std::size_t inputs(std::size_t shape) const;
+  void hash_outputs(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  /// Reads what `hash_outputs` asked for: whether the result is still the one that it was.
+  std::optional<Fault> unchanged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
+                                 std::uint64_t result) const;
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
@@ -119,7 +125,8 @@ class Lane {
   std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
-  bool rewrite_guards_ = false;  ///< the last candidate failed and may have damaged them
+  std::optional<bool> baseline_ok_;  ///< once it was checked
+  bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};

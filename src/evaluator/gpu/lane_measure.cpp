@@ -37,36 +37,37 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   std::vector<Action> actions;
   std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
-  // The secret one first, since the others are made of it.
-  fill(actions, shape, first + secret, set->seed, InputFlavour::declared, poison);
-  for (std::size_t i = 0; i < count; ++i)
-    if (i != secret) fill_turned(actions, shape, first + i, first + secret, poison);
+  // Each call's inputs are made just before it and its outputs looked at just after it: no call can do the
+  // work of a later one, or leave its own to it. Those of which nothing is known are the first such one's,
+  // turned.
+  const std::size_t source = first + (secret == 0 ? 1 : 0);
   for (std::size_t i = 0; i < count; ++i) {
-    prepare(actions, shape, first + i);
-    call(actions, bindings, subject, shape, first + i, true);
+    const std::size_t slot = first + i;
+    if (i == secret)
+      fill(actions, shape, slot, set->seed, InputFlavour::declared, poison + i);
+    else if (slot == source)
+      fill(actions, shape, slot, rng_(), InputFlavour::declared, poison + i);
+    else
+      fill_turned(actions, shape, slot, source, poison + i);
+    prepare(actions, shape, slot);
+    call(actions, bindings, subject, shape, slot, true);
+    inspect(actions, shape, slot, poison + i);
   }
-  for (std::size_t i = 0; i < count; ++i) inspect(actions, shape, first + i, poison);
+  hash_outputs(actions, shape, first + secret);
   GpuWorker::Done done;
   const double limit = options_.limits.call + 20 * state.estimate * static_cast<double>(count);
   if (auto fault = send(actions, bindings, limit, done)) {
     fault->reason += " (timed calls, shape " + problem_.shapes[shape].name + ")";
     return fault;
   }
-  const auto inputs = static_cast<std::size_t>(
-      std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
-                    [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
-  std::size_t at = inputs * count;
+  std::size_t at = 0;
   std::vector<std::uint64_t> results(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t filled = i == secret ? 0 : i < secret ? i + 1 : i;  // place in the order of filling
-    const std::vector<std::uint64_t> before(
-        done.values.begin() + static_cast<std::ptrdiff_t>(inputs * filled),
-        done.values.begin() + static_cast<std::ptrdiff_t>(inputs * (filled + 1)));
-    if (auto fault = judged(done.values, at, shape, before, results[i])) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (auto fault = judged(done.values, at, shape, results[i])) {
       fault->reason = "in a timed call, " + fault->reason;
       return fault;
     }
-  }
+  if (auto fault = unchanged(done.values, at, shape, results[secret])) return fault;
   pending_.push_back({set, first + secret, true, state.results.contains(results[secret])});
   held_[shape] = first + count;
   state.results.insert(results.begin(), results.end());
@@ -165,25 +166,40 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   std::size_t first = 0;
   if (auto fault = make_room(shape, 2 * count, first)) return fault;
   const auto set = referee_.for_timing(shape);
-  const std::size_t secret = first + 2 * static_cast<std::size_t>(rng_.below(count));
+  const auto secret = static_cast<std::size_t>(rng_.below(count));
   std::vector<Action> actions;
   std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
-  fill(actions, shape, secret, set->seed, InputFlavour::declared, poison);
-  for (std::size_t slot = first; slot < first + 2 * count; ++slot)
-    if (slot != secret) fill_turned(actions, shape, slot, secret, poison);
   for (std::size_t i = 0; i < count; ++i) {  // A B B A: a drift of the machine meets both alike
     const bool ours_first = i % 2 == 0;
     for (const bool ours : {ours_first, !ours_first}) {
-      const std::size_t slot = first + (ours ? 2 * i : 2 * i + 1);
+      const std::size_t slot = first + 2 * i + (ours ? 0 : 1);
+      fill(actions, shape, slot, ours && i == secret ? set->seed : rng_(), InputFlavour::declared,
+           poison + i);
       prepare(actions, shape, slot);
       call(actions, bindings, ours ? subject : other, shape, slot, true);
+      inspect(actions, shape, slot, poison + i);
     }
   }
+  hash_outputs(actions, shape, first + 2 * secret);
   GpuWorker::Done done;
   if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done))
     return fault;
-  pending_.push_back({set, secret, true, false});
+  std::size_t at = 0;
+  std::uint64_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool ours_first = i % 2 == 0;
+    for (const bool ours : {ours_first, !ours_first}) {
+      std::uint64_t result = 0;
+      auto fault = judged(done.values, at, shape, result);
+      if (ours && i == secret) kept = result;
+      if (!ours || !fault) continue;  // the other one was checked on its own
+      fault->reason = "in a timed call, " + fault->reason;
+      return fault;
+    }
+  }
+  if (auto fault = unchanged(done.values, at, shape, kept)) return fault;
+  pending_.push_back({set, first + 2 * secret, true, false});
   if (auto fault = verify_pending()) return fault;
   for (std::size_t i = 0; i < count && 2 * i + 1 < done.seconds.size(); ++i) {
     const double earlier = done.seconds[2 * i], later = done.seconds[2 * i + 1];

@@ -10,6 +10,8 @@
 namespace kernelsearch::detail::gpu {
 
 inline constexpr std::size_t most_slots = 64;
+/// What takes so many times the best's time is surely slower.
+inline constexpr double surely_slower = 1.5;
 inline constexpr std::uint32_t candidate_module = 1, other_module = 2;
 
 /// Bytes of shared memory that the outputs of one call need.
