@@ -74,6 +74,9 @@ class Lane {
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
   void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
             InputFlavour flavour, std::uint64_t poison);
+  /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
+  /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
+  std::vector<bool> some_of(std::size_t count);
   /// Draws the inputs that those of a batch of timed calls are made of.
   void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
   /// The staged contents as they are where their seed is given; else turned by a random distance where they
@@ -125,9 +128,9 @@ class Lane {
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::vector<bool> staged_;           ///< shapes whose stage the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
-  bool rewrite_guards_ = false;  ///< the last candidate failed and may have damaged them
-  std::uint64_t guard_seed_ = 0, memory_ = 0;
   std::optional<bool> baseline_ok_;  ///< once it was checked
+  bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
+  std::uint64_t guard_seed_ = 0, memory_ = 0;
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};
 };
