@@ -39,7 +39,20 @@ class Evaluation {
   bool holds(const std::optional<Expression>& condition) { return !condition || is_true(value(*condition)); }
 
   Value value(const Expression& expression) {
-    return kernelsearch::evaluate(expression, shape_.variables, tunables_, "a launch expression");
+    return sensible(Value{std::int64_t{0}}, [&] {
+      return kernelsearch::evaluate(expression, shape_.variables, tunables_, "a launch expression");
+    });
+  }
+
+  /// What `compute` gives; `otherwise` where it divides by zero or the like at this configuration.
+  template <class T, class F>
+  T sensible(T otherwise, F compute) {
+    try {
+      return compute();
+    } catch (const Error& error) {
+      if (reason_.empty()) reason_ = error.what();
+      return otherwise;
+    }
   }
 
   const Names& tunables() const noexcept { return tunables_; }
@@ -161,7 +174,8 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
   std::vector<Parameter> all(problem.arguments.size());
   for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
     const Argument& argument = problem.arguments[a];
-    plan.arguments.arguments.push_back(plan_argument(problem, argument, sizes, evaluation.tunables()));
+    plan.arguments.arguments.push_back(evaluation.sensible(
+        PlannedArgument{}, [&] { return plan_argument(problem, argument, sizes, evaluation.tunables()); }));
     const PlannedArgument& planned = plan.arguments.arguments.back();
     if (argument.tensor_map) {
       all[a].kind = Parameter::map;
