@@ -240,7 +240,9 @@ Device::Done Device::act(const std::vector<gpu::Action>& actions,
   timed_ = 0;
   value_count_ = 0;
   check(driver_->synchronize(), "waiting for the device");
-  if (driver_->reset_persisting != nullptr) (void)driver_->reset_persisting();
+  const bool flushes = std::any_of(actions.begin(), actions.end(),
+                                   [](const gpu::Action& action) { return action.kind == gpu::Act::flush; });
+  if (flushes && driver_->reset_persisting != nullptr) (void)driver_->reset_persisting();
   std::size_t values = 0;
   for (const gpu::Action& action : actions)
     values += action.kind == gpu::Act::compare ? 2 : action.kind >= gpu::Act::guard_check ? 1 : 0;

@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "input.hpp"
+#include "narrow.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -18,6 +19,7 @@ namespace kernelsearch::app {
 namespace {
 
 struct SpaceCommand {
+  std::vector<std::string> where = {};
   std::string file;
   std::size_t sample = 0;
   std::uint64_t seed = 0;
@@ -40,7 +42,7 @@ nlohmann::ordered_json count_as_json(const BigCount& count) {
 }
 
 int run(const SpaceCommand& command) {
-  const Space space = read_any_space(command.file);
+  const Space space = narrowed(read_any_space(command.file), command.where);
   const std::optional<std::uint64_t> checksum = space.try_checksum();
   Rng rng(command.seed);
   if (command.json) {
@@ -79,6 +81,8 @@ void add_space(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("space", "Count, check and sample a space of configurations");
   auto command = std::make_shared<SpaceCommand>();
   sub->add_option("FILE", command->file, "A problem folder, a problem.json or a T1 file")->required();
+  sub->add_option("--where", command->where, "Only configurations for which this expression holds; repeatable")
+      ->allow_extra_args(false);
   sub->add_option("--sample", command->sample, "Print so many uniformly drawn configurations");
   sub->add_option("--seed", command->seed, "Seed of the draws")->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON object: raw, valid, checksum, build_seconds, ...");

@@ -30,6 +30,7 @@
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
 #include "learning.hpp"
+#include "narrow.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "tune_options.hpp"
@@ -57,10 +58,18 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
   o.jobs = first.value("jobs", o.jobs);
   o.cache = first.value("cache", o.cache);
   o.devices = first.value("devices", o.devices);
+  o.where = first.value("where", o.where);
+  o.configs = first.value("configs", o.configs);
   // The same proposals come again only from the same knowledge.
   o.learn_from = first.value("learned_from", std::vector<std::string>{});
   o.no_learning = true;
   return plan;
+}
+
+void set_samples(const TuneOptions& o, SamplingOptions& sampling) {
+  if (o.samples == 0) return;
+  sampling.min_samples = sampling.max_samples = o.samples;
+  sampling.budget_seconds = 60;  // the number decides, not the time
 }
 
 GpuOptions gpu_options(const TuneOptions& o) {
@@ -68,6 +77,7 @@ GpuOptions gpu_options(const TuneOptions& o) {
   options.cache = o.cache == "warm" ? CacheMode::warm : CacheMode::cold;
   options.devices = o.devices;
   options.builders = o.jobs;
+  set_samples(o, options.sampling);
   return options;
 }
 
@@ -77,6 +87,7 @@ HostOptions host_options(const TuneOptions& o) {
   options.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::warm;
   const std::vector<int> cores = host_machine().cores;
   options.core = o.core >= 0 ? o.core : cores.back();
+  set_samples(o, options.sampling);
   return options;
 }
 
@@ -107,6 +118,8 @@ RunInfo run_info(const TuneOptions& o, const E& evaluator, const std::string& di
       {"cache", o.cache},
       {"learned_from", o.learn_from},
       {"devices", o.devices},
+      {"where", o.where},
+      {"configs", o.configs.empty() ? "" : std::filesystem::absolute(o.configs).string()},
       {"sandbox",
        o.sandbox}}.dump();
   return info;
@@ -161,7 +174,9 @@ void record(const TuneOptions& o, const RunStore& store, RunId run) {
     fmt::print(stderr, "nothing was measured: no {}\n", o.record);
     return;
   }
-  const Recording recording = recording_of(store, run, {.space = o.problem});
+  // Of a part of the space just that part is recorded.
+  const bool whole = o.where.empty() && o.configs.empty();
+  const Recording recording = recording_of(store, run, {.space = whole ? o.problem : ""});
   write_recording(recording, o.record);
   if (!o.quiet) fmt::print(stderr, "{} configurations recorded in {}\n", recording.trials.size(), o.record);
 }
@@ -245,6 +260,8 @@ int tune(const TuneOptions& given) {
   Plan plan = make_plan(given, store);
   TuneOptions& o = plan.options;
   Problem problem = read_any_problem(o.problem);
+  problem.kernel.space = narrowed(problem.kernel.space, o.where);
+  if (!o.configs.empty()) problem.kernel.space = listed_in(problem.kernel.space, o.configs);
   if (o.evaluator != "auto" && o.evaluator != problem.backend)
     detail::raise<ConfigError>("the problem is for another evaluator", problem.backend,
                                "leave out --evaluator or change the problem's backend");

@@ -20,11 +20,18 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip"}));
   sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m), both (200,30s), or all")
       ->capture_default_str();
+  sub->add_option("--where", o->where, "Only configurations for which this expression over tunables holds; repeatable")
+      ->allow_extra_args(false);
+  sub->add_option("--configs", o->configs, "Only the configurations listed in this JSON file")
+      ->check(CLI::ExistingFile);
   sub->add_option("--target-speedup", o->target_speedup, "End once the best is so many times the reference");
   sub->add_option("--no-gain", o->no_gain, "End after so many trials in a row without gain");
   sub->add_option("--seed", o->seed, "Seed of every random choice of the search")->capture_default_str();
   sub->add_option("--jobs", o->jobs, "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->core, "Processor core to measure on; default the last that may be used");
+  sub->add_option("--samples", o->samples,
+                  "Timed samples of every shape, fewer only of what is surely slower; default until the median is known to 1 %")
+      ->check(CLI::Range(1, 1000));
   sub->add_option("--devices", o->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
       ->delimiter(',')
       ->capture_default_str();
@@ -56,6 +63,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
       "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
+      "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, &exit_code] {

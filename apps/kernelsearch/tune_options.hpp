@@ -25,9 +25,12 @@ struct TuneOptions {
   std::uint64_t no_gain = 0;  ///< 0: none
   std::uint64_t seed = 0;
   unsigned jobs = 0;  ///< compilers at a time; 0: one for each core but the one measured on
+  std::size_t samples = 0;  ///< of each timed shape; 0: as many as precision asks for
   int core = -1;
   std::vector<int> devices = {0};  ///< GPUs by number
   std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
+  std::vector<std::string> where = {};  ///< further conditions on configurations
+  std::string configs = "";             ///< file of the only configurations to try
   bool no_learning = false;                  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;

@@ -18,6 +18,7 @@ import ast
 import concurrent.futures
 import ctypes
 import ctypes.util
+import gc
 import glob
 import itertools
 import json
@@ -1383,15 +1384,13 @@ def device_arch():
     return f"sm_{major.value}{minor.value}" + ("a" if major.value >= 9 else "")
 
 
-def worker_main(connection, folder):
-    """The worker's loop: the first message starts the GPU, later ones are jobs. A failed one ends it."""
+def worker_main(connection):
+    """The worker's loop: messages open a problem folder or are jobs. The first starts the GPU; failures end it."""
     die_with_parent()
     try:
         import torch  # noqa: F401 (a spare worker has this behind it)
-        options = connection.recv()
-        if options is None:
-            return
-        lab = Lab(folder, options)
+        first = connection.recv()
+        lab = Lab(first["open"], first["options"])
         connection.send({"about": lab.about()})
     except EOFError:
         return
@@ -1407,6 +1406,18 @@ def worker_main(connection, folder):
             return
         if "reference" in request:
             lab.options["reference"] = request["reference"]
+            continue
+        if "open" in request:
+            try:
+                empty = lab.torch.cuda.empty_cache
+                del lab
+                gc.collect()
+                empty()
+                lab = Lab(request["open"], request["options"])
+                connection.send({"about": lab.about()})
+            except Exception as error:
+                connection.send({"fatal": f"{type(error).__name__}: {error}"})
+                return
             continue
         try:
             result = lab.job(request)
@@ -1439,8 +1450,8 @@ def worker_main(connection, folder):
 class Worker:
     """The process that uses the GPU; replaced by a spare when a kernel breaks it."""
 
-    def __init__(self, folder, options):
-        self.folder, self.options = folder, options
+    def __init__(self):
+        self.folder = self.options = None
         self.context = multiprocessing.get_context("spawn")
         self.spare = self.fresh()
         self.process = self.connection = None
@@ -1448,32 +1459,41 @@ class Worker:
 
     def fresh(self):
         ours, theirs = self.context.Pipe()
-        process = self.context.Process(target=worker_main, args=(theirs, self.folder), daemon=True)
+        process = self.context.Process(target=worker_main, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
         return process, ours
 
-    def start(self):
+    def open(self, folder, options):
+        """Sets the problem folder; does not wait."""
+        self.folder, self.options = folder, options
         self.begin()
-        self.ready()
 
     def begin(self):
-        self.process, self.connection = self.spare or self.fresh()
-        self.spare = None
-        self.connection.send(self.options)
+        if self.process is None:
+            self.process, self.connection = self.spare or self.fresh()
+            self.spare = None
         self.answered = False
+        try:
+            self.connection.send({"open": self.folder, "options": self.options})
+        except OSError:  # it ended since its last answer
+            self.discard()
+            self.begin()
 
     def ready(self):
         if self.answered:
             return
         self.answered = True
-        if not self.connection.poll(180):
-            raise RuntimeError("the GPU worker does not start")
-        answer = self.connection.recv()
+        try:
+            answer = self.connection.recv() if self.connection.poll(180) else {"fatal": "does not start"}
+        except (EOFError, OSError):
+            answer = {"fatal": "ended while starting"}
         if "fatal" in answer:
+            self.discard()
             raise RuntimeError("the GPU worker: " + answer["fatal"])
         self.about = answer["about"]
-        self.spare = self.fresh()  # only now, so that the two do not load torch at the same time
+        if self.spare is None:
+            self.spare = self.fresh()  # only now, so that the two do not load torch at the same time
 
     def stop(self):
         for process, connection in filter(None, (self.spare, (self.process, self.connection)
@@ -1565,25 +1585,26 @@ def short(config, default):
 # ---------------------------------------------------------------------------------------------------- commands
 
 class Session:
-    """Compilers, worker and options of one command."""
+    """Compilers, worker and options of one command; one problem folder is open at a time."""
 
     def __init__(self, arguments):
         self.began = time.perf_counter()
         self.arguments = arguments
-        self.problem = Problem(arguments.folder)
-        self.default = self.problem.space.complete({})
         self.cores = arguments.jobs or len(os.sched_getaffinity(0))
         self.pool = None
         self.new_pool()
-        self.worker = None
+        self.worker = None if arguments.compile_only else Worker()
         self.arch = arguments.arch
-        self.built = {}
-        if not arguments.compile_only:
-            options = {"timeout": arguments.timeout, "reference_timeout": arguments.reference_timeout,
-                       "seed": arguments.seed, "flush": arguments.flush, "warm_up": arguments.warm_up,
-                       "reference": {}}
-            self.worker = Worker(arguments.folder, options)
-            self.worker.begin()
+        self.written, self.greeted = [], False
+
+    def open(self, folder):
+        self.problem = Problem(folder)
+        self.default = self.problem.space.complete({})
+        if self.worker:
+            arguments = self.arguments
+            self.worker.open(folder, {
+                "timeout": arguments.timeout, "reference_timeout": arguments.reference_timeout, "reference": {},
+                "seed": arguments.seed, "flush": arguments.flush, "warm_up": arguments.warm_up})
             if not self.arch:
                 self.arch = self.pool.submit(device_arch).result(60)
         self.arch = self.arch or "sm_90a"
@@ -1605,7 +1626,7 @@ class Session:
             if "error" in b:
                 print(f"reference.cu with real = {real}: {b['error']}\n{b['log']}")
                 if real == "double":
-                    sys.exit(1)
+                    raise RuntimeError("the reference does not compile")
         if self.worker:
             self.worker.options["reference"] = built
             self.worker.connection.send({"reference": built})
@@ -1615,6 +1636,11 @@ class Session:
             return
         self.worker.ready()
         about = self.worker.about
+        if len(self.arguments.folder) > 1:
+            print(f"== {self.problem.name}")
+            if self.greeted:
+                return
+        self.greeted = True
         print(f"{about['name']}, {about['multiprocessors']} multiprocessors, torch {about['torch']} "
               f"CUDA {about['cuda']}, {self.arch}, {self.cores} cores, up after "
               f"{time.perf_counter() - self.began:.1f} s", flush=True)
@@ -1680,6 +1706,8 @@ def read_best(problem):
 def chosen_shapes(problem, names):
     if not names or "all" in names:
         return problem.shapes
+    if "timed" in names:
+        return [s for s in problem.shapes if s["weight"] > 0]
     return [problem.shape(n) for name in names for n in name.split(";")]
 
 
@@ -1837,6 +1865,9 @@ def write_out(session, results, **more):
         return
     content = {"problem": session.problem.name, "device": session.worker.about if session.worker else None,
                "arch": session.arch, "date": time.strftime("%Y-%m-%d"), "results": results, **more}
+    session.written.append(content)
+    if len(session.arguments.folder) > 1:
+        content = {"problems": session.written}
     with open(session.arguments.out, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1, default=str)
 
@@ -2106,8 +2137,8 @@ def library_of(problem):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", help="a CUDA problem folder")
-    parser.add_argument("--shape", action="append", help="name of a shape, or all (the default); repeatable")
+    parser.add_argument("folder", nargs="+", help="CUDA problem folders")
+    parser.add_argument("--shape", action="append", help="name of a shape, timed, or all (the default); repeatable")
     parser.add_argument("--config", action="append",
                         help="default, best (best_h200.json), JSON of what differs from the default, a list of such, "
                              "or @file; repeatable")
@@ -2144,14 +2175,17 @@ def main():
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    session, code = Session(arguments), 1
+    session, code = Session(arguments), 0
+    command = command_compile if arguments.compile_only else command_tune if arguments.tune else command_measure
     try:
-        if arguments.compile_only:
-            code = command_compile(session)
-        elif arguments.tune:
-            code = command_tune(session)
-        else:
-            code = command_measure(session)
+        for folder in arguments.folder:
+            try:
+                session.open(folder)
+                code = max(code, command(session))
+            except Exception:
+                code = 1
+                print(f"{folder} fails:")
+                traceback.print_exc(file=sys.stdout)
     except SystemExit as exit_:
         code = exit_.code
     except BaseException:

@@ -48,7 +48,12 @@ std::string read_function(const JsonCursor& place, const Scope& scope, const Pro
   std::string_view rest = std::string_view(text).substr(0, open);
   while (true) {
     const std::size_t colons = rest.find("::");
-    check_name(place, std::string(rest.substr(0, colons)), "a kernel");
+    const std::string name(rest.substr(0, colons));
+    check_name(place, name, "a kernel");
+    if (std::find(scope.tunables.begin(), scope.tunables.end(), name) != scope.tunables.end())
+      place.refuse(
+          "is the name of a kernel and of a tunable",
+          "tunables are macros in the kernel and would replace it: rename one, or write ${" + name + "}");
     if (colons == std::string_view::npos) break;
     rest.remove_prefix(colons + 2);
   }

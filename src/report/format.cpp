@@ -68,6 +68,10 @@ std::string format_speedup(const Speedup& speedup) {
                      speedup.interval.high);
 }
 
+std::string_view baseline_name(std::string_view evaluator) noexcept {
+  return evaluator == "cuda" || evaluator == "hip" ? "the default configuration" : "the reference";
+}
+
 std::string format_bar(double filled, int width) {
   const double share = std::isfinite(filled) ? std::clamp(filled, 0.0, 1.0) : 0.0;
   const int full = static_cast<int>(std::floor(share * width));

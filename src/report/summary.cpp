@@ -20,14 +20,14 @@ std::string settings_line(const StoredTrial& trial) {
   return text.empty() ? trial.candidate->key : text;
 }
 
-std::string best_lines(const StoredTrial& best) {
+std::string best_lines(const StoredTrial& best, const RunInfo& run) {
   const Measurement& measured = best.outcome.evaluation.measurement;
   std::string text = fmt::format("best      {} ({} to {}), trial {}\n", format_seconds(measured.seconds),
                                  format_seconds(measured.interval.low),
                                  format_seconds(measured.interval.high), number(best.outcome.id));
   if (measured.speedup)
-    text += fmt::format("speedup   {} over the reference, {} interleaved pairs\n",
-                        format_speedup(*measured.speedup), measured.speedup->pairs);
+    text += fmt::format("speedup   {} over {}, {} interleaved pairs\n", format_speedup(*measured.speedup),
+                        baseline_name(run.evaluator), measured.speedup->pairs);
   if (best.candidate) text += "settings  " + settings_line(best) + "\n";
   if (measured.shapes.size() < 2) return text;
   std::vector<std::vector<std::string>> rows;
@@ -81,7 +81,7 @@ std::string run_summary(const RunStore& store, RunId run) {
   text += row.finished ? ", ended: " + row.reason + "\n"
                        : ", not ended: it is running, or was killed and can be resumed\n";
   if (const auto best = store.best_trial(run))
-    text += best_lines(*best);
+    text += best_lines(*best, row.info);
   else
     text += "best      none: no candidate was right\n";
   text += fmt::format("trials    {} in {}: {}\n", row.trials, format_duration(row.seconds),

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* texts[] = {full_problem, small_problem, device_problem};
+const char* const texts[] = {full_problem, small_problem, device_problem};
 
 /// Reads the text: it gives a problem, which then writes and reads back, or a ConfigError. Anything else that
 /// is thrown fails the test, and a crash ends it.

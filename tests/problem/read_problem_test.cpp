@@ -166,6 +166,7 @@ TEST_CASE("read_problem: device problems have a launch geometry and no host buil
     "launch": {"grid": ["(n + BLOCK - 1) // BLOCK"], "block": ["BLOCK", 1], "cluster": [2], "shared_bytes": "4*BLOCK"}})");
   CHECK(problem.backend == "cuda");
   CHECK(problem.build.compiler == "nvrtc");
+  CHECK(problem.reference.flags.empty());
   CHECK(problem.build.flags.empty());
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   REQUIRE(problem.launch.size() == 1);

@@ -69,6 +69,7 @@ TEST_CASE("t1_problem: a complete file becomes a device problem") {
   CHECK(problem.kernel.space.size() == 3);
   CHECK(problem.build.flags == std::vector<std::string>{"-std=c++17"});
   CHECK(problem.build.compiler == "nvrtc");
+  CHECK(problem.reference.flags.empty());
   CHECK(problem.reference.source.empty());
   REQUIRE(problem.launch.size() == 1);
   CHECK(problem.launch[0].function == "smooth");

@@ -178,6 +178,10 @@ void write_source(const std::string& path, const std::string& definitions, const
 
 }  // namespace
 
+unsigned warp_of_target() {
+  return setting("KERNELSEARCH_STANDIN_WARP", "64") == "32" ? 32 : 64;
+}
+
 CpuCode compile_for_cpu(const std::string& source, const std::string& name,
                         const std::vector<std::string>& expressions,
                         const std::vector<std::string>& options) {
@@ -187,7 +191,7 @@ CpuCode compile_for_cpu(const std::string& source, const std::string& name,
     code.log = "error: no folder for the compiler's files\n";
     return code;
   }
-  const unsigned warp = setting("KERNELSEARCH_STANDIN_WARP", "64") == "32" ? 32 : 64;
+  const unsigned warp = warp_of_target();
   std::vector<std::string> command{setting("KERNELSEARCH_STANDIN_CXX", "g++"), "-x", "c++", "-std=c++20",
                                    "-O1"};
   std::string definitions;

@@ -14,6 +14,9 @@ struct CpuCode {
   std::vector<char> image;  ///< ImageHeader and a shared object
 };
 
+/// Lanes of a warp of the code: 64, or 32 if `KERNELSEARCH_STANDIN_WARP` says so.
+[[nodiscard]] unsigned warp_of_target();
+
 /// Compiles with `KERNELSEARCH_STANDIN_CXX` (g++) and a function
 /// `kernelsearch_standin_call_<i>` for every name expression. Options that only AMD's compiler knows are
 /// dropped, what neither would know is refused. The warp is `KERNELSEARCH_STANDIN_WARP` (64; 32).

@@ -24,60 +24,29 @@ thread_local int device_in_use = 0;
 /// Numbers of hipDeviceAttribute_t (ROCm 5 to 7), and of them only what a runtime of ROCm 5 answers. Much
 /// like an MI250X, but with few multiprocessors and little L2, as both make the evaluator work more.
 int attribute_value(int attribute, int warp, int& value) {
-  switch (attribute) {
-    case 5:
-      value = 1700000;
-      break;  // ClockRate
-    case 19:
-      value = 1 << 20;
-      break;  // L2CacheSize
-    case 23:
-      value = 9;
-      break;  // ComputeCapabilityMajor
-    case 26:
-    case 27:
-    case 28:
-      value = 1024;
-      break;  // MaxBlockDim
-    case 29:
-    case 30:
-    case 31:
-      value = 2147483647;
-      break;  // MaxGridDim
-    case 56:
-      value = 1024;
-      break;  // MaxThreadsPerBlock
-    case 57:
-      value = 2048;
-      break;  // MaxThreadsPerMultiProcessor
-    case 59:
-      value = 4096;
-      break;  // MemoryBusWidth
-    case 60:
-      value = 1600000;
-      break;  // MemoryClockRate
-    case 61:
-      value = 0;
-      break;  // ComputeCapabilityMinor
-    case 63:
-      value = 4;
-      break;  // MultiprocessorCount
-    case 71:
-      value = 65536;
-      break;  // MaxRegistersPerBlock
-    case 74:
-      value = static_cast<int>(shared_limit);
-      break;  // MaxSharedMemoryPerBlock
-    case 87:
-      value = warp;
-      break;  // WarpSize
-    case 10002:
-      value = static_cast<int>(shared_limit);
-      break;  // MaxSharedMemoryPerMultiprocessor
-    default:
-      return invalid_value;
+  static constexpr int block = 1024, shared = static_cast<int>(shared_limit);
+  static constexpr int known[][2] = {
+      {5, 1700000},                                    // ClockRate, kHz
+      {19, 1 << 20},                                   // L2CacheSize
+      {23, 9},          {61, 0},                       // ComputeCapabilityMajor, Minor
+      {26, block},      {27, block},     {28, block},  // MaxBlockDim
+      {29, 2147483647}, {30, 65536},     {31, 65536},  // MaxGridDim
+      {56, block},      {57, 2048},                    // MaxThreadsPerBlock, PerMultiProcessor
+      {59, 4096},       {60, 1600000},                 // MemoryBusWidth, bits; MemoryClockRate, kHz
+      {63, 4},                                         // MultiprocessorCount
+      {71, 65536},                                     // MaxRegistersPerBlock
+      {74, shared},     {10002, shared},               // MaxSharedMemoryPerBlock, PerMultiprocessor
+  };
+  if (attribute == 87) {  // WarpSize
+    value = warp;
+    return success;
   }
-  return success;
+  for (const auto& [number, answer] : known) {
+    if (number != attribute) continue;
+    value = answer;
+    return success;
+  }
+  return invalid_value;
 }
 
 const char* text_of(int status) {
@@ -129,7 +98,7 @@ extern "C" __attribute__((visibility("default"))) void kernelsearch_standin_rese
 EXPORTED hipInit(unsigned flags) {
   ENTER(hipInit);
   if (flags != 0) return invalid_value;
-  return r.devices > 0 ? success : no_device;
+  return r.devices > 0 ? success : invalid_device;
 }
 EXPORTED hipDriverGetVersion(int* version) {
   ENTER(hipDriverGetVersion);
@@ -178,7 +147,7 @@ EXPORTED hipDeviceTotalMem(std::size_t* bytes, int device) {
 }
 EXPORTED hipSetDevice(int device) {
   ENTER(hipSetDevice);
-  if (!r.is_device(device)) return r.devices > 0 ? invalid_device : no_device;
+  if (!r.is_device(device)) return invalid_device;
   device_in_use = device;
   return success;
 }

@@ -66,8 +66,10 @@ extern "C" __attribute__((visibility("default"))) void kernelsearch_standin_rese
 EXPORTED hiprtcVersion(int* major, int* minor) {
   ENTER(hiprtcVersion);
   if (major == nullptr || minor == nullptr) return invalid_input;
-  *major = 6;
-  *minor = 0;
+  // No release of hipRTC: what is kept under the compiler's name is never taken for AMD's code, nor the code
+  // for one warp for that of another.
+  *major = 0;
+  *minor = static_cast<int>(warp_of_target());
   return success;
 }
 EXPORTED hiprtcCreateProgram(void** program, const char* source, const char* name, int headers,

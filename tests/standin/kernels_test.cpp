@@ -213,6 +213,31 @@ extern "C" __global__ void other(double* out) { __shared__ double own[1000]; own
   CHECK(d.synchronize() == success);  // a launch refused is no lost device
 }
 
+TEST_CASE("stand-in: dynamic shared memory by any declaration") {
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (std::system((std::string(compiler) + " --version > /dev/null 2>&1").c_str()) != 0) continue;
+    CAPTURE(compiler);
+    StandIn standin({{"CXX", compiler}});
+    const auto f = standin.kernels(R"(
+extern __shared__ int global_name[];
+namespace inner {
+template <class T> __global__ void one(int* out) {
+  extern __shared__ __align__(16) unsigned char raw[];
+  T* typed = reinterpret_cast<T*>(raw);
+  typed[0] = 3;
+  extern __shared__ T rows[][2];
+  rows[1][1] = 4;
+  HIP_DYNAMIC_SHARED(T, macro)
+  out[0] = global_name[0] + global_name[3] + macro[3];
+}
+})",
+                                   {"inner::one<int>"});
+    const Address out = standin.upload(std::vector<int>(1));
+    REQUIRE(standin.launch(f[0], 1, 1, 16, out) == success);
+    CHECK(standin.download<int>(out, 1)[0] == 11);
+  }
+}
+
 TEST_CASE("stand-in: launches that the hardware would refuse") {
   StandIn standin;
   const auto f = standin.kernels(

@@ -49,9 +49,8 @@ bool is_word(char c) {
 }  // namespace
 
 std::string bind_dynamic_shared(const std::string& source) {
-  static const std::regex declaration("extern\\s+__shared__([^;]*);");
-  return std::regex_replace(source, declaration,
-                            "extern $1 __asm__(\"kernelsearch_standin_dynamic_shared\");");
+  static const std::regex declaration(R"(extern\s+__shared__([^;]*?)(\w+)\s*((?:\[[^\]]*\]\s*)+);)");
+  return std::regex_replace(source, declaration, "$1 (&$2)$3 = ::kernelsearch_standin::DynamicShared();");
 }
 
 std::map<std::string, std::string> launch_bounds(const std::string& source) {

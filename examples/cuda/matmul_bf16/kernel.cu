@@ -3,20 +3,21 @@
 //
 // C = A B in half precision with sums in single precision, row-major: A is n x k, B is k x m, C is n x m; for
 // Hopper (sm_90a). One warpgroup copies tiles of A and B into a ring of stages with the tensor memory
-// accelerator, GROUPS_M x GROUPS_N warpgroups multiply them with wgmma; blocks of a cluster share what they load;
-// blocks go over tiles in an order that keeps the second-level cache warm. Strides must be multiples of 16 bytes,
-// so k and m multiples of 8; everything else may be any size: copies fill with zeros and clip at the edges.
+// accelerator, GROUPS_M x GROUPS_N warpgroups multiply them with wgmma; blocks of a cluster share what they
+// load; blocks go over tiles in an order that keeps the second-level cache warm. Strides must be multiples of
+// 16 bytes, so k and m multiples of 8; everything else may be any size: copies fill with zeros and clip at
+// the edges.
 //
 // ELEMENT_BF16 makes it a kernel for bfloat16.
 
 #ifdef ELEMENT_BF16
-#include <cuda_bf16.h>
+#  include <cuda_bf16.h>
 using Element = __nv_bfloat16;
-#define WGMMA_TYPES "f32.bf16.bf16"
+#  define WGMMA_TYPES "f32.bf16.bf16"
 #else
-#include <cuda_fp16.h>
+#  include <cuda_fp16.h>
 using Element = __half;
-#define WGMMA_TYPES "f32.f16.f16"
+#  define WGMMA_TYPES "f32.f16.f16"
 #endif
 
 struct alignas(64) TensorMap {
@@ -29,12 +30,12 @@ constexpr int groups = GROUPS_M * GROUPS_N;
 constexpr int threads = 128 * (groups + 1);
 constexpr int group_rows = BM / GROUPS_M;
 constexpr int group_columns = BN / GROUPS_N;
-constexpr int row_blocks = group_rows / 64;  // wgmma instructions one above the other
+constexpr int row_blocks = group_rows / 64;                   // wgmma instructions one above the other
 constexpr int column_blocks = group_columns / WGMMA_COLUMNS;  // and side by side
 constexpr int cluster_size = CLUSTER_M * CLUSTER_N;
 
-// A stage: A as panels of `panel_a` columns, each BM rows; B as panels of 64 columns, each BK rows. A panel's rows
-// are what the swizzle permutes within, so panels are as wide as it: 128 bytes, or 64 where BK is 32.
+// A stage: A as panels of `panel_a` columns, each BM rows; B as panels of 64 columns, each BK rows. A panel's
+// rows are what the swizzle permutes within, so panels are as wide as it: 128 bytes, or 64 where BK is 32.
 constexpr int panel_a = BK < 64 ? BK : 64;
 constexpr uint32_t bytes_a = BM * BK * 2;
 constexpr uint32_t bytes_b = BN * BK * 2;
@@ -48,15 +49,16 @@ constexpr uint32_t store_bytes = 64 * 128;
 constexpr uint32_t stores_offset = STAGES * stage_bytes;
 constexpr uint32_t barriers_offset = stores_offset + (TMA_STORE ? groups * STORE_BUFFERS * store_bytes : 0);
 
-// Registers a thread: the block starts with an equal share for all, then the copying warpgroup gives up what the
-// multiplying ones take.
+// Registers a thread: the block starts with an equal share for all, then the copying warpgroup gives up what
+// the multiplying ones take.
 constexpr int even_registers = 65536 / (threads * BLOCKS_PER_SM) / 8 * 8;
 constexpr int spare_registers = (even_registers * (groups + 1) - COPY_REGISTERS) / groups / 8 * 8;
 constexpr int multiply_registers = spare_registers > 240 ? 240 : spare_registers;
 constexpr bool moves_registers = even_registers < 256 && COPY_REGISTERS < even_registers;
 
 static_assert(group_rows % 64 == 0 && group_columns % WGMMA_COLUMNS == 0, "whole instructions");
-static_assert(panels_b % CLUSTER_M == 0 && (BM / CLUSTER_N) % 8 == 0, "blocks of a cluster load equal shares");
+static_assert(panels_b % CLUSTER_M == 0 && (BM / CLUSTER_N) % 8 == 0,
+              "blocks of a cluster load equal shares");
 
 __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
@@ -77,15 +79,16 @@ __device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t arrivals
 }
 
 __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Not `.release.cluster`: that waits for all memory at every step (measured on an H200: 560 TFLOP/s instead of
-// 750). There is nothing to release: what the stage held was read by wgmma, which is done by then.
+// Not `.release.cluster`: that waits for all memory at every step (measured on an H200: 560 TFLOP/s instead
+// of 770). There is nothing to release: what the stage held was read by wgmma, which is done by then.
 __device__ __forceinline__ void barrier_arrive_remote(uint32_t barrier, uint32_t rank) {
   asm volatile(
       "{\n"
@@ -112,33 +115,20 @@ __device__ __forceinline__ bool barrier_passed(uint32_t barrier, uint32_t parity
 }
 
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
-#ifdef WATCHDOG
-  for (int i = 0; !barrier_passed(barrier, parity); ++i) {
-    if (i > (1 << 20)) {
-#if WATCHDOG == 2
-      if (threadIdx.x % 32 == 0)
-        printf("stuck: block %d warp %d barrier +%d parity %d\n", int(blockIdx.x), int(threadIdx.x / 32),
-               int(barrier), int(parity));
-#endif
-      __trap();
-    }
-  }
-#else
   while (!barrier_passed(barrier, parity)) {
   }
-#endif
 }
 
 __device__ __forceinline__ void copy_in(uint32_t to, const TensorMap& map, int x, int y, uint32_t barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-          to),
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+      "[%4];" ::"r"(to),
       "l"(&map), "r"(x), "r"(y), "r"(barrier)
       : "memory");
 }
 
-__device__ __forceinline__ void copy_in_shared(uint32_t to, const TensorMap& map, int x, int y, uint32_t barrier,
-                                               uint16_t ranks) {
+__device__ __forceinline__ void copy_in_shared(uint32_t to, const TensorMap& map, int x, int y,
+                                               uint32_t barrier, uint16_t ranks) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
       "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
@@ -147,8 +137,8 @@ __device__ __forceinline__ void copy_in_shared(uint32_t to, const TensorMap& map
 }
 
 __device__ __forceinline__ void copy_out(const TensorMap& map, int x, int y, uint32_t from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
-               "r"(y), "r"(from)
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map),
+               "r"(x), "r"(y), "r"(from)
                : "memory");
 }
 
@@ -165,21 +155,22 @@ __device__ __forceinline__ uint64_t descriptor_a(uint32_t address) {
   return descriptor(address, 16, 8 * 2 * panel_a, panel_a == 64 ? 1 : 2);
 }
 
-// Rows of B are contiguous in m: panels of 64 columns are the leading offset apart, groups of 8 rows a stride.
+// Rows of B are contiguous in m: panels of 64 columns are the leading offset apart, groups of 8 rows a
+// stride.
 __device__ __forceinline__ uint64_t descriptor_b(uint32_t address) {
   return descriptor(address, panel_bytes_b, 8 * 128, 1);
 }
 
-#define REGISTERS_0 \
+#define REGISTERS_0                                                        \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define REGISTERS_1 \
+#define REGISTERS_1                                                                  \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define REGISTERS_2 \
+#define REGISTERS_2                                                                  \
   "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
   "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define REGISTERS_3 \
+#define REGISTERS_3                                                                              \
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
@@ -188,16 +179,18 @@ __device__ __forceinline__ uint64_t descriptor_b(uint32_t address) {
   OPERANDS_4(d, i), OPERANDS_4(d, (i) + 4), OPERANDS_4(d, (i) + 8), OPERANDS_4(d, (i) + 12)
 #define OPERANDS_32(d, i) OPERANDS_16(d, i), OPERANDS_16(d, (i) + 16)
 
-// d += A B for 64 rows and n columns, 16 deep; d = A B where `add` is 0. B is transposed (its rows are contiguous).
-#define WGMMA(n, registers, a_number, b_number, add_number, ...)                                          \
-  asm volatile(                                                                                           \
-      "{\n"                                                                                               \
-      ".reg .pred p;\n"                                                                                   \
-      "setp.ne.b32 p, " add_number ", 0;\n"                                                               \
+// d += A B for 64 rows and n columns, 16 deep; d = A B where `add` is 0. B is transposed (its rows are
+// contiguous).
+#define WGMMA(n, registers, a_number, b_number, add_number, ...)                                            \
+  asm volatile(                                                                                             \
+      "{\n"                                                                                                 \
+      ".reg .pred p;\n"                                                                                     \
+      "setp.ne.b32 p, " add_number                                                                          \
+      ", 0;\n"                                                                                              \
       "wgmma.mma_async.sync.aligned.m64n" #n "k16." WGMMA_TYPES " {" registers "}, " a_number ", " b_number \
-      ", p, 1, 1, 0, 1;\n"                                                                                \
-      "}"                                                                                                 \
-      : __VA_ARGS__                                                                                       \
+      ", p, 1, 1, 0, 1;\n"                                                                                  \
+      "}"                                                                                                   \
+      : __VA_ARGS__                                                                                         \
       : "l"(a), "l"(b), "r"(add))
 
 __device__ __forceinline__ void multiply(float (&d)[32], uint64_t a, uint64_t b, int add) {
@@ -218,8 +211,12 @@ __device__ __forceinline__ void multiply(float (&d)[128], uint64_t a, uint64_t b
         OPERANDS_32(d, 0), OPERANDS_32(d, 32), OPERANDS_32(d, 64), OPERANDS_32(d, 96));
 }
 
-__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 template <int pending>
 __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
@@ -340,7 +337,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
           }
         }
       }
-      // The block may not leave before the others of its cluster have arrived at its barriers for the last time.
+      // The block may not leave before the others of its cluster have arrived at its barriers for the last
+      // time.
       for (int i = 0; cluster_size > 1 && i < STAGES; ++i) {
         barrier_wait(empty + 8 * stage, parity ^ 1);
         if (++stage == STAGES) {
@@ -362,7 +360,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 
     // Who must know that a stage is free: the blocks that copy into it, this one first.
     uint32_t free_rank = rank;
-    if (thread > 0 && thread < CLUSTER_M) free_rank = (cluster_row + thread) % CLUSTER_M + CLUSTER_M * cluster_column;
+    if (thread > 0 && thread < CLUSTER_M)
+      free_rank = (cluster_row + thread) % CLUSTER_M + CLUSTER_M * cluster_column;
     if (thread >= CLUSTER_M && thread < CLUSTER_M + CLUSTER_N - 1) {
       free_rank = cluster_row + CLUSTER_M * ((cluster_column + thread - CLUSTER_M + 1) % CLUSTER_N);
     }
@@ -393,11 +392,12 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
         for (int depth = 0; depth < BK; depth += 16) {
 #pragma unroll
           for (int i = 0; i < row_blocks; ++i) {
-            const uint64_t a = descriptor_a(from_a + depth / panel_a * panel_bytes_a + i * (64 * 2 * panel_a) +
-                                            depth % panel_a * 2);
+            const uint64_t a = descriptor_a(from_a + depth / panel_a * panel_bytes_a +
+                                            i * (64 * 2 * panel_a) + depth % panel_a * 2);
 #pragma unroll
             for (int j = 0; j < column_blocks; ++j) {
-              const uint64_t b = descriptor_b(from_b + depth * 128 + j * (WGMMA_COLUMNS / 64 * panel_bytes_b));
+              const uint64_t b =
+                  descriptor_b(from_b + depth * 128 + j * (WGMMA_COLUMNS / 64 * panel_bytes_b));
               multiply(sums[i][j], a, b, depth > 0 || step > 0);
             }
           }
@@ -422,7 +422,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
       }
 
       if (TMA_STORE) {
-        // 64 x 64 elements at a time through shared memory, permuted as the map's swizzle of 128 bytes wants it.
+        // 64 x 64 elements at a time through shared memory, permuted as the map's swizzle of 128 bytes wants
+        // it.
         const int matrix = lane / 8;
         const int store_row = warp * 16 + matrix % 2 * 8 + lane % 8;
 #pragma unroll
@@ -436,7 +437,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
             group_sync(worker);
 #pragma unroll
             for (int unit = 0; unit < 8; unit += 2) {
-              const float* s = sums[i][panel * 64 / WGMMA_COLUMNS] + panel * 64 % WGMMA_COLUMNS / 2 + unit * 4;
+              const float* s =
+                  sums[i][panel * 64 / WGMMA_COLUMNS] + panel * 64 % WGMMA_COLUMNS / 2 + unit * 4;
               const uint32_t address = to + store_row * 128 + (((unit + matrix / 2) ^ (store_row % 8)) << 4);
               asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
                            "r"(pack(s[0], s[1])), "r"(pack(s[2], s[3])), "r"(pack(s[4], s[5])),
@@ -463,7 +465,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
             if (x < m) {
               const size_t at = static_cast<size_t>(y) * m + x;
               if (y < n) *reinterpret_cast<uint32_t*>(c + at) = pack(s[0], s[1]);
-              if (y + 8 < n) *reinterpret_cast<uint32_t*>(c + at + 8 * static_cast<size_t>(m)) = pack(s[2], s[3]);
+              if (y + 8 < n)
+                *reinterpret_cast<uint32_t*>(c + at + 8 * static_cast<size_t>(m)) = pack(s[2], s[3]);
             }
           }
         }

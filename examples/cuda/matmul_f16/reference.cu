@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C = A B, row-major: A is n x k, B is k x m, C is n x m. Tiles of 64 x 64, so that checking large ones does not
-// take seconds.
+// C = A B, row-major: A is n x k, B is k x m, C is n x m. Tiles of 64 x 64, so that checking large ones does
+// not take seconds.
 
 extern "C" __global__ void matmul_reference(int n, int m, int k, const real* a, const real* b, real* c) {
   __shared__ real tile_a[16][65];
@@ -23,7 +23,8 @@ extern "C" __global__ void matmul_reference(int n, int m, int k, const real* a, 
     __syncthreads();
     for (int i = 0; i < 16; ++i) {
       for (int r = 0; r < 4; ++r) {
-        for (int s = 0; s < 4; ++s) sums[r][s] += tile_a[i][threadIdx.y + 16 * r] * tile_b[i][threadIdx.x + 16 * s];
+        for (int s = 0; s < 4; ++s)
+          sums[r][s] += tile_a[i][threadIdx.y + 16 * r] * tile_b[i][threadIdx.x + 16 * s];
       }
     }
     __syncthreads();

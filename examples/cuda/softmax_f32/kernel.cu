@@ -154,7 +154,7 @@ __device__ __forceinline__ void transform(Group& group, Rows& rows) {
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
     s[r] = 0;
-    const float shift = m[r] > lowest ? m[r] * log2e : 0.0f;  // a thread may have no elements
+    const float shift = !ONLINE || m[r] > lowest ? m[r] * log2e : 0.0f;  // a thread may have no elements
 #pragma unroll
     for (int i = 0; i < vectors; ++i)
 #pragma unroll

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/problem/element_type.hpp"

@@ -22,6 +22,9 @@ namespace kernelsearch {
 /// `5.43x (5.40 to 5.47)`.
 [[nodiscard]] std::string format_speedup(const Speedup& speedup);
 
+/// What speedups of an evaluator are over: the reference on hosts, the default configuration on GPUs.
+[[nodiscard]] std::string_view baseline_name(std::string_view evaluator) noexcept;
+
 /// A text of `width` characters, `filled` in [0, 1] of it: `[####....]`.
 [[nodiscard]] std::string format_bar(double filled, int width);
 

@@ -20,15 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Run-time compilers have no <cstdint>; redefining a type as itself is allowed, so kernels may bring their
-// own.
+// own, and hipRTC up to ROCm 6 its, which are `long long` too.
 constexpr std::string_view prologue =
     "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\n"
     "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
-    "#if defined(__HIPCC_RTC__) || defined(__HIP__) || defined(KERNELSEARCH_STANDIN)\n"
-    "typedef long int64_t;\ntypedef unsigned long uint64_t;\n"
-    "#else\n"
-    "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n"
-    "#endif\n";
+    "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n";
 
 std::string region(std::string_view name, const std::string& text) {
   if (text.empty()) return {};

@@ -41,7 +41,7 @@ std::vector<ShapePlan> plans_of(const Problem& problem) {
 }
 
 std::size_t shared_bytes(const std::vector<ShapePlan>& plans) {
-  std::uint64_t most = 1 << 20;
+  std::uint64_t most = 4 << 20;  // so that the outputs of several calls on small shapes are copied at once
   for (const ShapePlan& plan : plans) most = std::max(most, output_bytes(plan));
   return static_cast<std::size_t>(most);
 }
@@ -104,13 +104,20 @@ std::optional<Fault> Lane::send(const std::vector<Action>& actions,
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::start() {
-  if (worker_ && worker_->alive()) return std::nullopt;
+void Lane::start() {
+  // What an earlier candidate did to the zones around arrays is not this one's fault.
+  if (worker_ && worker_->alive() && (!rewrite_guards_ || !guard_all())) {
+    rewrite_guards_ = false;
+    return;
+  }
+  rewrite_guards_ = false;
   referee_.give_back();
-  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                        GpuWorker::Role::device, ordinal_, &shared_);
+  worker_.reset();
+  // Kept only once it is ready: one that failed half-way must not serve the next candidate.
+  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
+                                              GpuWorker::Role::device, ordinal_, &shared_);
   GpuDevice device;
-  if (const auto error = worker_->hello(options_.limits.start, device))
+  if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
   memory_ = device.memory_free;
   const Built services = builders_.build(service_source(), compile_options(device_, options_, {}),
@@ -119,12 +126,12 @@ std::optional<Fault> Lane::start() {
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
-  if (const auto error = worker_->load(0, *services.image, services.functions, facts))
+  if (const auto error = starting->load(0, *services.image, services.functions, facts))
     raise<DeviceError>("the kernels of the evaluator do not load", error->text, "see `kernelsearch doctor`");
   reserved_.assign(plans_.size(), 0);
   workspace_bytes_.clear();
   guard_seed_ = secret_seed();
-  return std::nullopt;
+  worker_ = std::move(starting);
 }
 
 void Lane::renew() {
@@ -144,24 +151,41 @@ std::optional<Fault> Lane::reserve(std::size_t shape, std::size_t count) {
   std::vector<std::uint32_t> numbers;
   std::vector<std::uint64_t> bytes;
   std::vector<Action> guards;
-  for (std::size_t slot = reserved_[shape]; slot < count; ++slot)
+  for (std::size_t slot = reserved_[shape]; slot < count; ++slot) {
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_array || planned.role == Role::workspace) continue;
       numbers.push_back(slot_buffer(shape, slot, a));
       bytes.push_back(bytes_of(planned));
-      Action guard;
-      guard.kind = Act::guard;
-      guard.buffer = numbers.back();
-      guard.seed = guard_seed_ + guard.buffer;
-      guards.push_back(guard);
     }
+    guard(guards, shape, slot);
+  }
   if (const auto error = worker_->allocate(numbers, bytes))
     raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
                        "use smaller shapes or less buffer_memory");
   reserved_[shape] = count;
   GpuWorker::Done done;
   return send(guards, {}, 60, done);
+}
+
+void Lane::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (!planned.is_array || planned.role == Role::workspace) continue;
+    Action action;
+    action.kind = Act::guard;
+    action.buffer = slot_buffer(shape, slot, a);
+    action.seed = guard_seed_ + action.buffer;
+    actions.push_back(action);
+  }
+}
+
+std::optional<Fault> Lane::guard_all() {
+  std::vector<Action> actions;
+  for (std::size_t shape = 0; shape < reserved_.size(); ++shape)
+    for (std::size_t slot = 0; slot < reserved_[shape]; ++slot) guard(actions, shape, slot);
+  GpuWorker::Done done;
+  return actions.empty() ? std::nullopt : send(actions, {}, 60, done);
 }
 
 std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
@@ -336,30 +360,44 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
   return fault;
 }
 
-std::optional<Fault> Lane::verify(std::size_t shape, std::size_t slot, const SolvedSet& set) {
+std::optional<Fault> Lane::verify(std::size_t shape, const std::vector<Called>& calls) {
   std::vector<Action> actions;
-  std::vector<Referee::Place> places(problem_.arguments.size());
+  std::vector<Referee::Claim> claims;
   std::uint64_t offset = 0;
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-    const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (!planned.is_output()) continue;
-    // Where devices share memory between processes the referee looks at the outputs in place; it can see what
-    // is the candidate's, and not the other way round.
-    places[a].lent = referee_.lend(*worker_, slot_buffer(shape, slot, a), bytes_of(planned));
-    if (places[a].lent != 0) continue;
-    Action out;
-    out.kind = Act::out;
-    out.buffer = slot_buffer(shape, slot, a);
-    out.word = places[a].offset = offset;
-    out.count = bytes_of(planned);
-    actions.push_back(out);
-    offset += (out.count + 511) / 512 * 512;
+  const auto ask = [&]() -> std::optional<Fault> {
+    if (!actions.empty()) {
+      GpuWorker::Done done;
+      if (auto fault = send(actions, {}, 60, done)) return fault;
+    }
+    auto fault = referee_.compare(claims);
+    actions.clear();
+    claims.clear();
+    offset = 0;
+    return fault;
+  };
+  for (const Called& call : calls) {
+    if (!claims.empty() && offset + output_bytes(plans_[shape]) > shared_.size())
+      if (auto fault = ask()) return fault;
+    Referee::Claim claim{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const PlannedArgument& planned = plans_[shape].arguments[a];
+      if (!planned.is_output()) continue;
+      // Where devices share memory between processes the referee looks at the outputs in place; it can see what is
+      // the candidate's, and not the other way round.
+      const std::uint32_t buffer = slot_buffer(shape, call.slot, a);
+      claim.places[a].lent = referee_.lend(*worker_, buffer, bytes_of(planned));
+      if (claim.places[a].lent != 0) continue;
+      Action out;
+      out.kind = Act::out;
+      out.buffer = buffer;
+      out.word = claim.places[a].offset = offset;
+      out.count = bytes_of(planned);
+      actions.push_back(out);
+      offset += (out.count + 511) / 512 * 512;
+    }
+    claims.push_back(std::move(claim));
   }
-  if (!actions.empty()) {
-    GpuWorker::Done done;
-    if (auto fault = send(actions, {}, 60, done)) return fault;
-  }
-  return referee_.compare(set, places);
+  return claims.empty() ? std::nullopt : ask();
 }
 
 std::optional<Fault> Lane::check(Subject& subject, Features& features, std::optional<double> incumbent) {
@@ -407,6 +445,7 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
         std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
                       [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
     std::size_t at = inputs * count;
+    std::vector<Called> calls;
     for (std::size_t i = 0; i < count; ++i) {
       const std::vector<std::uint64_t> before(
           done.values.begin() + static_cast<std::ptrdiff_t>(inputs * i),
@@ -417,9 +456,9 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape, std:
       if (begin + i == 0) first = result;
       if (begin + i + 1 == sets.size() && result != first) ++differing;
       const bool repeated = begin + i + 1 == sets.size() && result == first;
-      if (!repeated)
-        if (auto fault = verify(shape, i, *sets[begin + i])) return fault;
+      if (!repeated) calls.push_back({sets[begin + i], i});
     }
+    if (auto fault = verify(shape, calls)) return fault;
     // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.
     if (may_be_slow && begin == 0 && state.estimate > surely_slower * *incumbent) return std::nullopt;
     room = slots(shape);
@@ -487,7 +526,7 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
       return fault;
     }
   }
-  if (auto fault = verify(shape, secret, *set)) {
+  if (auto fault = verify(shape, {{set, secret}})) {
     if (fault->verdict == Verdict::wrong_result && state.results.contains(results[secret]))
       return Fault{Verdict::cheated, "a timed call gave the result of an earlier call: " + fault->reason};
     fault->reason = "in a timed call, " + fault->reason;
@@ -528,17 +567,18 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
           state.estimate > 1.25 * *context.incumbent * (1 + options_.sampling.slower_margin);
       const auto wanted = static_cast<std::size_t>(batch_seconds / (state.estimate + flush_seconds)) + 1;
       const std::size_t count = hopeless ? 3 : std::clamp<std::size_t>(wanted, 6, most_slots / 2);
-      const auto before = nvml_ ? nvml_->state() : std::nullopt;
       std::vector<double> samples;
       if (auto fault = batch(subject, shapes[i], count, samples)) return fault;
-      const auto after = nvml_ ? nvml_->state() : std::nullopt;
+      // Reasons to slow down stay set for a while after the load that caused them, so that looking once is enough;
+      // what is surely slower is not looked at, since asking takes as long as some kernels.
+      const auto after = nvml_ && !hopeless ? nvml_->state() : std::nullopt;
       state.elapsed += monotonic_seconds() - begin;
       if (after) {
         features.set("clock_mhz", after->clock_mhz);
         features.set("temperature", after->temperature);
         features.set("watts", after->watts);
       }
-      const bool throttled = (before && before->throttled) || (after && after->throttled);
+      const bool throttled = after && after->throttled;
       if (throttled && options_.discard_throttled && state.elapsed < 4 * options_.sampling.budget_seconds) {
         ++discarded;
       } else {
@@ -601,7 +641,7 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   GpuWorker::Done done;
   if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done))
     return fault;
-  if (auto fault = verify(shape, 2 * secret, *set)) {
+  if (auto fault = verify(shape, {{set, 2 * secret}})) {
     fault->reason = "in a timed call, " + fault->reason;
     return fault;
   }
@@ -641,9 +681,9 @@ std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, Speedup& spee
 Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
                        const EvaluationContext& context) {
   double begin = monotonic_seconds();
-  auto fault = start();
+  start();
   Subject subject;
-  if (!fault) fault = admit(artifact, candidate_module, subject, evaluation.features);
+  auto fault = admit(artifact, candidate_module, subject, evaluation.features);
   if (!fault) fault = check(subject, evaluation.features, context.incumbent);
   evaluation.phases.check = monotonic_seconds() - begin;
   begin = monotonic_seconds();
@@ -665,6 +705,9 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   dismiss(subject);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
+    rewrite_guards_ = true;
+    // It wrote where it must not, so who knows what else is damaged.
+    if (fault->verdict == Verdict::cheated) worker_->stop();
     evaluation.verdict = fault->verdict;
     evaluation.reason = fault->reason;
     evaluation.progress = graded_progress(fault->verdict, fault->right_share);
@@ -675,10 +718,10 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
 
 std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
                                    Speedup& speedup) {
-  auto fault = start();
+  start();
   Subject ours, theirs;
   Features ignored;
-  if (!fault) fault = admit(candidate, candidate_module, ours, ignored);
+  auto fault = admit(candidate, candidate_module, ours, ignored);
   if (!fault) fault = admit(champion, other_module, theirs, ignored);
   if (!fault) fault = check(ours, ignored, std::nullopt);
   if (!fault) fault = check(theirs, ignored, std::nullopt);

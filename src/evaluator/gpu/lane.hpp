@@ -47,11 +47,8 @@ class Lane {
     std::uint32_t module = 0;
     std::vector<ShapeState> shapes;
   };
-  struct Batch {
-    std::vector<double> seconds;
-  };
 
-  std::optional<Fault> start();
+  void start();
   std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
                              Features& features);
   void dismiss(Subject& subject);
@@ -69,6 +66,9 @@ class Lane {
   /// Slots are sets of a shape's arrays; they stay over candidates.
   [[nodiscard]] std::size_t slots(std::size_t shape);
   std::optional<Fault> reserve(std::size_t shape, std::size_t count);
+  /// Writes the zones around a slot's arrays, and around those of all slots.
+  void guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  std::optional<Fault> guard_all();
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
   void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
             InputFlavour flavour, std::uint64_t poison);
@@ -79,7 +79,12 @@ class Lane {
   /// Reads what `inspect` asked for, from `values` at `at` on; `before` are the hashes of inputs.
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
                               const std::vector<std::uint64_t>& before, std::uint64_t& result) const;
-  std::optional<Fault> verify(std::size_t shape, std::size_t slot, const SolvedSet& set);
+  /// A call that was made on a slot with known contents.
+  struct Called {
+    std::shared_ptr<const SolvedSet> set;
+    std::size_t slot = 0;
+  };
+  std::optional<Fault> verify(std::size_t shape, const std::vector<Called>& calls);
   std::optional<Fault> send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
                             double seconds, GpuWorker::Done& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
@@ -99,6 +104,7 @@ class Lane {
   std::unique_ptr<Nvml> nvml_;
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
+  bool rewrite_guards_ = false;  ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};

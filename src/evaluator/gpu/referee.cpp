@@ -17,11 +17,11 @@ namespace kernelsearch::detail::gpu {
 namespace {
 
 constexpr std::size_t kept_sets = 4;       // per shape, of declared contents
-constexpr double cheap_seconds = 0.003;    // a reference this fast draws new inputs for every candidate
-constexpr std::uint64_t renew_every = 32;  // candidates, where it is dearer
+constexpr double cheap_seconds = 0.003;    // a reference this fast has one new set for every candidate
+constexpr std::uint64_t renew_every = 32;  // candidates, of what is dearer: slow references, special contents
 constexpr double reference_seconds = 120;
 
-enum Use : std::size_t { native, widened, got, magnitude, kernel_precision, inout };
+enum Use : std::size_t { native, widened, magnitude, kernel_precision, got };  // and got + 1, + 2, ... for further claims
 enum : std::uint32_t { wide_module = 1, narrow_module = 2 };
 
 bool drawn_at_random(const Argument& argument) {
@@ -60,10 +60,12 @@ void Referee::start() {
   free_.clear();
   sizes_.clear();
   loans_.clear();
-  worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                        GpuWorker::Role::device, ordinal_, &shared_);
+  // Kept only once it is ready: one that failed half-way must not serve the next candidate.
+  worker_.reset();
+  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
+                                              GpuWorker::Role::device, ordinal_, &shared_);
   GpuDevice ignored;
-  if (const auto error = worker_->hello(options_.limits.start, ignored))
+  if (const auto error = starting->hello(options_.limits.start, ignored))
     raise<DeviceError>("the device cannot be used by the referee", error->text, "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
   const auto load = [&](std::uint32_t module, const std::string& source,
@@ -72,7 +74,7 @@ void Referee::start() {
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + built.reason,
                          "mend it: its floating types must be `real`");
-    demand(worker_->load(module, *built.image, built.functions, facts), "loading it");
+    demand(starting->load(module, *built.image, built.functions, facts), "loading it");
   };
   load(0, service_source(), {}, {service_names(), service_names() + service_count});
   if (independent()) {
@@ -88,6 +90,7 @@ void Referee::start() {
     load(wide_module, device_source(first), candidate_flags(problem_, first),
          launched_kernels(problem_, first));
   }
+  worker_ = std::move(starting);
 }
 
 std::uint32_t Referee::buffer(std::uint64_t bytes) {
@@ -232,9 +235,7 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
   const std::size_t count = problem_.arguments.size();
   set->expected.resize(count);
   set->slack.resize(count);
-  const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
-                        problem_.kernel.space.default_config()};
-  const ShapePlan plan = plan_shape(problem_, first, shape);
+  const ShapePlan plan = default_plan(shape);
   const auto is_output = [&](std::size_t a) {
     return problem_.arguments[a].is_array &&
            (problem_.arguments[a].role == Role::out || problem_.arguments[a].role == Role::inout);
@@ -280,7 +281,7 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
 std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t shape) {
   start();
   last_checked_.clear();
-  ++turn_;
+  const std::uint64_t turn = ++turns_[shape];
   auto& declared = pool_[{shape, 0}];
   const std::size_t wanted = std::max<std::size_t>(1, options_.check.seeds);
   // One more than a check uses, so that timed calls can have one that the candidate has not seen.
@@ -288,7 +289,7 @@ std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t sha
          (declared.size() <= wanted || cost_[shape] < 0.1))
     declared.push_back(solve(shape, InputFlavour::declared));
   const bool cheap = cost_[shape] < cheap_seconds;
-  const std::size_t renewed = cheap ? wanted : turn_ % renew_every == 0 ? 1 : 0;
+  const std::size_t renewed = cheap || turn % renew_every == 0 ? 1 : 0;
   for (std::size_t i = 0; i < renewed; ++i) {
     drop(*declared.front());
     declared.erase(declared.begin());
@@ -305,7 +306,7 @@ std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t sha
   const auto special = [&](InputFlavour flavour) {
     auto& kept = pool_[{shape, static_cast<int>(flavour)}];
     if (kept.empty() && cost_[shape] > options_.check.special_seconds) return;
-    if (kept.empty() || cheap) {
+    if (kept.empty() || (cheap && turn % renew_every == 0)) {
       for (const Set& old : kept) drop(*old);
       kept = {solve(shape, flavour)};
     }
@@ -360,77 +361,95 @@ void Referee::give_back() {
   loans_.clear();
 }
 
-std::optional<Fault> Referee::compare(const SolvedSet& set, const std::vector<Place>& places) {
+std::optional<Fault> Referee::compare(const std::vector<Claim>& claims) {
   start();
-  const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
-                        problem_.kernel.space.default_config()};
-  const ShapePlan plan = plan_shape(problem_, first, set.shape);
+  const std::size_t shape = claims.front().set->shape;
+  const ShapePlan plan = default_plan(shape);
   std::vector<Action> actions;
-  std::vector<std::size_t> outputs;
-  const auto make = [&](Act kind, std::size_t a) {
+  std::vector<std::pair<std::size_t, std::size_t>> compared;  // claim, argument
+  const auto make = [&](Act kind, std::size_t claim, std::size_t a) {
     Action action;
     action.kind = kind;
-    action.buffer =
-        places[a].lent != 0 ? places[a].lent : scratch(got, set.shape, a, bytes_of(plan.arguments[a]));
+    const Place& place = claims[claim].places[a];
+    action.buffer = place.lent != 0 ? place.lent : scratch(got + claim, shape, a, bytes_of(plan.arguments[a]));
     action.type = static_cast<std::uint32_t>(problem_.arguments[a].type);
     action.count = plan.arguments[a].count;
     return action;
   };
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-    if (!plan.arguments[a].is_output()) continue;
-    outputs.push_back(a);
-    if (places[a].lent == 0) {
-      Action in = make(Act::in, a);
-      in.count = bytes_of(plan.arguments[a]);
-      in.word = places[a].offset;
-      actions.push_back(in);
+  for (std::size_t c = 0; c < claims.size(); ++c)
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      if (!plan.arguments[a].is_output()) continue;
+      compared.emplace_back(c, a);
+      if (claims[c].places[a].lent == 0) {
+        Action in = make(Act::in, c, a);
+        in.count = bytes_of(plan.arguments[a]);
+        in.word = claims[c].places[a].offset;
+        actions.push_back(in);
+      }
+      Action compare = make(Act::compare, c, a);
+      const ElementType type = problem_.arguments[a].type;
+      const SolvedSet& set = *claims[c].set;
+      compare.other = set.expected[a];
+      compare.init = static_cast<std::uint32_t>(stored(problem_.arguments[a], true));
+      compare.word = set.slack[a] == 0 ? 0 : set.slack[a] + 1;
+      compare.low = plan.arguments[a].tolerance.absolute;
+      compare.high = plan.arguments[a].tolerance.relative;
+      compare.top = is_floating(type) ? largest_finite(type) * (1.0 - half_ulp(type)) : 0.0;
+      actions.push_back(compare);
     }
-    Action compare = make(Act::compare, a);
-    const ElementType type = problem_.arguments[a].type;
-    compare.other = set.expected[a];
-    compare.init = static_cast<std::uint32_t>(stored(problem_.arguments[a], true));
-    compare.word = set.slack[a] == 0 ? 0 : set.slack[a] + 1;
-    compare.low = plan.arguments[a].tolerance.absolute;
-    compare.high = plan.arguments[a].tolerance.relative;
-    compare.top = is_floating(type) ? largest_finite(type) * (1.0 - half_ulp(type)) : 0.0;
-    actions.push_back(compare);
-  }
   GpuWorker::Done done;
   demand(worker_->act(actions, {}, reference_seconds, done), "comparing outputs");
-  double elements = 0, wrong = 0;
   std::optional<Fault> fault;
-  for (std::size_t i = 0; i < outputs.size() && 2 * i + 1 < done.values.size(); ++i) {
-    const std::size_t a = outputs[i];
-    const auto count = static_cast<double>(plan.arguments[a].count),
-               bad = static_cast<double>(done.values[2 * i]);
-    elements += count;
-    wrong += bad;
-    if (bad == 0 || fault) continue;
-    const std::uint64_t index = done.values[2 * i + 1];
-    Action values[2] = {make(Act::element, a), make(Act::element, a)};
-    values[0].seed = values[1].seed = index;
-    values[1].buffer = set.expected[a];
-    values[1].type = static_cast<std::uint32_t>(stored(problem_.arguments[a], true));
-    GpuWorker::Done looked;
-    demand(worker_->act({values[0], values[1]}, {}, reference_seconds, looked), "reading an element");
-    double number[2] = {};
-    for (std::size_t k = 0; k < 2 && k < looked.values.size(); ++k)
-      std::memcpy(&number[k], &looked.values[k], sizeof(double));
-    const Tolerance& tolerance = plan.arguments[a].tolerance;
-    constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
-    char text[512];
-    std::snprintf(text, sizeof text,
-                  "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, "
-                  "seed %#llx)",
-                  problem_.arguments[a].name.c_str(), static_cast<unsigned long long>(index), number[0],
-                  number[1], tolerance.absolute + tolerance.relative * std::abs(number[1]),
-                  set.slack[a] != 0 ? " and what rounding may cost" : "", 100 * bad / count,
-                  problem_.arguments[a].name.c_str(), problem_.shapes[set.shape].name.c_str(),
-                  flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
-    fault = Fault{Verdict::wrong_result, text};
+  double elements = 0, wrong = 0;
+  std::size_t failed = claims.size();
+  for (std::size_t i = 0; i < compared.size() && 2 * i + 1 < done.values.size(); ++i) {
+    const auto [c, a] = compared[i];
+    if (fault && c != failed) break;
+    if (c != failed) elements = wrong = 0;
+    failed = c;
+    elements += static_cast<double>(plan.arguments[a].count);
+    wrong += static_cast<double>(done.values[2 * i]);
+    if (done.values[2 * i] == 0) {
+      if (!fault) failed = claims.size();
+      continue;
+    }
+    if (!fault)
+      fault = Fault{Verdict::wrong_result, mismatch_text(*claims[c].set, plan, a, done.values[2 * i],
+                                                         done.values[2 * i + 1], make(Act::element, c, a))};
   }
   if (fault) fault->right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
   return fault;
+}
+
+std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, std::uint64_t wrong,
+                                   std::uint64_t index, Action value) {
+  Action values[2] = {value, value};
+  values[0].seed = values[1].seed = index;
+  values[1].buffer = set.expected[a];
+  values[1].type = static_cast<std::uint32_t>(stored(problem_.arguments[a], true));
+  GpuWorker::Done looked;
+  demand(worker_->act({values[0], values[1]}, {}, reference_seconds, looked), "reading an element");
+  double number[2] = {};
+  for (std::size_t k = 0; k < 2 && k < looked.values.size(); ++k)
+    std::memcpy(&number[k], &looked.values[k], sizeof(double));
+  const Tolerance& tolerance = plan.arguments[a].tolerance;
+  const char* const name = problem_.arguments[a].name.c_str();
+  constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
+                name, static_cast<unsigned long long>(index), number[0], number[1],
+                tolerance.absolute + tolerance.relative * std::abs(number[1]),
+                set.slack[a] != 0 ? " and what rounding may cost" : "",
+                100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
+                problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],
+                static_cast<unsigned long long>(set.seed));
+  return text;
+}
+
+ShapePlan Referee::default_plan(std::size_t shape) const {
+  const Candidate first{std::make_shared<const Kernel>(problem_.kernel), problem_.kernel.space.default_config()};
+  return plan_shape(problem_, first, shape);
 }
 
 }  // namespace kernelsearch::detail::gpu

@@ -43,8 +43,13 @@ class Referee {
     std::uint64_t offset = 0;
     std::uint32_t lent = 0;  ///< a number of `lend`; 0: in shared memory
   };
-  /// What is wrong with the outputs at these places (per argument).
-  [[nodiscard]] std::optional<Fault> compare(const SolvedSet& set, const std::vector<Place>& places);
+  /// Outputs of a call on `set`, at these places (per argument).
+  struct Claim {
+    std::shared_ptr<const SolvedSet> set;
+    std::vector<Place> places;
+  };
+  /// The first claim that is wrong, with what is wrong with it; all are of one shape.
+  [[nodiscard]] std::optional<Fault> compare(const std::vector<Claim>& claims);
 
   /// Takes a candidate's buffer on loan; 0 where the devices or drivers cannot share memory between
   /// processes.
@@ -66,6 +71,10 @@ class Referee {
   void drop(const SolvedSet& set);
   void run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
            const std::vector<std::uint32_t>& outputs);
+  [[nodiscard]] ShapePlan default_plan(std::size_t shape) const;
+  /// Says of output `a` how many elements are wrong and what stands at the first; `value` reads one of its elements.
+  std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, std::uint64_t wrong,
+                            std::uint64_t index, Action value);
   [[nodiscard]] ElementType stored(const Argument& argument, bool wide) const noexcept;
 
   const Problem& problem_;
@@ -86,7 +95,7 @@ class Referee {
   std::map<std::pair<std::size_t, int>, std::vector<Set>> pool_;
   std::map<std::size_t, double> cost_;
   std::vector<Set> last_checked_;
-  std::uint64_t turn_ = 0;
+  std::map<std::size_t, std::uint64_t> turns_;  ///< candidates checked on each shape
   Rng rng_{secret_seed()};
 };
 

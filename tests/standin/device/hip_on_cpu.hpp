@@ -27,7 +27,7 @@
 // Blocks run one after another, so that one object serves all. `extern __shared__` is rewritten by the
 // stand-in.
 #define __shared__ static
-#define HIP_DYNAMIC_SHARED(type, name) extern type name[] __asm__("kernelsearch_standin_dynamic_shared");
+#define HIP_DYNAMIC_SHARED(type, name) type(&name)[] = ::kernelsearch_standin::DynamicShared();
 
 __asm__(
     ".pushsection .bss\n.balign 1024\n.hidden kernelsearch_standin_dynamic_shared\n"
@@ -42,6 +42,17 @@ extern "C" __attribute__((visibility("hidden"))) unsigned char kernelsearch_stan
 /// For the runtime, which fills the memory before a launch.
 extern "C" __attribute__((visibility("default"), used)) void* const kernelsearch_standin_dynamic;
 void* const kernelsearch_standin_dynamic = kernelsearch_standin_dynamic_shared;
+
+namespace kernelsearch_standin {
+/// What `extern __shared__ T name[]` refers to. Not a declaration with the symbol's name, which g++ forgets
+/// in templates.
+struct DynamicShared {
+  template <class T>
+  operator T&() const {
+    return *reinterpret_cast<T*>(kernelsearch_standin_dynamic_shared);
+  }
+};
+}  // namespace kernelsearch_standin
 
 #define threadIdx (kernelsearch_standin_state->thread)
 #define blockIdx (kernelsearch_standin_state->block)

@@ -3,7 +3,7 @@
 #pragma once
 
 // Mathematical functions, bit operations and conversions. The C library's functions are declared as its own
-// header does, and overloads are templates, so that a kernel may include <cmath> all the same.
+// header does.
 
 namespace kernelsearch_standin {
 

@@ -2,7 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Vector types, dim3 and the 16-bit floating types with their conversions.
+// The integer types that hipRTC declares (as long long, whatever the host calls them), vector types, dim3 and
+// the 16-bit floating types with their conversions.
+
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned uint32_t;
+typedef unsigned long long uint64_t;
+typedef decltype(sizeof 0) size_t;
 
 #define KERNELSEARCH_STANDIN_VECTORS(name, type)                      \
   struct alignas(2 * sizeof(type)) name##2 {                          \

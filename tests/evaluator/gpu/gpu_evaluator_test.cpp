@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+
+#include "evaluator/gpu/support.hpp"
+#include "kernelsearch/core/error.hpp"
+
+using namespace gpu_test;
+
+namespace {
+
+// `scale` with this as its body after i is known.
+std::string scale(const std::string& body, const std::string& before = {}) {
+  return before +
+         "extern \"C\" __global__ void scale(int n, const float* x, float* y) {\n"
+         "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+         body + "\n}\n";
+}
+
+const std::string right = "  if (i < n) y[i] = 3 * x[i] + 1;";
+
+}  // namespace
+
+TEST_CASE("GpuEvaluator: a right kernel is ok, measured, and described") {
+  Judge judge;
+  const auto e = judge.own();
+  REQUIRE_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  CHECK(e.progress == 1.0);
+  REQUIRE(e.measurement.shapes.size() == 1);
+  CHECK(e.measurement.shapes[0].shape == "large");
+  CHECK(e.measurement.shapes[0].samples.size() >= 6);
+  CHECK(e.measurement.seconds > 0);
+  CHECK(!e.measurement.speedup);
+  for (const char* feature : {"registers", "shared_bytes", "local_bytes", "blocks_per_multiprocessor",
+                              "occupancy", "nondeterministic", "image_bytes"})
+    CHECK_MESSAGE(e.features.find(feature), feature);
+  CHECK(e.features.find("registers") == 32.0);
+  CHECK(e.features.find("blocks_per_multiprocessor") == 16.0);
+  CHECK(e.features.find("occupancy") == 1.0);
+  CHECK(e.features.find("nondeterministic") == 0.0);
+  CHECK(contains(e.provenance, "hipRTC"));
+  CHECK(judge.evaluator.busy_seconds() > 0);
+  CHECK(judge.evaluator.lanes() == 1);
+  CHECK(contains(judge.evaluator.device_id(), "Stand-in of a GPU"));
+  CHECK(contains(judge.evaluator.toolchain_id(), "hipRTC"));
+}
+
+TEST_CASE(
+    "GpuEvaluator: every failure has its verdict, and the next candidate is judged as if nothing had been") {
+  GpuOptions options = quick();
+  options.limits.call = 0.3;
+  Judge judge({}, options);
+  const struct {
+    const char* name;
+    std::string code;
+    Verdict verdict;
+    std::vector<std::string> words;
+  } kernels[] = {
+      {"does not compile",
+       scale("  y[i] = undeclared;\n"),
+       Verdict::build_failed,
+       {"device:3", "undeclared"}},
+      {"has no such function",
+       "extern \"C\" __global__ void scala(int) {}\n",
+       Verdict::build_failed,
+       {"scale"}},
+      {"leaves its memory",
+       scale("  if (i < n) y[i + (1 << 28)] = x[i];"),
+       Verdict::crashed,
+       {"illegal memory access"}},
+      {"asserts", scale("  assert(n < 0);" + right), Verdict::crashed, {"assert"}},
+      {"traps", scale("  if (i == 5) __trap();" + right), Verdict::crashed, {"719"}},
+      {"never ends",
+       scale("  while (*(volatile const float*)x < 100) {}" + right),
+       Verdict::timed_out,
+       {"did not finish"}},
+      {"ends its process",
+       scale("  _exit(3);", "extern \"C\" void _exit(int);\n"),
+       Verdict::crashed,
+       {"its process ended"}},
+      {"kills its process",
+       scale("  raise(9);", "extern \"C\" int raise(int);\n"),
+       Verdict::crashed,
+       {"process ended"}},
+      {"is wrong",
+       scale("  if (i < n) y[i] = 3 * x[i] + (i % 4 == 2 ? 2 : 1);"),
+       Verdict::wrong_result,
+       {"y[2] is ", "expected ", "within ", "24.3", "% of y wrong", "shape small", "declared inputs",
+        "seed 0x"}},
+      {"does nothing", scale(""), Verdict::wrong_result, {"37 elements of y unwritten", "shape small"}},
+      {"is wrong where it is large",
+       scale("  if (i < n) y[i] = 3 * x[i] + (i == 999 ? 2 : 1);"),
+       Verdict::wrong_result,
+       {"y[999]", "shape large"}},
+      {"writes behind",
+       scale(right + "  if (i == n) y[n] = 0;"),
+       Verdict::cheated,
+       {"outside of its array y"}},
+      {"writes before",
+       scale(right + "  if (i == 0) y[-1] = 0;"),
+       Verdict::cheated,
+       {"outside of its array y"}},
+      {"writes behind its input",
+       scale(right + "  if (i == 0) ((float*)x)[n] = 0;"),
+       Verdict::cheated,
+       {"outside of its array x"}},
+      {"changes its input",
+       scale(right + "  if (i == 3) ((float*)x)[3] = 7;"),
+       Verdict::cheated,
+       {"changed its input x"}},
+  };
+  for (const auto& kernel : kernels) {
+    CAPTURE(kernel.name);
+    const Evaluation e = judge.code(kernel.code);
+    CAPTURE(e.reason);
+    CHECK_MESSAGE(e.verdict == kernel.verdict, to_string(e.verdict));
+    for (const std::string& word : kernel.words) CHECK_MESSAGE(contains(e.reason, word), word);
+    CHECK(e.progress < 1.0);
+    CHECK(e.measurement.shapes.empty());
+    const Evaluation next = judge.own();
+    CHECK_MESSAGE(next.verdict == Verdict::ok, next.reason);
+  }
+}
+
+TEST_CASE("GpuEvaluator: a share of right elements is progress") {
+  Judge judge;
+  const auto e = judge.code(scale("  if (i < n) y[i] = 3 * x[i] + (i % 4 == 2 ? 2 : 1);"));
+  CHECK(e.progress == doctest::Approx(0.5 + 0.25 * 28 / 37));
+  const auto half = judge.code(scale("  if (i < n && i % 2 == 0) y[i] = 3 * x[i] + 1;"));
+  CHECK(half.progress == doctest::Approx(0.5 + 0.25 * 19 / 37));
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/wire.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "evaluator/gpu/protocol.hpp"
+#include "kernelsearch/core/rng.hpp"
+
+using namespace kernelsearch;
+using namespace kernelsearch::detail::gpu;
+
+TEST_CASE("wire: what was written is read") {
+  Action action;
+  action.kind = Act::compare;
+  action.buffer = 17;
+  action.seed = 0xfedcba9876543210u;
+  action.top = -0.5;
+  const std::vector<std::byte> bytes = Writer()
+                                           .put(Op::act)
+                                           .put(std::vector<Action>{action, {}})
+                                           .put(std::string("a\0b", 3))
+                                           .put(std::vector<std::string>{"", "one", "two"})
+                                           .put(std::vector<double>{})
+                                           .put(3.25)
+                                           .bytes();
+  Reader in(bytes);
+  CHECK(in.take<Op>() == Op::act);
+  const auto actions = in.take_vector<Action>();
+  REQUIRE(actions.size() == 2);
+  CHECK(actions[0].kind == Act::compare);
+  CHECK(actions[0].buffer == 17);
+  CHECK(actions[0].seed == 0xfedcba9876543210u);
+  CHECK(actions[0].top == -0.5);
+  CHECK(in.take_text() == std::string("a\0b", 3));
+  CHECK(in.take_texts() == std::vector<std::string>{"", "one", "two"});
+  CHECK(in.take_vector<double>().empty());
+  CHECK(in.take<double>() == 3.25);
+  CHECK(in.ok());
+  (void)in.take<char>();
+  CHECK(!in.ok());
+}
+
+TEST_CASE("wire: of every shortened message something is missed, and nothing beyond its end is read") {
+  const std::vector<std::byte> whole = Writer()
+                                           .put(std::uint32_t{5})
+                                           .put(std::string("kernel"))
+                                           .put(std::vector<std::string>{"x", "yz"})
+                                           .put(std::vector<std::uint64_t>{1, 2, 3})
+                                           .bytes();
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    Reader in(cut);
+    (void)in.take<std::uint32_t>();
+    (void)in.take_text();
+    (void)in.take_texts();
+    (void)in.take_vector<std::uint64_t>();
+    CHECK(in.ok() == (size == whole.size()));
+  }
+}
+
+TEST_CASE("wire: random bytes are read as something or nothing, never as more than there are") {
+  Rng rng(7);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(rng.below(96)));
+    for (std::byte& byte : bytes) {
+      // Small numbers more often, so that lengths are sometimes right.
+      const std::uint64_t r = rng();
+      byte = static_cast<std::byte>(r % 3 == 0 ? r >> 8 : r % 3 == 1 ? 0 : (r >> 8) % 9);
+    }
+    Reader in(bytes);
+    for (int step = 0; step < 12; ++step) switch (rng.below(6)) {
+        case 0:
+          (void)in.take<std::uint32_t>();
+          break;
+        case 1:
+          CHECK(in.take_vector<std::byte>().size() <= bytes.size());
+          break;
+        case 2:
+          CHECK(in.take_vector<Action>().size() * sizeof(Action) <= bytes.size());
+          break;
+        case 3:
+          CHECK(in.take_text().size() <= bytes.size());
+          break;
+        case 4:
+          CHECK(in.take_texts().size() <= bytes.size() + 1);
+          break;
+        default:
+          (void)in.take<std::array<double, 5>>();
+      }
+  }
+}
+
+TEST_CASE("wire: a length that would overflow is refused") {
+  const std::vector<std::byte> bytes = Writer().put(~std::uint64_t{0} / 8 + 2).put(std::uint64_t{0}).bytes();
+  Reader in(bytes);
+  CHECK(in.take_vector<std::uint64_t>().empty());
+  CHECK(!in.ok());
+}
