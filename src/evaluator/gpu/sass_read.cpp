@@ -39,9 +39,11 @@ fs::path find_disassembler(const SassOptions& options) {
   if (!options.program.empty()) {
     if (const auto found = find_tool("", nullptr, options.program, {})) return *found;
   } else {
-    // nvdisasm first: cuobjdump needs it beside itself.
+    // nvdisasm first: cuobjdump needs it beside itself. A wish for the other one comes before both.
+    if (const char* wish = std::getenv("KERNELSEARCH_CUOBJDUMP"); wish != nullptr && *wish != '\0')
+      if (const auto found = find_tool("cuobjdump", nullptr, wish, {})) return *found;
     if (const auto found = find_tool("nvdisasm", "KERNELSEARCH_NVDISASM", {}, triton)) return *found;
-    if (const auto found = find_tool("cuobjdump", "KERNELSEARCH_CUOBJDUMP", {}, triton)) return *found;
+    if (const auto found = find_tool("cuobjdump", nullptr, {}, triton)) return *found;
   }
   detail::raise<ConfigError>(
       "there is no disassembler for NVIDIA's machine code",
