@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <initializer_list>
 #include <map>
 
@@ -58,15 +59,13 @@ std::size_t work_of(const SassCounts& counts) {
 
 std::optional<std::size_t> hottest(const std::vector<SassLoop>& loops) {
   std::optional<std::size_t> best;
-  std::size_t most = 0;
+  double most = 0;
   for (std::size_t i = 0; i < loops.size(); ++i) {
-    const std::size_t work = work_of(loops[i].counts);
-    if (work == 0) continue;
-    if (best &&
-        (loops[i].depth < loops[*best].depth || (loops[i].depth == loops[*best].depth && work <= most)))
-      continue;
+    const double heat = static_cast<double>(work_of(loops[i].own)) *
+                        std::pow(10.0, static_cast<double>(std::min<std::size_t>(loops[i].depth, 20)));
+    if (heat <= most) continue;
     best = i;
-    most = work;
+    most = heat;
   }
   return best;
 }
@@ -148,6 +147,8 @@ class Reader {
       line.flow = conditional ? Flow::either : Flow::end;
       return;
     }
+    // Threads of a warp that must do something one after another, such as starting a copy: no loop of theirs.
+    if (line.opcode == "BRA.U.ANY") return;
     const bool call = root == "CALL";
     if (!call && root != "BRA" && root != "JMP") return;
     // `BRA P1, there` and `BRA.DIV UR4, there` have their condition among the operands.

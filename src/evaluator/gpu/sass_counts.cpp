@@ -45,6 +45,10 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return is_one_of(root, {"LDSM", "STSM"});
     case SassSignature::barrier:
       return root == "BAR";
+    case SassSignature::dependent_launch:
+      return root == "ACQBULK" || root == "PREEXIT";
+    case SassSignature::register_reallocation:
+      return root == "USETMAXREG";
   }
   return false;
 }

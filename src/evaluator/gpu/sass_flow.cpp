@@ -130,7 +130,8 @@ std::vector<SassLoop> natural_loops(const std::vector<SassLine>& lines) {
   for (const std::size_t b : order)
     for (const std::size_t to : graph.next[b])
       if (dominates(place[to], place[b])) ends[to].push_back(b);
-  std::vector<std::size_t> depth(graph.size(), 0), heads;
+  std::vector<std::size_t> depth(graph.size(), 0), heads, sizes;
+  std::vector<std::size_t> innermost(graph.size(), none);  // by block: the smallest loop that it is in
   for (const auto& [head, from] : ends) {
     if (loops.size() == most_loops) break;
     std::vector<bool> inside(graph.size(), false);
@@ -145,25 +146,31 @@ std::vector<SassLoop> natural_loops(const std::vector<SassLine>& lines) {
     }
     SassLoop loop;
     loop.begin = lines[graph.first[head]].address;
-    std::size_t instructions = 0;
+    std::size_t blocks = 0, instructions = 0;
     for (std::size_t b = 0; b < graph.size(); ++b) {
       if (!inside[b]) continue;
-      ++depth[b];
-      for (std::size_t i = graph.first[b]; i < graph.first[b + 1]; ++i) {
+      ++blocks;
+      for (std::size_t i = graph.first[b]; i < graph.first[b + 1]; ++i, ++instructions) {
         loop.counts.add(lines[i].opcode);
         loop.end = std::max(loop.end, lines[i].address);
-        ++instructions;
       }
     }
     // The branch to itself behind a kernel's end keeps runaway threads; it is no loop of the program.
-    if (instructions == 1) {
-      --depth[head];
-      continue;
+    if (instructions == 1) continue;
+    for (std::size_t b = 0; b < graph.size(); ++b) {
+      if (!inside[b]) continue;
+      ++depth[b];
+      if (innermost[b] == none || blocks < sizes[innermost[b]]) innermost[b] = loops.size();
     }
     loops.push_back(std::move(loop));
     heads.push_back(head);
+    sizes.push_back(blocks);
   }
   for (std::size_t i = 0; i < loops.size(); ++i) loops[i].depth = depth[heads[i]];
+  for (std::size_t b = 0; b < graph.size(); ++b)
+    if (innermost[b] != none)
+      for (std::size_t i = graph.first[b]; i < graph.first[b + 1]; ++i)
+        loops[innermost[b]].own.add(lines[i].opcode);
   return loops;
 }
 

@@ -22,6 +22,7 @@ struct SassLoop {
   std::uint64_t end = 0;    ///< of its last instruction
   std::size_t depth = 1;    ///< 1: in no other loop
   SassCounts counts;        ///< inner loops included
+  SassCounts own;           ///< those in no inner loop
 };
 
 /// One kernel, or a function that it calls, in machine code.
@@ -36,8 +37,9 @@ struct SassFunction {
 };
 
 /// The functions in the output of `cuobjdump -sass` or `nvdisasm -c`. The hot loop is the one that presumably
-/// runs most: of those that do some work (arithmetic, memory; not just wait) the deepest, of equals the one
-/// with more of it, an instruction of the tensor cores counting for 32. Any text can be parsed.
+/// runs most, as compilers guess it: the work of its own (arithmetic and memory, not waiting), ten times as
+/// much with each level of nesting, an instruction of the tensor cores counting for 32. Branches that only
+/// gather the threads of a warp (BRA.U.ANY) make no loop. Any text can be parsed.
 [[nodiscard]] std::vector<SassFunction> parse_sass(std::string_view text);
 
 /// How machine code is made readable.

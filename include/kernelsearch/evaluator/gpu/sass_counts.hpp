@@ -14,23 +14,25 @@ namespace kernelsearch {
 /// What instructions of NVIDIA's machine code give away: by their opcodes as real dumps show them, not by the
 /// names that PTX has for them.
 enum class SassSignature : std::uint8_t {
-  tensor_core,     ///< HMMA, IMMA, DMMA, BMMA, QMMA, OMMA; HGMMA, IGMMA, QGMMA, BGMMA (Hopper); UTC*MMA
-                   ///< (Blackwell)
-  cp_async,        ///< LDGSTS
-  tma,             ///< UTMALDG, UTMASTG, UTMAREDG, UBLKCP, UBLKRED
-  mbarrier,        ///< SYNCS
-  warpgroup_wait,  ///< WARPGROUP.DEPBAR
-  vector_access,   ///< LDG of 128 bits or more
-  spills,          ///< LDL, STL: local memory, which arrays indexed at run time use as well
-  shuffle,         ///< SHFL
-  atomics,         ///< ATOM, ATOMG, ATOMS, RED, REDG
-  ldmatrix,        ///< LDSM, STSM
-  barrier,         ///< BAR
+  tensor_core,       ///< HMMA, IMMA, DMMA, BMMA, QMMA, OMMA; HGMMA, IGMMA, QGMMA, BGMMA (Hopper); UTC*MMA
+                     ///< (Blackwell)
+  cp_async,          ///< LDGSTS
+  tma,               ///< UTMALDG, UTMASTG, UTMAREDG, UBLKCP, UBLKRED
+  mbarrier,          ///< SYNCS
+  warpgroup_wait,    ///< WARPGROUP.DEPBAR
+  vector_access,     ///< LDG of 128 bits or more
+  spills,            ///< LDL, STL: local memory, which arrays indexed at run time use as well
+  shuffle,           ///< SHFL
+  atomics,           ///< ATOM, ATOMG, ATOMS, RED, REDG
+  ldmatrix,          ///< LDSM, STSM
+  barrier,           ///< BAR
+  dependent_launch,  ///< ACQBULK, PREEXIT: programmatic dependent launch
+  register_reallocation,  ///< USETMAXREG: setmaxnreg
 };
 
-inline constexpr std::array<std::string_view, 11> sass_signature_names{
-    "tensor_core", "cp_async", "tma",     "mbarrier", "warpgroup_wait", "vector_access",
-    "spills",      "shuffle",  "atomics", "ldmatrix", "barrier"};
+inline constexpr std::array<std::string_view, 13> sass_signature_names{
+    "tensor_core", "cp_async", "tma",      "mbarrier", "warpgroup_wait",   "vector_access",        "spills",
+    "shuffle",     "atomics",  "ldmatrix", "barrier",  "dependent_launch", "register_reallocation"};
 
 [[nodiscard]] constexpr std::string_view to_string(SassSignature signature) noexcept {
   return sass_signature_names[static_cast<std::size_t>(signature)];
