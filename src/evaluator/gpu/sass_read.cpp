@@ -33,28 +33,26 @@ std::vector<fs::path> triton_folders() {
   return folders;
 }
 
-fs::path find_disassembler(const SassOptions& options) {
-  const auto triton = triton_folders();
-  using detail::gpu::find_tool;
-  if (!options.program.empty()) {
-    if (const auto found = find_tool("", nullptr, options.program, {})) return *found;
-  } else {
-    // nvdisasm first: cuobjdump needs it beside itself. A wish for the other one comes before both.
-    if (const char* wish = std::getenv("KERNELSEARCH_CUOBJDUMP"); wish != nullptr && *wish != '\0')
-      if (const auto found = find_tool("cuobjdump", nullptr, wish, {})) return *found;
-    if (const auto found = find_tool("nvdisasm", "KERNELSEARCH_NVDISASM", {}, triton)) return *found;
-    if (const auto found = find_tool("cuobjdump", nullptr, {}, triton)) return *found;
-  }
-  detail::raise<ConfigError>(
-      "there is no disassembler for NVIDIA's machine code",
-      options.program.empty() ? "nvdisasm, cuobjdump" : options.program.string(),
-      "install the CUDA toolkit or Triton, or set KERNELSEARCH_NVDISASM to the program");
-}
-
 }  // namespace
 
+std::optional<fs::path> detail::gpu::find_disassembler(const fs::path& given) {
+  if (!given.empty()) return find_tool("", nullptr, given, {});
+  // nvdisasm first: cuobjdump needs it beside itself. A wish for the other one comes before both.
+  if (const char* wish = std::getenv("KERNELSEARCH_CUOBJDUMP"); wish != nullptr && *wish != '\0')
+    return find_tool("", nullptr, wish, {});
+  const auto triton = triton_folders();
+  if (auto found = find_tool("nvdisasm", "KERNELSEARCH_NVDISASM", {}, triton)) return found;
+  return find_tool("cuobjdump", nullptr, {}, triton);
+}
+
 std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const SassOptions& options) {
-  const fs::path program = find_disassembler(options);
+  const auto found = detail::gpu::find_disassembler(options.program);
+  if (!found)
+    detail::raise<ConfigError>(
+        "there is no disassembler for NVIDIA's machine code",
+        options.program.empty() ? "nvdisasm, cuobjdump" : options.program.string(),
+        "install the CUDA toolkit or Triton, or set KERNELSEARCH_NVDISASM to the program");
+  const fs::path& program = *found;
   const detail::gpu::ScratchFolder scratch;
   const fs::path file = scratch.path() / "image.cubin";
   std::ofstream(file, std::ios::binary)

@@ -18,6 +18,9 @@ namespace kernelsearch::detail::gpu {
                                                              const std::filesystem::path& given,
                                                              const std::vector<std::filesystem::path>& more);
 
+/// nvdisasm or cuobjdump; nothing where neither is anywhere.
+[[nodiscard]] std::optional<std::filesystem::path> find_disassembler(const std::filesystem::path& given);
+
 /// Runs a tool to its end or its time limit, with the variables that drivers need; what does not fit into
 /// 64 MiB of output counts as endless.
 [[nodiscard]] Finished run_tool(const std::vector<std::string>& argv, double seconds);
