@@ -48,9 +48,11 @@ Config config_from(const Space& space, const json& settings, const std::string& 
 
 Candidate best_of_runs(const Problem& problem, const std::string& store_option) {
   const RunStore store = open_existing_store(store_option);
+  // `tune` keeps runs of cold and warm caches apart; the newest of both is meant.
   const std::string digest = problem_digest(problem);
+  const std::string cold = sha256(digest + "\ncold"), warm = sha256(digest + "\nwarm");
   for (const RunRow& row : store.runs()) {
-    if (row.info.problem_digest != digest) continue;
+    if (row.info.problem_digest != cold && row.info.problem_digest != warm) continue;
     const auto best = store.best_trial(row.id);
     if (!best || !best->candidate) continue;
     const auto stored = store.kernel(best->candidate->kernel);
