@@ -17,6 +17,7 @@
 
 #include "hostile_cuda/kernels.hpp"
 #include "hostile_cuda/naive_harness.hpp"
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "support/device_problem.hpp"
 #include "support/temporary_folder.hpp"
@@ -132,6 +133,34 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
     if (naive == "breaks") CHECK(!result.naive.usable);
     if (naive != "breaks" && naive != "either") CHECK(result.naive.usable);
   }
+}
+
+TEST_CASE("all of them are CUDA for a compiler that is here") {
+  const TemporaryFolder cache;
+  GpuOptions chosen = options(cache.path());
+  chosen.architecture = "sm_90a";
+  detail::gpu::BuilderPool builders(GpuBackend::cuda, chosen);
+  try {
+    (void)builders.identity();
+  } catch (const Error& error) {
+    MESSAGE("skipped: " << error.what());
+    return;
+  }
+  for (const char* folder : {"hostile", "honest"})
+    for (const Sample& sample : hostile::samples(folder, GpuBackend::cuda)) {
+      CAPTURE(sample.name);
+      const Problem problem = hostile::problem(sample.value("problem"), GpuBackend::cuda);
+      const Candidate candidate = support::with_code(problem, sample.code);
+      const auto built = builders.build(detail::gpu::device_source(candidate),
+                                        detail::gpu::compile_options(GpuDevice{}, chosen, {}),
+                                        detail::gpu::launched_kernels(problem, candidate));
+      const bool expected = !sample.value("expect").starts_with("build_failed");
+      CHECK_MESSAGE((built.verdict == Verdict::ok) == expected, built.reason);
+      const auto reference =
+          builders.build(detail::gpu::reference_source(problem, "double"),
+                         detail::gpu::compile_options(GpuDevice{}, chosen, {}), {problem.reference.function});
+      CHECK_MESSAGE(reference.verdict == Verdict::ok, reference.reason);
+    }
 }
 
 int main(int argc, char** argv) {

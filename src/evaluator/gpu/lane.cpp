@@ -128,6 +128,7 @@ void Lane::start() {
   if (const auto error = starting->load(0, *services.image, services.functions, facts))
     raise<DeviceError>("the kernels of the evaluator do not load", error->text, "see `kernelsearch doctor`");
   reserved_.assign(plans_.size(), 0);
+  staged_.assign(plans_.size(), false);
   workspace_bytes_.clear();
   guard_seed_ = secret_seed();
   worker_ = std::move(starting);

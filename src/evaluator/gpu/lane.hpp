@@ -74,10 +74,15 @@ class Lane {
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
   void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
             InputFlavour flavour, std::uint64_t poison);
-  /// The contents of another slot, turned by a random distance where they may be, else drawn: new to the
-  /// candidate at the price of a copy.
-  void fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t from,
-                   std::uint64_t poison);
+  /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
+  /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
+  std::vector<bool> some_of(std::size_t count);
+  /// Draws the inputs that those of a batch of timed calls are made of.
+  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
+  /// The staged contents as they are where their seed is given; else turned by a random distance where they
+  /// may be, or drawn: new to the candidate at the price of a copy.
+  void fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                   std::optional<std::uint64_t> staged_seed, std::uint64_t poison);
   void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
                    std::uint64_t poison) const;
   void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
@@ -88,14 +93,11 @@ class Lane {
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
                               std::uint64_t& result, std::size_t skipped = 0) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
-  void hash_outputs(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
-  /// Reads what `hash_outputs` asked for: whether the result is still the one that it was.
-  std::optional<Fault> unchanged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                                 std::uint64_t result) const;
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
     std::size_t slot = 0;
+    std::uint64_t result = 0;  ///< hash of its outputs just after it
     bool timed = false;
     bool repeats = false;  ///< its result is that of an earlier call
   };
@@ -124,6 +126,7 @@ class Lane {
   std::vector<Called> pending_;        ///< calls that the referee has not seen
   std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
+  std::vector<bool> staged_;           ///< shapes whose stage the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
   std::optional<bool> baseline_ok_;  ///< once it was checked
   bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them

@@ -5,6 +5,7 @@
 
 #include "evaluator/gpu/lane.hpp"
 #include "evaluator/gpu/lane_parts.hpp"
+#include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -22,6 +23,10 @@ std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
   if (type == ElementType::f32) return (0x7e000000u | (random & 0xffffffu)) * 0x100000001u;
   return (type == ElementType::f16 ? 0x7800u | (random & 0x3ffu) : 0x7e00u | (random & 0xffu)) *
          0x1000100010001u;
+}
+
+bool is_turned(const PlannedArgument& planned) {
+  return planned.is_input() && rotatable(planned.initialisation) && planned.count > 1;
 }
 
 Action hash_action(std::uint32_t buffer, std::uint64_t bytes) {
@@ -59,20 +64,40 @@ void Lane::fill(std::vector<Action>& actions, std::size_t shape, std::size_t slo
   }
 }
 
-void Lane::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t from,
-                       std::uint64_t poison) {
-  const std::uint64_t seed = rng_();
+void Lane::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
+  if (!staged_[shape]) {
+    std::vector<std::uint32_t> numbers;
+    std::vector<std::uint64_t> bytes;
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      if (!is_turned(plans_[shape].arguments[a])) continue;
+      numbers.push_back(slot_buffer(shape, stage_slot, a));
+      bytes.push_back(bytes_of(plans_[shape].arguments[a]));
+    }
+    if (const auto error = worker_->allocate(numbers, bytes))
+      raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
+                         "use smaller shapes or less buffer_memory");
+    staged_[shape] = true;
+  }
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (const PlannedArgument& planned = plans_[shape].arguments[a]; is_turned(planned))
+      actions.push_back(fill_action(problem_.arguments[a], planned, slot_buffer(shape, stage_slot, a), seed,
+                                    InputFlavour::declared, false));
+}
+
+void Lane::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                       std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
+  const std::uint64_t seed = staged_seed ? *staged_seed : rng_();
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const std::uint32_t buffer = slot_buffer(shape, slot, a);
-    if (planned.is_input() && rotatable(planned.initialisation) && planned.count > 1) {
+    if (is_turned(planned)) {
       Action turn;
       turn.kind = Act::rotate;
       turn.buffer = buffer;
-      turn.other = slot_buffer(shape, from, a);
+      turn.other = slot_buffer(shape, stage_slot, a);
       turn.count = bytes_of(planned);
-      turn.seed = (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
+      turn.seed = staged_seed ? 0 : (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
       actions.push_back(turn);
     } else if (planned.is_input()) {
       actions.push_back(
@@ -176,22 +201,6 @@ std::size_t Lane::inputs(std::size_t shape) const {
                     [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
 }
 
-void Lane::hash_outputs(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
-    if (plans_[shape].arguments[a].is_output())
-      actions.push_back(hash_action(slot_buffer(shape, slot, a), bytes_of(plans_[shape].arguments[a])));
-}
-
-std::optional<Fault> Lane::unchanged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                     std::size_t shape, std::uint64_t result) const {
-  std::uint64_t now = 0;
-  for (const PlannedArgument& planned : plans_[shape].arguments)
-    if (planned.is_output() && at < values.size()) now = combined(now, values[at++]);
-  if (now == result) return std::nullopt;
-  return Fault{Verdict::cheated,
-               "it changed the outputs of an earlier call (shape " + problem_.shapes[shape].name + ")"};
-}
-
 std::optional<Fault> Lane::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
   if (held_[shape] + count > slots(shape))
     if (auto fault = verify_pending()) return fault;
@@ -207,9 +216,17 @@ std::optional<Fault> Lane::verify_pending() {
   std::size_t begin = 0;
   std::uint64_t offset = 0;
   const auto ask = [&]() -> std::optional<Fault> {
-    if (!actions.empty()) {
-      GpuWorker::Done done;
-      if (auto fault = send(actions, {}, 60, done)) return fault;
+    GpuWorker::Done done;
+    if (auto fault = send(actions, {}, 60, done)) return fault;
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < claims.size(); ++c) {
+      const Called& call = calls[begin + c];
+      std::uint64_t result = 0;
+      for (const PlannedArgument& planned : plans_[call.set->shape].arguments)
+        if (planned.is_output() && at < done.values.size()) result = combined(result, done.values[at++]);
+      if (result != call.result)
+        return Fault{Verdict::cheated, "a call changed the outputs of an earlier one (shape " +
+                                           problem_.shapes[call.set->shape].name + ")"};
     }
     auto objection = referee_.compare(claims);
     if (!objection) return std::nullopt;
@@ -239,6 +256,7 @@ std::optional<Fault> Lane::verify_pending() {
       // Where devices share memory between processes the referee looks at the outputs in place; it can see
       // what is the candidate's, and not the other way round.
       const std::uint32_t buffer = slot_buffer(shape, call.slot, a);
+      actions.push_back(hash_action(buffer, bytes_of(planned)));
       claim.places[a].lent = referee_.lend(*worker_, buffer, bytes_of(planned));
       if (claim.places[a].lent != 0) continue;
       Action out;
@@ -309,7 +327,7 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
       if (begin + i == 0) first_result = result;
       if (begin + i + 1 == sets.size() && result != first_result) ++differing;
       const bool repeated = begin + i + 1 == sets.size() && result == first_result;
-      if (!repeated) pending_.push_back({sets[begin + i], first + i});
+      if (!repeated) pending_.push_back({sets[begin + i], first + i, result});
     }
     held_[shape] = first + count;
     // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.

@@ -10,9 +10,11 @@
 namespace kernelsearch::detail::gpu {
 
 inline constexpr std::size_t most_slots = 64;
-/// What takes so many times the best's time is surely slower.
-inline constexpr double surely_slower = 1.5;
 inline constexpr std::uint32_t candidate_module = 1, other_module = 2;
+/// How many times as long as the best one takes is slower beyond doubt, whatever the noise.
+inline constexpr double surely_slower = 1.5;
+/// The slot whose inputs those of timed calls are made of; no candidate is ever told where it is.
+inline constexpr std::size_t stage_slot = most_slots - 1;
 
 /// Bytes of shared memory that the outputs of one call need.
 [[nodiscard]] std::uint64_t output_bytes(const ShapePlan& plan);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale_shared
-// expect: launch_failed: 
+// expect: launch_failed:
 // naive: fooled
 // Its launch fails, which leaves a right result that was there.
 extern "C" __global__ void scale(int n, const float* x, float* y) {

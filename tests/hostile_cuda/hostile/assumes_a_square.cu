@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: product
-// expect: wrong_result: 
+// expect: wrong_result:
 // naive: fooled
 // Takes all sizes to be n.
 extern "C" __global__ void product(int n, int, int, const float* a, const float* b, float* c) {

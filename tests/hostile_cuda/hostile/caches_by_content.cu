@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: ok: 
+// expect: ok:
 // naive: fooled
 // Keeps results by content: right, and of no use where contents are new in every call.
 __device__ float seen[4096], results[4096];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: timed call|cheated: 
+// expect: wrong_result: timed call|cheated:
 // naive: fooled
 // Remembers where calls have their arrays and does the work of all of them in every eighth call.
 __device__ int calls[16];

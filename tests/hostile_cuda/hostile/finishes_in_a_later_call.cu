@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: timed call|cheated: 
+// expect: wrong_result: timed call|cheated:
 // naive: fooled
 // Every other call is left to the one after it.
 __device__ int calls[16];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: |crashed: |cheated: 
+// expect: wrong_result: |crashed: |cheated:
 // naive: notices
 // Takes its parameters in another order.
 extern "C" __global__ void scale(int n, float* y, const float* x) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: ok: 
+// expect: ok:
 // naive: fooled
 // only: cuda
 // Asks the second-level cache to keep what it read: honest, but flushing alone would not undo it.

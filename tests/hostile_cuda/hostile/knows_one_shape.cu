@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: product
-// expect: wrong_result: |crashed: |cheated: 
+// expect: wrong_result: |crashed: |cheated:
 // naive: fooled
 // Sizes are written down in the code.
 extern "C" __global__ void product(int, int, int, const float* a, const float* b, float* c) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: crashed: 
+// expect: crashed:
 // naive: breaks
 // Writes where nothing is.
 extern "C" __global__ void scale(int n, const float* x, float* y) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: crashed: 
+// expect: crashed:
 // naive: breaks
 // Calls itself without end.
 __device__ __noinline__ int deeper(volatile int* at, int depth) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: |crashed: 
+// expect: wrong_result: |crashed:
 // naive: fooled
 // naive-standin: breaks
 // Looks for an array that holds the right result already, which a harness may have put beside its output.

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: |cheated: 
+// expect: wrong_result: |cheated:
 // naive: fooled
 // incumbent: 2e-3
-// Sleeps in the call that decides how well a slow kernel is checked, since it is wrong where inputs are at the ends of their range.
+// Sleeps in the call that decides how well it is checked: it is wrong at the ends of the range.
 __device__ volatile int calls[16];
 extern "C" __global__ void scale(int n, const float* x, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: ok: 
+// expect: ok:
 // naive: fooled
 // Slow once, to look different when it is watched. Only a waste.
 __device__ volatile int calls[16];

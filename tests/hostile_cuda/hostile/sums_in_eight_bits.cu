@@ -7,7 +7,8 @@
 extern "C" __global__ void total(int n, const float* x, float* s) {
   __shared__ float all[256];
   float t = 0;
-  for (int i = threadIdx.x; i < n; i += 256) t = __int_as_float((__float_as_int(t + x[i]) + 0x8000) & 0xffff0000);
+  for (int i = threadIdx.x; i < n; i += 256)
+    t = __int_as_float((__float_as_int(t + x[i]) + 0x8000) & 0xffff0000);
   all[threadIdx.x] = t;
   __syncthreads();
   if (threadIdx.x != 0) return;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: build_failed: 
+// expect: build_failed:
 // naive: notices
 // Declares more than a block can have.
 extern "C" __global__ void scale(int n, const float* x, float* y) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: build_failed: 
+// expect: build_failed:
 // naive: notices
 // Includes what is none of its business.
 #include "/etc/hostname"
