@@ -10,7 +10,6 @@
 namespace kernelsearch::worker {
 namespace {
 
-constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::size_t most_values = 1 << 16;
 
 double now() {
@@ -41,11 +40,11 @@ Address Device::next_value(std::size_t count) {
 void Device::guard(const gpu::Action& action, bool checking) {
   const Buffer& b = buffer(action.buffer);
   Address result = checking ? next_value() : 0;
-  const std::uint64_t end = b.base + guard_bytes + (b.bytes + 511) / 512 * 512 + guard_bytes;
+  const std::uint64_t end = b.base + guard_ + (b.bytes + 511) / 512 * 512 + guard_;
   const struct {
     Address begin;
     std::uint64_t bytes;
-  } zones[2] = {{b.base, guard_bytes}, {b.data + b.bytes, end - (b.data + b.bytes)}};
+  } zones[2] = {{b.base, guard_}, {b.data + b.bytes, end - (b.data + b.bytes)}};
   for (int i = 0; i < 2; ++i) {
     Address at = zones[i].begin;
     std::uint64_t bytes = zones[i].bytes, word = action.seed + static_cast<std::uint64_t>(i);

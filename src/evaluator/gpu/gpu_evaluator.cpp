@@ -8,6 +8,7 @@
 
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/lane.hpp"
+#include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 using detail::Fault;
 using detail::raise;
 using detail::gpu::BuilderPool;
-using detail::gpu::GpuWorker;
 using detail::gpu::Lane;
+using detail::gpu::look_at;
 
 GpuBackend backend_of(const Problem& problem) {
   if (problem.backend == "cuda") return GpuBackend::cuda;
@@ -44,17 +45,6 @@ Problem checked(Problem problem) {
   if (!problem.reference.source.empty() && !problem.reference.launch)
     raise<ConfigError>("the reference has no launch", problem.name, "give it grid and block");
   return problem;
-}
-
-GpuDevice look_at(GpuBackend backend, int ordinal, const GpuOptions& options) {
-  GpuWorker worker(detail::gpu::find_gpu_worker(options.worker), backend, GpuWorker::Role::device, ordinal,
-                   nullptr);
-  GpuDevice device;
-  if (const auto error = worker.hello(options.limits.start, device))
-    raise<DeviceError>(
-        "there is no " + std::string(to_string(backend)) + " device " + std::to_string(ordinal), error->text,
-        "see `kernelsearch doctor`");
-  return device;
 }
 
 }  // namespace
