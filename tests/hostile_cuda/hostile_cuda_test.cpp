@@ -21,13 +21,14 @@
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "support/device_problem.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/test_backend.hpp"
 
 using namespace kernelsearch;
 using hostile::Sample;
 
 namespace {
 
-GpuBackend backend = GpuBackend::cuda;
+const GpuBackend backend = support::test_backend();
 
 /// What came of a kernel.
 struct Result {
@@ -41,7 +42,7 @@ struct Result {
 GpuOptions options(const std::filesystem::path& cache) {
   GpuOptions chosen;
   chosen.cache_directory = cache;
-  chosen.include = {hostile::data() / ".." / "include"};
+  chosen.include = {support::test_data() / ".." / "include"};
   chosen.builders = 2;
   chosen.limits.call = 1;
   // Several batches, so that there is something to be gained by what an earlier one was told.
@@ -164,13 +165,6 @@ TEST_CASE("all of them are CUDA for a compiler that is here") {
 }
 
 int main(int argc, char** argv) {
-  const char* chosen = getenv("KERNELSEARCH_TEST_BACKEND");
-  if (chosen != nullptr && std::string_view(chosen) == "standin") backend = GpuBackend::hip;
-  const GpuStatus status = gpu_status(backend);
-  if (status.devices.empty() || status.compiler.empty()) {
-    std::printf("skipped: no %s device can be used here: %s %s\n", std::string(to_string(backend)).c_str(),
-                status.problem.c_str(), status.compiler_problem.c_str());
-    return 77;
-  }
+  if (support::nothing_to_test_on()) return support::skipped;
   return doctest::Context(argc, argv).run();
 }

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,18 +14,13 @@
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/test_backend.hpp"
 
 /// The kernels of tests/hostile_cuda with what their first lines say of them.
 namespace hostile {
 
 namespace fs = std::filesystem;
 using namespace kernelsearch;
-
-/// Where the tests' files are; `KERNELSEARCH_TEST_DATA` names another `tests` folder.
-inline fs::path data() {
-  const char* given = getenv("KERNELSEARCH_TEST_DATA");
-  return given != nullptr ? fs::path(given) : fs::path(KERNELSEARCH_SOURCE_DIR) / "tests";
-}
 
 inline std::string read(const fs::path& path) {
   std::ifstream file(path);
@@ -60,7 +53,7 @@ struct Sample {
 
 inline std::vector<Sample> samples(const char* folder, GpuBackend backend) {
   std::vector<Sample> all;
-  for (const auto& entry : fs::directory_iterator(data() / "hostile_cuda" / folder)) {
+  for (const auto& entry : fs::directory_iterator(support::test_data() / "hostile_cuda" / folder)) {
     Sample sample{entry.path().stem().string(), read(entry.path()), {}};
     std::istringstream lines(sample.code);
     for (std::string line; std::getline(lines, line) && line.starts_with("// ");) {
@@ -76,7 +69,7 @@ inline std::vector<Sample> samples(const char* folder, GpuBackend backend) {
 }
 
 inline Problem problem(const std::string& name, GpuBackend backend) {
-  std::string text = read(data() / "hostile_cuda" / "problems" / (name + ".json"));
+  std::string text = read(support::test_data() / "hostile_cuda" / "problems" / (name + ".json"));
   if (backend == GpuBackend::hip) text.replace(text.find("\"cuda\""), 6, "\"hip\"");
   return parse_problem(text, ".");
 }
