@@ -172,6 +172,15 @@ void Device::perform(const gpu::Action& a, const std::vector<std::uint32_t>& bin
       void* p[] = {&at, &count, &result};
       return serve(gpu::service_hash, count / 8, p);
     }
+    case Act::rotate: {
+      const Buffer& from = buffer(a.other);
+      if (seed > count || count > from.bytes || count > buffer(a.buffer).bytes)
+        throw Failure{gpu::invalid_value, "a rotation leaves its buffers"};
+      check(driver_->copy_within(at, from.data + seed, count - seed, stream_), "copying contents");
+      if (seed != 0)
+        check(driver_->copy_within(at + (count - seed), from.data, seed, stream_), "copying contents");
+      return;
+    }
     case Act::touch: {
       Address result = values_ + (most_values - 1) * sizeof(std::uint64_t);
       void* p[] = {&at, &count, &result};

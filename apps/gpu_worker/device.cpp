@@ -171,7 +171,8 @@ std::vector<std::int32_t> Device::program(std::uint32_t number, gpu::ProgramPlan
     const gpu::Function function = loaded.functions[step.function];
     int fixed = 0;  // more than 48 KiB in all must be asked for
     (void)driver_->function_attribute(&fixed, driver_->numbers.function_shared, function);
-    if (static_cast<std::uint64_t>(fixed) + step.shape.shared_bytes > 48 * 1024 && driver_->function_set != nullptr)
+    if (static_cast<std::uint64_t>(fixed) + step.shape.shared_bytes > 48 * 1024 &&
+        driver_->function_set != nullptr)
       check(driver_->function_set(function, driver_->numbers.function_max_dynamic,
                                   static_cast<int>(step.shape.shared_bytes)),
             "asking for its dynamic shared memory");

@@ -32,6 +32,14 @@ Problem checked(Problem problem) {
   if (problem.arguments.size() > 64)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
                        "device kernels may have 64");
+  if (!problem.kernel.regions.host.empty())
+    raise<ConfigError>("host regions are not run on GPUs", problem.name,
+                       "say under \"launch\" how the kernels are launched");
+  const std::string& compiler = problem.build.compiler;
+  if (!compiler.empty() && compiler != (problem.backend == "cuda" ? "nvrtc" : "hiprtc"))
+    raise<ConfigError>(
+        "device kernels are compiled at run time", compiler,
+        problem.backend == "cuda" ? "set build.compiler to nvrtc" : "set build.compiler to hiprtc");
   if (problem.launch.empty())
     raise<ConfigError>("the problem has no launch", problem.name, "say how its kernels are launched");
   if (!problem.reference.source.empty() && !problem.reference.launch)
