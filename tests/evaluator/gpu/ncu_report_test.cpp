@@ -14,7 +14,7 @@ using namespace kernelsearch;
 
 namespace {
 
-// By the documented formats; data/*.csv are what ncu really wrote.
+// Written by hand in the documented format.
 const std::string raw =
     "==PROF== Connected to process 12 (/usr/bin/worker)\n"
     "==PROF== Profiling \"first\": 0%....50%....100% - 9 passes\n"

@@ -11,7 +11,7 @@ using namespace kernelsearch;
 
 namespace {
 
-// By the documented formats; data/*.log are what the tools really wrote.
+// Written by hand in the documented format.
 const std::string memcheck =
     "========= COMPUTE-SANITIZER\n"
     "========= Invalid __global__ write of size 4 bytes\n"
