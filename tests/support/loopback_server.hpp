@@ -25,8 +25,8 @@
 #include <thread>
 #include <vector>
 
-/// An HTTP server on the loopback interface that answers as a test tells it, faults included. Written on sockets,
-/// not on the library that the client uses, so that a misreading of HTTP does not cancel out.
+/// An HTTP server on the loopback interface that answers as a test tells it, faults included. Written on
+/// sockets, not on the library that the client uses, so that a misreading of HTTP does not cancel out.
 class LoopbackServer {
  public:
   struct Request {
@@ -39,7 +39,8 @@ class LoopbackServer {
   /// The other end of one connection.
   class Peer {
    public:
-    Peer(int socket, SSL* tls, const std::atomic<bool>& ending) : socket_(socket), tls_(tls), ending_(ending) {}
+    Peer(int socket, SSL* tls, const std::atomic<bool>& ending)
+        : socket_(socket), tls_(tls), ending_(ending) {}
 
     void send(std::string_view bytes) {
       while (open_ && !bytes.empty()) {
@@ -52,11 +53,14 @@ class LoopbackServer {
     }
     /// A whole answer with its length; `headers` are lines that end in CR LF.
     void answer(int status, std::string_view body, const std::string& headers = "") {
-      send("HTTP/1.1 " + std::to_string(status) + " Said\r\nContent-Type: application/json\r\nContent-Length: " +
-           std::to_string(body.size()) + "\r\n" + headers + "\r\n" + std::string(body));
+      send("HTTP/1.1 " + std::to_string(status) +
+           " Said\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n" + headers + "\r\n" + std::string(body));
     }
     void begin_stream() {
-      send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n");
+      send(
+          "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: "
+          "chunked\r\n\r\n");
     }
     void chunk(std::string_view bytes) {
       char size[32];
@@ -90,7 +94,8 @@ class LoopbackServer {
           for (int i = 0; i < 2 && both; ++i) {
             if ((ends[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
             const ssize_t count = ::recv(ends[i].fd, bytes.data(), bytes.size(), 0);
-            both = count > 0 && ::send(ends[1 - i].fd, bytes.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL) == count;
+            both = count > 0 && ::send(ends[1 - i].fd, bytes.data(), static_cast<std::size_t>(count),
+                                       MSG_NOSIGNAL) == count;
           }
         }
       }
@@ -117,7 +122,8 @@ class LoopbackServer {
         const std::string line = head.substr(at, line_end - at);
         const std::size_t colon = line.find(": ");
         std::string name = line.substr(0, colon);
-        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
         request.headers[name] = line.substr(colon + 2);
       }
       const auto length = request.headers.find("content-length");
@@ -136,7 +142,8 @@ class LoopbackServer {
         if (ending_ || !open_) return false;
         pollfd ready{socket_, POLLIN, 0};
         if ((tls_ == nullptr || SSL_pending(tls_) == 0) && ::poll(&ready, 1, 20) == 0) continue;
-        const auto count = tls_ ? SSL_read(tls_, bytes, sizeof bytes) : ::recv(socket_, bytes, sizeof bytes, 0);
+        const auto count =
+            tls_ ? SSL_read(tls_, bytes, sizeof bytes) : ::recv(socket_, bytes, sizeof bytes, 0);
         if (count <= 0) return false;
         unread_.append(bytes, static_cast<std::size_t>(count));
         return true;
@@ -159,7 +166,8 @@ class LoopbackServer {
     sockaddr_in here = address(0);
     socklen_t size = sizeof here;
     if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&here), size) != 0 ||
-        ::listen(listener_, 128) != 0 || ::getsockname(listener_, reinterpret_cast<sockaddr*>(&here), &size) != 0)
+        ::listen(listener_, 128) != 0 ||
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&here), &size) != 0)
       throw std::runtime_error("no loopback server");
     port_ = ntohs(here.sin_port);
     acceptor_ = std::thread([this] { accept_all(); });

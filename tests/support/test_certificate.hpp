@@ -12,12 +12,14 @@
 #include <stdexcept>
 #include <string>
 
-/// A key and a certificate for `host` that signs itself, made for one test and trusted by nobody who is not told to.
+/// A key and a certificate for `host` that signs itself, made for one test and trusted by nobody who is not
+/// told to.
 class TestCertificate {
  public:
   /// `days` < 0 makes one that ended.
   explicit TestCertificate(const std::string& host, int days = 1)
-      : key_(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), &EVP_PKEY_free), certificate_(X509_new(), &X509_free) {
+      : key_(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), &EVP_PKEY_free),
+        certificate_(X509_new(), &X509_free) {
     X509* const made = certificate_.get();
     X509_set_version(made, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made), 1);
@@ -25,7 +27,8 @@ class TestCertificate {
     X509_gmtime_adj(X509_getm_notAfter(made), days * 86400L);
     X509_set_pubkey(made, key_.get());
     X509_NAME* const name = X509_get_subject_name(made);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(host.c_str()), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(host.c_str()),
+                               -1, -1, 0);
     X509_set_issuer_name(made, name);
     extend(NID_basic_constraints, "critical,CA:TRUE");
     extend(NID_subject_alt_name, "DNS:" + host);
