@@ -112,7 +112,8 @@ std::string ConfigHistory::failures_text(std::size_t most) const {
     else
       ++same->count;
   }
-  std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.count > b.count; });
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.count > b.count; });
   std::string text;
   for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i) {
     const Result& result = *kinds[i].example;

@@ -102,7 +102,8 @@ std::optional<Position> position_of(const Tunable& tunable, Value value) {
   std::optional<std::size_t> nearest;
   for (std::size_t i = 0; i < tunable.values.size(); ++i) {
     if (tunable.values[i].index() > 2) continue;
-    if (!nearest || distance(tunable, tunable.values[i], wish) < distance(tunable, tunable.values[*nearest], wish))
+    if (!nearest ||
+        distance(tunable, tunable.values[i], wish) < distance(tunable, tunable.values[*nearest], wish))
       nearest = i;
   }
   if (!nearest) return std::nullopt;

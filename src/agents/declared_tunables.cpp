@@ -25,13 +25,23 @@ bool is_macro_name(const std::string& name) {
          std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
+/// A value as it stands in JSON; a list is an order.
+Value read_value(const detail::JsonCursor& place) {
+  constexpr const char* form = "give a value of the tunable";
+  if (place.kind() != detail::JsonNode::Kind::array) return place.value(form);
+  Permutation order;
+  for (const detail::JsonCursor& item : place.items(form)) order.push_back(item.integer(form));
+  return order;
+}
+
 Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, std::size_t most) {
   if (!is_macro_name(name))
     place.refuse("is no name for a tunable", '"' + name + '"', "use capitals, digits and _, e.g. TILE_K");
   std::vector<Value> values = detail::read_values(place);
   if (values.empty()) place.refuse("has no value", "list at least one");
   if (values.size() > most)
-    place.refuse("has too many values", std::to_string(values.size()), "give at most " + std::to_string(most));
+    place.refuse("has too many values", std::to_string(values.size()),
+                 "give at most " + std::to_string(most));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i].index() != values.front().index())
       place.refuse("mixes kinds of values", "all values of a tunable are of one kind");
@@ -40,7 +50,8 @@ Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, s
       place.refuse("lists a value twice", to_string(values[i]), "list each value once");
     if (std::holds_alternative<std::string>(values[i]))
       for (const char c : std::get<std::string>(values[i]))
-        if (static_cast<unsigned char>(c) < 32) place.refuse("holds a control character", "values are one line");
+        if (static_cast<unsigned char>(c) < 32)
+          place.refuse("holds a control character", "values are one line");
   }
   Tunable tunable = Tunable::of(name, std::move(values));
   if (place.kind() == detail::JsonNode::Kind::object)
@@ -50,15 +61,6 @@ Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, s
       tunable.default_index = *at;
     }
   return tunable;
-}
-
-/// A value as it stands in JSON; a list is an order.
-Value read_value(const detail::JsonCursor& place) {
-  constexpr const char* form = "give a value of the tunable";
-  if (place.kind() != detail::JsonNode::Kind::array) return place.value(form);
-  Permutation order;
-  for (const detail::JsonCursor& item : place.items(form)) order.push_back(item.integer(form));
-  return order;
 }
 
 Json json_of(const Value& value) {
@@ -86,7 +88,8 @@ void for_each_line(std::string_view text, F f) {
 
 }  // namespace
 
-DeclaredTunables detail::read_declared(const detail::JsonCursor& document, const DeclaredTunablesLimits& limits) {
+DeclaredTunables detail::read_declared(const detail::JsonCursor& document,
+                                       const DeclaredTunablesLimits& limits) {
   constexpr const char* form = "write {\"tunables\": {\"NAME\": [values]}, \"constraints\": [\"...\"]}";
   DeclaredTunables declared;
   if (const auto section = document.find("tunables"))
@@ -131,7 +134,8 @@ Kernel kernel_with_declared(const Space& base, Regions regions, DeclaredTunables
   for (const std::string& constraint : declared.constraints) constraints.emplace_back(constraint);
   for (const auto& [name, value] : declared.defaults)
     for (Tunable& tunable : tunables)
-      if (tunable.name == name) tunable.default_index = tunable.position(value).value_or(tunable.default_index);
+      if (tunable.name == name)
+        tunable.default_index = tunable.position(value).value_or(tunable.default_index);
   return {std::move(regions),
           Space::build(std::move(tunables), std::move(constraints), {.max_states = limits.max_states})};
 }

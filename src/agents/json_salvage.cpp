@@ -190,10 +190,12 @@ class LenientReader {
     if (done()) return {End::cut, {}};  // more digits may have been meant
     const char* const end = digits.data() + digits.size();
     std::int64_t integer = 0;
-    if (const auto read = std::from_chars(digits.data(), end, integer); read.ec == std::errc{} && read.ptr == end)
+    if (const auto read = std::from_chars(digits.data(), end, integer);
+        read.ec == std::errc{} && read.ptr == end)
       return {End::complete, integer};
     double real = 0.0;
-    if (const auto read = std::from_chars(digits.data(), end, real); read.ec == std::errc{} && read.ptr == end)
+    if (const auto read = std::from_chars(digits.data(), end, real);
+        read.ec == std::errc{} && read.ptr == end)
       return {End::complete, real};
     return {};
   }

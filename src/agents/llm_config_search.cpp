@@ -21,7 +21,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr double failing_share = 1.0 / 3.0;      // from which on the model is told to be careful (Helion)
+constexpr double failing_share = 1.0 / 3.0;       // from which on the model is told to be careful (Helion)
 constexpr std::size_t shown_of_bad_reply = 2000;  // characters
 
 ChatResult guarded_chat(const AnyChatModel& model, const ChatRequest& request, std::stop_token stop) {
@@ -36,7 +36,8 @@ ChatResult guarded_chat(const AnyChatModel& model, const ChatRequest& request, s
 class Question {
  public:
   Question(const AnyChatModel& model, ChatRequest request, std::stop_token outside)
-      : request_(std::move(request)), thread_([this, model, outside = std::move(outside)](std::stop_token own) {
+      : request_(std::move(request)),
+        thread_([this, model, outside = std::move(outside)](std::stop_token own) {
           std::stop_source either;
           const std::stop_callback a(own, [&either] { either.request_stop(); });
           const std::stop_callback b(outside, [&either] { either.request_stop(); });
@@ -67,7 +68,8 @@ struct LlmConfigSearch::State {
                                  "give at least 1 of each");
     for (const Config& seed : options.seeds)
       if (!space.contains(seed))
-        detail::raise<ConfigError>("a seed is no configuration of the space", "one of LlmConfigSearchOptions::seeds",
+        detail::raise<ConfigError>("a seed is no configuration of the space",
+                                   "one of LlmConfigSearchOptions::seeds",
                                    "take seeds from Space::config_of or Space::nearest");
   }
 
@@ -104,24 +106,29 @@ struct LlmConfigSearch::State {
     request.temperature = options.temperature;
     const std::size_t tokens = std::clamp<std::size_t>(256 + 128 * options.configs_per_round, 512, 4096);
     request.max_tokens = options.max_tokens != 0 ? options.max_tokens : static_cast<std::uint32_t>(tokens);
-    request.messages = prompts.find("config_search").render(
-        {{"kernel", options.kernel.empty() ? "" : detail::fenced(detail::shortened(options.kernel, options.kernel_limit))},
-         {"workload", options.workload},
-         {"device", options.device},
-         {"space", space_text(space)},
-         {"default", config_text(space, space.default_config())},
-         {"results", first ? "" : history.text(options.history)},
-         {"failing", history.failed_share() >= failing_share ? "yes" : ""},
-         {"count", std::to_string(options.configs_per_round)}});
+    request.messages =
+        prompts.find("config_search")
+            .render({{"kernel", options.kernel.empty() ? ""
+                                                       : detail::fenced(detail::shortened(
+                                                             options.kernel, options.kernel_limit))},
+                     {"workload", options.workload},
+                     {"device", options.device},
+                     {"space", space_text(space)},
+                     {"default", config_text(space, space.default_config())},
+                     {"results", first ? "" : history.text(options.history)},
+                     {"failing", history.failed_share() >= failing_share ? "yes" : ""},
+                     {"count", std::to_string(options.configs_per_round)}});
     return request;
   }
 
   [[nodiscard]] ChatRequest again_request(ChatRequest request, const ChatReply& reply,
                                           const std::string& fault) const {
     if (!reply.text.empty())  // providers refuse empty messages
-      request.messages.push_back({Speaker::assistant, detail::shortened(reply.text, shown_of_bad_reply), false});
-    for (Message& message : prompts.find("config_search_again")
-                                .render({{"fault", fault}, {"count", std::to_string(options.configs_per_round)}}))
+      request.messages.push_back(
+          {Speaker::assistant, detail::shortened(reply.text, shown_of_bad_reply), false});
+    for (Message& message :
+         prompts.find("config_search_again")
+             .render({{"fault", fault}, {"count", std::to_string(options.configs_per_round)}}))
       request.messages.push_back(std::move(message));
     return request;
   }
@@ -149,11 +156,14 @@ struct LlmConfigSearch::State {
     }
     if (read > 0) return {};
     if (reply.text.empty())
-      return reply.finish == FinishReason::stop ? "it was empty"
-                                                : "it was empty (" + std::string(to_string(reply.finish)) + ")";
-    if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter) return "it was no answer";
+      return reply.finish == FinishReason::stop
+                 ? "it was empty"
+                 : "it was empty (" + std::string(to_string(reply.finish)) + ")";
+    if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter)
+      return "it was no answer";
     if (!salvaged.items.empty()) return "its items name no tunable of the space";
-    if (salvaged.cut || reply.finish == FinishReason::length) return "it was cut before the first item was complete";
+    if (salvaged.cut || reply.finish == FinishReason::length)
+      return "it was cut before the first item was complete";
     return "it holds no JSON list of configurations";
   }
 
@@ -164,7 +174,8 @@ struct LlmConfigSearch::State {
       ChatRequest request = question->request();
       question.reset();
       if (!result)
-        return end("the model failed (" + std::string(to_string(result.error.failure)) + "): " + result.error.text);
+        return end("the model failed (" + std::string(to_string(result.error.failure)) +
+                   "): " + result.error.text);
       const std::string fault = take(*result.reply);
       if (fault.empty()) break;
       if (attempt == options.ask_again) return end("the reply could not be used: " + fault);
@@ -180,7 +191,8 @@ struct LlmConfigSearch::State {
   bool next_round() {
     if (round > 1) {  // the first round's gain is over seeds, not over the model's own
       const double best = history.best();
-      const bool gained = std::isinf(best_before) ? !std::isinf(best) : best < best_before * (1 - options.min_gain);
+      const bool gained =
+          std::isinf(best_before) ? !std::isinf(best) : best < best_before * (1 - options.min_gain);
       fruitless = gained ? 0 : fruitless + 1;
     }
     if (round >= options.rounds) return end("all rounds are done");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/fenced.hpp"
+#include "kernelsearch/agents/config_key.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/core/error.hpp"
 
@@ -63,10 +64,12 @@ Transformation repair() {
   mend.name = "repair";
   mend.title = "Repair";
   mend.description = "The kernel failed. Find the mistake and mend it without undoing the optimisation.";
-  const std::string instruction =
-      "Mend the mistake if it is in this region; reply UNCHANGED if it is not.";
-  mend.passes.push_back({"mend", {}, {{KernelRegion::macros, instruction}, {KernelRegion::device, instruction},
-                                      {KernelRegion::host, instruction}}});
+  const std::string instruction = "Mend the mistake if it is in this region; reply UNCHANGED if it is not.";
+  mend.passes.push_back({"mend",
+                         {},
+                         {{KernelRegion::macros, instruction},
+                          {KernelRegion::device, instruction},
+                          {KernelRegion::host, instruction}}});
   return mend;
 }
 
@@ -121,7 +124,8 @@ struct NaturalTransformations::Parts {
   [[nodiscard]] std::string declare(const DeclaredTunables& more, DeclaredTunables& declared) const {
     DeclaredTunables joined = declared;
     for (const Tunable& tunable : more.tunables) {
-      if (base.find(tunable.name)) return tunable.name + " is a tunable already; use it or choose another name";
+      if (base.find(tunable.name))
+        return tunable.name + " is a tunable already; use it or choose another name";
       if (Tunable* known = find_tunable(joined.tunables, tunable.name))
         *known = tunable;
       else
@@ -158,23 +162,23 @@ struct NaturalTransformations::Parts {
     request.temperature = options.temperature;
     request.max_tokens = options.max_tokens;
     request.repetition = work.repetition;
-    request.messages = prompts.find("transformation")
-                           .render({{"backend", backend},
-                                    {"device", options.device},
-                                    {"workload", options.workload},
-                                    {"context", context_text(work.regions)},
-                                    {"tunables", space.size() == 0 ? "" : space_text(space)},
-                                    {"title", transformation.title},
-                                    {"description", transformation.description},
-                                    {"pass", std::to_string(pass + 1)},
-                                    {"passes", std::to_string(transformation.passes.size())},
-                                    {"pass_name", transformation.passes[pass].name},
-                                    {"incomplete", pass + 1 < transformation.passes.size() ? "yes" : ""},
-                                    {"new_tunables", fresh},
-                                    {"failure", work.failure != nullptr ? failure_text(*work.failure, edit.region)
-                                                                        : ""},
-                                    {"region", std::string(to_string(edit.region))},
-                                    {"instruction", edit.instruction}});
+    request.messages =
+        prompts.find("transformation")
+            .render({{"backend", backend},
+                     {"device", options.device},
+                     {"workload", options.workload},
+                     {"context", context_text(work.regions)},
+                     {"tunables", space.size() == 0 ? "" : space_text(space)},
+                     {"title", transformation.title},
+                     {"description", transformation.description},
+                     {"pass", std::to_string(pass + 1)},
+                     {"passes", std::to_string(transformation.passes.size())},
+                     {"pass_name", transformation.passes[pass].name},
+                     {"incomplete", pass + 1 < transformation.passes.size() ? "yes" : ""},
+                     {"new_tunables", fresh},
+                     {"failure", work.failure != nullptr ? failure_text(*work.failure, edit.region) : ""},
+                     {"region", std::string(to_string(edit.region))},
+                     {"instruction", edit.instruction}});
     return request;
   }
 
@@ -191,7 +195,8 @@ struct NaturalTransformations::Parts {
     const std::string& entry = options.function;
     if (!answer.unchanged && !entry.empty() && contains_word(text_of(work.regions, region), entry) &&
         !contains_word(answer.text, entry))
-      return fault(RegionFault::lost_entry, "the function " + entry + " is gone; give the whole region with it");
+      return fault(RegionFault::lost_entry,
+                   "the function " + entry + " is gone; give the whole region with it");
     if (!answer.declared.empty())
       if (std::string objection = declare(answer.declared, work.declared); !objection.empty())
         return fault(RegionFault::bad_tunables, std::move(objection));
@@ -199,15 +204,15 @@ struct NaturalTransformations::Parts {
   }
 
   /// One region edited by the model; why not where it failed.
-  [[nodiscard]] std::string edit(const Transformation& transformation, std::size_t pass, const RegionEdit& wish,
-                                 Work& work) const {
+  [[nodiscard]] std::string edit(const Transformation& transformation, std::size_t pass,
+                                 const RegionEdit& wish, Work& work) const {
     ChatRequest request = request_for(transformation, pass, wish, work);
     for (std::size_t attempt = 0;; ++attempt) {
       const ChatResult result = model.chat(request, options.stop);
       const RegionAnswer answer = result ? judged(*result.reply, wish.region, work) : RegionAnswer{};
       if (options.on_call)
-        options.on_call({transformation.name, pass, wish.region, attempt, request, result, answer.fault,
-                         answer.detail});
+        options.on_call(
+            {transformation.name, pass, wish.region, attempt, request, result, answer.fault, answer.detail});
       const std::string place = transformation.name + ", pass " + std::to_string(pass + 1) + ", " +
                                 std::string(to_string(wish.region)) + " region: ";
       if (!result)
@@ -263,7 +268,8 @@ struct NaturalTransformations::Parts {
 
 NaturalTransformations::NaturalTransformations(Kernel root, TransformationLibrary library, AnyChatModel model,
                                                NaturalTransformationsOptions options) {
-  Parts parts{root.space, nullptr, std::move(library), std::move(model), std::move(options), PromptLibrary(), {}};
+  Parts parts{root.space,      nullptr, std::move(library), std::move(model), std::move(options),
+              PromptLibrary(), {}};
   if (parts.options.prompts) parts.prompts = *parts.options.prompts;
   parts.backend =
       backend_text(parts.options.table ? *parts.options.table : backend_table(parts.options.backend));
@@ -279,7 +285,8 @@ std::shared_ptr<const Kernel> NaturalTransformations::kernel_of(Regions regions)
   return std::make_shared<const Kernel>(parts_->kernel_of(std::move(regions)));
 }
 
-Generation<Candidate> NaturalTransformations::generate(const Move& move, const History<Candidate>& history) const {
+Generation<Candidate> NaturalTransformations::generate(const Move& move,
+                                                       const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return Made::one({parts_->root, parts_->root->space.default_config()});
   const bool debug = move.kind == MoveKind::debug;
   if (!debug && move.kind != MoveKind::rewrite && move.kind != MoveKind::branch)
@@ -317,7 +324,8 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move, const H
     if (!debug) steps.push_back(*transformation);
   }
   for (const Transformation& step : steps)
-    if (std::string failure = parts_->apply(step, work); !failure.empty()) return Made::none(std::move(failure));
+    if (std::string failure = parts_->apply(step, work); !failure.empty())
+      return Made::none(std::move(failure));
   if (work.regions == before) return Made::none("the transformation changed nothing");
   Parts::drop_unused(work);
 

@@ -8,6 +8,7 @@
 namespace kernelsearch::detail {
 
 /// The keys "tunables" and "constraints" of an object.
-[[nodiscard]] DeclaredTunables read_declared(const JsonCursor& document, const DeclaredTunablesLimits& limits);
+[[nodiscard]] DeclaredTunables read_declared(const JsonCursor& document,
+                                             const DeclaredTunablesLimits& limits);
 
 }  // namespace kernelsearch::detail

@@ -76,7 +76,8 @@ bool declares(const Block& block) {
 
 RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, DeclaredTunablesLimits limits) {
   if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter)
-    return faulty(RegionFault::empty, "the request was declined (" + std::string(to_string(reply.finish)) + ")");
+    return faulty(RegionFault::empty,
+                  "the request was declined (" + std::string(to_string(reply.finish)) + ")");
   const std::string_view text = trimmed(reply.text);
   if (text.empty()) return faulty(RegionFault::empty, "the reply was empty");
 
@@ -84,8 +85,9 @@ RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, Dec
   std::vector<Block> code;
   for (Block& block : blocks_of(text)) {
     if (!block.closed)
-      return faulty(RegionFault::cut,
-                    "the block of code does not end; give the whole region, shorter if need be, and close it");
+      return faulty(
+          RegionFault::cut,
+          "the block of code does not end; give the whole region, shorter if need be, and close it");
     if (!declares(block)) {
       code.push_back(std::move(block));
       continue;
@@ -103,7 +105,8 @@ RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, Dec
     return faulty(RegionFault::several, "there are " + std::to_string(code.size()) +
                                             " blocks of code; give one, with the whole region");
   if (code.empty()) {
-    if (text.substr(0, 9) == "UNCHANGED" || (text.size() >= 9 && text.substr(text.size() - 9) == "UNCHANGED")) {
+    if (text.substr(0, 9) == "UNCHANGED" ||
+        (text.size() >= 9 && text.substr(text.size() - 9) == "UNCHANGED")) {
       answer.unchanged = true;
       return answer;
     }

@@ -37,7 +37,8 @@ std::optional<std::string> as_range(const Tunable& tunable) {
     even = even && numbers[i] - numbers[i - 1] == numbers[1] - numbers[0];
   }
   if (doubling) return "powers of two from " + ends;
-  if (even) return ends + (numbers[1] - numbers[0] == 1 ? "" : " by " + std::to_string(numbers[1] - numbers[0]));
+  if (even)
+    return ends + (numbers[1] - numbers[0] == 1 ? "" : " by " + std::to_string(numbers[1] - numbers[0]));
   return std::nullopt;
 }
 

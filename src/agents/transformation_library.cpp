@@ -132,7 +132,8 @@ Transformation parse_transformation(std::string_view json, const std::string& fi
   found.after = read_strings(document.find("after"));
   found.tunables = detail::read_declared(document, {});
   const JsonCursor passes = document.at("passes", "list its passes");
-  for (const JsonCursor& item : passes.items("list its passes")) found.passes.push_back(read_pass(item, snippets));
+  for (const JsonCursor& item : passes.items("list its passes"))
+    found.passes.push_back(read_pass(item, snippets));
   if (found.passes.empty() || found.passes.size() > most_passes)
     passes.refuse("has a number of passes that cannot be", "give 1 to 16");
   return found;
@@ -163,14 +164,16 @@ const Transformation& TransformationLibrary::at(std::string_view name) const {
 std::vector<std::string> TransformationLibrary::names(std::string_view backend, std::string_view tag) const {
   std::vector<const Transformation*> left;
   for (const Transformation& t : *transformations_)
-    if (t.applies_to(backend) && (tag.empty() || std::find(t.tags.begin(), t.tags.end(), tag) != t.tags.end()))
+    if (t.applies_to(backend) &&
+        (tag.empty() || std::find(t.tags.begin(), t.tags.end(), tag) != t.tags.end()))
       left.push_back(&t);
   std::vector<std::string> ordered;
   while (!left.empty()) {
     // The first by name of which all that it builds on is placed; of a cycle simply the first.
     auto next = std::find_if(left.begin(), left.end(), [&](const Transformation* t) {
       return std::none_of(t->after.begin(), t->after.end(), [&](const std::string& before) {
-        return std::any_of(left.begin(), left.end(), [&](const Transformation* o) { return o->name == before; });
+        return std::any_of(left.begin(), left.end(),
+                           [&](const Transformation* o) { return o->name == before; });
       });
     });
     if (next == left.end()) next = left.begin();

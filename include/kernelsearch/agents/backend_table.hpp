@@ -13,8 +13,8 @@ namespace kernelsearch {
 /// How one backend says what all backends have (PEAK, section 4.2): transformations are written once and
 /// prompts carry the table.
 struct BackendTable {
-  std::string backend;   ///< `cuda`, `hip`, `host`
-  std::string language;  ///< `CUDA C++`
+  std::string backend;                                    ///< `cuda`, `hip`, `host`
+  std::string language;                                   ///< `CUDA C++`
   std::vector<std::pair<std::string, std::string>> rows;  ///< concept, how it is written
   std::vector<std::string> notes;
 

@@ -15,11 +15,11 @@ namespace kernelsearch {
 
 /// How much of a history a model is shown. The numbers are Helion's (llm_search.py).
 struct ConfigHistoryOptions {
-  std::size_t anchors = 2;    ///< the best, with their distance to the best
-  std::size_t results = 12;   ///< the fastest that are listed
-  std::size_t patterns = 5;   ///< the fastest of which it is said what they share
-  std::size_t failures = 4;   ///< kinds of failures that are shown, one configuration of each
-  double unit = 1e3;          ///< objectives are multiplied by it: 1e3 shows seconds as `unit_name` ms
+  std::size_t anchors = 2;   ///< the best, with their distance to the best
+  std::size_t results = 12;  ///< the fastest that are listed
+  std::size_t patterns = 5;  ///< the fastest of which it is said what they share
+  std::size_t failures = 4;  ///< kinds of failures that are shown, one configuration of each
+  double unit = 1e3;         ///< objectives are multiplied by it: 1e3 shows seconds as `unit_name` ms
   std::string unit_name = "ms";
 };
 
@@ -39,8 +39,8 @@ class ConfigHistory {
   /// The share of failures among all, 0 to 1.
   [[nodiscard]] double failed_share() const noexcept;
 
-  /// State of the search, anchors, fastest results, patterns of the best and failures; nothing is said of what
-  /// is not there.
+  /// State of the search, anchors, fastest results, patterns of the best and failures; nothing is said of
+  /// what is not there.
   [[nodiscard]] std::string text(const ConfigHistoryOptions& options = {}) const;
 
  private:

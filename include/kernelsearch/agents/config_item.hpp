@@ -12,11 +12,11 @@ namespace kernelsearch {
 
 /// A configuration that a model wrote down, made valid.
 struct ConfigItem {
-  Config config;                ///< a configuration of the space
-  std::size_t understood = 0;   ///< members that name a tunable and a value for it
-  std::size_t ignored = 0;      ///< members that do not
-  std::size_t repaired = 0;     ///< values that are none of their tunable's: the nearest was taken
-  bool moved = false;           ///< it broke a constraint: it is the nearest configuration that does not
+  Config config;               ///< a configuration of the space
+  std::size_t understood = 0;  ///< members that name a tunable and a value for it
+  std::size_t ignored = 0;     ///< members that do not
+  std::size_t repaired = 0;    ///< values that are none of their tunable's: the nearest was taken
+  bool moved = false;          ///< it broke a constraint: it is the nearest configuration that does not
 };
 
 /// Reads a JSON object of tunables and values over the space's default; what it leaves out keeps its default.

@@ -16,7 +16,7 @@ namespace kernelsearch {
 /// Tunables that a transformation adds to a kernel, and what must hold between them and others.
 struct DeclaredTunables {
   std::vector<Tunable> tunables;
-  std::vector<std::string> constraints;  ///< expressions
+  std::vector<std::string> constraints;                      ///< expressions
   std::vector<std::pair<std::string, Value>> defaults = {};  ///< of any tunable of the kernel, by name
 
   [[nodiscard]] bool empty() const noexcept {
@@ -32,15 +32,17 @@ struct DeclaredTunablesLimits {
 };
 
 /// Reads `{"tunables": {"TILE": [8, 16] or {"values": [...], "default": 8}, ...}, "constraints": ["..."]}`;
-/// values as in problem.json. `"default": {"NAME": value, ...}` sets defaults of any tunable. ConfigError with `source` and the line for anything else, for names that are not
-/// upper case (they become macros), and beyond the limits.
+/// values as in problem.json. `"default": {"NAME": value, ...}` sets defaults of any tunable. ConfigError
+/// with `source` and the line for anything else, for names that are not upper case (they become macros), and
+/// beyond the limits.
 [[nodiscard]] DeclaredTunables read_declared_tunables(std::string_view json, const std::string& source,
                                                       DeclaredTunablesLimits limits = {});
 
 /// The kernel of these regions: `base` with the tunables that lines `//@tunables {...}` of the macros region
 /// declare. So a kernel is all in its text, and one that was stored or edited as text brings its space.
 /// ConfigError for a line that does not read or fit.
-[[nodiscard]] Kernel kernel_with_declared(const Space& base, Regions regions, DeclaredTunablesLimits limits = {});
+[[nodiscard]] Kernel kernel_with_declared(const Space& base, Regions regions,
+                                          DeclaredTunablesLimits limits = {});
 
 /// What the lines of a macros region declare together.
 [[nodiscard]] DeclaredTunables declarations_of(std::string_view macros, DeclaredTunablesLimits limits = {});
@@ -51,8 +53,8 @@ struct DeclaredTunablesLimits {
 /// The text without lines that declare tunables.
 [[nodiscard]] std::string without_declarations(std::string_view macros);
 
-/// The configuration of `to` that agrees with `config` of `from` on the tunables that both have, or the nearest
-/// valid one.
+/// The configuration of `to` that agrees with `config` of `from` on the tunables that both have, or the
+/// nearest valid one.
 [[nodiscard]] Config carried_over(const Space& from, const Config& config, const Space& to);
 
 }  // namespace kernelsearch

@@ -14,10 +14,10 @@ struct SalvagedItems {
   bool cut = false;                ///< the text ended inside the list; its last, incomplete item is left out
 };
 
-/// The items of the lists under `key` anywhere in a reply: in prose, in fenced blocks, in several of them. Where
-/// there is no such list, the items of bare lists and the objects that stand alone. Takes what models write for
-/// JSON: Python's literals, single quotes, bare words, trailing commas, comments; and lists that end in the
-/// middle. Never fails; time grows linearly with the text.
+/// The items of the lists under `key` anywhere in a reply: in prose, in fenced blocks, in several of them.
+/// Where there is no such list, the items of bare lists and the objects that stand alone. Takes what models
+/// write for JSON: Python's literals, single quotes, bare words, trailing commas, comments; and lists that
+/// end in the middle. Never fails; time grows linearly with the text.
 [[nodiscard]] SalvagedItems salvage_items(std::string_view text, std::string_view key);
 
 }  // namespace kernelsearch

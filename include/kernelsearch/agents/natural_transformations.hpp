@@ -43,7 +43,7 @@ struct NaturalTransformationsOptions {
   std::string model = {};
   std::optional<double> temperature = {};
   std::uint32_t max_tokens = 8192;
-  std::size_t corrections = 1;  ///< times that a reply with a fault is answered, of each call
+  std::size_t corrections = 1;    ///< times that a reply with a fault is answered, of each call
   std::size_t max_tunables = 16;  ///< of a kernel, the problem's own included; more are refused
   DeclaredTunablesLimits limits = {};
   std::optional<PromptLibrary> prompts = {};  ///< with transformation and transformation_again
@@ -52,13 +52,14 @@ struct NaturalTransformationsOptions {
   std::stop_token stop = {};
 };
 
-/// PEAK's natural transformations: a move names one, whose passes a model carries out, one call for one region.
+/// PEAK's natural transformations: a move names one, whose passes a model carries out, one call for one
+/// region.
 ///
 /// Between passes the kernel may be incomplete; only what the last one leaves is a candidate. Tunables that
 /// the transformation or a reply introduces join the kernel's space, as lines of its macros region. The
 /// candidate starts from the parent's best configuration (Evaluation::tuned_key) as its default. Where an
-/// earlier attempt from the same parent failed, the model is told how. Only the code block of a reply is used:
-/// no text of kernels, compilers or models has any other effect.
+/// earlier attempt from the same parent failed, the model is told how. Only the code block of a reply is
+/// used: no text of kernels, compilers or models has any other effect.
 ///
 /// Departure: the paper keeps the 128 best parameter sets for the next transformation; here the best one is
 /// kept, as the default from which `Tuned` searches on.

@@ -30,8 +30,8 @@ enum class RegionFault : std::uint8_t {
   return names[static_cast<int>(fault)];
 }
 
-/// A reply to the request for one region, read: its new text, or that it stays as it is, and tunables that the
-/// model introduces.
+/// A reply to the request for one region, read: its new text, or that it stays as it is, and tunables that
+/// the model introduces.
 struct RegionAnswer {
   RegionFault fault = RegionFault::none;
   std::string detail;      ///< of a fault: what was found and what to do, for the model
@@ -40,8 +40,8 @@ struct RegionAnswer {
   DeclaredTunables declared;
 };
 
-/// Reads a reply: one fenced block of code is the region; a block marked `json` with the key "tunables" declares
-/// tunables; the word UNCHANGED alone means no change. All else is prose and has no effect.
+/// Reads a reply: one fenced block of code is the region; a block marked `json` with the key "tunables"
+/// declares tunables; the word UNCHANGED alone means no change. All else is prose and has no effect.
 [[nodiscard]] RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest = 200000,
                                               DeclaredTunablesLimits limits = {});
 

@@ -52,10 +52,10 @@ struct TransformationPass {
 
 /// A change of a kernel, described in words (PEAK, section 3.2).
 struct Transformation {
-  std::string name;         ///< as moves call it: `tb_tiling`
-  std::string title;        ///< as the paper calls it
-  std::string description;  ///< what it does and when it pays, in a sentence or two
-  std::string source;       ///< where it comes from
+  std::string name;                   ///< as moves call it: `tb_tiling`
+  std::string title;                  ///< as the paper calls it
+  std::string description;            ///< what it does and when it pays, in a sentence or two
+  std::string source;                 ///< where it comes from
   std::vector<std::string> tags;      ///< `matmul`, `general`, ...
   std::vector<std::string> backends;  ///< that it is written for; empty: all
   std::vector<std::string> after;     ///< transformations that it builds on

@@ -17,8 +17,8 @@ namespace kernelsearch {
 /// them.
 class TransformationLibrary {
  public:
-  /// Those that are compiled in, with `user`/transformations/*.json and `user`/snippets/*.json. ConfigError with
-  /// file, line and place for one that does not fit docs/formats/transformation.schema.json.
+  /// Those that are compiled in, with `user`/transformations/*.json and `user`/snippets/*.json. ConfigError
+  /// with file, line and place for one that does not fit docs/formats/transformation.schema.json.
   explicit TransformationLibrary(const std::filesystem::path& user = {});
 
   /// These and no others. ConfigError where two have one name.
