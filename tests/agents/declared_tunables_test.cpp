@@ -98,17 +98,3 @@ TEST_CASE("kernel_with_declared: the space is in the text") {
       ConfigError);
   CHECK_THROWS_AS((void)kernel_with_declared(base(), {"", "", "//@tunables nonsense\n"}), ConfigError);
 }
-
-TEST_CASE("carried_over keeps what both have") {
-  const Space to = SpaceBuilder()
-                       .add(Tunable::integer("NEW", 1, 3))
-                       .add(Tunable::power_of_two("BLOCK", 16, 64))
-                       .require("NEW * BLOCK <= 64")
-                       .build();
-  const Space from = base();
-  const Config config = *from.config_of(std::vector<Value>{std::int64_t{64}, true});
-  CHECK(to.key(carried_over(from, config, to)) == "1,64");
-  const Space tight =
-      SpaceBuilder().add(Tunable::power_of_two("BLOCK", 16, 64)).require("BLOCK <= 16").build();
-  CHECK(tight.key(carried_over(from, config, tight)) == "16");
-}
