@@ -10,7 +10,6 @@
 namespace kernelsearch::worker {
 namespace {
 
-constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::size_t most_values = 1 << 16;
 
 double now() {
@@ -41,11 +40,11 @@ Address Device::next_value(std::size_t count) {
 void Device::guard(const gpu::Action& action, bool checking) {
   const Buffer& b = buffer(action.buffer);
   Address result = checking ? next_value() : 0;
-  const std::uint64_t end = b.base + guard_bytes + (b.bytes + 511) / 512 * 512 + guard_bytes;
+  const std::uint64_t end = b.base + guard_ + (b.bytes + 511) / 512 * 512 + guard_;
   const struct {
     Address begin;
     std::uint64_t bytes;
-  } zones[2] = {{b.base, guard_bytes}, {b.data + b.bytes, end - (b.data + b.bytes)}};
+  } zones[2] = {{b.base, guard_}, {b.data + b.bytes, end - (b.data + b.bytes)}};
   for (int i = 0; i < 2; ++i) {
     Address at = zones[i].begin;
     std::uint64_t bytes = zones[i].bytes, word = action.seed + static_cast<std::uint64_t>(i);
@@ -172,6 +171,15 @@ void Device::perform(const gpu::Action& a, const std::vector<std::uint32_t>& bin
       Address result = next_value();
       void* p[] = {&at, &count, &result};
       return serve(gpu::service_hash, count / 8, p);
+    }
+    case Act::rotate: {
+      const Buffer& from = buffer(a.other);
+      if (seed > count || count > from.bytes || count > buffer(a.buffer).bytes)
+        throw Failure{gpu::invalid_value, "a rotation leaves its buffers"};
+      check(driver_->copy_within(at, from.data + seed, count - seed, stream_), "copying contents");
+      if (seed != 0)
+        check(driver_->copy_within(at + (count - seed), from.data, seed, stream_), "copying contents");
+      return;
     }
     case Act::touch: {
       Address result = values_ + (most_values - 1) * sizeof(std::uint64_t);

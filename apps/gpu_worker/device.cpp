@@ -14,7 +14,6 @@
 namespace kernelsearch::worker {
 namespace {
 
-constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::uint64_t shareable = std::uint64_t{2}
                                     << 20;  // smaller allocations share their page with others
 constexpr std::size_t most_values = 1 << 16;
@@ -172,7 +171,8 @@ std::vector<std::int32_t> Device::program(std::uint32_t number, gpu::ProgramPlan
     const gpu::Function function = loaded.functions[step.function];
     int fixed = 0;  // more than 48 KiB in all must be asked for
     (void)driver_->function_attribute(&fixed, driver_->numbers.function_shared, function);
-    if (static_cast<std::uint64_t>(fixed) + step.shape.shared_bytes > 48 * 1024 && driver_->function_set != nullptr)
+    if (static_cast<std::uint64_t>(fixed) + step.shape.shared_bytes > 48 * 1024 &&
+        driver_->function_set != nullptr)
       check(driver_->function_set(function, driver_->numbers.function_max_dynamic,
                                   static_cast<int>(step.shape.shared_bytes)),
             "asking for its dynamic shared memory");
@@ -193,10 +193,11 @@ void Device::allocate(const std::vector<std::uint32_t>& numbers, const std::vect
   for (std::size_t i = 0; i < numbers.size() && i < bytes.size(); ++i) {
     Buffer b;
     b.bytes = bytes[i];
-    std::uint64_t padded = (bytes[i] + 511) / 512 * 512 + 2 * guard_bytes;
+    std::uint64_t padded = (bytes[i] + 511) / 512 * 512 + 2 * guard_;
     if (padded >= shareable) padded = (padded + shareable - 1) / shareable * shareable;
+    if (guard_ == 0) padded = std::max<std::uint64_t>(bytes[i], 1);
     check(driver_->allocate(&b.base, padded), "allocating a buffer");
-    b.data = b.base + guard_bytes;
+    b.data = b.base + guard_;
     buffers_[numbers[i]] = b;
   }
 }
@@ -227,7 +228,7 @@ void Device::borrow(std::uint32_t number, std::uint64_t bytes, const gpu::Memory
   b.bytes = bytes;
   b.borrowed = true;
   check(driver_->open_memory(&b.base, handle, 1), "opening a buffer of another process");
-  b.data = b.base + guard_bytes;
+  b.data = b.base + guard_;
   buffers_[number] = b;
 }
 

@@ -33,6 +33,9 @@ class Device {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] std::string bus() const;
   void share(int descriptor);
+  /// Buffers from now on are exactly as long as asked for, without zones around them, so that a tool which
+  /// watches memory sees the first access beyond one.
+  void allocate_exactly() noexcept { guard_ = 0; }
 
   std::vector<gpu::FunctionFacts> load(std::uint32_t number, const std::vector<std::byte>& image,
                                        const std::vector<std::string>& functions);
@@ -89,6 +92,7 @@ class Device {
   std::byte* shared_ = nullptr;
   std::uint64_t shared_bytes_ = 0;
   unsigned grid_ = 128;
+  std::uint64_t guard_ = 4096;  ///< bytes before and behind each buffer
 };
 
 }  // namespace kernelsearch::worker

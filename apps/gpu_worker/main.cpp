@@ -3,6 +3,8 @@
 //
 // The process that holds one GPU, or that compiles for one: kernelsearch-gpu-worker cuda|hip DEVICE|build. It
 // is started by the evaluator, which talks to it over a socket and replaces it when a candidate breaks it.
+// Profilers start it instead with `--frames FILE [--exact]`: it then carries out the commands in that file
+// and ends.
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 
 #include "device.hpp"
 #include "evaluator/gpu/frame.hpp"
+#include "evaluator/gpu/replay_file.hpp"
 #include "evaluator/gpu/runtime_compiler.hpp"
 
 namespace {
@@ -36,19 +39,8 @@ class Server {
   int serve() {
     std::vector<std::byte> frame;
     while (gpu::receive_frame(gpu::socket_fd, frame)) {
-      Reader in(frame);
-      const auto op = in.take<Op>();
-      Writer out;
-      Answer answer;
-      Writer body;
-      try {
-        carry_out(op, in, body);
-        if (!in.ok()) answer = {gpu::invalid_value, "a command was cut short"};
-      } catch (const worker::Failure& failure) {
-        answer = {failure.status, failure.text};
-      } catch (const std::exception& error) {
-        answer = {gpu::unknown_error, error.what()};
-      }
+      Writer out, body;
+      const Answer answer = attempt(frame, body);
       out.put(answer.status).put(answer.text);
       if (answer.status == gpu::success) out.put(body.bytes());
       if (!gpu::send_frame(gpu::socket_fd, out.bytes())) return 3;
@@ -56,12 +48,46 @@ class Server {
     return 0;
   }
 
+  /// Carries out the commands of a file up to the first that fails.
+  int replay(const char* file, bool exact) {
+    shares_memory_ = false;
+    exact_ = exact;
+    const auto frames = gpu::read_frames(file);
+    if (!frames) {
+      std::fprintf(stderr, "kernelsearch-gpu-worker: %s cannot be read\n", file);
+      return 2;
+    }
+    for (std::size_t i = 0; i < frames->size(); ++i) {
+      Writer body;
+      const Answer answer = attempt((*frames)[i], body);
+      if (answer.status == gpu::success) continue;
+      std::fprintf(stderr, "kernelsearch-gpu-worker: command %zu: %s\n", i, answer.text.c_str());
+      return gpu::replay_refused;
+    }
+    return 0;
+  }
+
  private:
+  Answer attempt(const std::vector<std::byte>& frame, Writer& body) {
+    Reader in(frame);
+    const auto op = in.take<Op>();
+    try {
+      carry_out(op, in, body);
+      if (!in.ok()) return {gpu::invalid_value, "a command was cut short"};
+    } catch (const worker::Failure& failure) {
+      return {failure.status, failure.text};
+    } catch (const std::exception& error) {
+      return {gpu::unknown_error, error.what()};
+    }
+    return {};
+  }
+
   void carry_out(Op op, Reader& in, Writer& out) {
     if (op == Op::compile) return compile(in, out);
     if (op == Op::hello) {
       device_ = std::make_unique<worker::Device>(backend_, device_number_);
-      device_->share(gpu::memory_fd);
+      if (shares_memory_) device_->share(gpu::memory_fd);
+      if (exact_) device_->allocate_exactly();
       out.put(device_->facts()).put(device_->name()).put(device_->bus());
       return;
     }
@@ -130,6 +156,7 @@ class Server {
 
   GpuBackend backend_;
   int device_number_;
+  bool shares_memory_ = true, exact_ = false;
   std::unique_ptr<worker::Device> device_;
   std::unique_ptr<gpu::RuntimeCompiler> compiler_;
 };
@@ -137,7 +164,12 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view backend = argc == 3 ? argv[1] : "";
+  const bool replays = argc >= 5 && std::string_view(argv[3]) == "--frames";
+  const std::string_view backend = argc == 3 || replays ? argv[1] : "";
+  const GpuBackend which = backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip;
+  if (replays && (backend == "cuda" || backend == "hip"))
+    return Server(which, std::atoi(argv[2]))
+        .replay(argv[4], argc > 5 && std::string_view(argv[5]) == "--exact");
   if ((backend != "cuda" && backend != "hip") || fcntl(gpu::socket_fd, F_GETFD) < 0) {
     std::fputs("kernelsearch-gpu-worker is started by kernelsearch, which talks to it over a socket\n",
                stderr);
@@ -150,5 +182,5 @@ int main(int argc, char** argv) {
     }
     _exit(0);
   }).detach();
-  return Server(backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip, std::atoi(argv[2])).serve();
+  return Server(which, std::atoi(argv[2])).serve();
 }

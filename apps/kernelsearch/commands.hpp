@@ -22,6 +22,7 @@ enum ExitCode : int {
 
 void add_tune(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_profile(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);
 void add_best(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);

@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/evaluator/gpu/profiling_tools.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
@@ -108,6 +109,14 @@ std::vector<Finding> examine() {
       {"store of runs", true, false,
        store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
   for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip}) add_gpus(backend, findings);
+  const ProfilingTools tools = profiling_tools();
+  const auto add_tool = [&](const char* name, const std::filesystem::path& path) {
+    findings.push_back({name, !path.empty(), false,
+                        path.empty() ? "comes with the CUDA toolkit; `profile` needs it" : path.string()});
+  };
+  add_tool("Nsight Compute", tools.nsight_compute);
+  add_tool("Compute Sanitizer", tools.compute_sanitizer);
+  add_tool("nvdisasm", tools.disassembler);
   findings.push_back({"OpenCL", false, false, "this version has no evaluator for it"});
   return findings;
 }

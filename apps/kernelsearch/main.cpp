@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
       "interrupted.");
   app::add_tune(cli, exit_code);
   app::add_check(cli, exit_code);
+  app::add_profile(cli, exit_code);
   app::add_new(cli, exit_code);
   app::add_best(cli, exit_code);
   app::add_show(cli, exit_code);

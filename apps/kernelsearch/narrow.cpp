@@ -20,7 +20,8 @@ std::vector<Tunable> with_own_defaults(const Space& space) {
   return tunables;
 }
 
-/// Drops the values of the one tunable that a condition reads; a constraint would leave them in every listing.
+/// Drops the values of the one tunable that a condition reads; a constraint would leave them in every
+/// listing.
 void drop_values(Tunable& tunable, const Constraint& condition, const std::string& text) {
   const std::vector<Value> all = std::exchange(tunable.values, {});
   const std::size_t before = tunable.default_index;
@@ -35,7 +36,8 @@ void drop_values(Tunable& tunable, const Constraint& condition, const std::strin
     tunable.values.push_back(all[i]);
   }
   if (tunable.values.empty())
-    detail::raise<ConfigError>("--where leaves no value of " + tunable.name, text, "see `kernelsearch space`");
+    detail::raise<ConfigError>("--where leaves no value of " + tunable.name, text,
+                               "see `kernelsearch space`");
 }
 
 }  // namespace
@@ -64,8 +66,9 @@ Space listed_in(const Space& space, const std::filesystem::path& file) {
   auto json = nlohmann::json::parse(stream, nullptr, false);
   if (json.is_object() && json.contains("configs")) json = nlohmann::json(json["configs"]);
   if (!json.is_array() || json.empty())
-    detail::raise<ConfigError>("the file lists no configurations", file.string(),
-                               "write a JSON array of objects with a value for each tunable, or {\"configs\": [...]}");
+    detail::raise<ConfigError>(
+        "the file lists no configurations", file.string(),
+        "write a JSON array of objects with a value for each tunable, or {\"configs\": [...]}");
   std::vector<Config> configs;
   for (const auto& entry : json) {
     Config config;
@@ -73,8 +76,8 @@ Space listed_in(const Space& space, const std::filesystem::path& file) {
       const auto value = entry.is_object() ? entry.find(tunable.name) : entry.end();
       const auto position = value == entry.end() ? std::nullopt : tunable.position(value_from_json(*value));
       if (!position)
-        detail::raise<ConfigError>("a listed configuration has no valid value of " + tunable.name, entry.dump(),
-                                   "see `kernelsearch space` for the values");
+        detail::raise<ConfigError>("a listed configuration has no valid value of " + tunable.name,
+                                   entry.dump(), "see `kernelsearch space` for the values");
       config.indices.push_back(static_cast<std::uint32_t>(*position));
     }
     if (!space.contains(config))

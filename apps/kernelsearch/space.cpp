@@ -11,9 +11,9 @@
 
 #include "commands.hpp"
 #include "input.hpp"
-#include "narrow.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/space/space.hpp"
+#include "narrow.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -81,7 +81,8 @@ void add_space(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("space", "Count, check and sample a space of configurations");
   auto command = std::make_shared<SpaceCommand>();
   sub->add_option("FILE", command->file, "A problem folder, a problem.json or a T1 file")->required();
-  sub->add_option("--where", command->where, "Only configurations for which this expression holds; repeatable")
+  sub->add_option("--where", command->where,
+                  "Only configurations for which this expression holds; repeatable")
       ->allow_extra_args(false);
   sub->add_option("--sample", command->sample, "Print so many uniformly drawn configurations");
   sub->add_option("--seed", command->seed, "Seed of the draws")->capture_default_str();

@@ -20,7 +20,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip"}));
   sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m), both (200,30s), or all")
       ->capture_default_str();
-  sub->add_option("--where", o->where, "Only configurations for which this expression over tunables holds; repeatable")
+  sub->add_option("--where", o->where,
+                  "Only configurations for which this expression over tunables holds; repeatable")
       ->allow_extra_args(false);
   sub->add_option("--configs", o->configs, "Only the configurations listed in this JSON file")
       ->check(CLI::ExistingFile);
@@ -30,13 +31,15 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--jobs", o->jobs, "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->core, "Processor core to measure on; default the last that may be used");
   sub->add_option("--samples", o->samples,
-                  "Timed samples of every shape, fewer only of what is surely slower; default until the median is known to 1 %")
+                  "Timed samples of every shape, fewer only of what is surely slower; default until the "
+                  "median is known to 1 %")
       ->check(CLI::Range(1, 1000));
   sub->add_option("--devices", o->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
       ->delimiter(',')
       ->capture_default_str();
-  sub->add_option("--cache", o->cache,
-                  "Caches at the start of a timed call: warm or cold; default warm on the host, cold on a GPU")
+  sub->add_option(
+         "--cache", o->cache,
+         "Caches at the start of a timed call: warm or cold; default warm on the host, cold on a GPU")
       ->check(CLI::IsMember({"warm", "cold"}));
   sub->add_option("--sandbox", o->sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()

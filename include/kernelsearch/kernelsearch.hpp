@@ -22,6 +22,7 @@
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/function_evaluator.hpp"
+#include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/memory_cache.hpp"
 #include "kernelsearch/evaluator/pool.hpp"
 #include "kernelsearch/evaluator/profiled.hpp"

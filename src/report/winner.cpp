@@ -110,8 +110,8 @@ std::string comment(const Winner& winner, const Problem& problem) {
   text += fmt::format("//   time       {} ({} to {})\n", format_seconds(measured.seconds),
                       format_seconds(measured.interval.low), format_seconds(measured.interval.high));
   if (measured.speedup)
-    text +=
-        fmt::format("//   speedup    {} over {}, at 95 %\n", format_speedup(*measured.speedup), baseline_name(winner.run.info.evaluator));
+    text += fmt::format("//   speedup    {} over {}, at 95 %\n", format_speedup(*measured.speedup),
+                        baseline_name(winner.run.info.evaluator));
   text += fmt::format("//   device     {}\n", one_line(winner.run.info.device));
   std::string command = expanded(problem.build.compiler, winner.values);
   for (const std::string& flag : flags_of(problem, winner.values)) command += " " + flag;
@@ -242,7 +242,9 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
                          const std::filesystem::path& folder) {
   const std::string name = identifier(problem.name);
-  const char* const extension = problem.backend == "cuda" ? ".cu" : problem.backend == "hip" ? ".hip" : ".cpp";
+  const char* const extension = problem.backend == "cuda"  ? ".cu"
+                                : problem.backend == "hip" ? ".hip"
+                                                           : ".cpp";
   const WinnerFiles files{folder / (name + "_best" + extension), folder / (name + "_settings.hpp"),
                           folder / (name + "_best.json")};
   const std::string source = winner_source(store, run, problem);

@@ -45,8 +45,8 @@ TEST_CASE("command: help of every subcommand has an example") {
   CHECK(all.code == 0);
   has(all.out, "Examples:");
   has(all.out, "Exit codes:");
-  for (const char* name : {"tune", "check", "new", "best", "show", "runs", "export", "convert", "inspect",
-                           "space", "compare", "list", "doctor", "completion"}) {
+  for (const char* name : {"tune", "check", "profile", "new", "best", "show", "runs", "export", "convert",
+                           "inspect", "space", "compare", "list", "doctor", "completion"}) {
     CAPTURE(name);
     const Ran one = desk.kernelsearch({name, "--help"});
     CHECK(one.code == 0);

@@ -104,20 +104,13 @@ TEST_CASE("portable: AMD's and NVIDIA's own run-time compilers take it") {
   struct Case {
     GpuBackend backend;
     const char* variable;
-    const char* library;  ///< tried where the usual ones are missing
     const char* architecture;
   };
-  for (const Case& c :
-       {Case{GpuBackend::hip, "KERNELSEARCH_HIPRTC", "libamdhip64.so.5", "--offload-arch=gfx90a"},
-        Case{GpuBackend::cuda, "KERNELSEARCH_NVRTC", "", "--gpu-architecture=sm_90"}}) {
+  for (const Case& c : {Case{GpuBackend::hip, "KERNELSEARCH_HIPRTC", "--offload-arch=gfx90a"},
+                        Case{GpuBackend::cuda, "KERNELSEARCH_NVRTC", "--gpu-architecture=sm_90"}}) {
     unsetenv(c.variable);
     std::string problem;
-    auto compiler = RuntimeCompiler::load(c.backend, problem);
-    if (compiler == nullptr && *c.library != '\0') {
-      setenv(c.variable, c.library, 1);
-      compiler = RuntimeCompiler::load(c.backend, problem);
-      unsetenv(c.variable);
-    }
+    const auto compiler = RuntimeCompiler::load(c.backend, problem);
     if (compiler == nullptr) {
       MESSAGE("skipped: ", problem);
       continue;

@@ -41,7 +41,7 @@ TEST_CASE("stand-in: devices, their names and attributes") {
 TEST_CASE("stand-in: no device") {
   StandIn standin({{"DEVICES", "0"}});
   int count = 7;
-  CHECK(standin.driver->init(0) == 101);
+  CHECK(standin.driver->init(0) == no_device);
   CHECK(standin.driver->device_count(&count) == no_device);
   CHECK(count == 0);
   CHECK(standin.driver->device_use(0) == 101);

@@ -98,7 +98,7 @@ extern "C" __attribute__((visibility("default"))) void kernelsearch_standin_rese
 EXPORTED hipInit(unsigned flags) {
   ENTER(hipInit);
   if (flags != 0) return invalid_value;
-  return r.devices > 0 ? success : invalid_device;
+  return r.devices > 0 ? success : no_device;  // ROCm 5.2: invalid_device
 }
 EXPORTED hipDriverGetVersion(int* version) {
   ENTER(hipDriverGetVersion);

@@ -8,6 +8,7 @@
 
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/lane.hpp"
+#include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 using detail::Fault;
 using detail::raise;
 using detail::gpu::BuilderPool;
-using detail::gpu::GpuWorker;
 using detail::gpu::Lane;
+using detail::gpu::look_at;
 
 GpuBackend backend_of(const Problem& problem) {
   if (problem.backend == "cuda") return GpuBackend::cuda;
@@ -31,22 +32,19 @@ Problem checked(Problem problem) {
   if (problem.arguments.size() > 64)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
                        "device kernels may have 64");
+  if (!problem.kernel.regions.host.empty())
+    raise<ConfigError>("host regions are not run on GPUs", problem.name,
+                       "say under \"launch\" how the kernels are launched");
+  const std::string& compiler = problem.build.compiler;
+  if (!compiler.empty() && compiler != (problem.backend == "cuda" ? "nvrtc" : "hiprtc"))
+    raise<ConfigError>(
+        "device kernels are compiled at run time", compiler,
+        problem.backend == "cuda" ? "set build.compiler to nvrtc" : "set build.compiler to hiprtc");
   if (problem.launch.empty())
     raise<ConfigError>("the problem has no launch", problem.name, "say how its kernels are launched");
   if (!problem.reference.source.empty() && !problem.reference.launch)
     raise<ConfigError>("the reference has no launch", problem.name, "give it grid and block");
   return problem;
-}
-
-GpuDevice look_at(GpuBackend backend, int ordinal, const GpuOptions& options) {
-  GpuWorker worker(detail::gpu::find_gpu_worker(options.worker), backend, GpuWorker::Role::device, ordinal,
-                   nullptr);
-  GpuDevice device;
-  if (const auto error = worker.hello(options.limits.start, device))
-    raise<DeviceError>(
-        "there is no " + std::string(to_string(backend)) + " device " + std::to_string(ordinal), error->text,
-        "see `kernelsearch doctor`");
-  return device;
 }
 
 }  // namespace

@@ -24,20 +24,16 @@ std::filesystem::path find_gpu_worker(const std::filesystem::path& given) {
                      given);
 }
 
-namespace {
-
-// What drivers and run-time compilers are told by their users: where they are, which devices there are.
 std::vector<std::string> driver_environment() {
-  constexpr std::string_view wanted[] = {"CUDA_", "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_",  "HSA_",
-                                         "ROCR_", "ROCM_",   "KERNELSEARCH_",    "HOME=", "XDG_"};
+  constexpr std::string_view wanted[] = {"CUDA_",  "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_",  "HSA_",
+                                         "ROCR_",  "ROCM_",   "KERNELSEARCH_",    "HOME=", "XDG_",
+                                         "TMPDIR="};
   std::vector<std::string> entries;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     for (const std::string_view name : wanted)
       if (std::string_view(*entry).starts_with(name)) entries.emplace_back(*entry);
   return entries;
 }
-
-}  // namespace
 
 GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
                      const Arena* shared)

@@ -17,6 +17,10 @@ namespace kernelsearch::detail::gpu {
 /// The kernelsearch-gpu-worker program; a ConfigError when it is nowhere.
 [[nodiscard]] std::filesystem::path find_gpu_worker(const std::filesystem::path& given);
 
+/// What drivers, run-time compilers and their tools are told by their users, as `NAME=value`: where they are,
+/// which devices there are.
+[[nodiscard]] std::vector<std::string> driver_environment();
+
 /// Why a command failed.
 struct WorkerError {
   enum Kind { refused, ended, timed_out } kind = refused;

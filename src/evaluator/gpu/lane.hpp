@@ -46,6 +46,7 @@ class Lane {
   struct Subject {
     std::uint32_t module = 0;
     std::vector<ShapeState> shapes;
+    bool checked_in_part = false;  ///< since it was surely slower than the best
   };
 
   void start();
@@ -53,8 +54,9 @@ class Lane {
                              Features& features);
   void dismiss(Subject& subject);
   std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
-  std::optional<Fault> check_shape(Subject& subject, std::size_t shape, std::optional<double> incumbent,
-                                   std::size_t& differing);
+  std::optional<Fault> check_shape(Subject& subject, std::size_t shape,
+                                   std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                   std::optional<double> incumbent, std::size_t& differing);
   std::optional<Fault> measure(Subject& subject, Measurement& measurement, Features& features,
                                const EvaluationContext& context);
   std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count,
@@ -72,19 +74,38 @@ class Lane {
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
   void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
             InputFlavour flavour, std::uint64_t poison);
+  /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
+  /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
+  std::vector<bool> some_of(std::size_t count);
+  /// Draws the inputs that those of a batch of timed calls are made of.
+  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
+  /// The staged contents as they are where their seed is given; else turned by a random distance where they
+  /// may be, or drawn: new to the candidate at the price of a copy.
+  void fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                   std::optional<std::uint64_t> staged_seed, std::uint64_t poison);
+  void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
+                   std::uint64_t poison) const;
   void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
             std::size_t shape, std::size_t slot, bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   void inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t poison) const;
-  /// Reads what `inspect` asked for, from `values` at `at` on; `before` are the hashes of inputs.
+  /// Reads what `fill` and `inspect` asked for, from `values` at `at` on, with `skipped` others between them.
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                              const std::vector<std::uint64_t>& before, std::uint64_t& result) const;
+                              std::uint64_t& result, std::size_t skipped = 0) const;
+  [[nodiscard]] std::size_t inputs(std::size_t shape) const;
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
     std::size_t slot = 0;
+    std::uint64_t result = 0;  ///< hash of its outputs just after it
+    bool timed = false;
+    bool repeats = false;  ///< its result is that of an earlier call
   };
-  std::optional<Fault> verify(std::size_t shape, const std::vector<Called>& calls);
+  /// Has the referee look at the calls that wait for it. They wait because a device that goes back and forth
+  /// between two processes for every call does little else.
+  std::optional<Fault> verify_pending();
+  /// Slots of a shape from which on `count` are free; makes room by verifying.
+  std::optional<Fault> make_room(std::size_t shape, std::size_t count, std::size_t& first);
   std::optional<Fault> send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
                             double seconds, GpuWorker::Done& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
@@ -102,9 +123,13 @@ class Lane {
   Referee referee_;
   std::unique_ptr<GpuWorker> worker_;
   std::unique_ptr<Nvml> nvml_;
+  std::vector<Called> pending_;        ///< calls that the referee has not seen
+  std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
+  std::vector<bool> staged_;           ///< shapes whose stage the worker has
   std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
-  bool rewrite_guards_ = false;  ///< the last candidate failed and may have damaged them
+  std::optional<bool> baseline_ok_;  ///< once it was checked
+  bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};

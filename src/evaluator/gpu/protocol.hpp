@@ -105,6 +105,7 @@ enum class Act : std::uint32_t {
   call,         ///< program, bindings
   timed_call,   ///< the same between two events
   flush,        ///< evicts the second-level cache
+  rotate,       ///< other to buffer, beginning at byte `seed` and going round; count bytes
   touch,        ///< reads `count` bytes of the buffer
   out,          ///< buffer to shared memory at `word`, count bytes
   in,           ///< shared memory at `word` to buffer, count bytes

@@ -21,7 +21,13 @@ constexpr double cheap_seconds = 0.003;    // a reference this fast has one new 
 constexpr std::uint64_t renew_every = 32;  // candidates, of what is dearer: slow references, special contents
 constexpr double reference_seconds = 120;
 
-enum Use : std::size_t { native, widened, magnitude, kernel_precision, got };  // and got + 1, + 2, ... for further claims
+enum Use : std::size_t {
+  native,
+  widened,
+  magnitude,
+  kernel_precision,
+  got
+};  // and got + 1, + 2, ... for further claims
 enum : std::uint32_t { wide_module = 1, narrow_module = 2 };
 
 bool drawn_at_random(const Argument& argument) {
@@ -280,7 +286,7 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
 
 std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t shape) {
   start();
-  last_checked_.clear();
+  last_checked_[shape].clear();
   const std::uint64_t turn = ++turns_[shape];
   auto& declared = pool_[{shape, 0}];
   const std::size_t wanted = std::max<std::size_t>(1, options_.check.seeds);
@@ -300,8 +306,8 @@ std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t sha
     std::swap(declared[i - 1], declared[static_cast<std::size_t>(rng_.below(i))]);
   std::vector<std::shared_ptr<const SolvedSet>> sets;
   for (std::size_t i = 0; i < wanted; ++i) {
-    last_checked_.push_back(declared[declared.size() - 1 - i]);
-    sets.push_back(last_checked_.back());
+    last_checked_[shape].push_back(declared[declared.size() - 1 - i]);
+    sets.push_back(last_checked_[shape].back());
   }
   const auto special = [&](InputFlavour flavour) {
     auto& kept = pool_[{shape, static_cast<int>(flavour)}];
@@ -326,10 +332,10 @@ std::shared_ptr<const SolvedSet> Referee::for_timing(std::size_t shape) {
   start();
   auto& declared = pool_[{shape, 0}];
   if (declared.empty()) declared.push_back(solve(shape, InputFlavour::declared));
+  const std::vector<Set>& seen = last_checked_[shape];
   std::vector<Set> unseen;
   for (const Set& set : declared)
-    if (std::find(last_checked_.begin(), last_checked_.end(), set) == last_checked_.end())
-      unseen.push_back(set);
+    if (std::find(seen.begin(), seen.end(), set) == seen.end()) unseen.push_back(set);
   if (unseen.empty()) {
     declared.push_back(solve(shape, InputFlavour::declared));
     return declared.back();
@@ -361,23 +367,28 @@ void Referee::give_back() {
   loans_.clear();
 }
 
-std::optional<Fault> Referee::compare(const std::vector<Claim>& claims) {
+std::optional<Referee::Objection> Referee::compare(const std::vector<Claim>& claims) {
   start();
-  const std::size_t shape = claims.front().set->shape;
-  const ShapePlan plan = default_plan(shape);
+  std::map<std::size_t, ShapePlan> plans;
+  for (const Claim& claim : claims)
+    if (!plans.contains(claim.set->shape)) plans.emplace(claim.set->shape, default_plan(claim.set->shape));
   std::vector<Action> actions;
   std::vector<std::pair<std::size_t, std::size_t>> compared;  // claim, argument
   const auto make = [&](Act kind, std::size_t claim, std::size_t a) {
     Action action;
     action.kind = kind;
     const Place& place = claims[claim].places[a];
-    action.buffer = place.lent != 0 ? place.lent : scratch(got + claim, shape, a, bytes_of(plan.arguments[a]));
+    const std::size_t shape = claims[claim].set->shape;
+    const ShapePlan& plan = plans.at(shape);
+    action.buffer =
+        place.lent != 0 ? place.lent : scratch(got + claim, shape, a, bytes_of(plan.arguments[a]));
     action.type = static_cast<std::uint32_t>(problem_.arguments[a].type);
     action.count = plan.arguments[a].count;
     return action;
   };
   for (std::size_t c = 0; c < claims.size(); ++c)
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const ShapePlan& plan = plans.at(claims[c].set->shape);
       if (!plan.arguments[a].is_output()) continue;
       compared.emplace_back(c, a);
       if (claims[c].places[a].lent == 0) {
@@ -399,30 +410,28 @@ std::optional<Fault> Referee::compare(const std::vector<Claim>& claims) {
     }
   GpuWorker::Done done;
   demand(worker_->act(actions, {}, reference_seconds, done), "comparing outputs");
-  std::optional<Fault> fault;
+  std::optional<Objection> objection;
   double elements = 0, wrong = 0;
-  std::size_t failed = claims.size();
   for (std::size_t i = 0; i < compared.size() && 2 * i + 1 < done.values.size(); ++i) {
     const auto [c, a] = compared[i];
-    if (fault && c != failed) break;
-    if (c != failed) elements = wrong = 0;
-    failed = c;
+    if (i == 0 || compared[i - 1].first != c) {
+      if (objection) break;  // the outputs of the first wrong claim have all been counted
+      elements = wrong = 0;
+    }
+    const ShapePlan& plan = plans.at(claims[c].set->shape);
     elements += static_cast<double>(plan.arguments[a].count);
     wrong += static_cast<double>(done.values[2 * i]);
-    if (done.values[2 * i] == 0) {
-      if (!fault) failed = claims.size();
-      continue;
-    }
-    if (!fault)
-      fault = Fault{Verdict::wrong_result, mismatch_text(*claims[c].set, plan, a, done.values[2 * i],
-                                                         done.values[2 * i + 1], make(Act::element, c, a))};
+    if (done.values[2 * i] == 0 || objection) continue;
+    objection = Objection{
+        c, Fault{Verdict::wrong_result, mismatch_text(*claims[c].set, plan, a, done.values[2 * i],
+                                                      done.values[2 * i + 1], make(Act::element, c, a))}};
   }
-  if (fault) fault->right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
-  return fault;
+  if (objection) objection->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
+  return objection;
 }
 
-std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, std::uint64_t wrong,
-                                   std::uint64_t index, Action value) {
+std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a,
+                                   std::uint64_t wrong, std::uint64_t index, Action value) {
   Action values[2] = {value, value};
   values[0].seed = values[1].seed = index;
   values[1].buffer = set.expected[a];
@@ -436,19 +445,21 @@ std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, 
   const char* const name = problem_.arguments[a].name.c_str();
   constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
   char text[512];
-  std::snprintf(text, sizeof text,
-                "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
-                name, static_cast<unsigned long long>(index), number[0], number[1],
-                tolerance.absolute + tolerance.relative * std::abs(number[1]),
-                set.slack[a] != 0 ? " and what rounding may cost" : "",
-                100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
-                problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],
-                static_cast<unsigned long long>(set.seed));
+  std::snprintf(
+      text, sizeof text,
+      "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
+      name, static_cast<unsigned long long>(index), number[0], number[1],
+      tolerance.absolute + tolerance.relative * std::abs(number[1]),
+      set.slack[a] != 0 ? " and what rounding may cost" : "",
+      100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
+      problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],
+      static_cast<unsigned long long>(set.seed));
   return text;
 }
 
 ShapePlan Referee::default_plan(std::size_t shape) const {
-  const Candidate first{std::make_shared<const Kernel>(problem_.kernel), problem_.kernel.space.default_config()};
+  const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
+                        problem_.kernel.space.default_config()};
   return plan_shape(problem_, first, shape);
 }
 

@@ -48,8 +48,12 @@ class Referee {
     std::shared_ptr<const SolvedSet> set;
     std::vector<Place> places;
   };
-  /// The first claim that is wrong, with what is wrong with it; all are of one shape.
-  [[nodiscard]] std::optional<Fault> compare(const std::vector<Claim>& claims);
+  /// The first claim that is wrong, by its place, and what is wrong with it.
+  struct Objection {
+    std::size_t claim = 0;
+    Fault fault;
+  };
+  [[nodiscard]] std::optional<Objection> compare(const std::vector<Claim>& claims);
 
   /// Takes a candidate's buffer on loan; 0 where the devices or drivers cannot share memory between
   /// processes.
@@ -72,7 +76,8 @@ class Referee {
   void run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
            const std::vector<std::uint32_t>& outputs);
   [[nodiscard]] ShapePlan default_plan(std::size_t shape) const;
-  /// Says of output `a` how many elements are wrong and what stands at the first; `value` reads one of its elements.
+  /// Says of output `a` how many elements are wrong and what stands at the first; `value` reads one of its
+  /// elements.
   std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, std::uint64_t wrong,
                             std::uint64_t index, Action value);
   [[nodiscard]] ElementType stored(const Argument& argument, bool wide) const noexcept;
@@ -94,8 +99,8 @@ class Referee {
   std::map<std::pair<std::size_t, bool>, CallPlan> plans_;  // shape, wide
   std::map<std::pair<std::size_t, int>, std::vector<Set>> pool_;
   std::map<std::size_t, double> cost_;
-  std::vector<Set> last_checked_;
-  std::map<std::size_t, std::uint64_t> turns_;  ///< candidates checked on each shape
+  std::map<std::size_t, std::vector<Set>> last_checked_;  ///< on each shape
+  std::map<std::size_t, std::uint64_t> turns_;            ///< candidates checked on each shape
   Rng rng_{secret_seed()};
 };
 

@@ -15,7 +15,8 @@ std::unique_ptr<RuntimeCompiler> RuntimeCompiler::load(GpuBackend backend, std::
                             "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"},
                            problem)
            : Library::open({std::getenv("KERNELSEARCH_HIPRTC"), "libhiprtc.so.7", "libhiprtc.so.6",
-                            "libhiprtc.so.5", "libhiprtc.so"},
+                            // part of the runtime up to ROCm 5.2, as Debian 12 has it
+                            "libhiprtc.so.5", "libhiprtc.so", "libamdhip64.so.5"},
                            problem);
   if (!library) return nullptr;
   auto compiler = std::make_unique<RuntimeCompiler>();

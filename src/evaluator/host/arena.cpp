@@ -27,12 +27,12 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+}  // namespace
+
 bool rotatable(Initialisation initialisation) {
   return initialisation == Initialisation::uniform || initialisation == Initialisation::normal ||
          initialisation == Initialisation::permutation || initialisation == Initialisation::ill_conditioned;
 }
-
-}  // namespace
 
 std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed) {
   const std::uint64_t random = Rng(seed)();

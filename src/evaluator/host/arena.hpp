@@ -66,6 +66,9 @@ struct ShapePlan {
 /// Bytes of one element.
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
 
+/// Whether contents drawn so may be turned by any distance and still be as declared.
+[[nodiscard]] bool rotatable(Initialisation initialisation);
+
 /// What outputs are filled with before a call, for eight bytes: NaNs with a payload for floating types, so
 /// that even an unwritten element cannot pass; odd bytes elsewhere.
 [[nodiscard]] std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed);

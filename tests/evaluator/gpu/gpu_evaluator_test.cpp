@@ -129,3 +129,33 @@ TEST_CASE("GpuEvaluator: a share of right elements is progress") {
   const auto half = judge.code(scale("  if (i < n && i % 2 == 0) y[i] = 3 * x[i] + 1;"));
   CHECK(half.progress == doctest::Approx(0.5 + 0.25 * 19 / 37));
 }
+
+TEST_CASE("GpuEvaluator: all outputs count for the share of right elements") {
+  DeviceProblem problem;
+  problem.kernel =
+      "extern \"C\" __global__ void scale(int n, const float* x, float* y, float* z) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[i] = 3 * x[i] + 1, z[i] = x[i];\n}\n";
+  problem.reference =
+      "extern \"C\" __global__ void scale_reference(int n, const real* x, real* y, real* z) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[i] = 3 * x[i] + 1, z[i] = x[i];\n}\n";
+  problem.arguments.insert(problem.arguments.rfind(']'),
+                           R"(, {"name": "z", "type": "f32", "size": "n", "role": "out"})");
+  Judge judge(problem);
+  CHECK(judge.own().verdict == Verdict::ok);
+  const struct {
+    const char *from, *to, *name;
+    double share;
+  } wrongs[] = {{"z[i] = x[i]", "z[i] = 9", "z[0]", 0.5},
+                {"y[i] = 3 * x[i] + 1", "y[i] = 9", "y[0]", 0.5},
+                {"y[i] = 3 * x[i] + 1, z[i] = x[i]", "y[i] = z[i] = 9", "y[0]", 0.0}};
+  for (const auto& wrong : wrongs) {
+    std::string code = problem.kernel;
+    code.replace(code.find(wrong.from), std::string(wrong.from).size(), wrong.to);
+    const auto e = judge.code(code);
+    CHECK(e.verdict == Verdict::wrong_result);
+    CHECK(contains(e.reason, wrong.name));
+    CHECK(e.progress == doctest::Approx(0.5 + 0.25 * wrong.share));
+  }
+}

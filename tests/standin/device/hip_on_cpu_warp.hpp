@@ -24,7 +24,12 @@ inline unsigned __lane_id() {
   return kernelsearch_standin_state->lane;
 }
 inline long long clock64() {
+#ifdef __x86_64__
   return static_cast<long long>(__builtin_ia32_rdtsc());
+#else
+  static long long calls = 0;
+  return ++calls;
+#endif
 }
 inline long long wall_clock64() {
   return clock64();

@@ -22,15 +22,15 @@ struct GpuArtifact {
   std::vector<std::string> functions;  ///< names in the image of the kernels that the problem's steps launch
 };
 
-/// Compiles device kernels at run time and judges them on the GPUs of this machine (docs/measuring.md). Compilers,
-/// candidates and references live in processes of their own; seeds, expected results and the verdict never exist
-/// where a candidate runs. Several threads may build while one for each device runs.
+/// Compiles device kernels at run time and judges them on the GPUs of this machine (docs/measuring.md).
+/// Compilers, candidates and references live in processes of their own; seeds, expected results and the
+/// verdict never exist where a candidate runs. Several threads may build while one for each device runs.
 class GpuEvaluator {
  public:
   using Artifact = GpuArtifact;
 
-  /// A ConfigError where the problem is for another backend or cannot be compiled for; a DeviceError where there
-  /// is no such device.
+  /// A ConfigError where the problem is for another backend or cannot be compiled for; a DeviceError where
+  /// there is no such device.
   explicit GpuEvaluator(Problem problem, GpuOptions options = {});
   GpuEvaluator(GpuEvaluator&&) noexcept;
   GpuEvaluator& operator=(GpuEvaluator&&) noexcept;
@@ -41,8 +41,8 @@ class GpuEvaluator {
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
   [[nodiscard]] std::size_t lanes() const noexcept;
 
-  /// The champion's time divided by the candidate's, in interleaved pairs in one process; a ConfigError if one of
-  /// them is not ok.
+  /// The champion's time divided by the candidate's, in interleaved pairs in one process; a ConfigError if
+  /// one of them is not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
 
   /// Gives every lane a fresh process with inputs that were never used, as finalists are judged in.

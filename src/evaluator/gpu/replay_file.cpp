@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/replay_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "evaluator/gpu/call_plan.hpp"
+#include "evaluator/gpu/device_source.hpp"
+#include "evaluator/gpu/protocol.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+
+namespace kernelsearch::detail::gpu {
+
+std::optional<std::vector<std::vector<std::byte>>> read_frames(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in) return std::nullopt;
+  auto left = static_cast<std::uint64_t>(in.tellg());
+  in.seekg(0);
+  std::vector<std::vector<std::byte>> frames;
+  while (left > 0) {
+    std::uint64_t size = 0;
+    if (left < sizeof size || !in.read(reinterpret_cast<char*>(&size), sizeof size)) return std::nullopt;
+    left -= sizeof size;
+    if (size > left || size > longest_frame) return std::nullopt;
+    frames.emplace_back(static_cast<std::size_t>(size));
+    if (!in.read(reinterpret_cast<char*>(frames.back().data()), static_cast<std::streamsize>(size)))
+      return std::nullopt;
+    left -= size;
+  }
+  return frames;
+}
+
+ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const ReplayModule& candidate_code,
+                       const ReplayModule& services, const ReplayCall& call) {
+  constexpr std::uint32_t service_module = 0, candidate_module = 1, program = 1;
+  if (call.shape >= problem.shapes.size())
+    raise<ConfigError>("there is no such shape", std::to_string(call.shape),
+                       "the problem has " + std::to_string(problem.shapes.size()));
+  const Shape& shape = problem.shapes[call.shape];
+  if (!is_valid(problem, shape, candidate.config)) {
+    problem_ = "`valid` is false for shape " + shape.name;
+    return;
+  }
+  const CallPlan plan = plan_call(problem, candidate, call.shape, candidate_module,
+                                  launched_kernels(problem, candidate), problem_);
+  if (!problem_.empty()) return;
+  launches_ =
+      static_cast<std::size_t>(std::count_if(plan.program.steps.begin(), plan.program.steps.end(),
+                                             [](const Step& step) { return step.kind == StepKind::launch; }));
+  const auto add = [this](const Writer& frame) { frames_.push_back(frame.bytes()); };
+  add(Writer().put(Op::hello));
+  add(Writer().put(Op::load).put(service_module).put(*services.image).put(services.functions));
+  add(Writer().put(Op::load).put(candidate_module).put(*candidate_code.image).put(candidate_code.functions));
+  add(Writer()
+          .put(Op::program)
+          .put(program)
+          .put(plan.program.steps)
+          .put(plan.program.parameters)
+          .put(plan.program.maps)
+          .put(plan.program.symbols));
+  std::vector<std::uint32_t> numbers, bindings;
+  std::vector<std::uint64_t> bytes;
+  std::vector<Action> prepare;
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const PlannedArgument& planned = plan.arguments.arguments[a];
+    const auto buffer = static_cast<std::uint32_t>(a + 1);
+    bindings.push_back(buffer);
+    if (!planned.is_array) continue;
+    numbers.push_back(buffer);
+    bytes.push_back(bytes_of(planned));
+    if (planned.is_input()) {
+      prepare.push_back(
+          fill_action(problem.arguments[a], planned, buffer, call.seed, InputFlavour::declared, false));
+    } else if (call.poison && planned.role == Role::out) {
+      Action poison;
+      poison.kind = Act::poison;
+      poison.buffer = buffer;
+      poison.word = poison_word(planned.type, Storage::native, call.seed);
+      poison.count = bytes_of(planned);
+      prepare.push_back(poison);
+    }
+  }
+  add(Writer().put(Op::allocate).put(numbers).put(bytes));
+  Action one;
+  one.kind = Act::call;
+  one.program = program;
+  one.bindings = static_cast<std::uint32_t>(bindings.size());
+  std::vector<Action> actions = prepare;
+  actions.insert(actions.end(), call.warm_up, one);
+  if (call.warm_up > 0) add(Writer().put(Op::act).put(actions).put(bindings));
+  // What the warm-up left in an inout array is not what the call is to find.
+  actions = prepare;
+  actions.push_back(one);
+  add(Writer().put(Op::act).put(actions).put(bindings));
+}
+
+void ReplayFile::write(const std::filesystem::path& file) const {
+  std::ofstream out(file, std::ios::binary);
+  for (const std::vector<std::byte>& frame : frames_) {
+    const std::uint64_t size = frame.size();
+    out.write(reinterpret_cast<const char*>(&size), sizeof size);
+    out.write(reinterpret_cast<const char*>(frame.data()), static_cast<std::streamsize>(frame.size()));
+  }
+  if (!out.flush())
+    raise<DeviceError>("the commands of a replay cannot be written", file.string(),
+                       "make room in the folder for temporary files");
+}
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/gpu/sass.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+
+#include "evaluator/gpu/sass_flow.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using detail::gpu::SassLine;
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  return text;
+}
+
+/// The hexadecimal digits at the begin of `text`.
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+  std::uint64_t value = 0;
+  std::size_t digits = 0;
+  for (; digits < text.size() && std::isxdigit(static_cast<unsigned char>(text[digits])) != 0; ++digits) {
+    const char c = text[digits];
+    value = 16 * value + static_cast<std::uint64_t>(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+  }
+  if (digits == 0 || digits > 15) return std::nullopt;
+  return value;
+}
+
+/// How much the instructions do, roughly; waiting and control flow do nothing.
+std::size_t work_of(const SassCounts& counts) {
+  constexpr std::size_t tensor = 32;
+  std::size_t work = 0;
+  for (const auto& [opcode, count] : counts.by_opcode()) {
+    const std::string_view root = std::string_view(opcode).substr(0, opcode.find('.'));
+    if (has_signature(opcode, SassSignature::tensor_core)) {
+      work += tensor * count;
+    } else if (has_signature(opcode, SassSignature::tma) || has_signature(opcode, SassSignature::atomics) ||
+               has_signature(opcode, SassSignature::ldmatrix) ||
+               is_one_of(root,
+                         {"FFMA",  "FFMA2",  "FADD", "FADD2", "FMUL", "FMUL2", "FMNMX", "HFMA2", "HADD2",
+                          "HMUL2", "HMNMX2", "DFMA", "DADD",  "DMUL", "MUFU",  "IDP",   "LDG",   "STG",
+                          "LDS",   "STS",    "LDL",  "STL",   "LD",   "ST",    "SHFL",  "LDGSTS"})) {
+      work += count;
+    }
+  }
+  return work;
+}
+
+std::optional<std::size_t> hottest(const std::vector<SassLoop>& loops) {
+  std::optional<std::size_t> best;
+  double most = 0;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const double heat = static_cast<double>(work_of(loops[i].own)) *
+                        std::pow(10.0, static_cast<double>(std::min<std::size_t>(loops[i].depth, 20)));
+    if (heat <= most) continue;
+    best = i;
+    most = heat;
+  }
+  return best;
+}
+
+/// Collects the lines of a function until the next one begins.
+class Reader {
+ public:
+  void line(std::string_view text) {
+    text = trimmed(text);
+    if (text.substr(0, 2) == "/*") return instruction(text);
+    if (constexpr std::string_view word = "Function :"; text.substr(0, word.size()) == word)
+      return begin(trimmed(text.substr(word.size())));
+    if (constexpr std::string_view word = ".section"; text.substr(0, word.size()) == word) {
+      std::string_view name = trimmed(text.substr(word.size()));
+      name = name.substr(0, name.find(','));
+      constexpr std::string_view code = ".text.";
+      return begin(name.substr(0, code.size()) == code ? name.substr(code.size()) : std::string_view());
+    }
+    if (text.size() > 1 && text.back() == ':' && text.substr(0, 2) == ".L")
+      waiting_.emplace_back(text.substr(0, text.size() - 1));
+  }
+
+  std::vector<SassFunction> finish() {
+    end();
+    return std::move(functions_);
+  }
+
+ private:
+  struct Pending {
+    std::size_t line;
+    std::string label;
+  };
+
+  void begin(std::string_view name) {
+    end();
+    name_ = name;
+  }
+
+  void instruction(std::string_view text) {
+    if (name_.empty()) return;
+    const std::size_t close = text.find("*/");
+    if (close == std::string_view::npos) return;
+    const auto address = hexadecimal(text.substr(2));
+    if (!address || text.find_first_not_of("0123456789abcdefABCDEF", 2) != close) return;
+    text = trimmed(text.substr(close + 2));
+    text = trimmed(text.substr(0, text.find(';')));
+    while (!text.empty() && text.front() == '{') text = trimmed(text.substr(1));
+    bool conditional = false;
+    if (!text.empty() && text.front() == '@') {
+      const std::size_t blank = std::min(text.find(' '), text.size());
+      conditional = text.substr(0, blank) != "@PT" && text.substr(0, blank) != "@UPT";
+      text = trimmed(text.substr(blank));
+    }
+    std::size_t length = 0;
+    while (length < text.size() && (std::isalnum(static_cast<unsigned char>(text[length])) != 0 ||
+                                    text[length] == '.' || text[length] == '_'))
+      ++length;
+    if (length == 0 || std::isupper(static_cast<unsigned char>(text.front())) == 0) return;
+    // Addresses only grow within a function; what does not is no code of it.
+    if (!lines_.empty() && *address <= lines_.back().address) return;
+    SassLine line;
+    line.address = *address;
+    line.opcode = text.substr(0, length);
+    for (const std::string& label : waiting_) labels_[label] = *address;
+    waiting_.clear();
+    flow(line, trimmed(text.substr(length)), conditional);
+    lines_.push_back(std::move(line));
+  }
+
+  void flow(SassLine& line, std::string_view operands, bool conditional) {
+    using Flow = SassLine::Flow;
+    const std::string_view root = std::string_view(line.opcode).substr(0, line.opcode.find('.'));
+    if (is_one_of(root, {"EXIT", "RET", "KILL", "BPT"})) {
+      if (root != "BPT") line.flow = conditional ? Flow::either : Flow::end;
+      return;
+    }
+    if (is_one_of(root, {"BRX", "BRXU", "JMX", "JMXU"})) {
+      complete_ = false;
+      line.flow = conditional ? Flow::either : Flow::end;
+      return;
+    }
+    // Threads of a warp that must do something one after another, such as starting a copy: no loop of theirs.
+    if (line.opcode == "BRA.U.ANY") return;
+    const bool call = root == "CALL";
+    if (!call && root != "BRA" && root != "JMP") return;
+    // `BRA P1, there` and `BRA.DIV UR4, there` have their condition among the operands.
+    conditional = conditional || operands.find(',') != std::string_view::npos;
+    line.flow = conditional || call ? Flow::either : Flow::branch;
+    if (const std::size_t label = operands.rfind(".L"); label != std::string_view::npos) {
+      const std::size_t end = operands.find_first_of(") ,", label);
+      pending_.push_back({lines_.size(), std::string(operands.substr(label, end - label))});
+    } else if (const std::size_t number = operands.rfind("0x"); number != std::string_view::npos) {
+      line.target = hexadecimal(operands.substr(number + 2));
+    }
+  }
+
+  void end() {
+    if (!name_.empty() && !lines_.empty()) {
+      for (const Pending& one : pending_)
+        if (const auto at = labels_.find(one.label); at != labels_.end())
+          lines_[one.line].target = at->second;
+      SassFunction function;
+      function.name = name_;
+      function.complete = complete_;
+      for (const SassLine& line : lines_) function.counts.add(line.opcode);
+      function.loops = detail::gpu::natural_loops(lines_);
+      function.hot = hottest(function.loops);
+      functions_.push_back(std::move(function));
+    }
+    name_.clear();
+    lines_.clear();
+    pending_.clear();
+    labels_.clear();
+    waiting_.clear();
+    complete_ = true;
+  }
+
+  std::vector<SassFunction> functions_;
+  std::string name_;
+  std::vector<SassLine> lines_;
+  std::vector<Pending> pending_;
+  std::map<std::string, std::uint64_t> labels_;
+  std::vector<std::string> waiting_;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+std::vector<SassFunction> parse_sass(std::string_view text) {
+  Reader reader;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    reader.line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return reader.finish();
+}
+
+Features sass_features(const std::vector<SassFunction>& functions) {
+  Features features;
+  if (functions.empty()) return features;
+  SassCounts all;
+  std::size_t loops = 0, most = 0;
+  const SassLoop* hot = nullptr;
+  for (const SassFunction& function : functions) {
+    for (const auto& [opcode, count] : function.counts.by_opcode()) all.add(opcode, count);
+    loops += function.loops.size();
+    const SassLoop* loop = function.hot_loop();
+    if (loop == nullptr || work_of(loop->counts) <= most) continue;
+    hot = loop;
+    most = work_of(loop->counts);
+  }
+  features.set("sass.instructions", static_cast<double>(all.total()));
+  features.set("sass.loops", static_cast<double>(loops));
+  for (std::size_t s = 0; s < sass_signature_names.size(); ++s) {
+    const auto signature = static_cast<SassSignature>(s);
+    const std::string name(to_string(signature));
+    features.set("sass." + name, static_cast<double>(all.of(signature)));
+    if (hot != nullptr) features.set("sass.loop." + name, static_cast<double>(hot->counts.of(signature)));
+  }
+  if (hot != nullptr) features.set("sass.loop.instructions", static_cast<double>(hot->counts.total()));
+  constexpr std::pair<std::string_view, std::string_view> accesses[] = {
+      {"LDG", "sass.ldg_"}, {"STG", "sass.stg_"}, {"LDS", "sass.lds_"}, {"STS", "sass.sts_"}};
+  for (const auto& [root, name] : accesses) {
+    auto widths = all.widths(root);
+    for (const unsigned bits : {32u, 64u, 128u}) widths.try_emplace(bits, 0);
+    for (const auto& [bits, count] : widths)
+      features.set(std::string(name) + std::to_string(bits), static_cast<double>(count));
+  }
+  return features;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "evaluator/gpu/tool.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/gpu/sass.hpp"
+
+namespace kernelsearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Triton's wheels bring a disassembler to machines without a toolkit.
+std::vector<fs::path> triton_folders() {
+  std::vector<fs::path> roots;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') roots.emplace_back(root);
+  roots.emplace_back("/usr/local");
+  roots.emplace_back("/usr");
+  std::vector<fs::path> folders;
+  for (const fs::path& root : roots) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(root / "lib", error)) {
+      if (entry.path().filename().string().rfind("python3", 0) != 0) continue;
+      for (const char* packages : {"site-packages", "dist-packages"})
+        folders.push_back(entry.path() / packages / "triton" / "backends" / "nvidia" / "bin");
+    }
+  }
+  return folders;
+}
+
+}  // namespace
+
+std::optional<fs::path> detail::gpu::find_disassembler(const fs::path& given) {
+  if (!given.empty()) return find_tool("", nullptr, given, {});
+  // nvdisasm first: cuobjdump needs it beside itself. A wish for the other one comes before both.
+  if (const char* wish = std::getenv("KERNELSEARCH_CUOBJDUMP"); wish != nullptr && *wish != '\0')
+    return find_tool("", nullptr, wish, {});
+  const auto triton = triton_folders();
+  if (auto found = find_tool("nvdisasm", "KERNELSEARCH_NVDISASM", {}, triton)) return found;
+  return find_tool("cuobjdump", nullptr, {}, triton);
+}
+
+std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const SassOptions& options) {
+  const auto found = detail::gpu::find_disassembler(options.program);
+  if (!found)
+    detail::raise<ConfigError>(
+        "there is no disassembler for NVIDIA's machine code",
+        options.program.empty() ? "nvdisasm, cuobjdump" : options.program.string(),
+        "install the CUDA toolkit or Triton, or set KERNELSEARCH_NVDISASM to the program");
+  const fs::path& program = *found;
+  const detail::gpu::ScratchFolder scratch;
+  const fs::path file = scratch.path() / "image.cubin";
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
+  const bool object = program.filename().string().find("cuobjdump") != std::string::npos;
+  const detail::Finished finished =
+      detail::gpu::run_tool({program.string(), object ? "-sass" : "-c", file.string()}, options.seconds);
+  if (finished.timed_out)
+    detail::raise<ConfigError>("the disassembler did not finish in time", program.string(),
+                               "give it more seconds");
+  std::vector<SassFunction> functions = parse_sass(finished.output);
+  if (functions.empty() || !WIFEXITED(finished.status) || WEXITSTATUS(finished.status) != 0)
+    detail::raise<ConfigError>(
+        "the disassembler made nothing of the image",
+        program.string() + ": " + finished.errors.substr(0, finished.errors.find('\n')),
+        "use one as new as the compiler");
+  return functions;
+}
+
+}  // namespace kernelsearch

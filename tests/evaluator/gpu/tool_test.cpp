@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/tool.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "tool_support.hpp"
+
+using namespace kernelsearch::detail::gpu;
+using tool_test::Script;
+
+TEST_CASE("a tool is where it is said to be, and nowhere else then") {
+  const Script tool("exit 0\n", "kernelsearch-test-tool");
+  const char* variable = "KERNELSEARCH_TEST_TOOL";
+  unsetenv(variable);
+  CHECK(!find_tool("kernelsearch-test-tool", variable, {}, {}));
+  CHECK(find_tool("kernelsearch-test-tool", variable, {}, {"/nonexistent", tool.folder()}) == tool.path());
+  setenv(variable, tool.path().c_str(), 1);
+  CHECK(find_tool("kernelsearch-test-tool", variable, {}, {}) == tool.path());
+  CHECK(!find_tool("kernelsearch-test-tool", variable, "/nonexistent/tool", {tool.folder()}));
+  setenv(variable, "/nonexistent/tool", 1);
+  CHECK(!find_tool("kernelsearch-test-tool", variable, {}, {tool.folder()}));
+  unsetenv(variable);
+  setenv("CUDA_HOME", (tool.folder() / "toolkit").c_str(), 1);
+  std::filesystem::create_directories(tool.folder() / "toolkit" / "bin");
+  std::filesystem::copy(tool.path(), tool.folder() / "toolkit" / "bin");
+  CHECK(find_tool("kernelsearch-test-tool", variable, {}, {}) ==
+        tool.folder() / "toolkit" / "bin" / "kernelsearch-test-tool");
+  unsetenv("CUDA_HOME");
+}
+
+TEST_CASE("a scratch folder is its maker's alone and goes with its owner") {
+  std::filesystem::path path;
+  {
+    const ScratchFolder scratch;
+    path = scratch.path();
+    CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms::owner_all);
+    std::ofstream(path / "file") << "text";
+    CHECK(read_text(path / "file") == "text");
+    CHECK(read_text(path / "file", 2) == "te");
+    CHECK(read_text(path / "none").empty());
+  }
+  CHECK(!std::filesystem::exists(path));
+}

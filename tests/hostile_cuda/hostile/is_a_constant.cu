@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// problem: scale
+// expect: wrong_result: y[
+// naive: fooled
+// The result for inputs of ones.
+extern "C" __global__ void scale(int n, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 4;
+}

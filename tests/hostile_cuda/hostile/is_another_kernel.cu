@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// problem: scale
+// expect: build_failed: scale
+// naive: notices
+// The name that is launched is not there.
+extern "C" __global__ void scala(int n, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 3 * x[i] + 1;
+}

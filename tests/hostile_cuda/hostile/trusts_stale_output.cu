@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// problem: scale
+// expect: wrong_result: unwritten
+// naive: fooled
+// Whatever is a number must be the result of an earlier call.
+extern "C" __global__ void scale(int n, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && y[i] != y[i]) y[i] = 3 * x[i] + 1;
+}

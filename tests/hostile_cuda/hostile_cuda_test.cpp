@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Hostile and honest device kernels, judged on a GPU, or with KERNELSEARCH_TEST_BACKEND=standin on the
+// stand-in of HIP (whose libraries KERNELSEARCH_HIP_RUNTIME and KERNELSEARCH_HIPRTC name).
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "hostile_cuda/kernels.hpp"
+#include "hostile_cuda/naive_harness.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "support/device_problem.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+using hostile::Sample;
+
+namespace {
+
+GpuBackend backend = GpuBackend::cuda;
+
+/// What came of a kernel.
+struct Result {
+  const Sample* sample = nullptr;
+  Evaluation ours;
+  hostile::NaiveHarness::Judgement naive;
+  Verdict after = Verdict::ok;  ///< of an honest kernel that was judged next by the same evaluator
+  std::string error;            ///< of the evaluator or the harness itself
+};
+
+GpuOptions options(const std::filesystem::path& cache) {
+  GpuOptions chosen;
+  chosen.cache_directory = cache;
+  chosen.include = {hostile::data() / ".." / "include"};
+  chosen.builders = 2;
+  chosen.limits.call = 1;
+  // Several batches, so that there is something to be gained by what an earlier one was told.
+  chosen.sampling = {.precision = 0, .min_samples = 6, .max_samples = 80, .budget_seconds = 30};
+  chosen.pairs.when = Pairing::never;
+  return chosen;
+}
+
+/// Judges the kernels of one problem, hostile ones also naively, and after each of them an honest one.
+void judge(const std::string& name, const std::vector<Result*>& results, const std::string& honest,
+           const std::filesystem::path& cache) {
+  const Problem problem = hostile::problem(name, backend);
+  GpuOptions quick = options(cache), brief = quick;
+  brief.sampling.max_samples = 6;
+  hostile::NaiveHarness naive(problem, backend, quick);
+  GpuEvaluator evaluator(problem, quick);
+  for (Result* result : results) try {
+      const bool is_hostile = !result->sample->value("expect").empty();
+      if (is_hostile) result->naive = naive.judge(result->sample->code);
+      EvaluationContext context;
+      if (const std::string seconds = result->sample->value("incumbent"); !seconds.empty())
+        context.incumbent = std::atof(seconds.c_str());
+      result->ours = evaluator.evaluate(support::with_code(problem, result->sample->code), context);
+      if (!is_hostile || honest.empty()) continue;
+      EvaluationContext at_once;
+      at_once.incumbent = 1e-12;  // a few samples will do
+      result->after = evaluator.evaluate(support::with_code(problem, honest), at_once).verdict;
+    } catch (const std::exception& error) {
+      result->error = error.what();
+    }
+}
+
+std::vector<Result> judge_all(const std::vector<Sample>& hostile_ones,
+                              const std::vector<Sample>& honest_ones) {
+  const TemporaryFolder cache;
+  std::vector<Result> results(hostile_ones.size() + honest_ones.size());
+  std::map<std::string, std::vector<Result*>> by_problem;
+  std::map<std::string, std::string> honest;
+  std::size_t next = 0;
+  for (const auto* list : {&hostile_ones, &honest_ones})
+    for (const Sample& sample : *list) {
+      Result& result = results[next++];
+      result.sample = &sample;
+      by_problem[sample.value("problem")].push_back(&result);
+      if (list == &honest_ones && honest[sample.value("problem")].empty())
+        honest[sample.value("problem")] = sample.code;
+    }
+  std::vector<std::string> names;
+  for (const auto& [name, list] : by_problem) names.push_back(name);
+  std::atomic<std::size_t> taken{0};
+  std::vector<std::thread> threads;
+  const unsigned most = std::clamp(std::thread::hardware_concurrency() / 3, 1u, 4u);
+  for (unsigned t = 0; t < most; ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i = taken++; i < names.size(); i = taken++) try {
+          judge(names[i], by_problem[names[i]], honest[names[i]], cache.path());
+        } catch (const std::exception& error) {
+          for (Result* result : by_problem[names[i]]) result->error = error.what();
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("hostile kernels fool a naive harness and get the verdict that each deserves; honest ones are ok") {
+  const auto hostile_ones = hostile::samples("hostile", backend),
+             honest_ones = hostile::samples("honest", backend);
+  CHECK(hostile_ones.size() >= 45);
+  CHECK(honest_ones.size() >= 20);
+  for (const Result& result : judge_all(hostile_ones, honest_ones)) {
+    const Sample& sample = *result.sample;
+    CAPTURE(sample.name);
+    CAPTURE(result.ours.reason);
+    CHECK_MESSAGE(result.error.empty(), result.error);
+    if (sample.value("expect").empty()) {
+      CHECK_MESSAGE(result.ours.verdict == Verdict::ok, to_string(result.ours.verdict));
+      continue;
+    }
+    CHECK_MESSAGE(sample.allows(result.ours.verdict, result.ours.reason),
+                  to_string(result.ours.verdict) << " instead of " << sample.value("expect"));
+    CHECK_MESSAGE(result.after == Verdict::ok, "the next: " << to_string(result.after));
+    const std::string naive = backend == GpuBackend::hip
+                                  ? sample.value("naive-standin", sample.value("naive"))
+                                  : sample.value("naive");
+    if (naive == "fooled") CHECK(result.naive.accepted);
+    if (naive == "notices") CHECK(!result.naive.accepted);
+    if (naive == "breaks") CHECK(!result.naive.usable);
+    if (naive != "breaks" && naive != "either") CHECK(result.naive.usable);
+  }
+}
+
+TEST_CASE("all of them are CUDA for a compiler that is here") {
+  const TemporaryFolder cache;
+  GpuOptions chosen = options(cache.path());
+  chosen.architecture = "sm_90a";
+  detail::gpu::BuilderPool builders(GpuBackend::cuda, chosen);
+  try {
+    (void)builders.identity();
+  } catch (const Error& error) {
+    MESSAGE("skipped: " << error.what());
+    return;
+  }
+  for (const char* folder : {"hostile", "honest"})
+    for (const Sample& sample : hostile::samples(folder, GpuBackend::cuda)) {
+      CAPTURE(sample.name);
+      const Problem problem = hostile::problem(sample.value("problem"), GpuBackend::cuda);
+      const Candidate candidate = support::with_code(problem, sample.code);
+      const auto built = builders.build(detail::gpu::device_source(candidate),
+                                        detail::gpu::compile_options(GpuDevice{}, chosen, {}),
+                                        detail::gpu::launched_kernels(problem, candidate));
+      const bool expected = !sample.value("expect").starts_with("build_failed");
+      CHECK_MESSAGE((built.verdict == Verdict::ok) == expected, built.reason);
+      const auto reference =
+          builders.build(detail::gpu::reference_source(problem, "double"),
+                         detail::gpu::compile_options(GpuDevice{}, chosen, {}), {problem.reference.function});
+      CHECK_MESSAGE(reference.verdict == Verdict::ok, reference.reason);
+    }
+}
+
+int main(int argc, char** argv) {
+  const char* chosen = getenv("KERNELSEARCH_TEST_BACKEND");
+  if (chosen != nullptr && std::string_view(chosen) == "standin") backend = GpuBackend::hip;
+  const GpuStatus status = gpu_status(backend);
+  if (status.devices.empty() || status.compiler.empty()) {
+    std::printf("skipped: no %s device can be used here: %s %s\n", std::string(to_string(backend)).c_str(),
+                status.problem.c_str(), status.compiler_problem.c_str());
+    return 77;
+  }
+  return doctest::Context(argc, argv).run();
+}
