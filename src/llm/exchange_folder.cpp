@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/llm/exchange_folder.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/digest.hpp"
+
+namespace kernelsearch {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+constexpr int format_version = 1;
+
+/// Text that is no UTF-8, as compilers may print, is kept as far as it is.
+std::string dumped(const json& document, int indent = -1) {
+  return document.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+json question(const ChatRequest& request, const Redactor& redactor) {
+  json messages = json::array();
+  for (const Message& message : request.messages)
+    messages.push_back({{"speaker", to_string(message.speaker)}, {"text", redactor(message.text)}});
+  json stops = json::array();
+  for (const std::string& stop : request.stop) stops.push_back(redactor(stop));
+  return {{"role", request.role},
+          {"model", request.model},
+          {"messages", std::move(messages)},
+          {"temperature", request.temperature ? json(*request.temperature) : json()},
+          {"max_tokens", request.max_tokens},
+          {"stop", std::move(stops)},
+          {"json_schema", redactor(request.json_schema)},
+          {"json_schema_name", request.json_schema_name},
+          {"repetition", request.repetition}};
+}
+
+json usage_json(const TokenUsage& usage) {
+  return {{"input", usage.input},
+          {"output", usage.output},
+          {"cached", usage.cached},
+          {"cache_written", usage.cache_written},
+          {"reasoning", usage.reasoning}};
+}
+
+TokenUsage usage_of(const json& object) {
+  TokenUsage usage;
+  usage.input = object.at("input").get<std::uint64_t>();
+  usage.output = object.at("output").get<std::uint64_t>();
+  usage.cached = object.at("cached").get<std::uint64_t>();
+  usage.cache_written = object.at("cache_written").get<std::uint64_t>();
+  usage.reasoning = object.at("reasoning").get<std::uint64_t>();
+  return usage;
+}
+
+json answer(const ChatResult& result, const Redactor& redactor) {
+  if (result)
+    return {{"text", redactor(result.reply->text)},     {"finish", to_string(result.reply->finish)},
+            {"usage", usage_json(result.reply->usage)}, {"model", redactor(result.reply->model)},
+            {"seconds", result.reply->seconds},         {"attempts", result.reply->attempts}};
+  return {{"failure", to_string(result.error.failure)},
+          {"text", redactor(result.error.text)},
+          {"http_status", result.error.http_status},
+          {"usage", usage_json(result.error.usage)},
+          {"attempts", result.error.attempts}};
+}
+
+template <class Enum, std::size_t Count>
+Enum named(const std::string& name) {
+  for (std::size_t i = 0; i < Count; ++i)
+    if (to_string(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  throw std::runtime_error("no such name: " + name);
+}
+
+ChatResult result_of(const json& document) {
+  ChatResult result;
+  if (const auto reply = document.find("reply"); reply != document.end()) {
+    result.reply.emplace();
+    result.reply->text = reply->at("text").get<std::string>();
+    result.reply->finish = named<FinishReason, 5>(reply->at("finish").get<std::string>());
+    result.reply->usage = usage_of(reply->at("usage"));
+    result.reply->model = reply->at("model").get<std::string>();
+    result.reply->seconds = reply->at("seconds").get<double>();
+    result.reply->attempts = reply->at("attempts").get<std::uint32_t>();
+    return result;
+  }
+  const json& error = document.at("error");
+  result.error.failure = named<ChatFailure, 11>(error.at("failure").get<std::string>());
+  result.error.text = error.at("text").get<std::string>();
+  result.error.http_status = error.at("http_status").get<int>();
+  result.error.usage = usage_of(error.at("usage"));
+  result.error.attempts = error.at("attempts").get<std::uint32_t>();
+  return result;
+}
+
+[[noreturn]] void cannot_write(const std::string& path) {
+  detail::raise<ConfigError>("an exchange with a model cannot be kept", path + ": " + std::strerror(errno),
+                             "check the space and the permissions of the folder");
+}
+
+/// The whole text or nothing, also when the machine stops: what was paid for is on the disk before it is
+/// used.
+void write_whole(const fs::path& path, std::string_view text) {
+  static std::atomic<unsigned> count{0};
+  const std::string draft =
+      path.string() + "." + std::to_string(::getpid()) + "." + std::to_string(++count) + ".tmp";
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) cannot_write(draft);
+  bool fine = true;
+  while (fine && !text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    fine = written > 0 || errno == EINTR;
+  }
+  fine = fine && ::fsync(file) == 0;
+  fine = ::close(file) == 0 && fine;
+  if (!fine || ::rename(draft.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(draft.c_str());
+    errno = error;
+    cannot_write(path.string());
+  }
+}
+
+}  // namespace
+
+ExchangeFolder::ExchangeFolder(std::string folder, Redactor redactor)
+    : folder_(std::move(folder)), redactor_(std::move(redactor)) {
+  if (folder_.empty()) detail::raise<ConfigError>("a recording needs a folder", "none", "name one");
+}
+
+std::string ExchangeFolder::canonical(const ChatRequest& request) const {
+  return dumped(question(request, redactor_));
+}
+
+std::string ExchangeFolder::digest(const ChatRequest& request) const {
+  return sha256(canonical(request));
+}
+
+std::string ExchangeFolder::path_of(const std::string& digest) const {
+  return (fs::path(folder_) / digest.substr(0, 2) / (digest + ".json")).string();
+}
+
+std::optional<ChatResult> ExchangeFolder::find(const ChatRequest& request) const {
+  const std::string asked = canonical(request);
+  const std::string path = path_of(sha256(asked));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string problem = "it answers another question";
+  try {
+    const json document = json::parse(text);
+    if (document.at("kernelsearch_exchange") != format_version)
+      problem = "written by another version of kernelsearch";
+    else if (dumped(document.at("question")) == asked) {
+      ChatResult result = result_of(document);
+      if (result) result.reply->replayed = true;
+      return result;
+    }
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  detail::raise<ConfigError>("a recorded exchange is damaged", path + ": " + problem,
+                             "remove the file; its question will be asked again");
+}
+
+ChatResult ExchangeFolder::keep(const ChatRequest& request, const ChatResult& result) const {
+  const json asked = question(request, redactor_);
+  const std::string path = path_of(sha256(dumped(asked)));
+  const json document = {{"kernelsearch_exchange", format_version},
+                         {"question", asked},
+                         {result ? "reply" : "error", answer(result, redactor_)}};
+  const std::string text = dumped(document, 1) + '\n';
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  write_whole(path, text);
+  return result_of(json::parse(text));
+}
+
+std::size_t ExchangeFolder::size() const {
+  std::size_t count = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder_, error), end; !error && it != end; it.increment(error))
+    count += it->path().extension() == ".json";
+  return count;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/llm/model_file.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "kernelsearch/core/error.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+constexpr const char* whole = R"({
+  // comments are allowed
+  "models": {
+    "big": {"provider": "anthropic", "model": "big-1", "key_env": "BIG_KEY",
+            "prices": {"input": 3, "output": 15, "cached": 0.3, "cache_written": 3.75},
+            "limits": {"requests_per_minute": 50, "concurrency": 4, "max_tokens": 9000},
+            "timeouts": {"connect": 1, "first_byte": 2, "idle": 3, "total": 4},
+            "headers": {"x-team": "kernels", "x-gateway-key": "env:GATEWAY"},
+            "stream": false, "temperature": false, "structured_output": "none"},
+    "small": {"provider": "openai", "base_url": "http://127.0.0.1:8000/v1", "model": "local/small",
+              "max_tokens_field": "max_completion_tokens", "parameters": {"reasoning_effort": "low", "list": [1, 2.5, null]}}
+  },
+  "default": "small",
+  "roles": {"planner": {"model": "big", "temperature": 0.8}, "coder": {"temperature": 0.1, "max_tokens": 7000}}
+})";
+
+std::string error_of(const std::string& text) {
+  try {
+    (void)parse_model_file(text, "m.json");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("model file: everything that it says is read") {
+  const ModelFile file = parse_model_file(whole);
+  REQUIRE(file.models.size() == 2);
+  const Endpoint& big = file.models[0];
+  CHECK(big.name == "big");
+  CHECK(big.provider == Provider::anthropic);
+  CHECK(big.base_url == "https://api.anthropic.com");
+  CHECK(big.key_env == "BIG_KEY");
+  CHECK(big.prices == Prices{3, 15, 0.3, 3.75});
+  CHECK(big.limits == EndpointLimits{50, 4, 9000});
+  CHECK(big.timeouts == CallTimeouts{1, 2, 3, 4});
+  REQUIRE(big.headers.size() == 2);
+  CHECK(big.headers[1].second == "env:GATEWAY");
+  CHECK_FALSE(big.stream);
+  CHECK_FALSE(big.send_temperature);
+  CHECK(big.structured == StructuredOutput::none);
+  const Endpoint& small = file.models[1];
+  CHECK(small.base_url == "http://127.0.0.1:8000/v1");
+  CHECK(small.max_tokens_field == "max_completion_tokens");
+  CHECK(small.parameters == R"({"reasoning_effort":"low","list":[1,2.5,null]})");
+  CHECK_FALSE(small.prices);
+  CHECK(file.default_model == "small");
+}
+
+TEST_CASE("model file: a request gets what its role and its model say, and keeps what it says itself") {
+  const ModelFile file = parse_model_file(whole);
+  ChatRequest request;
+  request.role = "planner";
+  request.max_tokens = 20000;
+  auto [endpoint, resolved] = file.resolve(request);
+  CHECK(endpoint->name == "big");
+  CHECK(resolved.model == "big-1");
+  CHECK(resolved.temperature == 0.8);
+  CHECK(resolved.max_tokens == 9000);  // the model's limit
+  request.role = "coder";
+  request.temperature = 0.5;
+  std::tie(endpoint, resolved) = file.resolve(request);
+  CHECK(endpoint->name == "small");
+  CHECK(resolved.temperature == 0.5);
+  CHECK(resolved.max_tokens == 7000);
+  request.model = "big-1";  // the provider's name does as well
+  CHECK(file.resolve(request).first->name == "big");
+  request.model = "huge";
+  CHECK_THROWS_AS((void)file.resolve(request), ConfigError);
+  request = {};
+  request.role = "stranger";
+  CHECK(file.resolve(request).first->name == "small");
+  CHECK_FALSE(file.resolve(request).second.temperature);
+}
+
+TEST_CASE("model file: what is wrong is said with file, line and remedy") {
+  CHECK(error_of(whole).empty());
+  CHECK(has(error_of("{\n\"models\": {\"a\": {\n\"provider\": \"opena\", \"model\": \"x\"}}}"), "m.json:3"));
+  CHECK(has(error_of(R"({"models": {"a": {"provider": "opena", "model": "x"}}})"), "openai, anthropic"));
+  CHECK(has(error_of(R"({"models": {"a": {"provider": "openai"}}})"), "has no `model`"));
+  CHECK(has(error_of(R"({"models": {"a": {"model": "x"}}})"), "has no `provider`"));
+  CHECK(has(error_of(R"({"models": {}})"), "names no model"));
+  CHECK(has(error_of("[]"), "no object"));
+  CHECK(has(error_of(R"({"model": {}})"), "unknown key"));
+  const std::string model = R"({"models": {"a": {"provider": "openai", "model": "x", )";
+  CHECK(has(error_of(model + R"("price": {}}}})"), "unknown key: price"));
+  CHECK(has(error_of(model + R"("prices": {"input": -1}}}})"), "at least 0"));
+  CHECK(has(error_of(model + R"("prices": {"in": 1}}}})"), "input, output, cached, cache_written"));
+  CHECK(has(error_of(model + R"("limits": {"concurrency": 0}}}})"), "at least 1"));
+  CHECK(has(error_of(model + R"("limits": {"max_tokens": 1.5}}}})"), "whole number"));
+  CHECK(has(error_of(model + R"("timeouts": {"idle": 0}}}})"), "`idle`"));
+  CHECK(has(error_of(model + R"("stream": "yes"}}})"), "neither true nor false"));
+  CHECK(has(error_of(model + R"("parameters": []}}})"), "`parameters`"));
+  CHECK(has(error_of(R"({"models": {"a": {"provider": "openai", "model": "x"}}, "default": "b"})"),
+            "not among `models`"));
+  CHECK(has(
+      error_of(R"({"models": {"a": {"provider": "openai", "model": "x"}}, "roles": {"r": {"model": "b"}}})"),
+      "not among `models`: b"));
+}
+
+TEST_CASE("model file: keys are refused and never shown") {
+  const std::string model = R"({"models": {"a": {"provider": "openai", "model": "x", )";
+  for (const char* line : {R"("api_key": "hush-hush-hush"}}})", R"("key_env": "hush-hush-hush"}}})",
+                           R"("headers": {"Authorization": "hush-hush-hush"}}}})"}) {
+    CAPTURE(line);
+    const std::string error = error_of(model + line);
+    CHECK_FALSE(error.empty());
+    CHECK_FALSE(has(error, "hush"));
+  }
+}
+
+TEST_CASE("model file: is found where it is said to be") {
+  const TemporaryFolder folder;
+  CHECK(find_model_file("given.json") == "given.json");
+  const std::string path = (folder / "m.json").string();
+  ::setenv("KERNELSEARCH_MODELS", path.c_str(), 1);
+  CHECK(find_model_file() == path);
+  CHECK_THROWS_AS((void)read_model_file(path), ConfigError);
+  std::ofstream(path) << whole;
+  CHECK(read_model_file(path).models.size() == 2);
+  ::unsetenv("KERNELSEARCH_MODELS");
+  ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
+  CHECK_THROWS_AS((void)find_model_file(), ConfigError);
+  std::filesystem::create_directories(folder / "kernelsearch");
+  std::filesystem::copy_file(path, folder / "kernelsearch/models.json");
+  CHECK(find_model_file() == (folder / "kernelsearch/models.json").string());
+  ::unsetenv("XDG_CONFIG_HOME");
+}
+
+TEST_CASE("model file: the example of the documents is one") {
+  std::ifstream file(KERNELSEARCH_SOURCE_DIR "/docs/models.md");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t begin = text.find("```json\n");
+  REQUIRE(begin != std::string::npos);
+  const std::string example = text.substr(begin + 8, text.find("```", begin + 8) - begin - 8);
+  CHECK(parse_model_file(example, "docs/models.md").models.size() >= 2);
+}
