@@ -65,4 +65,7 @@ if(TARGET kernelsearch-worker)
   install(TARGETS kernelsearch-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/kernelsearch COMPONENT command)
 endif()
 
+# Compiled in too: these are for people to copy and change.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelsearch COMPONENT command)
+
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)

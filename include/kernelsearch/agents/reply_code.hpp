@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/agents/reply_fault.hpp"
+#include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch {
+
+/// What a reply's code is held against.
+struct ReplyExpectation {
+  const Kernel* parent = nullptr;                                   ///< the kernel that was to be changed
+  std::vector<std::string> functions = {};                          ///< whose signatures must stay
+  std::vector<std::string> regions = {"device", "host", "macros"};  ///< that may change
+  std::vector<std::string> tried = {};                              ///< `code_key`s of kernels that are known
+  bool tunables = true;                                             ///< whether tunables may be declared
+  std::size_t most_bytes = 1 << 19;                                 ///< of all regions together
+};
+
+/// The kernel that a reply stands for, or what is wrong with it.
+struct ReplyCode {
+  ReplyJudgement judgement;
+  std::optional<Kernel> kernel;
+  std::vector<std::string> changed;  ///< regions
+};
+
+/// Reads code from a reply: whole regions in blocks, or unified diffs of them, and a declaration of tunables
+/// in a JSON block. `cut` says that the reply ended at its limit of length.
+///
+/// A block is of the region that its first line names, else of the one whose function it defines. Of several
+/// blocks for one region the last one counts: drafts come first. Blocks in other languages are passed over.
+/// Only what is read here ever gets further: nothing that stands in prose, kernels or compilers' messages can
+/// choose files, tools or budgets.
+[[nodiscard]] ReplyCode read_reply_code(std::string_view reply, bool cut,
+                                        const ReplyExpectation& expectation);
+
+/// The region `device`, `host` or `macros`; null for another name.
+[[nodiscard]] std::string* region_of(Regions& regions, std::string_view name);
+[[nodiscard]] const std::string* region_of(const Regions& regions, std::string_view name);
+
+/// The functions whose signatures others rely on: the entry point, or the kernels that the steps launch.
+[[nodiscard]] std::vector<std::string> entry_functions(const Problem& problem);
+
+/// Checks what holds for every new kernel, however it was read: size, anchors left in it, signatures, whether
+/// it is new. `declared` says that its space is another one.
+[[nodiscard]] ReplyJudgement judge_kernel(const Regions& regions, bool declared,
+                                          const ReplyExpectation& expectation);
+
+/// The JSON of the reply that declares tunables; empty where there is none.
+[[nodiscard]] std::string declared_tunables(std::string_view reply);
+
+}  // namespace kernelsearch

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/reply_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "kernelsearch/agents/anchors.hpp"
+#include "kernelsearch/agents/function_signature.hpp"
+#include "kernelsearch/agents/reply_blocks.hpp"
+#include "kernelsearch/agents/tunable_header.hpp"
+#include "kernelsearch/agents/unified_diff.hpp"
+#include "kernelsearch/generator/marked_loops.hpp"
+#include "lines.hpp"
+
+namespace kernelsearch {
+namespace {
+
+constexpr std::array<std::string_view, 3> region_names{"device", "host", "macros"};
+
+bool is_code_language(std::string_view language) {
+  constexpr std::array<std::string_view, 14> names{"",   "c",   "cpp", "c++", "cc",     "cxx", "cuda",
+                                                   "cu", "hip", "h",   "hpp", "opencl", "cl",  "c++20"};
+  return std::find(names.begin(), names.end(), language) != names.end();
+}
+
+bool is_diff(const CodeBlock& block) {
+  if (block.language == "diff" || block.language == "patch" || block.language == "udiff") return true;
+  const std::string_view text = block.text;
+  return is_code_language(block.language) &&
+         (text.starts_with("--- ") || text.starts_with("diff --git") || text.starts_with("@@ "));
+}
+
+/// The region that a word such as `device`, `region=host` or `src/device.cu` names.
+std::string_view region_named(std::string_view words) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const auto is_letter = [&](std::size_t i) {
+      return (words[i] >= 'a' && words[i] <= 'z') || (words[i] >= 'A' && words[i] <= 'Z') || words[i] == '_';
+    };
+    if (!is_letter(at)) continue;
+    std::size_t end = at;
+    while (end < words.size() && is_letter(end)) ++end;
+    for (const std::string_view name : region_names)
+      if (words.substr(at, end - at) == name) return name;
+    at = end;
+  }
+  return {};
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) (text += text.empty() ? "" : ", ") += name;
+  return text;
+}
+
+/// The region in which the parent defines a function that the text defines too.
+std::string_view region_defining(std::string_view text, const ReplyExpectation& expectation) {
+  for (const std::string& function : expectation.functions) {
+    if (!function_signature(text, function)) continue;
+    for (const std::string_view name : region_names)
+      if (function_signature(*region_of(expectation.parent->regions, name), function)) return name;
+  }
+  return {};
+}
+
+/// Whether a reply without any fence is code from its first line on.
+bool looks_like_code(std::string_view text) {
+  const std::string_view start = detail::strip(text);
+  for (const std::string_view head :
+       {"#include", "#define", "#pragma", "//", "/*", "extern ", "template", "__global__", "static ",
+        "namespace ", "using ", "inline ", "constexpr ", "typedef "})
+    if (start.starts_with(head)) return true;
+  return false;
+}
+
+bool balanced(std::string_view code) {
+  long depth = 0;
+  for (std::size_t i = 0; i < code.size();) {
+    if (const std::size_t next = detail::skip_opaque(code, i); next != i) {
+      i = next;
+      continue;
+    }
+    depth += code[i] == '{' ? 1 : code[i] == '}' ? -1 : 0;
+    if (depth < 0) return false;
+    ++i;
+  }
+  return depth == 0;
+}
+
+class Reading {
+ public:
+  Reading(std::string_view reply, bool cut, const ReplyExpectation& expectation)
+      : reply_(reply), cut_(cut), expectation_(expectation), regions_(expectation.parent->regions) {}
+
+  ReplyCode read() {
+    if (detail::strip(reply_).empty()) return fault(ReplyFault::empty, "The reply is empty.");
+    std::vector<CodeBlock> blocks = code_blocks(reply_);
+    if (blocks.empty() && looks_like_code(reply_)) {
+      CodeBlock whole;
+      whole.text = std::string(reply_) + '\n';
+      whole.closed = !cut_;
+      blocks.push_back(std::move(whole));
+    }
+    std::set<std::string_view> broken;  // regions whose last block breaks off; "" where it does not say which
+    bool unplaced = false;
+    std::string tunables;
+    for (const CodeBlock& block : blocks) {
+      if (block.language == "json") {
+        if (block.text.find("\"tunables\"") != std::string::npos) tunables = block.text;
+        continue;
+      }
+      if (is_diff(block)) {
+        if (!block.closed && cut_) {
+          broken.insert("");
+          continue;
+        }
+        if (auto judgement = patch(block); !judgement.ok()) return {std::move(judgement), {}, {}};
+        continue;
+      }
+      if (!is_code_language(block.language)) continue;
+      std::string_view region = region_named(block.info);
+      if (region.empty()) region = region_defining(block.text, expectation_);
+      if (region.empty()) {
+        unplaced = true;
+        // A draft of a part, or a block that broke off before the function was whole.
+        if (!block.closed && (cut_ || !balanced(block.text))) broken.insert("");
+        continue;
+      }
+      if (!block.closed && (cut_ || !balanced(block.text))) {
+        broken.insert(region);
+        continue;
+      }
+      if (auto judgement = replace(region, block.text); !judgement.ok())
+        return {std::move(judgement), {}, {}};
+      broken.erase(region);
+      broken.erase("");
+    }
+    if (!broken.empty() || (cut_ && changed_.empty()))
+      return fault(ReplyFault::truncated, "The code breaks off before its end. Give the whole block.");
+    if (changed_.empty() && unplaced) {
+      if (expectation_.functions.empty())
+        return fault(ReplyFault::wrong_region, "The block does not say of which region it is: name one of " +
+                                                   listed(expectation_.regions) + " after the language.");
+      return fault(
+          ReplyFault::missing_function,
+          "No block defines " + listed(expectation_.functions) +
+              ". Give the whole region, not only the changed part, and name the region after the language.");
+    }
+    if (changed_.empty() && tunables.empty())
+      return fault(ReplyFault::no_code, "There is no block of code in the reply.");
+    return finish(tunables);
+  }
+
+ private:
+  static ReplyCode fault(ReplyFault which, std::string detail) {
+    return {{which, std::move(detail)}, {}, {}};
+  }
+
+  ReplyJudgement allowed(std::string_view region) const {
+    if (std::find(expectation_.regions.begin(), expectation_.regions.end(), region) !=
+        expectation_.regions.end())
+      return {};
+    return {ReplyFault::wrong_region,
+            "The region " + std::string(region) +
+                " is not one of those that may change: " + listed(expectation_.regions) + '.'};
+  }
+
+  ReplyJudgement replace(std::string_view region, const std::string& text) {
+    if (auto judgement = allowed(region); !judgement.ok()) return judgement;
+    if (const std::string_view home = region_defining(text, expectation_); !home.empty() && home != region)
+      return {ReplyFault::wrong_region, "The block is named " + std::string(region) +
+                                            ", but what it defines belongs to the region " +
+                                            std::string(home) + '.'};
+    *region_of(regions_, region) = text;
+    note(region);
+    return {};
+  }
+
+  ReplyJudgement patch(const CodeBlock& block) {
+    std::string_view region = region_named(block.info);
+    const std::string file = patched_file(block.text);
+    if (region.empty()) region = region_named(file);
+    if (!region.empty()) {
+      if (auto judgement = allowed(region); !judgement.ok()) return judgement;
+      PatchResult patched = apply_unified_diff(*region_of(regions_, region), block.text);
+      if (!patched.judgement.ok()) return patched.judgement;
+      *region_of(regions_, region) = std::move(patched.text);
+      note(region);
+      return {};
+    }
+    std::vector<std::pair<std::string_view, std::string>> fits;
+    ReplyJudgement last{ReplyFault::bad_patch, "The kernel has no text that the diff could change."};
+    for (const std::string& name : expectation_.regions) {
+      const std::string& text = *region_of(regions_, name);
+      if (text.empty()) continue;
+      PatchResult patched = apply_unified_diff(text, block.text);
+      if (patched.judgement.ok())
+        fits.emplace_back(name, std::move(patched.text));
+      else if (last.ok() || last.detail.find("no text") != std::string::npos)
+        last = patched.judgement;
+    }
+    if (fits.empty()) return last;
+    if (fits.size() > 1)
+      return {ReplyFault::wrong_region, "The diff fits several regions: name one of " +
+                                            listed(expectation_.regions) +
+                                            " in its head, e.g. --- device and +++ device."};
+    *region_of(regions_, fits.front().first) = std::move(fits.front().second);
+    note(fits.front().first);
+    return {};
+  }
+
+  void note(std::string_view region) {
+    if (std::find(changed_.begin(), changed_.end(), region) == changed_.end()) changed_.emplace_back(region);
+  }
+
+  ReplyCode finish(const std::string& tunables) {
+    std::optional<Space> space;
+    if (expectation_.tunables && !tunables.empty()) {
+      DeclaredSpace declared = declare_tunables(expectation_.parent->space, tunables, regions_);
+      if (!declared.judgement.ok()) return {std::move(declared.judgement), {}, {}};
+      space = std::move(declared.space);
+    }
+    if (auto judgement = judge_kernel(regions_, space.has_value(), expectation_); !judgement.ok())
+      return {std::move(judgement), {}, {}};
+    ReplyCode result;
+    result.kernel = Kernel{std::move(regions_), space ? *std::move(space) : expectation_.parent->space};
+    result.changed = std::move(changed_);
+    return result;
+  }
+
+  std::string_view reply_;
+  bool cut_;
+  const ReplyExpectation& expectation_;
+  Regions regions_;
+  std::vector<std::string> changed_;
+};
+
+}  // namespace
+
+const std::string* region_of(const Regions& regions, std::string_view name) {
+  if (name == "device") return &regions.device;
+  if (name == "host") return &regions.host;
+  if (name == "macros") return &regions.macros;
+  return nullptr;
+}
+
+std::string* region_of(Regions& regions, std::string_view name) {
+  return const_cast<std::string*>(region_of(std::as_const(regions), name));
+}
+
+std::vector<std::string> entry_functions(const Problem& problem) {
+  std::vector<std::string> functions;
+  const auto add = [&](std::string_view name) {
+    name = detail::strip(name.substr(0, name.find('<')));
+    if (!name.empty() && std::find(functions.begin(), functions.end(), name) == functions.end())
+      functions.emplace_back(name);
+  };
+  for (const LaunchStep& step : problem.launch) add(step.function);
+  if (functions.empty()) add(problem.function);
+  return functions;
+}
+
+ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyExpectation& expectation) {
+  const Regions& before = expectation.parent->regions;
+  if (regions.device.size() + regions.host.size() + regions.macros.size() > expectation.most_bytes)
+    return {ReplyFault::too_long,
+            "The kernel has more than " + std::to_string(expectation.most_bytes) + " bytes."};
+  for (const std::string_view name : region_names)
+    if (has_anchors(*region_of(regions, name)) && !has_anchors(*region_of(before, name)))
+      return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
+  for (const std::string& function : expectation.functions)
+    for (const std::string_view name : region_names) {
+      const auto wanted = function_signature(*region_of(before, name), function);
+      if (!wanted) continue;
+      const auto given = function_signature(*region_of(regions, name), function);
+      if (!given)
+        return {ReplyFault::missing_function, "The region " + std::string(name) + " no longer defines " +
+                                                  wanted->text(function) + ". Give the whole region."};
+      if (*given != *wanted)
+        return {ReplyFault::changed_signature, "The signature must stay " + wanted->text(function) +
+                                                   ", but it became " + given->text(function) + '.'};
+    }
+  if (declared) return {};
+  const std::string key = code_key(regions);
+  if (key == code_key(before))
+    return {ReplyFault::same_code, "The code is the same as before: nothing but blanks or comments changed."};
+  if (std::find(expectation.tried.begin(), expectation.tried.end(), key) != expectation.tried.end())
+    return {ReplyFault::same_code,
+            "Exactly this code was tried before. Change something that was not tried."};
+  return {};
+}
+
+std::string declared_tunables(std::string_view reply) {
+  std::string json;
+  for (const CodeBlock& block : code_blocks(reply))
+    if (block.language == "json" && block.text.find("\"tunables\"") != std::string::npos) json = block.text;
+  return json;
+}
+
+ReplyCode read_reply_code(std::string_view reply, bool cut, const ReplyExpectation& expectation) {
+  return Reading(reply, cut, expectation).read();
+}
+
+}  // namespace kernelsearch
