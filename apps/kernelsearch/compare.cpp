@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "budget.hpp"
 #include "commands.hpp"
 #include "compare_tables.hpp"
 #include "interrupt.hpp"
+#include "kernelsearch/service/budget.hpp"
 #include "kernelsearch/compare/comparison.hpp"
 #include "kernelsearch/compare/html_report.hpp"
 #include "kernelsearch/compare/paired_test.hpp"

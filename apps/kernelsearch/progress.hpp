@@ -5,7 +5,7 @@
 #include <optional>
 #include <thread>
 
-#include "budget.hpp"
+#include "kernelsearch/service/budget.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/report/progress_printer.hpp"
 #include "kernelsearch/store/run_info.hpp"

@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/core.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "budget.hpp"
 #include "commands.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
@@ -23,9 +20,12 @@
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/registry.hpp"
-#include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/service/budget.hpp"
+#include "kernelsearch/service/finalists.hpp"
+#include "kernelsearch/service/measuring.hpp"
+#include "kernelsearch/service/run_ground.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
@@ -66,37 +66,15 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
   return plan;
 }
 
-void set_samples(const TuneOptions& o, SamplingOptions& sampling) {
-  if (o.samples == 0) return;
-  sampling.min_samples = sampling.max_samples = o.samples;
-  sampling.budget_seconds = 60;  // the number decides, not the time
-}
-
-GpuOptions gpu_options(const TuneOptions& o) {
-  GpuOptions options;
-  options.cache = o.cache == "warm" ? CacheMode::warm : CacheMode::cold;
+MeasuringOptions measuring(const TuneOptions& o) {
+  MeasuringOptions options;
+  options.sandbox = o.sandbox;
+  options.cache = o.cache;
+  options.core = o.core;
   options.devices = o.devices;
-  options.builders = o.jobs;
-  set_samples(o, options.sampling);
+  options.jobs = o.jobs;
+  options.samples = o.samples;
   return options;
-}
-
-HostOptions host_options(const TuneOptions& o) {
-  HostOptions options;
-  options.sandbox = o.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
-  options.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::warm;
-  const std::vector<int> cores = host_machine().cores;
-  options.core = o.core >= 0 ? o.core : cores.back();
-  set_samples(o, options.sampling);
-  return options;
-}
-
-/// Keeps compilers and the loop off the core that is measured on; threads and children inherit it.
-void leave_core_to_measuring(int core) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < 2) return;
-  CPU_CLR(static_cast<std::size_t>(core), &set);
-  sched_setaffinity(0, sizeof set, &set);
 }
 
 template <class E>
@@ -123,37 +101,6 @@ RunInfo run_info(const TuneOptions& o, const E& evaluator, const std::string& di
       {"sandbox",
        o.sandbox}}.dump();
   return info;
-}
-
-void check_same_ground(const RunRow& run, const RunInfo& now) {
-  const auto differ = [&](const char* what, const std::string& before, const std::string& after) {
-    if (before != after)
-      detail::raise<ConfigError>(
-          fmt::format("cannot resume run {}: the {} has changed", number(run.id), what),
-          fmt::format("{} then, {} now", before, after),
-          "start a new run; what was measured on equal ground is reused by itself");
-  };
-  differ("problem", run.info.problem_digest, now.problem_digest);
-  differ("device", run.info.device, now.device);
-  differ("toolchain", run.info.toolchain, now.toolchain);
-}
-
-/// Measures the best again, in a fresh process with new inputs and in pairs with the reference, until the
-/// best is one that was measured again: the winner is then not the luckiest of many noisy samples, and its
-/// speedup is known.
-template <class Search, class E, class... Observers>
-void measure_finalists_again(Search& search, E& evaluator, const std::stop_token& stop, bool quiet,
-                             Observers&... observers) {
-  constexpr std::size_t most = 10;  // a machine too noisy to agree with itself must not keep the user waiting
-  std::set<TrialId> again;
-  while (search.best() != nullptr && again.size() < most && again.insert(search.best()->outcome.id).second) {
-    const TrialId id = search.best()->outcome.id;
-    if (!quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
-    if constexpr (requires { evaluator.renew(); }) evaluator.renew();
-    Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, {});
-    if (stop.stop_requested()) return;
-    search.revise(id, std::move(evaluation), observers...);
-  }
 }
 
 /// A file that cannot be written must not be found out when everything has been measured.
@@ -187,7 +134,7 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
   TuneOptions& o = plan.options;
   const Problem problem = evaluator.problem();
   // How it is measured belongs to what a result is reused for.
-  const std::string digest = sha256(problem_digest(problem) + "\n" + o.cache);
+  const std::string digest = ground_digest(problem, o.cache);
   if (!o.no_learning)
     for (std::string& run : own_runs(store, problem.name)) o.learn_from.push_back(std::move(run));
   std::vector<EarlierRun> earlier = earlier_runs(o.learn_from, problem.kernel.space, !o.quiet);
@@ -238,8 +185,12 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   RunSummary summary = search.run(limits, recorder, progress);
   if (!interrupt.requested())
-    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(), o.quiet, recorder,
-                            progress);
+    measure_finalists_again(
+        search, search.evaluator().inner(), interrupt.token(),
+        [&o](TrialId id) {
+          if (!o.quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
+        },
+        recorder, progress);
   progress.close();
   store.end_run(run, summary.reason, summary.seconds);
   const bool found = search.best() != nullptr;
@@ -268,13 +219,12 @@ int tune(const TuneOptions& given) {
   const auto default_jobs = [&o] {  // once the measured core is given up
     if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
   };
+  o.cache = cache_mode(measuring(o), problem.backend);
   if (problem.backend == "cuda" || problem.backend == "hip") {
-    if (o.cache.empty()) o.cache = "cold";
     default_jobs();
-    return search_with(GpuEvaluator(std::move(problem), gpu_options(o)), plan, store, interrupt);
+    return search_with(GpuEvaluator(std::move(problem), gpu_options(measuring(o))), plan, store, interrupt);
   }
-  if (o.cache.empty()) o.cache = "warm";
-  const HostOptions host = host_options(o);
+  const HostOptions host = host_options(measuring(o));
   HostEvaluator evaluator(std::move(problem), host);
   leave_core_to_measuring(host.core);
   default_jobs();

@@ -8,7 +8,7 @@
 
 #include "kernelsearch/optimizer/stop_rule.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch {
 
 /// What `--budget` says: trials, seconds, or both, whichever comes first; neither: every configuration.
 struct BudgetOption {
@@ -34,4 +34,4 @@ struct RunLimits {
   [[nodiscard]] std::string describe() const;
 };
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "budget.hpp"
+#include "kernelsearch/service/budget.hpp"
 
 #include <charconv>
 #include <sstream>
 
 #include "kernelsearch/core/error.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch {
 
 BudgetOption parse_budget(const std::string& text) {
   BudgetOption budget;
@@ -50,4 +50,4 @@ std::string RunLimits::describe() const {
   return text;
 }
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch

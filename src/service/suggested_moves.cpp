@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/service/suggested_moves.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/beam.hpp"
+#include "kernelsearch/policy/best_of_k.hpp"
+#include "kernelsearch/policy/epsilon_greedy_tree.hpp"
+#include "kernelsearch/policy/reflexion.hpp"
+
+namespace kernelsearch {
+namespace {
+
+/// The problem's own kernel, and then nothing: whoever is outside decides.
+class RootOnly {
+ public:
+  using Proposal = Move;
+  std::vector<Move> ask(std::size_t n) {
+    if (n == 0 || std::exchange(proposed_, true)) return {};
+    return {Move{}};
+  }
+  void tell(std::span<const Observation<Move>>) {}
+
+ private:
+  bool proposed_ = false;
+};
+
+}  // namespace
+
+std::vector<Move> SuggestedMoves::ask(std::size_t n) {
+  if (!live_) {
+    std::vector<Move> moves = inner_.ask(n);
+    for (const Move& move : moves) waiting_.push_back({move, true, false});
+    return moves;
+  }
+  std::vector<Move> moves;
+  for (Waiting& waiting : waiting_) {
+    if (moves.size() == n || !waiting.released || waiting.handed) continue;
+    waiting.handed = true;
+    moves.push_back(waiting.move);
+  }
+  return moves;
+}
+
+void SuggestedMoves::tell(std::span<const Observation<Move>> batch) {
+  for (const Observation<Move>& observation : batch) {
+    if (!observation.outcome.origin) continue;
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&observation](const Waiting& waiting) {
+      return waiting.move == observation.proposal;
+    });
+    if (found != waiting_.end()) waiting_.erase(found);
+  }
+  exhausted_ = false;
+  inner_.tell(batch);
+}
+
+SuggestedMoves::Suggestion SuggestedMoves::suggest() {
+  if (!waiting_.empty()) return {waiting_.front().move, false};
+  if (exhausted_) return {};
+  std::vector<Move> moves = inner_.ask(1);
+  if (moves.empty()) {
+    exhausted_ = true;
+    return {std::nullopt, true};
+  }
+  waiting_.push_back({std::move(moves.front()), false, false});
+  return {waiting_.front().move, true};
+}
+
+void SuggestedMoves::release() {
+  if (waiting_.empty())
+    detail::raise<ConfigError>("there is no suggested move to release", "none", "call suggest() first");
+  waiting_.front().released = true;
+}
+
+std::vector<MovePolicyEntry> move_policies() {
+  return {{"beam", "keeps the best few kernels and improves each in turn (as GEAK)"},
+          {"best_of_k", "several tries from the best kernel, then on from the best of them"},
+          {"epsilon_greedy_tree", "a tree of kernels: mostly the best, now and then another leaf (STARK)"},
+          {"none", "suggests nothing: the agent decides alone"},
+          {"reflexion", "one chain: each kernel from the last, failures mended first"}};
+}
+
+AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies, std::uint64_t seed) {
+  if (name == "none") return RootOnly{};
+  if (name == "beam") {
+    BeamOptions options;
+    options.strategies = std::move(strategies);
+    options.seed = seed;
+    return Beam(std::move(options));
+  }
+  if (name == "best_of_k") {
+    BestOfKOptions options;
+    options.strategies = std::move(strategies);
+    options.seed = seed;
+    options.climb = true;
+    return BestOfK(std::move(options));
+  }
+  if (name == "reflexion") {
+    ReflexionOptions options;
+    options.strategies = std::move(strategies);
+    options.seed = seed;
+    return Reflexion(std::move(options));
+  }
+  if (name == "epsilon_greedy_tree") {
+    EpsilonGreedyTreeOptions options;
+    options.strategies = std::move(strategies);
+    options.seed = seed;
+    return EpsilonGreedyTree(std::move(options));
+  }
+  std::vector<std::string> names;
+  for (const MovePolicyEntry& entry : move_policies()) names.push_back(entry.name);
+  const std::string nearest = nearest_name(name, names);
+  detail::raise<ConfigError>("no such policy over moves", name,
+                             nearest.empty() ? "give beam, best_of_k, epsilon_greedy_tree, reflexion or none"
+                                             : "did you mean " + nearest + "?");
+}
+
+}  // namespace kernelsearch
