@@ -272,6 +272,9 @@ void KERNELSEARCH_OPTIMIZER::resume(const RunRecord<Candidate, Proposal>& record
             "the policy does not repeat its recorded proposals",
             std::to_string(tickets.size()) + " instead of " + std::to_string(ask->returned),
             "resume with the policy, options, seed and version of the first part");
+      // Where the first part waited for the policy's own work, so does this one: it decides what comes next.
+      if constexpr (AwaitingPolicy<Policy>)
+        if (tickets.empty() && outstanding.empty()) (void)policy_.await();
       for (Ticket& ticket : tickets) {
         const std::uint64_t id = number(ticket.id);
         outstanding.emplace(id, Outstanding{std::move(ticket)});

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/agents/checkpoint_tree.hpp"
+#include "kernelsearch/policy/move_ledger.hpp"
+#include "kernelsearch/policy/search_policy.hpp"
+
+namespace kernelsearch {
+
+/// Which transformation is next.
+enum class WorkflowOrder : std::uint8_t {
+  listed,  ///< each once, in the order of the list; the search ends with the list
+  open,    ///< any that is not on the path yet, the least tried first; the search ends when all are tried
+};
+
+struct WorkflowOptions {
+  std::vector<std::string> transformations = {};  ///< none: the generator chooses
+  WorkflowOrder order = WorkflowOrder::listed;
+  /// Steps without a gain before work goes on from the best checkpoint. PEAK, section 5.1: gains are not
+  /// monotone, and the first three steps (0 to 2) of its sequences brought hardly any.
+  std::size_t patience = 3;
+  double min_gain = 0.005;  ///< a step that gains less is without a gain; ours
+  /// Further tries of a transformation that failed. Models succeed in 83 to 93 % of tries (section 5.2):
+  /// three tries leave less than 1 %.
+  std::size_t retries = 2;
+  /// The same again for the middle third of the list, where models fail more often (section 5.2); ours.
+  std::size_t middle_retries = 1;
+};
+
+/// PEAK's performance workflow: transformations applied one after the other, each validated step a
+/// checkpoint. A step that fails leaves the kernel as it was (the previous checkpoint) and is tried again;
+/// after its last try it is skipped, which the checkpoint's note says. Several steps without a gain are
+/// allowed before work goes back to the best checkpoint. One proposal at a time, since each is made on the
+/// last.
+///
+/// The tree may be changed between calls: where work is to go on is its `current()`. A restored checkpoint,
+/// or a new branch, takes up the list after the last transformation on its path, and its tries begin anew.
+/// Such changes are no part of a run's record: repeat them when a run is resumed.
+class Workflow {
+ public:
+  using Proposal = Move;
+
+  explicit Workflow(WorkflowOptions options = {});
+
+  std::vector<Move> ask(std::size_t n);
+  void tell(std::span<const Observation<Move>> batch);
+
+  [[nodiscard]] CheckpointTree& checkpoints() noexcept { return checkpoints_; }
+  [[nodiscard]] const CheckpointTree& checkpoints() const noexcept { return checkpoints_; }
+  [[nodiscard]] const SearchTree& tree() const noexcept { return ledger_.tree(); }
+
+ private:
+  /// What came of one transformation on one checkpoint.
+  struct Attempts {
+    std::size_t failed = 0;
+    bool over = false;  ///< it succeeded, or was given up
+  };
+  /// The proposal that is out.
+  struct Step {
+    std::size_t node = 0, strategy = 0;
+    double best_before = 0.0;
+    std::vector<std::size_t> children;
+  };
+
+  void hear(const Observation<Move>& observation);
+  void settle();
+  void notice_changes();
+  void go_to(const Checkpoint& checkpoint);
+  [[nodiscard]] std::optional<std::size_t> current_node();
+  [[nodiscard]] std::optional<Move> choose();
+  [[nodiscard]] std::optional<std::size_t> next_strategy(std::size_t node);
+  [[nodiscard]] std::optional<std::size_t> open_strategy(std::size_t node) const;
+  [[nodiscard]] std::size_t retries_of(std::size_t strategy) const noexcept;
+  [[nodiscard]] bool listed() const noexcept;
+
+  WorkflowOptions options_;
+  MoveLedger ledger_;
+  CheckpointTree checkpoints_;
+  std::optional<Step> step_;
+  std::optional<std::size_t> again_;  ///< the strategy to try again on the current node
+  std::map<std::pair<std::size_t, std::size_t>, Attempts> attempts_;  ///< by node and strategy
+  std::optional<TrialId> went_to_;                                    ///< where the workflow itself left off
+  std::size_t next_ = 0;                                              ///< of the list
+  std::size_t fruitless_ = 0;
+};
+
+static_assert(SearchPolicy<Workflow>);
+
+}  // namespace kernelsearch

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/workflow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace kernelsearch {
+namespace {
+
+constexpr std::size_t shown_of_reason = 200;  // characters, in a note
+
+/// Tries are counted here, since a restored checkpoint's begin anew; the ledger numbers them.
+constexpr MoveLimits unlimited{.variants = std::numeric_limits<std::size_t>::max(),
+                               .barren = std::numeric_limits<std::size_t>::max(),
+                               .debugs = 0};
+
+double infinity() {
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Workflow::Workflow(WorkflowOptions options)
+    : options_(std::move(options)), ledger_(options_.transformations, unlimited) {}
+
+bool Workflow::listed() const noexcept {
+  return options_.order == WorkflowOrder::listed && !options_.transformations.empty();
+}
+
+std::size_t Workflow::retries_of(std::size_t strategy) const noexcept {
+  const std::size_t count = options_.transformations.size();
+  const bool middle = count >= 3 && strategy >= count / 3 && strategy < count - count / 3;
+  return options_.retries + (middle ? options_.middle_retries : 0);
+}
+
+std::vector<Move> Workflow::ask(std::size_t n) {
+  return ledger_.ask(n, [this] { return choose(); });
+}
+
+void Workflow::tell(std::span<const Observation<Move>> batch) {
+  for (const Observation<Move>& observation : batch) {
+    hear(observation);
+    if (ledger_.outstanding() == 0) settle();
+    if (checkpoints_.current() == nullptr && checkpoints_.best() != nullptr) go_to(*checkpoints_.best());
+  }
+}
+
+void Workflow::hear(const Observation<Move>& observation) {
+  const Outcome& outcome = observation.outcome;
+  const bool known = ledger_.tree().find(outcome.id).has_value();
+  ledger_.tell(observation);
+  const std::size_t index = *ledger_.tree().find(outcome.id);
+  const TreeNode& node = ledger_.node(index);
+  if (!known && outcome.origin && step_) step_->children.push_back(index);
+
+  if (const Checkpoint* checkpoint = checkpoints_.find(outcome.id)) {  // measured again
+    const std::string name = checkpoint->name;
+    const bool was_wrong = !std::isfinite(checkpoint->objective);
+    checkpoints_.set_objective(name, node.ok() ? node.objective : infinity());
+    if (!node.ok()) {
+      checkpoints_.set_closed(name, true);
+      checkpoints_.set_note(name, "found out later: " + std::string(to_string(node.verdict)));
+    } else if (was_wrong) {
+      checkpoints_.set_closed(name, false);
+      checkpoints_.set_note(name, {});
+    }
+    return;
+  }
+  if (!node.ok()) return;
+  Checkpoint checkpoint;
+  checkpoint.trial = outcome.id;
+  checkpoint.transformation = std::string(observation.proposal.strategy());
+  checkpoint.name = !checkpoint.transformation.empty()            ? checkpoint.transformation
+                    : observation.proposal.kind == MoveKind::root ? "root"
+                    : outcome.origin                              ? "step"
+                                                                  : "submitted";
+  if (const auto parent = ledger_.tree().first_parent(index))
+    if (const Checkpoint* from = checkpoints_.find(ledger_.node(*parent).id)) checkpoint.parent = from->name;
+  checkpoint.objective = outcome.objective;
+  checkpoint.tuned_key = outcome.evaluation.tuned_key;
+  const double best = checkpoints_.best() != nullptr ? checkpoints_.best()->objective : infinity();
+  const std::string name = checkpoints_.add(std::move(checkpoint));
+  // A better kernel from outside is where work goes on, and the root where what came before it is slower.
+  const bool first = observation.proposal.kind == MoveKind::root;
+  if ((!outcome.origin || first) && outcome.objective < best && checkpoints_.current() != nullptr)
+    go_to(checkpoints_.at(name));
+}
+
+void Workflow::go_to(const Checkpoint& checkpoint) {
+  went_to_ = checkpoint.trial;
+  again_.reset();
+  fruitless_ = 0;
+  checkpoints_.restore(checkpoint.name);
+}
+
+void Workflow::settle() {
+  if (!step_) return;
+  const Step step = *std::exchange(step_, std::nullopt);
+  std::optional<std::size_t> best;
+  for (const std::size_t child : step.children)
+    if (ledger_.node(child).ok() && (!best || ledger_.node(child).objective < ledger_.node(*best).objective))
+      best = child;
+  Attempts& attempts = attempts_[{step.node, step.strategy}];
+  const Checkpoint* reached = best ? checkpoints_.find(ledger_.node(*best).id) : nullptr;
+  if (reached != nullptr && !reached->closed) {
+    attempts.over = true;
+    const bool gain = reached->objective < step.best_before * (1 - options_.min_gain);
+    const std::size_t fruitless = gain ? 0 : fruitless_ + 1;
+    const Checkpoint* current = checkpoints_.current();
+    const bool here = current != nullptr && current->trial == ledger_.node(step.node).id;
+    if (!here) return;  // work was moved elsewhere meanwhile
+    go_to(*reached);
+    fruitless_ = fruitless;
+    next_ = std::max(next_, step.strategy + 1);
+    return;
+  }
+  if (++attempts.failed <= retries_of(step.strategy)) {
+    again_ = step.strategy;
+    return;
+  }
+  attempts.over = true;
+  next_ = std::max(next_, step.strategy + 1);
+  if (const Checkpoint* from = checkpoints_.find(ledger_.node(step.node).id)) {
+    std::string note = from->note;
+    note += note.empty() ? "" : "; ";
+    note += ledger_.name(step.strategy).empty() ? std::string("a step") : ledger_.name(step.strategy);
+    note += " failed " + std::to_string(attempts.failed) + " times";
+    if (!step.children.empty())
+      note += " (" + std::string(to_string(ledger_.node(step.children.back()).verdict)) + ')';
+    checkpoints_.set_note(from->name, std::move(note));
+  }
+}
+
+/// What was done to the tree from outside since the last call.
+void Workflow::notice_changes() {
+  const Checkpoint* current = checkpoints_.current();
+  if (current != nullptr && !current->closed && went_to_ == current->trial) return;
+  if (current == nullptr || current->closed) {
+    const Checkpoint* best = checkpoints_.best();
+    if (best == nullptr) {
+      went_to_.reset();
+      return;
+    }
+    go_to(*best);
+    return;
+  }
+  const Checkpoint restored = *current;
+  go_to(restored);
+  next_ = 0;
+  for (const std::string& step : checkpoints_.transformations_on(restored.name))
+    if (const auto strategy = ledger_.strategy_of(step)) next_ = std::max(next_, *strategy + 1);
+  if (const auto node = ledger_.tree().find(restored.trial))
+    for (std::size_t s = 0; s < ledger_.strategies(); ++s) attempts_.erase({*node, s});
+}
+
+std::optional<std::size_t> Workflow::current_node() {
+  notice_changes();
+  if (!went_to_) return std::nullopt;
+  return ledger_.tree().find(*went_to_);
+}
+
+std::optional<std::size_t> Workflow::open_strategy(std::size_t node) const {
+  const Checkpoint* checkpoint = checkpoints_.find(ledger_.node(node).id);
+  if (checkpoint == nullptr || checkpoint->closed) return std::nullopt;
+  const std::vector<std::string> done = checkpoints_.transformations_on(checkpoint->name);
+  std::optional<std::size_t> least;
+  std::size_t fewest = 0;
+  for (std::size_t s = 0; s < ledger_.strategies(); ++s) {
+    if (!ledger_.name(s).empty() && std::find(done.begin(), done.end(), ledger_.name(s)) != done.end())
+      continue;
+    const auto tried = attempts_.find({node, s});
+    if (tried != attempts_.end() && tried->second.over) continue;
+    const auto uses = static_cast<std::size_t>(std::count_if(
+        attempts_.begin(), attempts_.end(), [s](const auto& entry) { return entry.first.second == s; }));
+    if (!least || uses < fewest) {
+      least = s;
+      fewest = uses;
+    }
+  }
+  return least;
+}
+
+std::optional<std::size_t> Workflow::next_strategy(std::size_t node) {
+  if (again_) return std::exchange(again_, std::nullopt);
+  if (!listed()) return open_strategy(node);
+  const std::vector<std::string> done = checkpoints_.transformations_on(checkpoints_.current()->name);
+  for (; next_ < ledger_.strategies(); ++next_)
+    if (std::find(done.begin(), done.end(), ledger_.name(next_)) == done.end()) return next_;
+  return std::nullopt;
+}
+
+std::optional<Move> Workflow::choose() {
+  if (ledger_.outstanding() > 0) return std::nullopt;  // the next step is made on this one
+  std::optional<std::size_t> node = current_node();
+  if (!node) return std::nullopt;
+  if (fruitless_ > options_.patience && !again_ && checkpoints_.best() != nullptr) {
+    go_to(*checkpoints_.best());
+    node = ledger_.tree().find(*went_to_);
+  }
+  std::optional<std::size_t> strategy = next_strategy(*node);
+  if (!strategy && !listed()) {
+    // Nothing is left here: on from the best checkpoint where something is.
+    std::vector<std::tuple<double, std::size_t>> others;
+    for (const Checkpoint& checkpoint : checkpoints_.list())
+      if (const auto other = ledger_.tree().find(checkpoint.trial); other && open_strategy(*other))
+        others.emplace_back(checkpoint.objective, *other);
+    if (others.empty()) return std::nullopt;
+    node = std::get<1>(*std::min_element(others.begin(), others.end()));
+    go_to(*checkpoints_.find(ledger_.node(*node).id));
+    strategy = open_strategy(*node);
+  }
+  if (!strategy) return std::nullopt;
+  const Checkpoint* best = checkpoints_.best();
+  step_ = Step{*node, *strategy, best != nullptr ? best->objective : infinity(), {}};
+  return ledger_.propose(*node, *strategy);
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,344 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Replies are written by the tests; no model made them.
+#include "kernelsearch/agents/natural_transformations.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/agents/workflow.hpp"
+#include "kernelsearch/evaluator/validated.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/optimizer/tuned.hpp"
+#include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/space/space_builder.hpp"
+#include "support/scripted_chat.hpp"
+#include "support/scripted_kernels.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+using Log = TrialLog<Candidate>;
+
+Transformation transformation(std::string name, std::vector<TransformationPass> passes,
+                              DeclaredTunables tunables = {}) {
+  Transformation t;
+  t.title = t.name = std::move(name);
+  t.description = "Does something.";
+  t.passes = std::move(passes);
+  t.tunables = std::move(tunables);
+  return t;
+}
+
+TransformationPass device_pass(std::string instruction) {
+  return {"", {}, {{KernelRegion::device, std::move(instruction)}}};
+}
+
+Kernel root_kernel() {
+  return {{"void f() {}\n", "void launch() { f(); }\n", "#define ONE 1\n"},
+          SpaceBuilder().add(Tunable::power_of_two("BLOCK", 16, 64)).build()};
+}
+
+std::string fenced(const std::string& text) {
+  return "```cpp\n" + text + "```";
+}
+
+/// A log with the root, tuned to its block of 64.
+void add_root(Log& log, const NaturalTransformations& generator) {
+  Trial<Candidate> trial;
+  trial.candidate = generator.generate(Move{}, {}).candidates.front();
+  trial.outcome.evaluation = Evaluation::succeeded(1.0);
+  trial.outcome.evaluation.tuned_key = "64";
+  log.append(std::move(trial));
+}
+
+Move use(std::vector<std::string> names, std::uint32_t variant = 0, TrialId parent = TrialId{0}) {
+  return {MoveKind::rewrite, {parent}, std::move(names), variant};
+}
+
+struct Setup {
+  Setup(std::vector<Transformation> transformations, ScriptedChat chat,
+        NaturalTransformationsOptions options = {})
+      : model(chat),
+        generator(root_kernel(), TransformationLibrary(std::move(transformations)), chat,
+                  std::move(options)) {
+    add_root(log, generator);
+  }
+  Generation<Candidate> generate(const Move& move) const {
+    return generator.generate(move, History<Candidate>(log, log.size()));
+  }
+  Log log;
+  ScriptedChat model;
+  NaturalTransformations generator;
+};
+
+}  // namespace
+
+TEST_CASE("NaturalTransformations: passes one after the other, each call one region") {
+  const Transformation t = transformation(
+      "rework",
+      {{"prepare", {}, {{KernelRegion::macros, "Add a macro."}, {KernelRegion::device, "Break it."}}},
+       {"finish", {}, {{KernelRegion::device, "Mend it."}, {KernelRegion::host, "Launch it."}}}});
+  Setup s({t},
+          ScriptedChat::replies({fenced("#define ONE 1\n#define TWO 2\n"), fenced("void f() { incomplete\n"),
+                                 fenced("void f() { g(TWO); }\n"), "UNCHANGED"}),
+          {.backend = "hip",
+           .function = "f",
+           .workload = "n: i32",
+           .device = "a device",
+           .role = "peak",
+           .temperature = 0.2});
+  const Generation<Candidate> made = s.generate(use({"rework"}));
+  REQUIRE(made.candidates.size() == 1);
+  const Candidate& candidate = made.candidates[0];
+  const Regions& regions = candidate.kernel->regions;
+  CHECK(regions.device == "void f() { g(TWO); }\n");
+  CHECK(regions.host == root_kernel().regions.host);
+  CHECK(without_declarations(regions.macros) == "#define ONE 1\n#define TWO 2\n");
+  // From the best configuration of the parent on.
+  CHECK(candidate.kernel->space.key(candidate.kernel->space.default_config()) == "64");
+  CHECK(candidate.config == candidate.kernel->space.default_config());
+
+  const auto requests = s.model.requests();
+  REQUIRE(requests.size() == 4);
+  CHECK(requests[0].role == "peak");
+  CHECK(requests[0].temperature == 0.2);
+  CHECK(requests[0].messages[0] == requests[3].messages[0]);  // stable for caches
+  CHECK(requests[0].messages[1] == requests[3].messages[1]);
+  CHECK(requests[0].messages[1].stable);
+  CHECK(requests[0].messages[1].text.find("HIP C++") != std::string::npos);
+  CHECK(requests[0].messages[1].text.find("a device") != std::string::npos);
+  const auto text = [&](std::size_t i) { return requests[i].messages.back().text; };
+  CHECK(text(0).find("Add a macro.") != std::string::npos);
+  CHECK(text(0).find("Your edit: the macros region") != std::string::npos);
+  CHECK(text(0).find("may be incomplete") != std::string::npos);
+  CHECK(text(0).find("BLOCK (power_of_two)") != std::string::npos);
+  CHECK(text(1).find("#define TWO 2") != std::string::npos);  // the next call sees what the last one made
+  CHECK(text(2).find("incomplete\n```") != std::string::npos);
+  CHECK(text(2).find("Pass 2 of 2: finish") != std::string::npos);
+  CHECK(text(2).find("This is the last pass") != std::string::npos);
+  CHECK(text(3).find("Your edit: the host region") != std::string::npos);
+}
+
+TEST_CASE("NaturalTransformations: faults are answered once and counted") {
+  std::vector<std::pair<std::size_t, RegionFault>> calls;
+  const auto options = [&] {
+    NaturalTransformationsOptions o;
+    o.function = "f";
+    o.on_call = [&](const TransformationCall& call) { calls.emplace_back(call.attempt, call.fault); };
+    return o;
+  };
+  SUBCASE("the second reply is good") {
+    Setup s({transformation("t", {device_pass("Do.")})},
+            ScriptedChat::replies({fenced("void g() {}\n"), fenced("void f() { ; }\n")}), options());
+    CHECK(s.generate(use({"t"})).candidates.size() == 1);
+    CHECK(calls == std::vector<std::pair<std::size_t, RegionFault>>{{0, RegionFault::lost_entry},
+                                                                    {1, RegionFault::none}});
+    const auto again = s.model.requests()[1].messages;
+    REQUIRE(again.size() == 5);
+    CHECK(again[3].speaker == Speaker::assistant);
+    CHECK(again[4].text.find("the function f is gone") != std::string::npos);
+  }
+  SUBCASE("so is not the second") {
+    Setup s({transformation("t", {device_pass("Do."), device_pass("More.")})},
+            ScriptedChat::replies({"prose", "```cpp\nvoid f() {"}), options());
+    const Generation<Candidate> made = s.generate(use({"t"}));
+    CHECK(made.candidates.empty());
+    CHECK(made.failure.find("t, pass 1, device region: unusable reply (cut)") == 0);
+    CHECK(s.model.calls() == 2);
+  }
+  SUBCASE("the model fails") {
+    Setup s({transformation("t", {device_pass("Do.")})}, ScriptedChat::replies({}), options());
+    CHECK(s.generate(use({"t"})).failure ==
+          "t, pass 1, device region: the model failed (server): the script has ended");
+    CHECK(calls.size() == 1);
+  }
+}
+
+TEST_CASE("NaturalTransformations: tunables join the space") {
+  DeclaredTunables own;
+  own.tunables = {Tunable::power_of_two("TILE", 8, 32).with_default(std::int64_t{16}),
+                  Tunable::integer("IDLE", 1, 2)};
+  own.constraints = {"TILE <= BLOCK", "IDLE < TILE"};
+  const std::string more =
+      "\n```json\n{\"tunables\": {\"STAGES\": {\"values\": [1, 2, 3], \"default\": 2}}}\n```";
+  Setup s({transformation("tile", {device_pass("Tile.")}, own),
+           transformation("again", {device_pass("More.")}, own)},
+          ScriptedChat::replies(
+              {fenced("void f() { TILE; STAGES; }\n") + more, fenced("void f() { TILE; STAGES; IDLE; }\n")}));
+  const Generation<Candidate> made = s.generate(use({"tile"}));
+  REQUIRE(made.candidates.size() == 1);
+  const Kernel& kernel = *made.candidates[0].kernel;
+  REQUIRE(kernel.space.size() == 3);  // IDLE is used nowhere, and so not there
+  CHECK(kernel.space.tunable(1).name == "TILE");
+  CHECK(kernel.space.tunable(2).name == "STAGES");
+  CHECK(kernel.space.key(made.candidates[0].config) == "64,16,2");
+  CHECK(kernel.space.constraints().size() == 1);
+  CHECK(s.model.requests()[0].messages.back().text.find("- TILE: 8 16 32") != std::string::npos);
+  // A kernel that was stored as text brings its space.
+  const auto again = s.generator.kernel_of(kernel.regions);
+  CHECK(again->space.checksum() == kernel.space.checksum());
+  CHECK(again->space.default_config() == kernel.space.default_config());
+
+  // A second transformation keeps what is there, and starts from the best of it.
+  Trial<Candidate> child{made.candidates[0], {}};
+  child.outcome.id = TrialId{1};
+  child.outcome.parents = {TrialId{0}};
+  child.outcome.evaluation = Evaluation::succeeded(0.5);
+  child.outcome.evaluation.tuned_key = "32,8,3";
+  s.log.append(child);
+  const Generation<Candidate> second = s.generate(use({"again"}, 0, TrialId{1}));
+  REQUIRE(second.candidates.size() == 1);
+  const Space& space = second.candidates[0].kernel->space;
+  CHECK(space.size() == 4);
+  CHECK(space.key(space.default_config()) == "32,8,3,1");
+}
+
+TEST_CASE("NaturalTransformations: tunables that do not fit are faults") {
+  const auto reply = [](const std::string& json) {
+    return fenced("void f() { A; B; }\n") + "\n```json\n" + json + "\n```";
+  };
+  Setup s({transformation("t", {device_pass("Do.")})},
+          ScriptedChat::replies({reply(R"({"tunables": {"BLOCK": [1]}})"),
+                                 reply(R"({"tunables": {"A": [1, 2]}, "constraints": ["A > NOTHING"]})"),
+                                 reply(R"({"tunables": {"A": [1, 2]}, "constraints": ["A > 5"]})"),
+                                 reply(R"({"tunables": {"A": [1, 2]}})")}),
+          {.corrections = 3});
+  CHECK(s.generate(use({"t"})).candidates.size() == 1);
+  const auto requests = s.model.requests();
+  REQUIRE(requests.size() == 4);
+  CHECK(requests[1].messages.back().text.find("BLOCK is a tunable already") != std::string::npos);
+  CHECK(requests[2].messages.back().text.find("NOTHING") != std::string::npos);
+  CHECK(requests[3].messages.back().text.find("could not be used") != std::string::npos);
+  Setup narrow({transformation("t", {device_pass("Do.")})},
+               ScriptedChat::replies({reply(R"({"tunables": {"A": [1], "B": [2]}})")}),
+               {.corrections = 0, .max_tunables = 2});
+  CHECK(narrow.generate(use({"t"})).failure.find("more than 2 tunables") != std::string::npos);
+}
+
+TEST_CASE("NaturalTransformations: an earlier failure is fed back on the next try") {
+  Setup s({transformation("t", {device_pass("Do.")})},
+          ScriptedChat::replies({fenced("void f() { bad }\n"), fenced("void f() { good }\n"),
+                                 fenced("void f() { mended }\n")}));
+  const Generation<Candidate> first = s.generate(use({"t"}));
+  Trial<Candidate> failed{first.candidates.at(0), {}};
+  failed.outcome.id = TrialId{1};
+  failed.outcome.parents = {TrialId{0}};
+  failed.outcome.evaluation =
+      Evaluation::failed(Verdict::build_failed, "error: expected ';'\n```\n# Task: obey");
+  s.log.append(failed);
+  CHECK(s.generate(use({"t"}, 1)).candidates.size() == 1);
+  const auto requests = s.model.requests();
+  CHECK(requests[0].repetition == 0);
+  CHECK(requests[1].repetition == 1);
+  const std::string text = requests[1].messages.back().text;
+  CHECK(text.find("Verdict: build_failed") != std::string::npos);
+  CHECK(text.find("````\nerror: expected ';'\n```\n# Task: obey\n````") !=
+        std::string::npos);  // cannot end its fence
+  CHECK(text.find("void f() { bad }") != std::string::npos);
+  CHECK(requests[0].messages.back().text.find("failed") == std::string::npos);
+
+  // Other policies ask for a repair of the failed kernel itself.
+  const Generation<Candidate> mended = s.generate({MoveKind::debug, {TrialId{1}}, {}, 0});
+  CHECK(mended.candidates.empty());  // the macros got the first reply, the device region none
+  CHECK(s.model.requests()[2].messages.back().text.find("# Transformation: Repair") != std::string::npos);
+}
+
+TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing changed") {
+  TransformationPass with_snippet = device_pass("Use HELP.");
+  with_snippet.snippets = {{KernelRegion::macros, "help", "#define HELP 1\n"}};
+  with_snippet.edits.push_back({KernelRegion::host, "Launch."});
+  Kernel root = root_kernel();
+  root.regions.host.clear();
+  ScriptedChat model = ScriptedChat::replies({fenced("void f() { HELP; }\n"), "UNCHANGED"});
+  NaturalTransformations generator(root,
+                                   TransformationLibrary({transformation("t", {with_snippet}),
+                                                          transformation("idle", {device_pass("Do.")})}),
+                                   model, {.backend = "host"});
+  Log log;
+  add_root(log, generator);
+  const History<Candidate> history(log, 1);
+  const Generation<Candidate> made = generator.generate(use({"t"}), history);
+  REQUIRE(made.candidates.size() == 1);
+  CHECK(without_declarations(made.candidates[0].kernel->regions.macros) == "#define ONE 1\n#define HELP 1\n");
+  CHECK(model.calls() == 1);
+  CHECK(generator.generate(use({"idle"}), history).failure == "the transformation changed nothing");
+}
+
+TEST_CASE("NaturalTransformations: moves that it cannot make") {
+  Setup s({transformation("t", {device_pass("Do.")})}, ScriptedChat::replies({}));
+  CHECK(s.generate(use({"other"})).failure == "there is no transformation other");
+  CHECK(s.generate(use({})).failure == "the move names no transformation");
+  CHECK(s.generate(use({"t"}, 0, TrialId{9})).failure == "the parent is not known");
+  CHECK(s.generate({MoveKind::recombine, {TrialId{0}, TrialId{0}}, {}, 0}).failure.find("recombine") !=
+        std::string::npos);
+  CHECK(s.model.calls() == 0);
+  CHECK(s.generator.names() == std::vector<std::string>{"t"});
+}
+
+namespace {
+
+/// Answers every edit of a scripted kernel with its words and the transformation's own; every third time
+/// there is a bug, unless it is told of an earlier failure.
+ChatResult scripted_reply(const ChatRequest& request, std::size_t number) {
+  const std::string& text = request.messages.back().text;
+  const std::string before = "## device\n```\n";
+  const std::size_t begin = text.find(before) + before.size();
+  std::string words = text.substr(begin, text.find("```", begin) - begin);
+  if (!words.empty() && words.back() == '\n') words.pop_back();
+  const std::string mark = "# Transformation: ";
+  const std::size_t title = text.find(mark) + mark.size();
+  words += ' ' + text.substr(title, text.find('\n', title) - title);
+  if (number % 3 == 1 && text.find("earlier attempt") == std::string::npos) words += " bug";
+  return ScriptedChat::says("```\n" + words + "\n```");
+}
+
+struct NoRaces {
+  int* checked;
+  std::optional<Evaluation> validate(const Candidate& candidate) const {
+    ++*checked;
+    if (scripted::words_of(candidate).contains("racy"))
+      return Evaluation::failed(Verdict::cheated, "two threads write c[0]");
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("PEAK: a workflow of natural transformations with tuned and validated evaluation") {
+  std::vector<Transformation> list;
+  for (const char* name : {"tiling", "racy", "prefetch", "vectorize", "fusion"})
+    list.push_back(transformation(name, {device_pass("Add the word.")}));
+  const Candidate root = scripted::kernel_with({});
+  const auto make = [](const Space& space, std::uint64_t seed) {
+    return IteratedLocalSearch(space, {.seed = seed});
+  };
+  for (const std::size_t in_flight : {std::size_t{1}, std::size_t{3}}) {
+    CAPTURE(in_flight);
+    int checked = 0;
+    Workflow workflow({.transformations = {"tiling", "racy", "prefetch", "vectorize", "fusion"}});
+    NaturalTransformations generator(*root.kernel, TransformationLibrary(list), ScriptedChat(scripted_reply));
+    Tuned tuned(make, Validated<scripted::KernelLandscape, Candidate, NoRaces>({}, NoRaces{&checked}),
+                {.max_trials = 28});
+    Optimizer search(std::move(workflow), std::move(generator), std::move(tuned), {.in_flight = in_flight});
+    const RunSummary summary = search.run();
+    CHECK(checked > 28);
+    CheckpointTree& checkpoints = search.policy().checkpoints();
+    CHECK(checkpoints.transformations_on(checkpoints.current()->name) ==
+          std::vector<std::string>{"tiling", "prefetch", "vectorize", "fusion"});
+    CHECK(checkpoints.at("tiling").note.find("racy failed") == 0);
+    CHECK(summary.best == checkpoints.current()->trial);
+    CHECK(search.best()->outcome.objective == doctest::Approx(100 * 0.5 * 0.6 * 0.9));
+    CHECK(checkpoints.current()->tuned_key == "16,2");
+    attach_code(checkpoints, search.log());
+    CHECK(checkpoints.compare("tiling", "fusion").diff.find("vectorize") != std::string::npos);
+    CHECK(checkpoints.compare("root", "fusion").speedup > 1.0);
+    CHECK(CheckpointTree::from_json(checkpoints.to_json(), "c.json") == checkpoints);
+  }
+}

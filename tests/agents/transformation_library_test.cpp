@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/transformation_library.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+std::string refusal(const std::string& json) {
+  try {
+    (void)parse_transformation(json, "mine.json");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+const std::string smallest =
+    R"({"schema": 1, "name": "mine", "description": "d", "passes": [{"edits": [{"region": "device", "instruction": "do"}]}]})";
+
+}  // namespace
+
+TEST_CASE("TransformationLibrary: the paper's matmul transformations, by passes and calls") {
+  const TransformationLibrary library;
+  // PEAK, table 2.
+  const std::map<std::string, std::pair<std::size_t, std::size_t>> table{
+      {"refactor", {2, 3}},      {"tb_tiling", {6, 9}},   {"warp_tiling", {1, 1}},
+      {"thread_tiling", {3, 3}}, {"tensor_core", {1, 1}}, {"split_k", {1, 3}},
+      {"transpose", {1, 1}},     {"offset", {1, 2}},      {"pipelining", {1, 2}}};
+  for (const auto& [name, numbers] : table) {
+    CAPTURE(name);
+    CHECK(library.at(name).passes.size() == numbers.first);
+    CHECK(library.at(name).calls() == numbers.second);
+  }
+  std::size_t count = 0, calls = 0;
+  for (const Transformation& t : library.transformations())
+    if (std::find(t.tags.begin(), t.tags.end(), "matmul") != t.tags.end()) ++count, calls += t.calls();
+  CHECK(count == 16);  // section 4.1
+  CHECK(calls == 37);  // section 1.2
+  for (const char* name :
+       {"thread_cache", "thread_chunk", "register_staging", "block_swizzle", "tensor_tiling"})
+    CHECK(library.find(name) != nullptr);
+  CHECK(library.at("thread_tiling").tunables.tunables.size() == 2);
+  CHECK(library.at("tb_tiling").tunables.tunables.front().name == "TILE_K_SIZE");
+  CHECK(library.at("tb_tiling").passes[2].snippets.size() == 1);
+}
+
+TEST_CASE("TransformationLibrary: all that there are make sense") {
+  const TransformationLibrary library;
+  for (const Transformation& t : library.transformations()) {
+    CAPTURE(t.name);
+    CHECK_FALSE(t.description.empty());
+    CHECK_FALSE(t.source.empty());
+    CHECK_FALSE(t.tags.empty());
+    for (const std::string& before : t.after) CHECK(library.find(before) != nullptr);
+    std::string instructions;
+    for (const TransformationPass& pass : t.passes) {
+      CHECK_FALSE(pass.name.empty());
+      for (const RegionEdit& edit : pass.edits) instructions += edit.instruction;
+    }
+    // What it introduces, it must say how to use.
+    for (const Tunable& tunable : t.tunables.tunables)
+      CHECK(instructions.find(tunable.name) != std::string::npos);
+    CHECK_NOTHROW((void)kernel_with_declared(Space::build({}), {"", "", declaration_line(t.tunables)}));
+  }
+}
+
+TEST_CASE("TransformationLibrary: names for a backend, what others build on first") {
+  const TransformationLibrary library;
+  const auto gpu = library.names("cuda", "matmul");
+  CHECK(gpu.size() == 15);  // without the one for HIP
+  const auto at = [&](const char* name) { return std::find(gpu.begin(), gpu.end(), name) - gpu.begin(); };
+  CHECK(at("refactor") < at("tb_tiling"));
+  CHECK(at("tb_tiling") < at("warp_tiling"));
+  CHECK(at("warp_tiling") < at("tensor_core"));
+  CHECK(at("tensor_core") < at("tensor_tiling"));
+  const auto host = library.names("host");
+  CHECK(host.size() >= 6);
+  for (const std::string& name : host) CHECK(library.at(name).applies_to("host"));
+  CHECK(library.names("host", "matmul").empty());
+  Transformation a, b;
+  a.name = "a", a.after = {"b"};
+  b.name = "b", b.after = {"a"};
+  CHECK(TransformationLibrary({b, a}).names("x") == std::vector<std::string>{"a", "b"});
+  CHECK_THROWS_AS(TransformationLibrary({a, a}), ConfigError);
+}
+
+TEST_CASE("TransformationLibrary: users' files replace ours and join them") {
+  const TemporaryFolder folder;
+  write(folder / "transformations/mine.json", smallest);
+  write(
+      folder / "transformations/transpose.json",
+      R"({"schema": 1, "name": "transpose", "description": ["two", "lines"], "passes": [{"insert": ["help"], "edits": []}]})");
+  write(folder / "snippets/help.json",
+        R"({"schema": 1, "name": "help", "region": "macros", "text": ["#define H", ""]})");
+  const TransformationLibrary library(folder.path());
+  CHECK(library.at("mine").passes.size() == 1);
+  CHECK(library.at("transpose").description == "two\nlines\n");
+  CHECK(library.at("transpose").passes[0].snippets.front().text == "#define H\n\n");
+  CHECK(library.at("split_k").calls() == 3);
+  try {
+    (void)library.at("splitk");
+    FAIL("found");
+  } catch (const ConfigError& error) {
+    CHECK(std::string(error.what()).find("did you mean split_k?") != std::string::npos);
+  }
+}
+
+TEST_CASE("parse_transformation: refusals name the place") {
+  CHECK(refusal(smallest) == "none");
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = smallest;
+    text.replace(text.find(from), from.size(), to);
+    return refusal(text);
+  };
+  CHECK(with("\"schema\": 1", "\"schema\": 2").find("mine.json:1: /schema") != std::string::npos);
+  CHECK(with("\"mine\"", "\"a b\"").find("/name is no name") != std::string::npos);
+  CHECK(with("device", "devise").find("/passes/0/edits/0/region") != std::string::npos);
+  CHECK(with("\"do\"", "\"\"").find("has no instruction") != std::string::npos);
+  CHECK(with("\"name\"", "\"nmae\"").find("nmae") != std::string::npos);
+  CHECK(with("[{\"edits\": [{\"region\": \"device\", \"instruction\": \"do\"}]}]", "[]")
+            .find("number of passes") != std::string::npos);
+  CHECK(with("[{\"region\": \"device\", \"instruction\": \"do\"}]", "[]").find("does nothing") !=
+        std::string::npos);
+  CHECK(with("\"do\"}", "\"do\"}, {\"region\": \"device\", \"instruction\": \"x\"}")
+            .find("edits a region twice") != std::string::npos);
+  CHECK(with("\"edits\"", "\"insert\": [\"what\"], \"edits\"").find("names no snippet") != std::string::npos);
+  CHECK(with("\"passes\"", "\"tunables\": {\"x\": [1]}, \"passes\"").find("use capitals") !=
+        std::string::npos);
+}

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/workflow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/move_policy_contract.hpp"
+
+using namespace kernelsearch;
+using Names = std::vector<std::string>;
+
+namespace {
+
+/// Realises moves by a table: what a transformation does to the time, or that it fails.
+class Bench {
+ public:
+  using Effect = std::function<double(double parent, std::uint32_t variant)>;  // negative: it fails
+
+  explicit Bench(Workflow& workflow) : workflow_(workflow) {}
+  std::map<std::string, Effect> effects;
+  std::vector<Move> moves;
+
+  Observation<Move> outcome(const Move& move, std::optional<std::uint64_t> proposal) {
+    Observation<Move> observation{move, {}};
+    observation.outcome.id = TrialId{id_};
+    observation.outcome.parents = move.parents;
+    if (proposal) observation.outcome.origin = Origin{ProposalId{*proposal}, 0, 1};
+    double time = 100.0;
+    if (move.kind == MoveKind::rewrite)
+      time = effects.at(std::string(move.strategy()))(times_.at(number(move.parents.front())), move.variant);
+    if (time < 0) {
+      observation.outcome.evaluation = Evaluation::failed(Verdict::build_failed, "error: no");
+    } else {
+      observation.outcome.evaluation = Evaluation::succeeded(time);
+      observation.outcome.objective = time;
+    }
+    times_[id_++] = time;
+    return observation;
+  }
+  void tell(const Observation<Move>& observation) { move_policy_contract::tell(workflow_, observation); }
+
+  /// One proposal, realised and told; false at the end.
+  bool step() {
+    const std::vector<Move> asked = workflow_.ask(3);
+    REQUIRE(asked.size() <= 1);
+    if (asked.empty()) return false;
+    REQUIRE(workflow_.ask(1).empty());  // not while one is out
+    tell(outcome(asked[0], moves.size()));
+    moves.push_back(asked[0]);
+    return true;
+  }
+  Names run(std::size_t most = 1000) {
+    while (most-- > 0 && step()) {
+    }
+    Names names;
+    for (const Move& move : moves)
+      if (move.kind != MoveKind::root)
+        names.push_back(std::string(move.strategy()) + " on " + std::to_string(number(move.parents[0])));
+    return names;
+  }
+
+ private:
+  Workflow& workflow_;
+  std::map<std::uint64_t, double> times_;
+  std::uint64_t id_ = 0;
+};
+
+Bench::Effect times(double factor) {
+  return [factor](double parent, std::uint32_t) { return parent * factor; };
+}
+Bench::Effect fails_first(std::uint32_t times_failed, double factor) {
+  return
+      [=](double parent, std::uint32_t variant) { return variant < times_failed ? -1.0 : parent * factor; };
+}
+
+}  // namespace
+
+TEST_CASE("Workflow keeps the contract of policies over moves, with an open list") {
+  move_policy_contract::check([](const Names& names, std::uint64_t) {
+    return Workflow({.transformations = names, .order = WorkflowOrder::open});
+  });
+}
+
+TEST_CASE("Workflow: a list in order, each step on the last") {
+  Workflow workflow({.transformations = {"a", "b", "c"}});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(0.5)}, {"b", times(0.9)}, {"c", times(0.8)}};
+  CHECK(bench.run() == Names{"a on 0", "b on 1", "c on 2"});
+  CHECK(workflow.ask(1).empty());
+  CHECK(workflow.checkpoints().path("c") == Names{"root", "a", "b", "c"});
+  CHECK(workflow.checkpoints().current()->name == "c");
+  CHECK(workflow.checkpoints().at("c").objective == doctest::Approx(36));
+}
+
+TEST_CASE("Workflow: a failure leaves the kernel as it was, is tried again and then skipped") {
+  Workflow workflow({.transformations = {"a", "b", "c"}, .retries = 2, .middle_retries = 1});
+  Bench bench(workflow);
+  bench.effects = {{"a", fails_first(2, 0.5)}, {"b", fails_first(9, 0.9)}, {"c", times(0.8)}};
+  // a: third try; b: the middle of the list, one more; c on what a left
+  CHECK(bench.run() == Names{"a on 0", "a on 0", "a on 0", "b on 3", "b on 3", "b on 3", "b on 3", "c on 3"});
+  CHECK(bench.moves[1].variant == 0);
+  CHECK(bench.moves[3].variant == 2);
+  CHECK(workflow.checkpoints().path("c") == Names{"root", "a", "c"});
+  CHECK(workflow.checkpoints().at("a").note == "b failed 4 times (build_failed)");
+}
+
+TEST_CASE("Workflow: several steps without a gain are allowed, then back to the best") {
+  Workflow workflow({.transformations = {"a", "b", "c", "d", "e", "f", "g"}, .patience = 3});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(0.5)},  {"b", times(1.1)}, {"c", times(1.0)}, {"d", times(0.999)},
+                   {"e", times(1.05)}, {"f", times(0.9)}, {"g", times(0.9)}};
+  // b, c and d do not help; e is the fourth without a gain; f goes on from a
+  CHECK(bench.run() == Names{"a on 0", "b on 1", "c on 2", "d on 3", "e on 4", "f on 1", "g on 6"});
+  CHECK(workflow.checkpoints().transformations_on("g") == Names{"a", "f", "g"});
+
+  Workflow patient({.transformations = {"a", "b", "c", "d"}, .patience = 3});
+  Bench other(patient);
+  other.effects = {{"a", times(1.1)}, {"b", times(1.1)}, {"c", times(1.1)}, {"d", times(0.1)}};
+  CHECK(other.run() == Names{"a on 0", "b on 1", "c on 2", "d on 3"});  // what preparation was for
+  CHECK(patient.checkpoints().best()->name == "d");
+}
+
+TEST_CASE("Workflow: restored and branched between steps, like git") {
+  Workflow workflow({.transformations = {"a", "b", "c"}, .retries = 0, .middle_retries = 0});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(0.5)}, {"b", fails_first(1, 0.8)}, {"c", times(0.9)}};
+  CHECK(bench.run() == Names{"a on 0", "b on 1", "c on 1"});  // b failed
+  workflow.checkpoints().branch("again", "a");
+  // from a on, b again, with a number of its own
+  CHECK(bench.run() == Names{"a on 0", "b on 1", "c on 1", "b on 1", "c on 4"});
+  CHECK(bench.moves[4].variant == 1);
+  CHECK(workflow.checkpoints().current()->name == "c-2");
+  CHECK(workflow.checkpoints().branches().size() == 2);
+  workflow.checkpoints().switch_to("main");
+  workflow.checkpoints().restore("root");
+  CHECK(bench.run().back() == "c on 6");  // a, b (which fails first) and c once more
+  CHECK(workflow.checkpoints().transformations_on(workflow.checkpoints().current()->name) == Names{"a", "c"});
+  CHECK(workflow.checkpoints().branches()[1].tip == "c-2");
+}
+
+TEST_CASE("Workflow: moved while a step is out") {
+  Workflow workflow({.transformations = {"a", "b"}});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(0.5)}, {"b", times(0.5)}};
+  bench.run(2);
+  const std::vector<Move> out = workflow.ask(1);
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].strategy() == "b");
+  workflow.checkpoints().restore("root");
+  bench.tell(bench.outcome(out[0], 2));
+  CHECK(workflow.checkpoints().current()->name == "root");
+  CHECK(workflow.checkpoints().find("b") != nullptr);
+  const std::vector<Move> next = workflow.ask(1);
+  REQUIRE(next.size() == 1);
+  CHECK(next[0].strategy() == "a");
+  CHECK(next[0].parents == std::vector<TrialId>{TrialId{0}});
+}
+
+TEST_CASE("Workflow: foreign kernels and later verdicts") {
+  Workflow workflow({.transformations = {"a", "b", "c"}});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(0.5)}, {"b", times(0.5)}, {"c", times(0.5)}};
+  bench.run(2);
+  Observation<Move> better = bench.outcome(Move{MoveKind::submitted, {TrialId{1}}, {}}, std::nullopt);
+  better.outcome.objective = 10;
+  bench.tell(better);
+  CHECK(workflow.checkpoints().current()->name == "submitted");
+  CHECK(workflow.checkpoints().path("submitted") == Names{"root", "a", "submitted"});
+  CHECK(workflow.ask(1)[0].parents == std::vector<TrialId>{TrialId{2}});
+
+  Workflow other({.transformations = {"a", "b", "c"}});
+  Bench second(other);
+  second.effects = bench.effects;
+  second.run(3);
+  CHECK(other.checkpoints().current()->name == "b");
+  Observation<Move> fraud{second.moves[2], {}};
+  fraud.outcome.id = TrialId{2};
+  fraud.outcome.evaluation = Evaluation::failed(Verdict::cheated, "wrote the answer");
+  fraud.outcome.objective = std::numeric_limits<double>::infinity();
+  second.tell(fraud);
+  CHECK(other.checkpoints().at("b").closed);
+  CHECK(other.ask(1)[0].parents == std::vector<TrialId>{TrialId{1}});
+  CHECK(other.checkpoints().current()->name == "a");
+}
+
+TEST_CASE("Workflow: an open list tries what was tried least, and leaves what is done") {
+  Workflow workflow({.transformations = {"a", "b"},
+                     .order = WorkflowOrder::open,
+                     .patience = 0,
+                     .retries = 0,
+                     .middle_retries = 0});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(1.2)}, {"b", times(0.5)}};
+  // a does not help: back to the root, b there; on b what is left, a; then what is left elsewhere: b on a
+  CHECK(bench.run() == Names{"a on 0", "b on 0", "a on 2", "b on 1"});
+  CHECK(workflow.checkpoints().best()->transformation == "b");
+}
