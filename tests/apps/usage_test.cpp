@@ -46,7 +46,7 @@ TEST_CASE("command: help of every subcommand has an example") {
   has(all.out, "Examples:");
   has(all.out, "Exit codes:");
   for (const char* name : {"tune", "check", "profile", "new", "best", "show", "runs", "export", "convert",
-                           "inspect", "space", "compare", "list", "doctor", "completion"}) {
+                           "inspect", "space", "compare", "list", "mcp", "doctor", "completion"}) {
     CAPTURE(name);
     const Ran one = desk.kernelsearch({name, "--help"});
     CHECK(one.code == 0);

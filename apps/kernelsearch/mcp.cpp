@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "kernelsearch/service/mcp_server.hpp"
+#include "kernelsearch/service/method_files.hpp"
+#include "kernelsearch/service/run_tools.hpp"
+#include "kernelsearch/service/session_book.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+struct McpCommand {
+  std::string store;
+  std::string root = ".";
+  std::string data;
+  std::string sandbox = "bubblewrap";
+  std::vector<int> devices = {0};
+  int core = -1;
+  unsigned jobs = 0;
+};
+
+/// The protocol's two ends, under numbers of their own: whatever else prints to stdout must not get into the protocol,
+/// and no compiler may read from it.
+struct Ends {
+  int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  Ends() {
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0) {
+      dup2(nothing, STDIN_FILENO);
+      close(nothing);
+    }
+  }
+};
+
+int run(const McpCommand& command) {
+  signal(SIGPIPE, SIG_IGN);  // a client that has gone is the end of the input, too
+  const Ends ends;
+  RunStore store(command.store.empty() ? RunStore::default_path() : std::filesystem::path(command.store));
+  SessionBookOptions options;
+  options.root = command.root;
+  options.measuring.sandbox = command.sandbox;
+  options.measuring.devices = command.devices;
+  options.measuring.core = command.core;
+  options.measuring.jobs = command.jobs;
+  SessionBook book(store, options);
+  RunToolsOptions tools;
+  tools.reports = std::filesystem::absolute(store.file()).parent_path() / "reports";
+  tools.data = command.data.empty() ? data_folder() : std::filesystem::path(command.data);
+  McpOptions mcp;
+  mcp.title = "Kernel search";
+  mcp.instructions = run_tools_instructions();
+  mcp.log = [](std::string_view line) {
+    std::fprintf(stderr, "kernelsearch mcp: %.*s\n", static_cast<int>(line.size()), line.data());
+  };
+  LineChannel channel(ends.in, ends.out);
+  serve_mcp(channel, run_tools(book, tools), mcp);
+  return success;
+}
+
+}  // namespace
+
+void add_mcp(CLI::App& app, int& exit_code) {
+  auto* sub = app.add_subcommand("mcp", "Serve searches to assistants over stdin and stdout (Model Context Protocol)");
+  auto command = std::make_shared<McpCommand>();
+  sub->add_option("--root", command->root, "Problems are read from below this folder, and from nowhere else")
+      ->capture_default_str()
+      ->check(CLI::ExistingDirectory);
+  sub->add_option("--store", command->store,
+                  "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
+  sub->add_option("--data", command->data, "Folder of strategies and transformations; default the installed one")
+      ->check(CLI::ExistingDirectory);
+  sub->add_option("--devices", command->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
+      ->delimiter(',')
+      ->capture_default_str();
+  sub->add_option("--core", command->core, "Processor core to measure on; default the last that may be used");
+  sub->add_option("--jobs", command->jobs, "Compilers at a time; default one for each core but the measured one");
+  sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none if you trust whoever writes the kernels")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bubblewrap", "none"}));
+  sub->footer(
+      "Example, as an assistant's configuration has it:\n"
+      "  {\"mcpServers\": {\"kernelsearch\": {\"command\": \"kernelsearch\",\n"
+      "    \"args\": [\"mcp\", \"--root\", \"/home/me/kernels\"]}}}\n"
+      "  kernelsearch mcp --root examples/host");
+  sub->callback([command, &exit_code] { exit_code = run(*command); });
+}
+
+}  // namespace kernelsearch::app
