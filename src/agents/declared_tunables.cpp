@@ -174,15 +174,4 @@ std::string without_declarations(std::string_view macros) {
   return rest;
 }
 
-Config carried_over(const Space& from, const Config& config, const Space& to) {
-  Config carried = to.default_config();
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    const auto known = from.find(to.tunable(i).name);
-    if (!known) continue;
-    if (const auto at = to.tunable(i).position(from.value(config, *known)))
-      carried.indices[i] = static_cast<std::uint32_t>(*at);
-  }
-  return to.contains(carried) ? carried : to.nearest(carried);
-}
-
 }  // namespace kernelsearch

@@ -8,6 +8,7 @@
 #include "agents/fenced.hpp"
 #include "kernelsearch/agents/config_key.hpp"
 #include "kernelsearch/agents/space_text.hpp"
+#include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch {

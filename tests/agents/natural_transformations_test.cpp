@@ -289,8 +289,9 @@ namespace {
 ChatResult scripted_reply(const ChatRequest& request, std::size_t number) {
   const std::string& text = request.messages.back().text;
   const std::string before = "## device\n```\n";
-  const std::size_t begin = text.find(before) + before.size();
-  std::string words = text.substr(begin, text.find("```", begin) - begin);
+  std::string words;
+  if (const std::size_t at = text.find(before); at != std::string::npos)  // the root has none
+    words = text.substr(at + before.size(), text.find("```", at + before.size()) - at - before.size());
   if (!words.empty() && words.back() == '\n') words.pop_back();
   const std::string mark = "# Transformation: ";
   const std::size_t title = text.find(mark) + mark.size();

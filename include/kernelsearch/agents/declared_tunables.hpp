@@ -53,8 +53,4 @@ struct DeclaredTunablesLimits {
 /// The text without lines that declare tunables.
 [[nodiscard]] std::string without_declarations(std::string_view macros);
 
-/// The configuration of `to` that agrees with `config` of `from` on the tunables that both have, or the
-/// nearest valid one.
-[[nodiscard]] Config carried_over(const Space& from, const Config& config, const Space& to);
-
 }  // namespace kernelsearch
