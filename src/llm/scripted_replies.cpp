@@ -20,16 +20,19 @@ namespace fs = std::filesystem;
 using json = nlohmann::json;
 
 struct Rule {
-  std::string role;  // empty: any
+  std::string role;   // empty: any
+  std::string after;  // texts are looked for after its last occurrence; empty: everywhere
   std::vector<std::string> contains, lacks;
   std::optional<std::uint64_t> repetition;
   std::string text;
 
   [[nodiscard]] bool fits(const ChatRequest& request, const std::string& question) const {
-    const auto there = [&question](const std::string& part) {
-      return question.find(part) != std::string::npos;
+    const std::size_t from = after.empty() ? 0 : question.rfind(after);
+    const auto there = [&question, from](const std::string& part) {
+      return question.find(part, from) != std::string::npos;
     };
-    return (role.empty() || role == request.role) && (!repetition || *repetition == request.repetition) &&
+    return from != std::string::npos && (role.empty() || role == request.role) &&
+           (!repetition || *repetition == request.repetition) &&
            std::all_of(contains.begin(), contains.end(), there) &&
            std::none_of(lacks.begin(), lacks.end(), there);
   }
@@ -48,6 +51,8 @@ Rule read_rule(const json& object, const fs::path& folder) {
   for (const auto& [key, value] : object.items()) {
     if (key == "role") {
       rule.role = value.get<std::string>();
+    } else if (key == "after") {
+      rule.after = value.get<std::string>();
     } else if (key == "contains") {
       rule.contains = value.get<std::vector<std::string>>();
     } else if (key == "lacks") {

@@ -30,6 +30,7 @@ TEST_CASE("ScriptedReplies: the first rule that fits answers, always the same") 
   const ScriptedReplies model(script(folder, R"(
     {"role": "planner", "text": "plan"},
     {"role": "coder", "contains": ["tile", "loop"], "lacks": ["done"], "file": "long.md"},
+    {"role": "reviewer", "after": "## Code", "contains": ["bad"], "text": "mend it"},
     {"repetition": 2, "text": "third"})"));
   CHECK(ScriptedReplies::has_script(folder.path().string()));
   const auto ask = [&](const std::string& text, const std::string& role, std::uint64_t repetition = 0) {
@@ -40,6 +41,9 @@ TEST_CASE("ScriptedReplies: the first rule that fits answers, always the same") 
   CHECK(ask("anything", "planner").reply->text == "plan");
   for (int i = 0; i < 2; ++i) CHECK(ask("tile the loop", "coder").reply->text == "from a file");
   CHECK(ask("done: tile the loop", "coder", 2).reply->text == "third");
+  CHECK(ask("## Code bad", "reviewer").reply->text == "mend it");
+  CHECK_FALSE(ask("## Code bad ## Code good", "reviewer"));
+  CHECK_FALSE(ask("bad", "reviewer"));
   const ChatResult none = ask("tile", "coder");
   REQUIRE_FALSE(none);
   CHECK(none.error.failure == ChatFailure::not_recorded);
