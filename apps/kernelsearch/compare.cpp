@@ -17,7 +17,6 @@
 #include "commands.hpp"
 #include "compare_tables.hpp"
 #include "interrupt.hpp"
-#include "kernelsearch/service/budget.hpp"
 #include "kernelsearch/compare/comparison.hpp"
 #include "kernelsearch/compare/html_report.hpp"
 #include "kernelsearch/compare/paired_test.hpp"
@@ -30,6 +29,7 @@
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/service/budget.hpp"
 
 namespace kernelsearch::app {
 namespace {

@@ -18,6 +18,8 @@
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/llm/model_file.hpp"
+#include "kernelsearch/llm/ping_model.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
@@ -121,19 +123,55 @@ std::vector<Finding> examine() {
   return findings;
 }
 
+/// One tiny call to each model of the file, or to the one named.
+std::vector<Finding> ask_models(const std::string& models, const std::string& model) {
+  std::vector<Finding> findings;
+  try {
+    const std::string path = find_model_file(models);
+    const ModelFile file = read_model_file(path);
+    findings.push_back({"model file", true, true, path});
+    std::vector<Endpoint> asked = file.models;
+    if (!model.empty()) {
+      ChatRequest request;
+      request.model = model;
+      asked = {*file.resolve(request).first};
+    }
+    for (const Endpoint& endpoint : asked) {
+      const PingReport report = ping_model(endpoint);
+      findings.push_back({"model " + endpoint.name, report.answered, true, report.text});
+    }
+  } catch (const ConfigError& error) {
+    findings.push_back({"model file", false, true, error.what()});
+  }
+  return findings;
+}
+
+struct DoctorOptions {
+  bool json = false;
+  bool llm = false;
+  std::string models, model;
+};
+
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("doctor", "Say what works on this machine and how to get the rest");
-  auto json = std::make_shared<bool>(false);
-  sub->add_flag("--json", *json, "Print a JSON array");
-  sub->footer("Example: kernelsearch doctor");
-  sub->callback([json, &exit_code] {
+  auto o = std::make_shared<DoctorOptions>();
+  auto* llm = sub->add_flag("--llm", o->llm,
+                            "Ask each model of the model file for one word, which costs a few tokens");
+  sub->add_option("--models", o->models, "Model file; default as for `tune --system`")->needs(llm);
+  sub->add_option("--model", o->model, "Ask only this model of it")->needs(llm);
+  sub->add_flag("--json", o->json, "Print a JSON array");
+  sub->footer(
+      "Examples:\n"
+      "  kernelsearch doctor\n"
+      "  kernelsearch doctor --llm --models models.json");
+  sub->callback([o, &exit_code] {
     bool usable = true;
     auto array = nlohmann::ordered_json::array();
-    for (const Finding& finding : examine()) {
+    for (const Finding& finding : o->llm ? ask_models(o->models, o->model) : examine()) {
       usable = usable && (finding.works || !finding.needed);
-      if (*json)
+      if (o->json)
         array.push_back({{"what", finding.what},
                          {"works", finding.works},
                          {"needed", finding.needed},
@@ -145,7 +183,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
                                     : "-",
                    finding.what, finding.detail);
     }
-    if (*json) fmt::print("{}\n", array.dump(2));
+    if (o->json) fmt::print("{}\n", array.dump(2));
     exit_code = usable ? success : no_device;
   });
 }

@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/systems/system_registry.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -24,8 +25,17 @@ Rows rows_of(const std::string& what) {
     for (const ConfigPolicyEntry& entry : config_policies()) rows.emplace_back(entry.name, entry.summary);
     return rows;
   }
+  if (what == "systems") {
+    Rows rows;
+    for (const SystemEntry& entry : system_entries()) rows.emplace_back(entry.name, entry.summary);
+    return rows;
+  }
   if (what == "generators")
-    return {{"template", "fills the problem's kernel in at the configuration proposed"}};
+    return {{"template", "fills the problem's kernel in at the configuration proposed"},
+            {"llm_rewriter", "a model applies one strategy to one kernel (KernelBand)"},
+            {"agent_team", "a planner anchors the change, a coder makes it, a debugger mends (STARK)"},
+            {"reflection_team", "a model optimises; failures are reflected on and mended (GEAK)"},
+            {"natural_transformations", "a model carries out transformations told in words (PEAK)"}};
   return {
       {"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"},
       {"cuda", "CUDA kernels compiled by NVRTC, judged and timed on NVIDIA GPUs; see `kernelsearch doctor`"},
@@ -39,11 +49,11 @@ void add_list(CLI::App& app, int& exit_code) {
     std::string what = "policies";
     bool json = false;
   };
-  auto* sub = app.add_subcommand("list", "List the policies, generators or evaluators there are");
+  auto* sub = app.add_subcommand("list", "List the policies, systems, generators or evaluators there are");
   auto options = std::make_shared<Options>();
-  sub->add_option("WHAT", options->what, "policies, generators or evaluators")
+  sub->add_option("WHAT", options->what, "policies, systems, generators or evaluators")
       ->required()
-      ->check(CLI::IsMember({"policies", "generators", "evaluators"}));
+      ->check(CLI::IsMember({"policies", "systems", "generators", "evaluators"}));
   sub->add_flag("--json", options->json, "Print a JSON array");
   sub->footer("Example: kernelsearch list policies");
   sub->callback([options, &exit_code] {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <thread>
 
-#include "kernelsearch/service/budget.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/report/progress_printer.hpp"
+#include "kernelsearch/service/budget.hpp"
 #include "kernelsearch/store/run_info.hpp"
 
 namespace kernelsearch::app {

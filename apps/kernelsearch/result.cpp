@@ -18,8 +18,9 @@ namespace {
 using Files = std::vector<std::pair<std::string, std::filesystem::path>>;
 
 Files write_files(const RunStore& store, RunId run, const Problem& problem,
-                  const std::filesystem::path& folder) {
+                  const std::filesystem::path& folder, bool with_table) {
   const WinnerFiles files = write_winner(store, run, problem, folder);
+  if (!with_table) return {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};
   const std::filesystem::path table = folder / (problem.name + "_table.jsonl");
   SettingsTable::append(table, best_settings(store, run, problem));
   return {{"source", files.source}, {"settings", files.settings}, {"record", files.record}, {"table", table}};
@@ -29,15 +30,16 @@ Files write_files(const RunStore& store, RunId run, const Problem& problem,
 
 void report_result(const RunStore& store, RunId run, const Problem& problem,
                    const std::optional<std::filesystem::path>& folder, bool json,
-                   const std::vector<LearnedFrom>& learned) {
+                   const std::vector<LearnedFrom>& learned, const SystemReport& system) {
   Files files;
-  if (folder) files = write_files(store, run, problem, *folder);
+  if (folder) files = write_files(store, run, problem, *folder, !system.rewrites);
   if (!json) {
     fmt::print("{}", run_summary(store, run));
     for (const LearnedFrom& from : learned)
       fmt::print("{:<10} {}: {} outcomes, rank correlation {:.2f} with what was measured now\n",
                  "learned from", from.source, from.outcomes, from.agreement);
     for (const auto& [what, path] : files) fmt::print("{:<10} {}\n", what, path.string());
+    fmt::print("{}", system.text);
     return;
   }
   const RunRow row = store.run(run);
@@ -69,6 +71,7 @@ void report_result(const RunStore& store, RunId run, const Problem& problem,
   for (const LearnedFrom& from : learned)
     out["learned_from"].push_back(
         {{"source", from.source}, {"outcomes", from.outcomes}, {"rank_correlation", from.agreement}});
+  if (!system.json.empty()) out["models"] = nlohmann::ordered_json::parse(system.json);
   fmt::print("{}\n", out.dump(2));
 }
 

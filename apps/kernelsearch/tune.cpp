@@ -31,77 +31,14 @@
 #include "kernelsearch/store/run_recorder.hpp"
 #include "learning.hpp"
 #include "narrow.hpp"
+#include "plan.hpp"
 #include "progress.hpp"
 #include "result.hpp"
+#include "system_run.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
 namespace {
-
-/// A run and everything that it was started with; what a resumed run takes over from its first part.
-struct Plan {
-  TuneOptions options;
-  std::optional<RunRow> resumed;
-};
-
-Plan make_plan(TuneOptions options, const RunStore& store) {
-  Plan plan{std::move(options), std::nullopt};
-  TuneOptions& o = plan.options;
-  if (o.resume.empty()) return plan;
-  plan.resumed = store.find_run(o.resume);
-  if (!plan.resumed)
-    detail::raise<ConfigError>("no run to resume", o.resume, "see `kernelsearch runs` for what there is");
-  const auto first = nlohmann::json::parse(plan.resumed->info.options);
-  if (o.problem.empty()) o.problem = first.value("problem", "");
-  o.policy = plan.resumed->info.policy;
-  o.seed = plan.resumed->info.seed;
-  o.jobs = first.value("jobs", o.jobs);
-  o.cache = first.value("cache", o.cache);
-  o.devices = first.value("devices", o.devices);
-  o.where = first.value("where", o.where);
-  o.configs = first.value("configs", o.configs);
-  // The same proposals come again only from the same knowledge.
-  o.learn_from = first.value("learned_from", std::vector<std::string>{});
-  o.no_learning = true;
-  return plan;
-}
-
-MeasuringOptions measuring(const TuneOptions& o) {
-  MeasuringOptions options;
-  options.sandbox = o.sandbox;
-  options.cache = o.cache;
-  options.core = o.core;
-  options.devices = o.devices;
-  options.jobs = o.jobs;
-  options.samples = o.samples;
-  return options;
-}
-
-template <class E>
-RunInfo run_info(const TuneOptions& o, const E& evaluator, const std::string& digest) {
-  RunInfo info;
-  info.name = o.name.empty() ? evaluator.problem().name : o.name;
-  info.problem = evaluator.problem().name;
-  info.problem_digest = digest;
-  info.policy = o.policy;
-  info.generator = "template";
-  info.evaluator = evaluator.problem().backend;
-  info.seed = o.seed;
-  info.device = evaluator.device_id();
-  info.toolchain = evaluator.toolchain_id();
-  info.options = nlohmann::json{
-      {"problem", std::filesystem::absolute(o.problem).string()},
-      {"budget", o.budget},
-      {"jobs", o.jobs},
-      {"cache", o.cache},
-      {"learned_from", o.learn_from},
-      {"devices", o.devices},
-      {"where", o.where},
-      {"configs", o.configs.empty() ? "" : std::filesystem::absolute(o.configs).string()},
-      {"sandbox",
-       o.sandbox}}.dump();
-  return info;
-}
 
 /// A file that cannot be written must not be found out when everything has been measured.
 void check_record(const std::filesystem::path& file) {
@@ -138,7 +75,8 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
   if (!o.no_learning)
     for (std::string& run : own_runs(store, problem.name)) o.learn_from.push_back(std::move(run));
   std::vector<EarlierRun> earlier = earlier_runs(o.learn_from, problem.kernel.space, !o.quiet);
-  const RunInfo info = run_info(o, evaluator, digest);
+  const RunInfo info =
+      run_info(o, evaluator.problem(), {evaluator.device_id(), evaluator.toolchain_id()}, digest);
   if (plan.resumed) check_same_ground(*plan.resumed, info);
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);
   BudgetOption budget = parse_budget(o.budget);
@@ -220,6 +158,7 @@ int tune(const TuneOptions& given) {
     if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
   };
   o.cache = cache_mode(measuring(o), problem.backend);
+  if (!o.system.empty()) return tune_system(std::move(problem), plan, store, interrupt);
   if (problem.backend == "cuda" || problem.backend == "hip") {
     default_jobs();
     return search_with(GpuEvaluator(std::move(problem), gpu_options(measuring(o))), plan, store, interrupt);

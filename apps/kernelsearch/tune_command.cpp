@@ -18,8 +18,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip"}));
-  sub->add_option("--budget", o->budget, "Trials (200), time (30s, 5m), both (200,30s), or all")
-      ->capture_default_str();
+  sub->add_option("--budget", o->budget,
+                  "Trials (200), time (30s, 5m), both (200,30s), or all; default 200, or the "
+                  "system's own");
   sub->add_option("--where", o->where,
                   "Only configurations for which this expression over tunables holds; repeatable")
       ->allow_extra_args(false);
@@ -56,6 +57,29 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--learn-from", o->learn_from,
                   "Earlier runs of the same space on other devices, shapes or versions: recordings, stores, "
                   "STORE:RUN; those of this problem in --store are learned from anyway");
+  sub->add_option("--system", o->system,
+                  "A published system instead of a policy; see `kernelsearch list systems`");
+  sub->add_option("--models", o->models,
+                  "Model file; default $KERNELSEARCH_MODELS, ./models.json, "
+                  "~/.config/kernelsearch/models.json");
+  sub->add_option("--model", o->model, "Its model for every role");
+  auto* record = sub->add_option("--record-exchanges", o->record_exchanges,
+                                 "Folder for what models are asked and say; default one beside the store");
+  sub->add_option("--replay-exchanges", o->replay_exchanges,
+                  "Folder of recorded exchanges, or with a script.json, that answers instead of models")
+      ->excludes(record)
+      ->check(CLI::ExistingDirectory);
+  sub->add_option("--max-tokens", o->max_tokens, "Ask models for no more tokens than these in all");
+  sub->add_option("--max-cost", o->max_cost,
+                  "Spend no more than this, in the currency of the model file's prices")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option(
+         "--methods", o->methods,
+         "Folder with prompts/, strategies/, transformations/ of your own, which replace or join ours")
+      ->check(CLI::ExistingDirectory);
+  sub->add_option("--proposals", o->proposals, "Kernels that a system writes and judges at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   sub->add_flag("--no-learning", o->no_learning, "Learn from no earlier runs of the store");
   sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
@@ -68,6 +92,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
+      "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";

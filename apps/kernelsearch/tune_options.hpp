@@ -13,7 +13,7 @@ struct TuneOptions {
   std::string problem;
   std::string policy = "bayesian";
   std::string evaluator = "auto";
-  std::string budget = "200";
+  std::string budget = "";  ///< empty: 200, or the system's own
   std::string out = "";     ///< folder of the winner's files; empty: ./<problem>_tuned
   std::string store = "";   ///< empty: RunStore::default_path()
   std::string resume = "";  ///< a run's number or name, or `latest`
@@ -31,6 +31,15 @@ struct TuneOptions {
   std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
   std::vector<std::string> where = {};       ///< further conditions on configurations
   std::string configs = "";                  ///< file of the only configurations to try
+  std::string system = "";                   ///< one of system_entries() instead of a policy
+  std::string models = "";                   ///< the model file; empty: where find_model_file() looks
+  std::string model = "";                    ///< for every role; empty: the file's choices
+  std::string record_exchanges = "";         ///< folder of exchanges; empty: one beside the store
+  std::string replay_exchanges = "";         ///< folder that answers instead of models
+  std::string methods = "";                  ///< the user's prompts, strategies and transformations
+  std::uint64_t max_tokens = 0;              ///< 0: no limit
+  double max_cost = 0;                       ///< 0: no limit
+  std::size_t proposals = 1;                 ///< kernels that are written and judged at a time
   bool no_learning = false;                  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;

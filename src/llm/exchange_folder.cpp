@@ -190,6 +190,28 @@ ChatResult ExchangeFolder::keep(const ChatRequest& request, const ChatResult& re
   return result_of(json::parse(text));
 }
 
+void ExchangeFolder::each(
+    const std::function<void(const std::string&, const std::string&, const ChatResult&)>& visit) const {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() != ".json") continue;
+    std::ifstream file(it->path(), std::ios::binary);
+    const json document = json::parse(file, nullptr, false);
+    if (document.is_discarded() || !document.is_object()) continue;
+    std::string role, model;
+    ChatResult result;
+    try {
+      role = document.at("question").at("role").get<std::string>();
+      model = document.at("question").at("model").get<std::string>();
+      result = result_of(document);
+    } catch (const std::exception&) {
+      continue;
+    }
+    if (result) result.reply->replayed = true;
+    visit(role, model, result);
+  }
+}
+
 std::size_t ExchangeFolder::size() const {
   std::size_t count = 0;
   std::error_code error;

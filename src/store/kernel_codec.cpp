@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch {
 
@@ -22,6 +23,45 @@ KernelLookup lookup_among(std::vector<std::shared_ptr<const Kernel>> kernels) {
                                  "the problem's sources or tunables have changed since: start a new run");
     return found->second;
   };
+}
+
+KernelLookup lookup_in(const RunStore& store, KernelMaker make) {
+  auto known = std::make_shared<std::unordered_map<std::string, std::shared_ptr<const Kernel>>>();
+  return [&store, make = std::move(make), known](const std::string& digest) {
+    if (const auto found = known->find(digest); found != known->end()) return found->second;
+    if (std::optional<StoredKernel> stored = store.kernel(digest)) {
+      auto kernel =
+          make(Regions{std::move(stored->device), std::move(stored->host), std::move(stored->macros)});
+      if (kernel && kernel_digest(*kernel) == digest)
+        return known->emplace(digest, std::move(kernel)).first->second;
+    }
+    detail::raise<ConfigError>("the kernel of a stored trial is not known", digest.substr(0, 16),
+                               "the problem's tunables have changed since: start a new run");
+  };
+}
+
+Candidate tuned(const Candidate& candidate, const std::string& key) {
+  const Space& space = candidate.kernel->space;
+  std::vector<Value> values;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    // A value's text may hold commas: the longest that fits is its own.
+    const Value* best = nullptr;
+    std::size_t length = 0;
+    for (const Value& value : space.tunable(i).values) {
+      const std::string text = to_string(value);
+      const std::size_t end = at + text.size();
+      const bool ends = end == key.size() || (end < key.size() && key[end] == ',');
+      if (ends && key.compare(at, text.size(), text) == 0 && (best == nullptr || text.size() > length))
+        best = &value, length = text.size();
+    }
+    if (best == nullptr) return candidate;
+    values.push_back(*best);
+    at += length + 1;
+  }
+  std::optional<Config> config = space.config_of(values);
+  if (!config || space.key(*config) != key) return candidate;
+  return {candidate.kernel, *std::move(config)};
 }
 
 const std::string& CandidateCodec<Candidate>::digest_of(const std::shared_ptr<const Kernel>& kernel) {

@@ -21,20 +21,20 @@
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/seeded.hpp"
 #include "support/policy_contract.hpp"
-#include "support/scripted_replies.hpp"
+#include "support/scripted_chat.hpp"
 
 using namespace kernelsearch;
 
 namespace {
 
 /// `count` configurations drawn from the space by a hash of the question, as a model would write them.
-ScriptedReplies drawing_model(const Space& space, std::size_t count = 15) {
-  return ScriptedReplies([space, count](const ChatRequest& request, std::size_t) {
-    Rng rng(std::hash<std::string>{}(ScriptedReplies::text_of(request)));
+ScriptedChat drawing_model(const Space& space, std::size_t count = 15) {
+  return ScriptedChat([space, count](const ChatRequest& request, std::size_t) {
+    Rng rng(std::hash<std::string>{}(ScriptedChat::text_of(request)));
     std::string text = "{\"configs\":[";
     for (std::size_t i = 0; i < count; ++i)
       text += (i == 0 ? "" : ",") + config_difference(space, space.sample(rng), space.default_config());
-    return ScriptedReplies::says(text + "]}");
+    return ScriptedChat::says(text + "]}");
   });
 }
 
@@ -90,12 +90,12 @@ TEST_CASE("LlmConfigSearch: the first question is asked while default and seeds 
   std::mutex mutex;
   std::condition_variable changed;
   bool asked = false, may_answer = false;
-  ScriptedReplies model([&](const ChatRequest&, std::size_t) {
+  ScriptedChat model([&](const ChatRequest&, std::size_t) {
     std::unique_lock lock(mutex);
     asked = true;
     changed.notify_all();
     changed.wait(lock, [&] { return may_answer; });
-    return ScriptedReplies::says(R"({"configs":[{"block":128,"unroll":3}]})");
+    return ScriptedChat::says(R"({"configs":[{"block":128,"unroll":3}]})");
   });
   const Config mine = space.unrank(BigCount(7));
   LlmConfigSearch policy(space, model, {.rounds = 1, .random_seeds = 5, .seeds = {mine}});
@@ -130,8 +130,8 @@ TEST_CASE("LlmConfigSearch: proposals do not depend on when replies arrive") {
   const Space space = policy_contract::small_space();
   std::vector<std::vector<Config>> sequences;
   for (const int wait : {0, 3}) {
-    ScriptedReplies fast = drawing_model(space);
-    ScriptedReplies model([fast, wait](const ChatRequest& request, std::size_t) mutable {
+    ScriptedChat fast = drawing_model(space);
+    ScriptedChat model([fast, wait](const ChatRequest& request, std::size_t) mutable {
       std::this_thread::sleep_for(std::chrono::milliseconds(wait));
       return fast.chat(request, {});
     });
@@ -144,7 +144,7 @@ TEST_CASE("LlmConfigSearch: proposals do not depend on when replies arrive") {
 
 TEST_CASE("LlmConfigSearch: what the model is told") {
   const Space space = policy_contract::small_space();
-  ScriptedReplies model = drawing_model(space, 5);
+  ScriptedChat model = drawing_model(space, 5);
   LlmConfigSearch policy(space, model,
                          {.rounds = 3,
                           .configs_per_round = 5,
@@ -181,8 +181,8 @@ TEST_CASE("LlmConfigSearch: cut lists, wrong values and repeats") {
   const Space space = policy_contract::small_space();
   const std::string cut =
       R"({"configs":[{"block":128},{"block":128},{"block":300,"unroll":9},{"bolck":3},7,{"block":32,"pad":true},{"blo)";
-  ScriptedReplies model(
-      [&](const ChatRequest&, std::size_t) { return ScriptedReplies::says(cut, FinishReason::length); });
+  ScriptedChat model(
+      [&](const ChatRequest&, std::size_t) { return ScriptedChat::says(cut, FinishReason::length); });
   LlmConfigSearch policy(space, model, {.rounds = 1, .random_seeds = 0});
   const std::vector<Config> all = run_alone(policy, space);
   REQUIRE(all.size() == 4);
@@ -197,7 +197,7 @@ TEST_CASE("LlmConfigSearch: cut lists, wrong values and repeats") {
 TEST_CASE("LlmConfigSearch: an unusable reply is answered once, then the search ends") {
   const Space space = policy_contract::small_space();
   SUBCASE("the second reply is good") {
-    ScriptedReplies model = ScriptedReplies::replies({"I would try larger blocks.", R"([{"block":128}])"});
+    ScriptedChat model = ScriptedChat::replies({"I would try larger blocks.", R"([{"block":128}])"});
     LlmConfigSearch policy(space, model, {.rounds = 1, .random_seeds = 1});
     CHECK(run_alone(policy, space).size() == 3);
     const auto requests = model.requests();
@@ -208,25 +208,25 @@ TEST_CASE("LlmConfigSearch: an unusable reply is answered once, then the search 
     CHECK(policy.rounds_done() == 1);
   }
   SUBCASE("so is the second") {
-    ScriptedReplies model = ScriptedReplies::replies({"", R"({"configs":[{"speed":"fast"}]})"});
+    ScriptedChat model = ScriptedChat::replies({"", R"({"configs":[{"speed":"fast"}]})"});
     LlmConfigSearch policy(space, model, {.random_seeds = 1});
     CHECK(run_alone(policy, space).size() == 2);
     CHECK(model.calls() == 2);
-    CHECK(ScriptedReplies::text_of(model.requests()[1]).find("it was empty") != std::string::npos);
+    CHECK(ScriptedChat::text_of(model.requests()[1]).find("it was empty") != std::string::npos);
     CHECK(policy.ending() == "the reply could not be used: its items name no tunable of the space");
     CHECK_FALSE(policy.await());
     CHECK(model.calls() == 2);
   }
   SUBCASE("the model fails") {
-    ScriptedReplies model(
-        [](const ChatRequest&, std::size_t) -> ChatResult { return ScriptedReplies::fails("503"); });
+    ScriptedChat model(
+        [](const ChatRequest&, std::size_t) -> ChatResult { return ScriptedChat::fails("503"); });
     LlmConfigSearch policy(space, model, {.random_seeds = 3});
     CHECK(run_alone(policy, space).size() == 4);
     CHECK(policy.ending() == "the model failed (server): 503");
     CHECK(model.calls() == 1);
   }
   SUBCASE("it throws") {
-    ScriptedReplies model(
+    ScriptedChat model(
         [](const ChatRequest&, std::size_t) -> ChatResult { throw std::runtime_error("odd"); });
     LlmConfigSearch policy(space, model);
     (void)run_alone(policy, space);
@@ -237,8 +237,8 @@ TEST_CASE("LlmConfigSearch: an unusable reply is answered once, then the search 
 TEST_CASE("LlmConfigSearch: stop rules") {
   const Space space = policy_contract::small_space();
   SUBCASE("a reply without anything new") {
-    ScriptedReplies model =
-        ScriptedReplies::replies({R"({"configs":[{"block":128}]})", R"({"configs":[{"block":128},{}]})"});
+    ScriptedChat model =
+        ScriptedChat::replies({R"({"configs":[{"block":128}]})", R"({"configs":[{"block":128},{}]})"});
     LlmConfigSearch policy(space, model, {.random_seeds = 0});
     CHECK(run_alone(policy, space).size() == 2);
     CHECK(policy.ending() == "the reply held no configuration that is new");
@@ -246,8 +246,8 @@ TEST_CASE("LlmConfigSearch: stop rules") {
   }
   SUBCASE("two rounds in a row without a gain, the first round not counted") {
     // the landscape's best is 64,4,true,row-like: each reply is slower than the default
-    ScriptedReplies model =
-        ScriptedReplies::replies({R"([{"block":64,"unroll":4}])", R"([{"unroll":2}])", R"([{"unroll":3}])",
+    ScriptedChat model =
+        ScriptedChat::replies({R"([{"block":64,"unroll":4}])", R"([{"unroll":2}])", R"([{"unroll":3}])",
                                R"([{"unroll":5}])", R"([{"unroll":6}])"});
     LlmConfigSearch policy(space, model, {.rounds = 9, .random_seeds = 0});
     CHECK(run_alone(policy, space).size() == 4);
@@ -255,7 +255,7 @@ TEST_CASE("LlmConfigSearch: stop rules") {
     CHECK(policy.ending() == "2 rounds in a row gained too little");
   }
   SUBCASE("the last round") {
-    ScriptedReplies model = drawing_model(space);
+    ScriptedChat model = drawing_model(space);
     LlmConfigSearch policy(space, model, {.rounds = 2, .fruitless_rounds = 100});
     (void)run_alone(policy, space);
     CHECK(model.calls() == 2);
@@ -264,10 +264,10 @@ TEST_CASE("LlmConfigSearch: stop rules") {
 
 TEST_CASE("LlmConfigSearch: many failures make the model careful") {
   const Space space = policy_contract::small_space();
-  ScriptedReplies model = ScriptedReplies::replies({R"([{"block":256}])", R"([{"block":32}])"});
+  ScriptedChat model = ScriptedChat::replies({R"([{"block":256}])", R"([{"block":32}])"});
   LlmConfigSearch policy(space, model, {.rounds = 2, .random_seeds = 0});
   (void)run_alone(policy, space);  // 256,1 is the corner that fails: one of two
-  const std::string text = ScriptedReplies::text_of(model.requests()[1]);
+  const std::string text = ScriptedChat::text_of(model.requests()[1]);
   CHECK(text.find("Many configurations fail") != std::string::npos);
   CHECK(text.find("forbidden corner") != std::string::npos);
 }
@@ -305,12 +305,12 @@ TEST_CASE("Helion's hybrid: with a model it starts from its best, without one it
     const double time = policy_contract::time_of(space, candidate.config);
     return std::isinf(time) ? Evaluation::failed(Verdict::crashed, "corner") : Evaluation::succeeded(time);
   };
-  const auto hybrid = [&](const ScriptedReplies& model, std::uint64_t budget, std::size_t in_flight) {
+  const auto hybrid = [&](const ScriptedChat& model, std::uint64_t budget, std::size_t in_flight) {
     return Optimizer(Seeded(LlmConfigSearch(space, model, {.rounds = 1}), Lfbo(space)),
                      TemplateGenerator(kernel), FunctionEvaluator(judge),
                      {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(budget)});
   };
-  const ScriptedReplies broken([](const ChatRequest&, std::size_t) { return ScriptedReplies::fails("no key"); });
+  const ScriptedChat broken([](const ChatRequest&, std::size_t) { return ScriptedChat::fails("no key"); });
   for (const std::size_t in_flight : {std::size_t{1}, std::size_t{4}}) {
     auto search = hybrid(broken, 60, in_flight);
     CHECK(search.run().trials == 60);

@@ -17,7 +17,7 @@
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/space/space_builder.hpp"
-#include "support/scripted_replies.hpp"
+#include "support/scripted_chat.hpp"
 #include "support/scripted_kernels.hpp"
 
 using namespace kernelsearch;
@@ -63,7 +63,7 @@ Move use(std::vector<std::string> names, std::uint32_t variant = 0, TrialId pare
 }
 
 struct Setup {
-  Setup(std::vector<Transformation> transformations, ScriptedReplies chat,
+  Setup(std::vector<Transformation> transformations, ScriptedChat chat,
         NaturalTransformationsOptions options = {})
       : model(chat),
         generator(root_kernel(), TransformationLibrary(std::move(transformations)), chat,
@@ -74,7 +74,7 @@ struct Setup {
     return generator.generate(move, History<Candidate>(log, log.size()));
   }
   Log log;
-  ScriptedReplies model;
+  ScriptedChat model;
   NaturalTransformations generator;
 };
 
@@ -86,7 +86,7 @@ TEST_CASE("NaturalTransformations: passes one after the other, each call one reg
       {{"prepare", {}, {{KernelRegion::macros, "Add a macro."}, {KernelRegion::device, "Break it."}}},
        {"finish", {}, {{KernelRegion::device, "Mend it."}, {KernelRegion::host, "Launch it."}}}});
   Setup s({t},
-          ScriptedReplies::replies({fenced("#define ONE 1\n#define TWO 2\n"), fenced("void f() { incomplete\n"),
+          ScriptedChat::replies({fenced("#define ONE 1\n#define TWO 2\n"), fenced("void f() { incomplete\n"),
                                  fenced("void f() { g(TWO); }\n"), "UNCHANGED"}),
           {.backend = "hip",
            .function = "f",
@@ -136,7 +136,7 @@ TEST_CASE("NaturalTransformations: faults are answered once and counted") {
   };
   SUBCASE("the second reply is good") {
     Setup s({transformation("t", {device_pass("Do.")})},
-            ScriptedReplies::replies({fenced("void g() {}\n"), fenced("void f() { ; }\n")}), options());
+            ScriptedChat::replies({fenced("void g() {}\n"), fenced("void f() { ; }\n")}), options());
     CHECK(s.generate(use({"t"})).candidates.size() == 1);
     CHECK(calls == std::vector<std::pair<std::size_t, RegionFault>>{{0, RegionFault::lost_entry},
                                                                     {1, RegionFault::none}});
@@ -147,14 +147,14 @@ TEST_CASE("NaturalTransformations: faults are answered once and counted") {
   }
   SUBCASE("so is not the second") {
     Setup s({transformation("t", {device_pass("Do."), device_pass("More.")})},
-            ScriptedReplies::replies({"prose", "```cpp\nvoid f() {"}), options());
+            ScriptedChat::replies({"prose", "```cpp\nvoid f() {"}), options());
     const Generation<Candidate> made = s.generate(use({"t"}));
     CHECK(made.candidates.empty());
     CHECK(made.failure.find("t, pass 1, device region: unusable reply (cut)") == 0);
     CHECK(s.model.calls() == 2);
   }
   SUBCASE("the model fails") {
-    Setup s({transformation("t", {device_pass("Do.")})}, ScriptedReplies::replies({}), options());
+    Setup s({transformation("t", {device_pass("Do.")})}, ScriptedChat::replies({}), options());
     CHECK(s.generate(use({"t"})).failure ==
           "t, pass 1, device region: the model failed (server): the script has ended");
     CHECK(calls.size() == 1);
@@ -170,7 +170,7 @@ TEST_CASE("NaturalTransformations: tunables join the space") {
       "\n```json\n{\"tunables\": {\"STAGES\": {\"values\": [1, 2, 3], \"default\": 2}}}\n```";
   Setup s({transformation("tile", {device_pass("Tile.")}, own),
            transformation("again", {device_pass("More.")}, own)},
-          ScriptedReplies::replies(
+          ScriptedChat::replies(
               {fenced("void f() { TILE; STAGES; }\n") + more, fenced("void f() { TILE; STAGES; IDLE; }\n")}));
   const Generation<Candidate> made = s.generate(use({"tile"}));
   REQUIRE(made.candidates.size() == 1);
@@ -205,7 +205,7 @@ TEST_CASE("NaturalTransformations: tunables that do not fit are faults") {
     return fenced("void f() { A; B; }\n") + "\n```json\n" + json + "\n```";
   };
   Setup s({transformation("t", {device_pass("Do.")})},
-          ScriptedReplies::replies({reply(R"({"tunables": {"BLOCK": [1]}})"),
+          ScriptedChat::replies({reply(R"({"tunables": {"BLOCK": [1]}})"),
                                  reply(R"({"tunables": {"A": [1, 2]}, "constraints": ["A > NOTHING"]})"),
                                  reply(R"({"tunables": {"A": [1, 2]}, "constraints": ["A > 5"]})"),
                                  reply(R"({"tunables": {"A": [1, 2]}})")}),
@@ -217,14 +217,14 @@ TEST_CASE("NaturalTransformations: tunables that do not fit are faults") {
   CHECK(requests[2].messages.back().text.find("NOTHING") != std::string::npos);
   CHECK(requests[3].messages.back().text.find("could not be used") != std::string::npos);
   Setup narrow({transformation("t", {device_pass("Do.")})},
-               ScriptedReplies::replies({reply(R"({"tunables": {"A": [1], "B": [2]}})")}),
+               ScriptedChat::replies({reply(R"({"tunables": {"A": [1], "B": [2]}})")}),
                {.corrections = 0, .max_tunables = 2});
   CHECK(narrow.generate(use({"t"})).failure.find("more than 2 tunables") != std::string::npos);
 }
 
 TEST_CASE("NaturalTransformations: an earlier failure is fed back on the next try") {
   Setup s({transformation("t", {device_pass("Do.")})},
-          ScriptedReplies::replies({fenced("void f() { bad }\n"), fenced("void f() { good }\n"),
+          ScriptedChat::replies({fenced("void f() { bad }\n"), fenced("void f() { good }\n"),
                                  fenced("void f() { mended }\n")}));
   const Generation<Candidate> first = s.generate(use({"t"}));
   Trial<Candidate> failed{first.candidates.at(0), {}};
@@ -256,7 +256,7 @@ TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing cha
   with_snippet.edits.push_back({KernelRegion::host, "Launch."});
   Kernel root = root_kernel();
   root.regions.host.clear();
-  ScriptedReplies model = ScriptedReplies::replies({fenced("void f() { HELP; }\n"), "UNCHANGED"});
+  ScriptedChat model = ScriptedChat::replies({fenced("void f() { HELP; }\n"), "UNCHANGED"});
   NaturalTransformations generator(root,
                                    TransformationLibrary({transformation("t", {with_snippet}),
                                                           transformation("idle", {device_pass("Do.")})}),
@@ -272,7 +272,7 @@ TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing cha
 }
 
 TEST_CASE("NaturalTransformations: moves that it cannot make") {
-  Setup s({transformation("t", {device_pass("Do.")})}, ScriptedReplies::replies({}));
+  Setup s({transformation("t", {device_pass("Do.")})}, ScriptedChat::replies({}));
   CHECK(s.generate(use({"other"})).failure == "there is no transformation other");
   CHECK(s.generate(use({})).failure == "the move names no transformation");
   CHECK(s.generate(use({"t"}, 0, TrialId{9})).failure == "the parent is not known");
@@ -297,7 +297,7 @@ ChatResult scripted_reply(const ChatRequest& request, std::size_t number) {
   const std::size_t title = text.find(mark) + mark.size();
   words += ' ' + text.substr(title, text.find('\n', title) - title);
   if (number % 3 == 1 && text.find("earlier attempt") == std::string::npos) words += " bug";
-  return ScriptedReplies::says("```\n" + words + "\n```");
+  return ScriptedChat::says("```\n" + words + "\n```");
 }
 
 struct NoRaces {
@@ -324,7 +324,7 @@ TEST_CASE("PEAK: a workflow of natural transformations with tuned and validated 
     CAPTURE(in_flight);
     int checked = 0;
     Workflow workflow({.transformations = {"tiling", "racy", "prefetch", "vectorize", "fusion"}});
-    NaturalTransformations generator(*root.kernel, TransformationLibrary(list), ScriptedReplies(scripted_reply));
+    NaturalTransformations generator(*root.kernel, TransformationLibrary(list), ScriptedChat(scripted_reply));
     Tuned tuned(make, Validated<scripted::KernelLandscape, Candidate, NoRaces>({}, NoRaces{&checked}),
                 {.max_trials = 28});
     Optimizer search(std::move(workflow), std::move(generator), std::move(tuned), {.in_flight = in_flight});

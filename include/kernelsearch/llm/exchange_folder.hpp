@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,10 @@ class ExchangeFolder {
   /// Keeps it in place of an earlier one and returns what `find` will return, but for `replayed`.
   ChatResult keep(const ChatRequest& request, const ChatResult& result) const;
 
+  /// Calls back with the role, the model and the result of each exchange kept, in any order; files that
+  /// cannot be read are left out.
+  void each(const std::function<void(const std::string& role, const std::string& model,
+                                     const ChatResult& result)>& visit) const;
   [[nodiscard]] std::size_t size() const;  ///< exchanges kept
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] const Redactor& redactor() const noexcept { return redactor_; }

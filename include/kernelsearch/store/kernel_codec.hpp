@@ -21,6 +21,19 @@ using KernelLookup = std::function<std::shared_ptr<const Kernel>(const std::stri
 /// Knows these kernels by their `kernel_digest`. Enough for searches over configurations: there is one.
 [[nodiscard]] KernelLookup lookup_among(std::vector<std::shared_ptr<const Kernel>> kernels);
 
+class RunStore;
+
+/// Makes a kernel of stored text again: its space is not stored, but the maker's to know.
+using KernelMaker = std::function<std::shared_ptr<const Kernel>(Regions regions)>;
+
+/// Knows the kernels that are in the store, made of their text; ConfigError for one whose space has changed.
+/// The store outlives it.
+[[nodiscard]] KernelLookup lookup_in(const RunStore& store, KernelMaker make);
+
+/// The candidate at the configuration of its kernel's space that has this key, as `Evaluation::tuned_key`
+/// names it; as it is where the key is empty or of no configuration.
+[[nodiscard]] Candidate tuned(const Candidate& candidate, const std::string& key);
+
 /// Stores a kernel once under its digest, and of each candidate its configuration as indices, key and values.
 /// Reading needs a `lookup`, since a stored kernel is text and its space belongs to the problem or generator.
 template <>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,6 +40,14 @@ class RunRecorder {
     stored.point = PointCodec<Proposal>::encode(proposal);
     if (trial.candidate) {
       stored.candidate = codec_.encode(*trial.candidate);
+      if constexpr (std::same_as<CandidateType, Candidate>) {
+        // People and the winner's files want the values that were measured, not the default searched from.
+        if (const std::string& key = trial.outcome.evaluation.tuned_key; !key.empty()) {
+          StoredCandidate best = codec_.encode(tuned(*trial.candidate, key));
+          stored.candidate->key = std::move(best.key);
+          stored.candidate->values = std::move(best.values);
+        }
+      }
       kernel = codec_.kernel(*trial.candidate);
     }
     stored.outcome = trial.outcome;

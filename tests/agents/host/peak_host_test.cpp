@@ -15,7 +15,7 @@
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
-#include "support/scripted_replies.hpp"
+#include "support/scripted_chat.hpp"
 
 using namespace kernelsearch;
 
@@ -53,8 +53,8 @@ TEST_CASE(
   const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
   // vectorize_loop: first without a semicolon, right once told of it; unroll_loops: right; loop_interchange:
   // a bug that only checking finds, on every try.
-  ScriptedReplies model([](const ChatRequest& request, std::size_t) {
-    const std::string text = ScriptedReplies::text_of(request);
+  ScriptedChat model([](const ChatRequest& request, std::size_t) {
+    const std::string text = ScriptedChat::text_of(request);
     std::string wrong = restricted(unrolled);
     wrong.replace(wrong.find("3 * x[i + u]"), 1, "2");
     if (text.find("# Transformation: Vectorization") != std::string::npos) {
@@ -62,11 +62,11 @@ TEST_CASE(
       broken.erase(broken.find("+ 1;") + 3, 1);
       const bool told =
           text.find("build_failed") != std::string::npos && text.find("expected") != std::string::npos;
-      return ScriptedReplies::says(block(told ? restricted(plain) : broken));
+      return ScriptedChat::says(block(told ? restricted(plain) : broken));
     }
     if (text.find("# Transformation: Unrolling") != std::string::npos)
-      return ScriptedReplies::says(block(restricted(unrolled)));
-    return ScriptedReplies::says(block(wrong));
+      return ScriptedChat::says(block(restricted(unrolled)));
+    return ScriptedChat::says(block(wrong));
   });
   const auto make = [](const Space& space, std::uint64_t) { return Exhaustive(space); };
   Optimizer search(

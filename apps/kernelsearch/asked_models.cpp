@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "asked_models.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kernelsearch/llm/exchange_folder.hpp"
+#include "kernelsearch/llm/ledgered_model.hpp"
+#include "kernelsearch/llm/model_set.hpp"
+#include "kernelsearch/llm/recorded_model.hpp"
+#include "kernelsearch/llm/scripted_replies.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+/// The one model for all roles, whose temperatures and limits stay.
+void take_everywhere(ModelFile& file, const std::string& model) {
+  if (model.empty()) return;
+  file.default_model = model;
+  for (RoleChoice& choice : file.roles) choice.model.clear();
+  (void)file.resolve({});  // a stranger is found out now
+}
+
+/// Books what the earlier parts of a run have spent.
+void book_earlier(const std::string& folder, Ledger& ledger, const ModelFile& file) {
+  ExchangeFolder(folder).each(
+      [&](const std::string& role, const std::string& model, const ChatResult& result) {
+        const Endpoint* const endpoint = file.find(model);
+        ledger.settle({}, role, endpoint != nullptr ? endpoint->name : model, result, 0.0,
+                      endpoint != nullptr ? endpoint->prices : std::nullopt);
+      });
+}
+
+}  // namespace
+
+void FaultCount::add(ReplyFault fault) {
+  if (fault == ReplyFault::none) return;
+  const std::lock_guard lock(mutex_);
+  ++counts_[static_cast<std::size_t>(fault)];
+}
+
+nlohmann::json FaultCount::json() const {
+  const std::lock_guard lock(mutex_);
+  nlohmann::json counts = nlohmann::json::object();
+  for (std::size_t i = 0; i < counts_.size(); ++i)
+    if (counts_[i] > 0) counts[std::string(to_string(static_cast<ReplyFault>(i)))] = counts_[i];
+  return counts;
+}
+
+std::string FaultCount::text() const {
+  const nlohmann::json counts = json();
+  std::uint64_t all = 0;
+  std::string each;
+  for (const auto& [name, count] : counts.items()) {
+    all += count.get<std::uint64_t>();
+    each += (each.empty() ? "" : ", ") + std::to_string(count.get<std::uint64_t>()) + ' ' + name;
+  }
+  return all == 0 ? "" : std::to_string(all) + " (" + each + ')';
+}
+
+AskedModels open_models(const TuneOptions& o, const std::filesystem::path& folder) {
+  AskedModels asked;
+  asked.folder = folder;
+  asked.ledger = std::make_shared<Ledger>(LedgerLimits{.money = o.max_cost, .tokens = o.max_tokens});
+  const std::string kept = folder.string();
+  if (ScriptedReplies::has_script(o.replay_exchanges)) {
+    book_earlier(kept, *asked.ledger, {});
+    asked.model = LedgeredModel(
+        RecordedModel(ScriptedReplies(o.replay_exchanges), std::make_shared<const ExchangeFolder>(kept),
+                      RecordMode::replay_else_ask),
+        asked.ledger, "script");
+    return asked;
+  }
+  ModelFile file = read_model_file(find_model_file(o.models));
+  take_everywhere(file, o.model);
+  ModelSetOptions options;
+  options.ledger = asked.ledger;
+  if (o.replay_exchanges.empty()) {
+    book_earlier(kept, *asked.ledger, file);
+    options.recording = kept;
+    options.mode = RecordMode::replay_else_ask;
+  } else {
+    options.recording = o.replay_exchanges;
+    options.mode = RecordMode::replay;
+    asked.folder = o.replay_exchanges;
+  }
+  asked.model = ModelSet(std::move(file), options);
+  return asked;
+}
+
+std::filesystem::path exchanges_of(const std::filesystem::path& store, std::int64_t run) {
+  return store.string() + ".exchanges/" + std::to_string(run);
+}
+
+}  // namespace kernelsearch::app

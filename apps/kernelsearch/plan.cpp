@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "plan.hpp"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/systems/system_registry.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? "" : std::filesystem::absolute(path).string();
+}
+
+}  // namespace
+
+Plan make_plan(TuneOptions options, const RunStore& store) {
+  Plan plan{std::move(options), std::nullopt};
+  TuneOptions& o = plan.options;
+  if (!o.resume.empty()) {
+    plan.resumed = store.find_run(o.resume);
+    if (!plan.resumed)
+      detail::raise<ConfigError>("no run to resume", o.resume, "see `kernelsearch runs` for what there is");
+    const auto first = nlohmann::json::parse(plan.resumed->info.options);
+    if (o.problem.empty()) o.problem = first.value("problem", "");
+    o.policy = plan.resumed->info.policy;
+    o.seed = plan.resumed->info.seed;
+    o.jobs = first.value("jobs", o.jobs);
+    o.cache = first.value("cache", o.cache);
+    o.devices = first.value("devices", o.devices);
+    o.where = first.value("where", o.where);
+    o.configs = first.value("configs", o.configs);
+    // The same proposals come again only from the same knowledge.
+    o.learn_from = first.value("learned_from", std::vector<std::string>{});
+    o.no_learning = true;
+    o.system = first.value("system", "");
+    if (!o.system.empty()) {
+      if (o.models.empty()) o.models = first.value("models", "");
+      if (o.model.empty()) o.model = first.value("model", "");
+      if (o.budget.empty()) o.budget = first.value("budget", "");
+      o.methods = first.value("methods", o.methods);
+      o.proposals = first.value("proposals", o.proposals);
+      o.record_exchanges = first.value("record_exchanges", o.record_exchanges);
+      if (o.replay_exchanges.empty()) o.replay_exchanges = first.value("replay_exchanges", "");
+    }
+  }
+  if (o.budget.empty()) o.budget = o.system.empty() ? "200" : std::string(find_system(o.system).budget);
+  return plan;
+}
+
+MeasuringOptions measuring(const TuneOptions& o) {
+  MeasuringOptions options;
+  options.sandbox = o.sandbox;
+  options.cache = o.cache;
+  options.core = o.core;
+  options.devices = o.devices;
+  options.jobs = o.jobs;
+  options.samples = o.samples;
+  return options;
+}
+
+RunInfo run_info(const TuneOptions& o, const Problem& problem, const Ground& ground,
+                 const std::string& digest) {
+  RunInfo info;
+  info.name = o.name.empty() ? problem.name : o.name;
+  info.problem = problem.name;
+  info.problem_digest = digest;
+  info.policy = o.system.empty() ? o.policy : o.system;
+  info.generator = o.system.empty() ? "template" : std::string(find_system(o.system).composition);
+  info.evaluator = problem.backend;
+  info.seed = o.seed;
+  info.device = ground.device;
+  info.toolchain = ground.toolchain;
+  nlohmann::json options{{"problem", std::filesystem::absolute(o.problem).string()},
+                         {"budget", o.budget},
+                         {"jobs", o.jobs},
+                         {"cache", o.cache},
+                         {"learned_from", o.learn_from},
+                         {"devices", o.devices},
+                         {"where", o.where},
+                         {"configs", absolute(o.configs)},
+                         {"sandbox", o.sandbox}};
+  if (!o.system.empty())
+    options.update({{"system", o.system},
+                    {"models", absolute(o.models)},
+                    {"model", o.model},
+                    {"methods", absolute(o.methods)},
+                    {"proposals", o.proposals},
+                    {"record_exchanges", absolute(o.record_exchanges)},
+                    {"replay_exchanges", absolute(o.replay_exchanges)},
+                    {"max_tokens", o.max_tokens},
+                    {"max_cost", o.max_cost}});
+  info.options = options.dump();
+  return info;
+}
+
+}  // namespace kernelsearch::app

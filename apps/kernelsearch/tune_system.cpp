@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/service/measuring.hpp"
+#include "kernelsearch/service/run_ground.hpp"
+#include "result.hpp"
+#include "system_run.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a run was begun with must be what it goes on with.
+void check_usable(const Plan& plan, const SystemEntry& system) {
+  const TuneOptions& o = plan.options;
+  if (!o.learn_from.empty())
+    detail::raise<ConfigError>("a system learns from no earlier runs", "--learn-from",
+                               "leave it out, or search with a policy");
+  if (system.rewrites && !o.configs.empty())
+    detail::raise<ConfigError>("this system writes kernels", "--configs", "leave it out");
+  if (system.rewrites && !o.record.empty())
+    detail::raise<ConfigError>("recordings hold configurations of one kernel", "--record",
+                               "leave it out; `kernelsearch export` writes what the run did");
+}
+
+nlohmann::ordered_json spending(const AskedModels& models) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::parse(models.ledger->json());
+  out["faults"] = models.faults->json();
+  out["exchanges"] = models.folder.string();
+  return out;
+}
+
+std::string spending_text(const AskedModels& models) {
+  std::string text = models.ledger->text();
+  if (const std::string faults = models.faults->text(); !faults.empty())
+    text += fmt::format("{:<10} {}\n", "faults", faults);
+  return text + fmt::format("{:<10} {}\n", "exchanges", models.folder.string());
+}
+
+std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse) {
+  auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return [results = std::move(results), reuse, fresh](const Candidate& candidate) {
+    return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++*fresh));
+  };
+}
+
+}  // namespace
+
+int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& interrupt) {
+  TuneOptions& o = plan.options;
+  const SystemEntry& system = find_system(o.system);
+  check_usable(plan, system);
+  const MeasuringOptions how = measuring(o);
+  const bool on_host = problem.backend == "host";
+  AnyEvaluator evaluator = make_evaluator(problem, how);
+  if (on_host) leave_core_to_measuring(host_options(how).core);
+  if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
+
+  const std::string digest = ground_digest(problem, o.cache);
+  const RunInfo info = run_info(o, problem, {evaluator.device_id(), evaluator.toolchain_id()}, digest);
+  if (plan.resumed) check_same_ground(*plan.resumed, info);
+  AskedModels models;
+  const RunId run = plan.resumed ? plan.resumed->id : RunId{};
+  const auto exchanges = [&](RunId id) {
+    return o.record_exchanges.empty() ? exchanges_of(store.file(), number(id)) : fs::path(o.record_exchanges);
+  };
+  // A model file that cannot be used is found out before a run stands in the store.
+  if (system.asks && !plan.resumed) (void)open_models(o, exchanges(run));
+  SystemRun started{plan, system, problem,    store, run, interrupt, parse_budget(o.budget),
+                    {},   {},     info.device};
+  if (plan.resumed)
+    store.continue_run(run);
+  else
+    started.run = store.begin_run(info);
+  if (system.asks) started.models = open_models(o, exchanges(started.run));
+
+  const BudgetOption& budget = started.budget;
+  started.loop.in_flight =
+      system.rewrites ? o.proposals : o.jobs + 2 * static_cast<unsigned>(evaluator.lanes());
+  started.loop.generate_threads = system.rewrites ? o.proposals : 1;
+  started.loop.build_threads = o.jobs;
+  started.loop.stop = interrupt.token();
+  started.loop.budget = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
+  auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
+  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse), results);
+  if (!o.quiet)
+    fmt::print(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(started.run),
+               problem.name, system.name, system.composition, o.budget, info.device, info.toolchain);
+
+  const RunSummary summary = system.name == "peak" ? run_peak(started, std::move(judge))
+                             : system.rewrites     ? run_over_kernels(started, std::move(judge))
+                                                   : run_over_configs(started, std::move(judge));
+  const fs::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
+  SystemReport report{.rewrites = system.rewrites};
+  if (system.asks && o.json)
+    report.json = spending(started.models).dump();
+  else if (system.asks)
+    report.text = spending_text(started.models);
+  report_result(store, started.run, problem, summary.best ? std::optional(folder) : std::nullopt, o.json, {},
+                report);
+  if (interrupt.requested()) return interrupted;
+  return summary.best ? success : nothing_found;
+}
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <utility>
+
+#include "kernelsearch/agents/llm_rewriter.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/policy/best_of_k.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::systems {
+
+struct BestOfKSettings {
+  BestOfKOptions search =
+      {};  ///< k = 16; STARK and KernelBand give their baselines as many tries as they have
+  LlmRewriterOptions rewriter = {};
+  OptimizerOptions loop = {};
+};
+
+/// The baseline of the papers' tables: K rewrites of the problem's kernel, of which the fastest counts.
+template <class E>
+using BestOfK = Optimizer<kernelsearch::BestOfK, LlmRewriter, E>;
+
+template <class E>
+[[nodiscard]] BestOfK<E> best_of_k(AnyChatModel model, const Problem& problem, E evaluator,
+                                   BestOfKSettings settings = {}) {
+  return BestOfK<E>(kernelsearch::BestOfK(settings.search),
+                    LlmRewriter(std::move(model), problem, settings.rewriter), std::move(evaluator),
+                    settings.loop);
+}
+
+}  // namespace kernelsearch::systems

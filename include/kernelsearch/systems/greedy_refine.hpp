@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <utility>
+
+#include "kernelsearch/agents/llm_rewriter.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/policy/beam.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::systems {
+
+struct GreedyRefineSettings {
+  BeamOptions search = {.width = 1, .branch = 1};  ///< the best kernel, again and again
+  LlmRewriterOptions rewriter = {};
+  OptimizerOptions loop = {};
+};
+
+/// The plain loop that most agents are: the best kernel so far is rewritten, and kept if it is faster; one
+/// that fails is mended only while there is no right one.
+template <class E>
+using GreedyRefine = Optimizer<Beam, LlmRewriter, E>;
+
+template <class E>
+[[nodiscard]] GreedyRefine<E> greedy_refine(AnyChatModel model, const Problem& problem, E evaluator,
+                                            GreedyRefineSettings settings = {}) {
+  return GreedyRefine<E>(Beam(settings.search), LlmRewriter(std::move(model), problem, settings.rewriter),
+                         std::move(evaluator), settings.loop);
+}
+
+}  // namespace kernelsearch::systems

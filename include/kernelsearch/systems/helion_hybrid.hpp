@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "kernelsearch/agents/llm_config_search.hpp"
+#include "kernelsearch/generator/template_generator.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/policy/lfbo.hpp"
+#include "kernelsearch/policy/seeded.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/systems/known_problem.hpp"
+
+namespace kernelsearch::systems {
+
+struct HelionHybridSettings {
+  LlmConfigSearchOptions model_search = {.rounds = 1};  ///< llm_seeded_lfbo.py: one round, then LFBO
+  LfboOptions search = {};  ///< ours (docs/benchmarks/learners.md): it learns from all that came before
+  OptimizerOptions loop = {};
+};
+
+/// Helion's hybrid: one round of configurations from a language model, then LFBO, which has heard of them
+/// all. Where the model fails, it is LFBO alone.
+template <class E>
+using HelionHybrid = Optimizer<Seeded<LlmConfigSearch, Lfbo>, TemplateGenerator, E>;
+
+template <class E>
+[[nodiscard]] HelionHybrid<E> helion_hybrid(AnyChatModel model, const Problem& problem, E evaluator,
+                                            HelionHybridSettings settings = {}) {
+  auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  return HelionHybrid<E>(
+      Seeded(LlmConfigSearch(kernel->space, std::move(model), known(problem, settings.model_search)),
+             Lfbo(kernel->space, settings.search)),
+      TemplateGenerator(kernel), std::move(evaluator), settings.loop);
+}
+
+}  // namespace kernelsearch::systems

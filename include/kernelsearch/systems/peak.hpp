@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "kernelsearch/agents/natural_transformations.hpp"
+#include "kernelsearch/agents/workflow.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/optimizer/tuned.hpp"
+#include "kernelsearch/policy/lfbo.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/systems/known_problem.hpp"
+
+namespace kernelsearch::systems {
+
+/// PEAK (Tariq et al., sections 3 and 5): transformations in the order of a list, tuned after each one. The
+/// paper enumerates all tunings; here LFBO takes `tuning.max_trials` of them.
+struct PeakSettings {
+  WorkflowOptions workflow = {};  ///< no transformations: those of the library, each that is not on the path
+  TransformationLibrary library = TransformationLibrary();
+  NaturalTransformationsOptions transformations = {};
+  TunedOptions tuning = {};
+  OptimizerOptions loop = {};
+};
+
+/// Searches a kernel's own tunables.
+struct TunesByLfbo {
+  Lfbo operator()(const Space& space, std::uint64_t seed) const { return Lfbo(space, {.seed = seed}); }
+};
+
+/// PEAK: transformations in words, carried out by a model, each tuned and kept as a checkpoint.
+template <class E>
+using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByLfbo, E>>;
+
+template <class E>
+[[nodiscard]] Peak<E> peak(AnyChatModel model, const Problem& problem, E evaluator,
+                           PeakSettings settings = {}) {
+  NaturalTransformations transform(problem.kernel, settings.library, std::move(model),
+                                   known(problem, settings.transformations));
+  if (settings.workflow.transformations.empty())
+    settings.workflow.transformations = transform.names(), settings.workflow.order = WorkflowOrder::open;
+  return Peak<E>(Workflow(settings.workflow), std::move(transform),
+                 Tuned(TunesByLfbo{}, std::move(evaluator), settings.tuning), settings.loop);
+}
+
+}  // namespace kernelsearch::systems

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/systems/known_problem.hpp"
+
+namespace kernelsearch::systems {
+
+LlmConfigSearchOptions known(const Problem& problem, LlmConfigSearchOptions options) {
+  if (options.kernel.empty()) {
+    const Regions& regions = problem.kernel.regions;
+    for (const std::string* region : {&regions.macros, &regions.device, &regions.host})
+      if (!region->empty()) (options.kernel += options.kernel.empty() ? "" : "\n") += *region;
+  }
+  if (options.workload.empty()) options.workload = problem.description;
+  return options;
+}
+
+NaturalTransformationsOptions known(const Problem& problem, NaturalTransformationsOptions options) {
+  options.backend = problem.backend;
+  if (options.function.empty()) options.function = problem.function;
+  if (options.workload.empty()) options.workload = problem.description;
+  return options;
+}
+
+}  // namespace kernelsearch::systems
