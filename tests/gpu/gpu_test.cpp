@@ -105,7 +105,8 @@ Example example(const fs::path& path) {
   found.configs.emplace_back("default", space.default_config());
   std::ifstream file(path / "best_h200.json");
   if (!file) return found;
-  for (const auto& [shape, settings] : nlohmann::json::parse(file).items()) {
+  const auto best = nlohmann::json::parse(file);
+  for (const auto& [shape, settings] : best.items()) {
     if (!settings.is_object()) continue;
     const auto config = config_of(space, settings);
     if (!config)
