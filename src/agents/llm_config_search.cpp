@@ -125,7 +125,7 @@ struct LlmConfigSearch::State {
                                           const std::string& fault) const {
     if (!reply.text.empty())  // providers refuse empty messages
       request.messages.push_back(
-          {Speaker::assistant, detail::shortened(reply.text, shown_of_bad_reply), false});
+          {Speaker::assistant, detail::valid_utf8(detail::shortened(reply.text, shown_of_bad_reply)), false});
     for (Message& message :
          prompts.find("config_search_again")
              .render({{"fault", fault}, {"count", std::to_string(options.configs_per_round)}}))

@@ -226,8 +226,9 @@ struct NaturalTransformations::Parts {
       if (attempt == options.corrections)
         return place + "unusable reply (" + std::string(to_string(answer.fault)) + "): " + answer.detail;
       if (!result.reply->text.empty())
-        request.messages.push_back(
-            {Speaker::assistant, detail::shortened(result.reply->text, shown_of_reply), false});
+        request.messages.push_back({Speaker::assistant,
+                                    detail::valid_utf8(detail::shortened(result.reply->text, shown_of_reply)),
+                                    false});
       for (Message& message :
            prompts.find("transformation_again")
                .render({{"fault", answer.detail}, {"region", std::string(to_string(wish.region))}}))
