@@ -89,6 +89,36 @@ bool balanced(std::string_view code) {
   return depth == 0;
 }
 
+ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyExpectation& expectation) {
+  const Regions& before = expectation.parent->regions;
+  if (regions.device.size() + regions.host.size() + regions.macros.size() > expectation.most_bytes)
+    return {ReplyFault::too_long,
+            "The kernel has more than " + std::to_string(expectation.most_bytes) + " bytes."};
+  for (const std::string_view name : region_names)
+    if (has_anchors(*region_of(regions, name)) && !has_anchors(*region_of(before, name)))
+      return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
+  for (const std::string& function : expectation.functions)
+    for (const std::string_view name : region_names) {
+      const auto wanted = function_signature(*region_of(before, name), function);
+      if (!wanted) continue;
+      const auto given = function_signature(*region_of(regions, name), function);
+      if (!given)
+        return {ReplyFault::missing_function, "The region " + std::string(name) + " no longer defines " +
+                                                  wanted->text(function) + ". Give the whole region."};
+      if (*given != *wanted)
+        return {ReplyFault::changed_signature, "The signature must stay " + wanted->text(function) +
+                                                   ", but it became " + given->text(function) + '.'};
+    }
+  if (declared) return {};
+  const std::string key = code_key(regions);
+  if (key == code_key(before))
+    return {ReplyFault::same_code, "The code is the same as before: nothing but blanks or comments changed."};
+  if (expectation.tried && expectation.tried(key))
+    return {ReplyFault::same_code,
+            "Exactly this code was tried before. Change something that was not tried."};
+  return {};
+}
+
 class Reading {
  public:
   Reading(std::string_view reply, bool cut, const ReplyExpectation& expectation)
@@ -150,7 +180,9 @@ class Reading {
     }
     if (changed_.empty() && tunables.empty())
       return fault(ReplyFault::no_code, "There is no block of code in the reply.");
-    return finish(tunables);
+    ReplyCode result = checked_kernel(std::move(regions_), tunables, expectation_);
+    result.changed = std::move(changed_);
+    return result;
   }
 
  private:
@@ -215,21 +247,6 @@ class Reading {
     if (std::find(changed_.begin(), changed_.end(), region) == changed_.end()) changed_.emplace_back(region);
   }
 
-  ReplyCode finish(const std::string& tunables) {
-    std::optional<Space> space;
-    if (expectation_.tunables && !tunables.empty()) {
-      DeclaredSpace declared = declare_tunables(expectation_.parent->space, tunables, regions_);
-      if (!declared.judgement.ok()) return {std::move(declared.judgement), {}, {}};
-      space = std::move(declared.space);
-    }
-    if (auto judgement = judge_kernel(regions_, space.has_value(), expectation_); !judgement.ok())
-      return {std::move(judgement), {}, {}};
-    ReplyCode result;
-    result.kernel = Kernel{std::move(regions_), space ? *std::move(space) : expectation_.parent->space};
-    result.changed = std::move(changed_);
-    return result;
-  }
-
   std::string_view reply_;
   bool cut_;
   const ReplyExpectation& expectation_;
@@ -262,34 +279,16 @@ std::vector<std::string> entry_functions(const Problem& problem) {
   return functions;
 }
 
-ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyExpectation& expectation) {
-  const Regions& before = expectation.parent->regions;
-  if (regions.device.size() + regions.host.size() + regions.macros.size() > expectation.most_bytes)
-    return {ReplyFault::too_long,
-            "The kernel has more than " + std::to_string(expectation.most_bytes) + " bytes."};
-  for (const std::string_view name : region_names)
-    if (has_anchors(*region_of(regions, name)) && !has_anchors(*region_of(before, name)))
-      return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
-  for (const std::string& function : expectation.functions)
-    for (const std::string_view name : region_names) {
-      const auto wanted = function_signature(*region_of(before, name), function);
-      if (!wanted) continue;
-      const auto given = function_signature(*region_of(regions, name), function);
-      if (!given)
-        return {ReplyFault::missing_function, "The region " + std::string(name) + " no longer defines " +
-                                                  wanted->text(function) + ". Give the whole region."};
-      if (*given != *wanted)
-        return {ReplyFault::changed_signature, "The signature must stay " + wanted->text(function) +
-                                                   ", but it became " + given->text(function) + '.'};
-    }
-  if (declared) return {};
-  const std::string key = code_key(regions);
-  if (key == code_key(before))
-    return {ReplyFault::same_code, "The code is the same as before: nothing but blanks or comments changed."};
-  if (std::find(expectation.tried.begin(), expectation.tried.end(), key) != expectation.tried.end())
-    return {ReplyFault::same_code,
-            "Exactly this code was tried before. Change something that was not tried."};
-  return {};
+ReplyCode checked_kernel(Regions regions, std::string_view json, const ReplyExpectation& expectation) {
+  std::optional<Space> space;
+  if (expectation.tunables && !json.empty()) {
+    DeclaredSpace declared = declare_tunables(expectation.parent->space, json, regions);
+    if (!declared.judgement.ok()) return {std::move(declared.judgement), {}, {}};
+    space = std::move(declared.space);
+  }
+  if (auto judgement = judge_kernel(regions, space.has_value(), expectation); !judgement.ok())
+    return {std::move(judgement), {}, {}};
+  return {{}, Kernel{std::move(regions), space ? *std::move(space) : expectation.parent->space}, {}};
 }
 
 std::string declared_tunables(std::string_view reply) {

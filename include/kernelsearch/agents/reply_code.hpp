@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,9 +20,10 @@ struct ReplyExpectation {
   const Kernel* parent = nullptr;                                   ///< the kernel that was to be changed
   std::vector<std::string> functions = {};                          ///< whose signatures must stay
   std::vector<std::string> regions = {"device", "host", "macros"};  ///< that may change
-  std::vector<std::string> tried = {};                              ///< `code_key`s of kernels that are known
-  bool tunables = true;                                             ///< whether tunables may be declared
-  std::size_t most_bytes = 1 << 19;                                 ///< of all regions together
+  /// Whether a kernel with this `code_key` is known already; nothing: only the parent is.
+  std::function<bool(const std::string&)> tried = nullptr;
+  bool tunables = true;              ///< whether tunables may be declared
+  std::size_t most_bytes = 1 << 19;  ///< of all regions together
 };
 
 /// The kernel that a reply stands for, or what is wrong with it.
@@ -48,10 +50,11 @@ struct ReplyCode {
 /// The functions whose signatures others rely on: the entry point, or the kernels that the steps launch.
 [[nodiscard]] std::vector<std::string> entry_functions(const Problem& problem);
 
-/// Checks what holds for every new kernel, however it was read: size, anchors left in it, signatures, whether
-/// it is new. `declared` says that its space is another one.
-[[nodiscard]] ReplyJudgement judge_kernel(const Regions& regions, bool declared,
-                                          const ReplyExpectation& expectation);
+/// The kernel of these regions, with the tunables that `json` declares unless it is empty or may not. Checks
+/// what holds for every new kernel, however it was read: size, anchors left in it, signatures, whether it is
+/// new.
+[[nodiscard]] ReplyCode checked_kernel(Regions regions, std::string_view json,
+                                       const ReplyExpectation& expectation);
 
 /// The JSON of the reply that declares tunables; empty where there is none.
 [[nodiscard]] std::string declared_tunables(std::string_view reply);

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/agents/context_window.hpp"
+#include "kernelsearch/agents/dialogue_log.hpp"
+#include "kernelsearch/agents/feedback.hpp"
+#include "kernelsearch/agents/prompt_library.hpp"
+#include "kernelsearch/agents/strategy.hpp"
+#include "kernelsearch/llm/chat_model.hpp"
+
+namespace kernelsearch {
+
+/// Who asks, and how.
+struct AgentRole {
+  std::string name;                        ///< ChatRequest::role: ledgers and model files go by it
+  std::optional<double> temperature = {};  ///< nothing: the provider's own
+  std::string model = {};                  ///< empty: the model file's choice for the role
+  std::uint32_t max_tokens = 16384;        ///< of a reply; twice as many where one was cut and is asked again
+  AnyChatModel chat = {};                  ///< a model of its own; empty: the team's
+};
+
+/// What all generators that ask language models have in common.
+struct AgentOptions {
+  PromptLibrary prompts = PromptLibrary();
+  std::vector<Strategy> strategies = {};  ///< empty: those of data/strategies for the problem's backend
+  WindowOptions windows = {};
+  FeedbackOptions feedback = {};
+  std::uint32_t corrections = 1;  ///< how often a reply that cannot be used is sent back with the reason
+  bool tunables = true;           ///< whether replies may declare tunables
+  bool check_conditions = true;   ///< whether a strategy whose condition is false yields nothing, unasked
+  std::string hardware = {};      ///< facts of the device, for prompts
+  DialogueLog log = nullptr;
+  std::stop_token stop = {};  ///< ends questions that are under way
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/core/move.hpp"
+#include "kernelsearch/generator/generator.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch {
+
+namespace detail {
+class Workshop;
+}
+
+/// GEAK's settings (AMD, 2025: its OptimAgent asks at temperature 1 and puts the 5 fastest kernels, the
+/// fastest first, into the optimizer's prompt; at most 5 rounds of debugging and 20 iterations, which are the
+/// policy's: MoveLimits::debugs and the budget).
+struct ReflectionTeamOptions {
+  AgentOptions common = {};
+  AgentRole generator{.name = "generator", .temperature = 1.0};
+  AgentRole reflector{.name = "reflector", .temperature = 1.0};
+  AgentRole optimizer{.name = "optimizer", .temperature = 1.0};
+  std::size_t ancestors = 5;  ///< fastest kernels in the optimizer's prompt; replaces WindowOptions::leaders
+};
+
+/// GEAK's team. An optimizer writes a kernel that is to be faster than the fastest known; where a kernel
+/// failed, a reflector says why, and a generator mends it with that. At most two questions for a proposal,
+/// four for a debug move.
+class ReflectionTeam {
+ public:
+  using Candidate = kernelsearch::Candidate;
+
+  ReflectionTeam(AnyChatModel model, Problem problem, ReflectionTeamOptions options = {});
+
+  [[nodiscard]] Generation<Candidate> generate(const Move& move, const History<Candidate>& history) const;
+
+  [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept;
+
+ private:
+  ReflectionTeamOptions options_;
+  std::shared_ptr<const detail::Workshop> workshop_;
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/reflection_team.hpp"
+
+#include <utility>
+
+#include "kernelsearch/agents/quoted_text.hpp"
+#include "workshop.hpp"
+
+namespace kernelsearch {
+namespace {
+
+constexpr std::size_t most_reflection = 6000;  // bytes
+
+AgentOptions with_ancestors(AgentOptions options, std::size_t ancestors) {
+  options.windows.leaders = ancestors;
+  return options;
+}
+
+}  // namespace
+
+ReflectionTeam::ReflectionTeam(AnyChatModel model, Problem problem, ReflectionTeamOptions options)
+    : options_(std::move(options)),
+      workshop_(std::make_shared<const detail::Workshop>(
+          std::move(model), std::move(problem), with_ancestors(options_.common, options_.ancestors))) {}
+
+Generation<Candidate> ReflectionTeam::generate(const Move& move, const History<Candidate>& history) const {
+  if (move.kind == MoveKind::root) return workshop_->root();
+  const detail::Workshop::Start start = workshop_->start(move, history);
+  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
+  if (move.kind != MoveKind::debug)
+    return workshop_->ask_for_kernel(options_.optimizer, "optimize",
+                                     workshop_->values(move, start, history, WindowKind::leaders), move,
+                                     start, history);
+  PromptValues values = workshop_->values(move, start, history, WindowKind::alone);
+  std::string reflection;
+  const std::string failure =
+      workshop_->ask(options_.reflector, "reflect", values, move, [&](const std::string& text, bool) {
+        reflection = text;  // words, cut or not; that there are some is checked before
+        return detail::Judged{};
+      });
+  if (!failure.empty()) return Generation<Candidate>::none(failure);
+  values["reflection"] = quoted(reflection, "text", most_reflection);
+  return workshop_->ask_for_kernel(options_.generator, "debug", values, move, start, history);
+}
+
+const std::vector<Strategy>& ReflectionTeam::strategies() const noexcept {
+  return workshop_->strategies();
+}
+
+}  // namespace kernelsearch
