@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 
 namespace kernelsearch {
@@ -20,14 +21,14 @@ constexpr std::size_t reason_length = 160;  // of a failure's reason that is sho
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
-    if (line.size() == reason_length) return line + "...";
+    if (line.size() == reason_length) return clean_text(line) + "...";
     const bool plain = static_cast<unsigned char>(c) >= 32 && c != 127;
     if (plain)
       line += c;
     else if (!line.empty() && line.back() != ' ')
       line += ' ';
   }
-  return line;
+  return clean_text(line);
 }
 
 double gap(double objective, double best) {

@@ -11,9 +11,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "agents/fenced.hpp"
 #include "kernelsearch/agents/config_item.hpp"
 #include "kernelsearch/agents/json_salvage.hpp"
+#include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/random_search.hpp"
@@ -108,9 +108,9 @@ struct LlmConfigSearch::State {
     request.max_tokens = options.max_tokens != 0 ? options.max_tokens : static_cast<std::uint32_t>(tokens);
     request.messages =
         prompts.find("config_search")
-            .render({{"kernel", options.kernel.empty() ? ""
-                                                       : detail::fenced(detail::shortened(
-                                                             options.kernel, options.kernel_limit))},
+            .render({{"kernel", options.kernel.empty()
+                                    ? ""
+                                    : kernelsearch::quoted(options.kernel, {}, options.kernel_limit)},
                      {"workload", options.workload},
                      {"device", options.device},
                      {"space", space_text(space)},
@@ -125,7 +125,7 @@ struct LlmConfigSearch::State {
                                           const std::string& fault) const {
     if (!reply.text.empty())  // providers refuse empty messages
       request.messages.push_back(
-          {Speaker::assistant, detail::shortened(reply.text, shown_of_bad_reply), false});
+          {Speaker::assistant, shortened(clean_text(reply.text), shown_of_bad_reply), false});
     for (Message& message :
          prompts.find("config_search_again")
              .render({{"fault", fault}, {"count", std::to_string(options.configs_per_round)}}))

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agents/fenced.hpp"
 #include "kernelsearch/agents/config_key.hpp"
+#include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -41,7 +41,7 @@ std::string context_text(const Regions& regions) {
   for (const KernelRegion region : {KernelRegion::macros, KernelRegion::device, KernelRegion::host}) {
     const std::string& code = text_of(regions, region);
     text += "## " + std::string(to_string(region)) + '\n';
-    text += code.empty() ? "(empty)" : detail::fenced(detail::shortened(code, shown_of_region));
+    text += code.empty() ? "(empty)" : kernelsearch::quoted(code, {}, shown_of_region);
     text += '\n';
   }
   return text;
@@ -50,11 +50,11 @@ std::string context_text(const Regions& regions) {
 std::string failure_text(const Trial<Candidate>& failed, KernelRegion region) {
   const Evaluation& evaluation = failed.outcome.evaluation;
   std::string text = "Verdict: " + std::string(to_string(evaluation.verdict)) + ". The reason:\n" +
-                     detail::fenced(detail::shortened(evaluation.reason, shown_of_reason));
+                     kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
   if (failed.candidate) {
     const std::string code = text_of(failed.candidate->kernel->regions, region);
     text += "\nIts " + std::string(to_string(region)) + " region was:\n" +
-            detail::fenced(detail::shortened(without_declarations(code), shown_of_region));
+            kernelsearch::quoted(without_declarations(code), {}, shown_of_region);
   }
   return text;
 }
@@ -227,7 +227,7 @@ struct NaturalTransformations::Parts {
         return place + "unusable reply (" + std::string(to_string(answer.fault)) + "): " + answer.detail;
       if (!result.reply->text.empty())
         request.messages.push_back(
-            {Speaker::assistant, detail::shortened(result.reply->text, shown_of_reply), false});
+            {Speaker::assistant, shortened(clean_text(result.reply->text), shown_of_reply), false});
       for (Message& message :
            prompts.find("transformation_again")
                .render({{"fault", answer.detail}, {"region", std::string(to_string(wish.region))}}))

@@ -10,8 +10,6 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::size_t shown_of_reason = 200;  // characters, in a note
-
 /// Tries are counted here, since a restored checkpoint's begin anew; the ledger numbers them.
 constexpr MoveLimits unlimited{.variants = std::numeric_limits<std::size_t>::max(),
                                .barren = std::numeric_limits<std::size_t>::max(),

@@ -16,9 +16,10 @@ TEST_CASE("backend_table: the tables say the same concepts") {
   CHECK(cuda.find("barrier of the block") == "__syncthreads()");
   CHECK(cuda.find("nothing").empty());
   CHECK(cuda.rows.size() == hip.rows.size());
-  for (const auto& [concept_name, spelling] : cuda.rows) {
+  for (const auto& row : cuda.rows) {
+    const std::string concept_name = row.first;
     CAPTURE(concept_name);
-    CHECK_FALSE(spelling.empty());
+    CHECK_FALSE(row.second.empty());
     CHECK_FALSE(hip.find(concept_name).empty());
   }
   CHECK(cuda.find("exchange between lanes") != hip.find("exchange between lanes"));

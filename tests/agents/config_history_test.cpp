@@ -81,4 +81,7 @@ TEST_CASE("ConfigHistory: reasons are one short line each, whatever kernels prin
   const std::string text = history.text();
   CHECK(text.find("\n#") == std::string::npos);
   CHECK(text.size() < 500);
+  wrong.outcome.evaluation.reason = "caf\xc3\xa9 \xff\xc3 \xed\xa0\x80.";  // bytes that no JSON may hold
+  history.tell(wrong);
+  CHECK(history.text().find("caf\xc3\xa9 \xef\xbf\xbd") != std::string::npos);
 }

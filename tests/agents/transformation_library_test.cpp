@@ -45,7 +45,9 @@ TEST_CASE("TransformationLibrary: the paper's matmul transformations, by passes 
       {"refactor", {2, 3}},      {"tb_tiling", {6, 9}},   {"warp_tiling", {1, 1}},
       {"thread_tiling", {3, 3}}, {"tensor_core", {1, 1}}, {"split_k", {1, 3}},
       {"transpose", {1, 1}},     {"offset", {1, 2}},      {"pipelining", {1, 2}}};
-  for (const auto& [name, numbers] : table) {
+  for (const auto& row : table) {
+    const std::string name = row.first;
+    const auto numbers = row.second;
     CAPTURE(name);
     CHECK(library.at(name).passes.size() == numbers.first);
     CHECK(library.at(name).calls() == numbers.second);
