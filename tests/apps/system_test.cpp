@@ -5,6 +5,7 @@
 // kernels are really compiled, checked and timed.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -55,18 +56,29 @@ std::map<std::string, int> calls_of(const nlohmann::json& result) {
 
 /// Trials of the newest run as the export has them.
 std::vector<nlohmann::json> trials_of(const Desk& desk) {
-  const Ran ran = desk.kernelsearch(
-      {"export", "latest", "--store", "runs.db", "--format", "jsonl", "--out", "trials.jsonl"});
+  const Ran ran = desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "jsonl"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
-  std::istringstream lines(read_text(desk.path() / "trials.jsonl"));
+  std::istringstream lines(ran.out);
   std::vector<nlohmann::json> trials;
-  for (std::string one; std::getline(lines, one);)
-    if (auto parsed = nlohmann::json::parse(one, nullptr, false); parsed.contains("trial"))
-      trials.push_back(std::move(parsed));
+  for (std::string one; std::getline(lines, one);) trials.push_back(nlohmann::json::parse(one));
   return trials;
 }
 
+/// `kind strategy <- parents: verdict` of each trial.
+std::vector<std::string> story_of(const Desk& desk) {
+  std::vector<std::string> story;
+  for (const auto& trial : trials_of(desk)) {
+    const auto& point = trial["point"];
+    std::string text = point["kind"].get<std::string>();
+    for (const auto& strategy : point["strategies"]) text += ' ' + strategy.get<std::string>();
+    for (const auto& parent : trial["parents"]) text += " <- " + std::to_string(parent.get<int>());
+    story.push_back(text + ": " + trial["evaluation"]["verdict"].get<std::string>());
+  }
+  return story;
+}
+
 using Calls = std::map<std::string, int>;
+using Story = std::vector<std::string>;
 
 }  // namespace
 
@@ -81,4 +93,148 @@ TEST_CASE("command: list systems") {
       {"tune", (fixtures / "problems/dot").string(), "--system", "starc", "--store", "runs.db"});
   CHECK(unknown.code == 3);
   CHECK(unknown.err.find("did you mean stark?") != std::string::npos);
+}
+
+TEST_CASE("systems: best of K, compile errors and talk included") {
+  const Desk desk;
+  const auto result = result_of(desk.kernelsearch(line("best_of_k", {"--budget", "5"})));
+  CHECK(calls_of(result) == Calls{{"rewriter", 5}});  // four proposals, one of them asked for code again
+  CHECK(result["models"]["faults"] == nlohmann::json{{"no_code", 1}});
+  CHECK(story_of(desk) == Story{"root: ok", "rewrite <- 0: ok", "rewrite <- 0: ok",
+                                "rewrite <- 0: build_failed", "rewrite <- 0: ok"});
+  CHECK(result["files"].size() == 3);  // no table of settings: the candidates are several kernels
+  const std::string source = read_text(desk.path() / "out/dot_best.cpp");
+  CHECK(source.find("// v3: sixteen sums and the rest") != std::string::npos);
+  const Ran dot = desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "dot"});
+  CHECK(dot.out.find("0->4") != std::string::npos);
+}
+
+TEST_CASE("systems: greedy refinement works on the best alone") {
+  const Desk desk;
+  const auto result = result_of(desk.kernelsearch(line("greedy_refine", {"--budget", "3"})));
+  CHECK(calls_of(result) == Calls{{"rewriter", 2}});
+  CHECK(story_of(desk) == Story{"root: ok", "rewrite <- 0: ok", "rewrite <- 1: ok"});
+}
+
+TEST_CASE("systems: STARK plans, codes and debugs on its tree; a run that was cut goes on for nothing") {
+  const Desk desk;
+  const auto whole = result_of(desk.kernelsearch(line("stark", {"--budget", "8"})));
+  const Story story = story_of(desk);
+  REQUIRE(story.size() == 8);
+  CHECK(story[1] == "rewrite <- 0: ok");            // plan and code
+  CHECK(story[2] == "rewrite <- 1: wrong_result");  // the faster one is gone on with
+  CHECK(std::count(story.begin(), story.end(), "debug <- 2: ok") == 1);
+  const Calls calls = calls_of(whole);
+  CHECK(calls.at("planner") >= calls.at("coder") - 1);
+  CHECK(calls.at("coder") >= 2);
+  CHECK(calls.at("debugger") >= 1);
+  CHECK(whole["models"]["faults"].contains("no_code"));
+
+  // The same in two parts, with results measured anew for nothing: the store knows them.
+  const auto first = result_of(desk.kernelsearch(line("stark", {"--budget", "3", "--name", "parts"})));
+  CHECK(first["trials"] == 3);
+  const int asked = first["models"]["total"]["calls"];
+  std::vector<std::string> more{"tune",   "--resume", "latest",    "--budget", "8",     "--store", "runs.db",
+                                "--json", "-q",       "--samples", "5",        "--out", "out"};
+  const auto second = result_of(desk.kernelsearch(more));
+  CHECK(second["run"] == 2);
+  CHECK(second["trials"] == 8);
+  CHECK(story_of(desk) == story);
+  CHECK(calls_of(second) == calls);
+  CHECK(second["models"]["total"]["replayed"].get<int>() >= asked);  // booked, not asked again
+}
+
+TEST_CASE("systems: KernelBand pulls strategies on kernels, each one question") {
+  const Desk desk;
+  const auto result = result_of(desk.kernelsearch(line("kernelband", {"--budget", "10"})));
+  std::set<std::string> strategies;
+  for (const auto& trial : trials_of(desk))
+    for (const auto& name : trial["point"]["strategies"]) strategies.insert(name.get<std::string>());
+  CHECK(strategies.size() >= 4);  // v1 tries each arm first
+  CHECK(strategies.contains("tiling"));
+  const int faults = result["models"]["faults"].value("no_code", 0);
+  CHECK(faults % 2 == 0);  // told once, then given up
+  CHECK(calls_of(result)["rewriter"] == 9 + faults / 2);
+}
+
+TEST_CASE("systems: GEAK reflects on what failed, and mends it") {
+  const Desk desk;
+  const auto result = result_of(desk.kernelsearch(line("geak", {"--budget", "4"})));
+  CHECK(story_of(desk) ==
+        Story{"root: ok", "rewrite <- 0: wrong_result", "debug <- 1: ok", "rewrite <- 2: ok"});
+  CHECK(calls_of(result) == Calls{{"generator", 1}, {"optimizer", 2}, {"reflector", 1}});
+}
+
+TEST_CASE("systems: PEAK tunes each transformation's kernel and goes on from checkpoints") {
+  const Desk desk;
+  const auto result = result_of(desk.kernelsearch(line("peak", {"--budget", "60"})));
+  const Story story = story_of(desk);
+  REQUIRE(story.size() > 8);
+  CHECK(story[7] == "rewrite independent_accumulators <- 0: ok");
+  CHECK(story[8] == "rewrite loop_interchange <- 7: wrong_result");
+  CHECK(story[9] == "rewrite loop_interchange <- 7: wrong_result");  // again, on the same checkpoint
+  CHECK(result["best"]["trial"] == 7);
+  // The winner is written as it was tuned, its new tunable included.
+  CHECK(result["best"]["config"].contains("ACCUMULATORS"));
+  CHECK(read_text(desk.path() / "out/dot_best.cpp").find("#define ACCUMULATORS") != std::string::npos);
+  CHECK(calls_of(result).begin()->first == "transformer");
+}
+
+TEST_CASE("systems: Helion's three search configurations; a cut reply is salvaged, a lost model is no end") {
+  const Desk desk;
+  auto result = result_of(desk.kernelsearch(line("helion_llm", {"--budget", "12"})));
+  CHECK(result["trials"] == 12);
+  CHECK(calls_of(result)["config_search"] >= 1);
+  CHECK(result["files"].size() == 4);
+  result = result_of(desk.kernelsearch(line("helion_hybrid", {"--budget", "12"})));
+  CHECK(result["trials"] == 12);
+  CHECK(calls_of(result) == Calls{{"config_search", 1}});
+  // A script of another system has no such role: LFBO goes on alone.
+  auto lost = line("helion_hybrid", {"--budget", "12"});
+  lost[std::size_t(std::find(lost.begin(), lost.end(), "--replay-exchanges") - lost.begin()) + 1] =
+      (fixtures / "exchanges/geak").string();
+  result = result_of(desk.kernelsearch(lost));
+  CHECK(result["trials"] == 12);
+  CHECK(result["models"]["total"]["failed"] == 1);
+  std::vector<std::string> alone{"tune",      (fixtures / "problems/dot").string(),
+                                 "--system",  "helion_lfbo",
+                                 "--budget",  "6",
+                                 "--store",   "runs.db",
+                                 "--json",    "-q",
+                                 "--samples", "5",
+                                 "--out",     "out"};
+  CHECK(result_of(desk.kernelsearch(alone))["trials"] == 6);
+}
+
+TEST_CASE("systems: a limit of tokens is kept to, and said") {
+  const Desk desk;
+  const auto result =
+      result_of(desk.kernelsearch(line("best_of_k", {"--budget", "5", "--max-tokens", "20000"})));
+  CHECK(result["models"]["total"]["usage"]["input"].get<int>() +
+            result["models"]["total"]["usage"]["output"].get<int>() <=
+        20000);
+  CHECK(story_of(desk).back() == "rewrite <- 0: not_generated");
+}
+
+TEST_CASE("systems: what cannot be, is refused before a run begins") {
+  const Desk desk;
+  write_text(desk.path() / "models.json", R"({"models": {"one": {"provider": "openai", "model": "m",
+    "base_url": "http://127.0.0.1:9/v1"}}})");
+  const std::string dot = (fixtures / "problems/dot").string();
+  const auto tune = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"tune", dot, "--system", "stark", "--store", "runs.db"};
+    all.insert(all.end(), more.begin(), more.end());
+    return desk.kernelsearch(all);
+  };
+  CHECK(tune({"--models", "none.json"}).code == 3);
+  const Ran other = tune({"--models", "models.json", "--model", "two"});
+  CHECK(other.code == 3);
+  CHECK(other.err.find("two") != std::string::npos);
+  CHECK(tune({"--models", "models.json", "--record", "all.json"}).code == 3);
+  CHECK(desk.kernelsearch({"runs", "--store", "runs.db", "--json"}).json().size() == 0);
+  const Ran doctor = desk.kernelsearch({"doctor", "--llm", "--models", "models.json", "--json"});
+  CHECK(doctor.code == 4);
+  REQUIRE(doctor.json().size() == 2);
+  CHECK(doctor.json()[1]["what"] == "model one");
+  CHECK_FALSE(doctor.json()[1]["works"].get<bool>());
 }

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/systems/best_of_k.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "support/scripted_model.hpp"
+
+using namespace kernelsearch;
+using namespace scripted;
+
+TEST_CASE("systems: best_of_k has the paper's settings and searches to the end of its budget") {
+  systems::BestOfKSettings settings;
+  CHECK(settings.search.k == 16);
+  settings.rewriter.common.strategies = strategies_of_words();
+  settings.loop.budget = std::make_shared<TrialBudget>(12);
+  RuleChat chat{RuleChat::Rule(SkilledModel())};
+  auto search = systems::best_of_k(chat, problem_of_words(), KernelLandscape{}, settings);
+  const RunSummary summary = search.run();
+  CHECK(summary.trials == 12);
+  REQUIRE(search.best() != nullptr);
+  CHECK(search.best()->outcome.objective < 100);
+  CHECK(chat.count("rewriter") >= 3);
+  for (const auto& trial : search.trials())
+    if (!trial.outcome.parents.empty()) CHECK(search.log().contains(trial.outcome.parents.front()));
+}

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/systems/known_problem.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "support/scripted_model.hpp"
+
+using namespace kernelsearch;
+using namespace scripted;
+
+TEST_CASE("known: what the problem tells is filled in where nothing was given") {
+  Problem problem = problem_of_words();
+  problem.kernel.regions.macros = "#define A 1\n";
+  const LlmConfigSearchOptions search = systems::known(problem, LlmConfigSearchOptions{});
+  CHECK(search.workload == "A kernel of words");
+  CHECK(search.kernel.find("#define A 1\n\nextern") == 0);
+  LlmConfigSearchOptions mine;
+  mine.kernel = "mine";
+  CHECK(systems::known(problem, mine).kernel == "mine");
+  problem.backend = "hip";
+  const NaturalTransformationsOptions transform = systems::known(problem, NaturalTransformationsOptions{});
+  CHECK(transform.backend == "hip");
+  CHECK(transform.function == "f");
+}
