@@ -226,8 +226,7 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
       const auto number = static_cast<std::uint32_t>(10000000 + module * 1000000 + s * 64 + a);
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
       // As large as it says and no larger, so that the zones around it are next to it.
-      if (const auto known = workspace_bytes_.find(number);
-          known == workspace_bytes_.end() || known->second != bytes) {
+      if (workspace_bytes_[number] != bytes) {
         if (const auto error = worker_->allocate({number}, {bytes})) return fault_of(*error);
         workspace_bytes_[number] = bytes;
       }
