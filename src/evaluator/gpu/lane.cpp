@@ -197,6 +197,7 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
     return fault_of(*error);
   const std::vector<std::string> names = launched_kernels(problem_, artifact.candidate);
   double occupancy = 1, blocks_fit = 1e9, dynamic = 0;
+  std::vector<Action> guards;
   for (std::size_t s = 0; s < subject.shapes.size(); ++s) {
     ShapeState& state = subject.shapes[s];
     state.valid = is_valid(problem_, problem_.shapes[s], artifact.candidate.config);
@@ -224,13 +225,22 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
       if (problem_.arguments[a].role != Role::workspace) continue;
       const auto number = static_cast<std::uint32_t>(10000000 + module * 1000000 + s * 64 + a);
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
-      if (workspace_bytes_[number] < bytes || workspace_bytes_[number] > 4 * bytes + (64 << 20)) {
+      // As large as it says and no larger, so that the zones around it are next to it.
+      if (workspace_bytes_[number] != bytes) {
         if (const auto error = worker_->allocate({number}, {bytes})) return fault_of(*error);
         workspace_bytes_[number] = bytes;
       }
       state.workspaces[a] = number;
+      Action guard;
+      guard.kind = Act::guard;
+      guard.buffer = number;
+      guard.seed = guard_seed_ + number;
+      guards.push_back(guard);
     }
   }
+  GpuWorker::Done done;
+  if (!guards.empty())
+    if (auto fault = send(guards, {}, 60, done)) return fault;
   FunctionFacts most;
   for (const FunctionFacts& f : facts) {
     most.registers = std::max(most.registers, f.registers);

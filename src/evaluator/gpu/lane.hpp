@@ -72,8 +72,8 @@ class Lane {
   void guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   std::optional<Fault> guard_all();
   [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
-  void fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
-            InputFlavour flavour, std::uint64_t poison);
+  void fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+            std::uint64_t seed, InputFlavour flavour, std::uint64_t poison);
   /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
   /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
   std::vector<bool> some_of(std::size_t count);
@@ -88,7 +88,8 @@ class Lane {
   void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
             std::size_t shape, std::size_t slot, bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
-  void inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t poison) const;
+  void inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+               std::uint64_t poison) const;
   /// Reads what `fill` and `inspect` asked for, from `values` at `at` on, with `skipped` others between them.
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
                               std::uint64_t& result, std::size_t skipped = 0) const;

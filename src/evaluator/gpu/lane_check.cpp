@@ -50,10 +50,18 @@ void Lane::fill_output(std::vector<Action>& actions, std::size_t shape, std::siz
   actions.push_back(action);
 }
 
-void Lane::fill(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::uint64_t seed,
-                InputFlavour flavour, std::uint64_t poison) {
+void Lane::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+                std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (const std::uint32_t workspace = subject.shapes[shape].workspaces[a]; workspace != 0) {
+      Action action;
+      action.kind = Act::poison;
+      action.buffer = workspace;
+      action.word = stale_word(planned.type, poison);
+      action.count = bytes_of(subject.shapes[shape].plan.arguments.arguments[a]);
+      actions.push_back(action);
+    }
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const std::uint32_t buffer = slot_buffer(shape, slot, a);
     if (planned.is_input())
@@ -140,16 +148,18 @@ void Lane::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t 
   }
 }
 
-void Lane::inspect(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+void Lane::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
                    std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (!planned.is_array || planned.role == Role::workspace) continue;
+    if (!planned.is_array) continue;
+    const std::uint32_t workspace = subject.shapes[shape].workspaces[a];
     Action action;
-    action.buffer = slot_buffer(shape, slot, a);
+    action.buffer = workspace != 0 ? workspace : slot_buffer(shape, slot, a);
     action.kind = Act::guard_check;
     action.seed = guard_seed_ + action.buffer;
     actions.push_back(action);
+    if (workspace != 0) continue;
     action.kind = Act::hash;
     action.count = bytes_of(planned);
     actions.push_back(action);
@@ -175,9 +185,9 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
   result = 0;
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (!planned.is_array || planned.role == Role::workspace) continue;
+    if (!planned.is_array) continue;
     const std::string& name = problem_.arguments[a].name;
-    const std::uint64_t changed = next(), hash = next();
+    const std::uint64_t changed = next(), hash = planned.role == Role::workspace ? 0 : next();
     if (changed != 0 && !fault)
       fault = Fault{Verdict::cheated, "it wrote outside of its array " + name + in_shape};
     if (planned.role == Role::in && hash != before.at(input++) && !fault)
@@ -308,9 +318,10 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
     std::vector<Action> actions;
     std::vector<std::uint32_t> bindings;
     for (std::size_t i = 0; i < count; ++i) {
-      fill(actions, shape, first + i, sets[begin + i]->seed, sets[begin + i]->flavour, poison + begin + i);
+      fill(actions, subject, shape, first + i, sets[begin + i]->seed, sets[begin + i]->flavour,
+           poison + begin + i);
       call(actions, bindings, subject, shape, first + i, true);
-      inspect(actions, shape, first + i, poison + begin + i);
+      inspect(actions, subject, shape, first + i, poison + begin + i);
     }
     GpuWorker::Done done;
     if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count), done)) {

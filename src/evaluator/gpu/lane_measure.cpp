@@ -55,7 +55,7 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
     fill_turned(actions, shape, first + i, seed, poison + i);
     prepare(actions, shape, first + i);
     call(actions, bindings, subject, shape, first + i, true);
-    inspect(actions, shape, first + i, poison + i);
+    inspect(actions, subject, shape, first + i, poison + i);
   }
   GpuWorker::Done done;
   const double limit = options_.limits.call + 20 * state.estimate * static_cast<double>(count);
@@ -186,7 +186,7 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
       const std::size_t slot = first + (ours ? 2 * i : 2 * i + 1);
       prepare(actions, shape, slot);
       call(actions, bindings, ours ? subject : other, shape, slot, true);
-      if (ours) inspect(actions, shape, slot, poison + i);
+      if (ours) inspect(actions, subject, shape, slot, poison + i);
     }
   }
   GpuWorker::Done done;

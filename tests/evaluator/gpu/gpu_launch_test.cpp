@@ -81,6 +81,21 @@ TEST_CASE("GpuEvaluator: steps with conditions, templates by name, workspaces wh
   CHECK(contains(e.reason, "unwritten"));
 }
 
+TEST_CASE("GpuEvaluator: workspaces end where they say") {
+  DeviceProblem problem = row_sums();
+  Judge judge(problem);
+  CHECK(judge.config({2, 0, 0}).verdict == Verdict::ok);
+  // One element too many, also where an earlier candidate had a larger workspace.
+  problem.kernel.replace(problem.kernel.find("if (threadIdx.x == 0) (PARTS"), 0,
+                         "if (PARTS == 2 && row == n - 1 && p == 1) partial[n * PARTS] = 3;\n  ");
+  Judge careless(problem);
+  CHECK(careless.config({2, 0, 0}).verdict == Verdict::ok);
+  const auto e = careless.config({1, 0, 0});
+  CHECK(e.verdict == Verdict::cheated);
+  CHECK(contains(e.reason, "outside of its array partial"));
+  CHECK(careless.config({2, 0, 0}).verdict == Verdict::ok);
+}
+
 TEST_CASE("GpuEvaluator: workspaces hold no result of an earlier call") {
   DeviceProblem problem = row_sums();
   // Adds to what it finds, as if workspaces began as zeros.
