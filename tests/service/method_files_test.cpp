@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/service/method_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+namespace fs = std::filesystem;
+
+TEST_CASE("read_method_files: every object with a name, by folder and name") {
+  const TemporaryFolder folder;
+  const auto put = [&folder](const char* name, const char* text) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  };
+  put("transformations/matmul.json", R"({"schema": 1, "transformations": [{"name": "tile", "description": "in blocks"}, {"name": "pack"}]})");
+  put("strategies/one.json", R"({"name": "vectorize", "description": "wider loads", "passes": [{"name": "inner pass"}]})");
+  put("strategies/gpu/two.json", R"([{"name": "fuse", "description": 5}, {"noname": 1}, 7])");
+  put("strategies/bad.json", "{");
+  put("strategies/notes.md", "# no");
+  put("top.json", R"({"name": "in no folder"})");
+  const std::vector<MethodEntry> all = read_method_files(folder.path());
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].name == "fuse");
+  CHECK(all[0].description == "");
+  CHECK(all[0].file == "strategies/gpu/two.json");
+  CHECK(all[1].name == "vectorize");
+  CHECK(all[1].description == "wider loads");
+  CHECK(all[2].folder == "transformations");
+  CHECK(all[2].name == "pack");
+  CHECK(all[3].name == "tile");
+  CHECK(read_method_files(folder / "absent").empty());
+  CHECK(read_method_files({}).empty());
+}
+
+TEST_CASE("data_folder: what the environment names comes first") {
+  const TemporaryFolder folder;
+  setenv("KERNELSEARCH_DATA", ("/nonexistent:" + folder.path().string()).c_str(), 1);
+  CHECK(data_folder() == folder.path());
+  setenv("KERNELSEARCH_DATA", "/nonexistent", 1);
+  CHECK(data_folder().empty());
+  unsetenv("KERNELSEARCH_DATA");
+  const fs::path found = data_folder();
+  CHECK((found.empty() || fs::is_directory(found)));
+}
