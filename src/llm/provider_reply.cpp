@@ -3,7 +3,7 @@
 #include "provider_reply.hpp"
 
 // Boost.JSON, header-only, and not nlohmann/json: a streamed reply is thousands of small documents, which it
-// reads an order of magnitude faster (docs/benchmarks/llm.md).
+// reads without an allocation each (docs/benchmarks/llm.md).
 #include <array>
 #include <boost/json/src.hpp>
 #include <charconv>
