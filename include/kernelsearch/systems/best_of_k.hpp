@@ -12,8 +12,10 @@
 namespace kernelsearch::systems {
 
 struct BestOfKSettings {
-  BestOfKOptions search =
-      {};  ///< k = 16; STARK and KernelBand give their baselines as many tries as they have
+  /// As many barren tries as there are: the samples are independent, and a useless reply ends nothing.
+  BestOfKOptions search = {
+      .limits = {
+          .barren = 1000}};  ///< k = 16; STARK and KernelBand give their baselines as many tries as they have
   LlmRewriterOptions rewriter = {};
   OptimizerOptions loop = {};
 };

@@ -12,7 +12,8 @@
 namespace kernelsearch::systems {
 
 struct GreedyRefineSettings {
-  BeamOptions search = {.width = 1, .branch = 1};  ///< the best kernel, again and again
+  BeamOptions search = {
+      .width = 1, .branch = 1, .limits = {.barren = 3}};  ///< the best kernel, again and again
   LlmRewriterOptions rewriter = {};
   OptimizerOptions loop = {};
 };
