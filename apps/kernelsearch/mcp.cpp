@@ -31,8 +31,8 @@ struct McpCommand {
   unsigned jobs = 0;
 };
 
-/// The protocol's two ends, under numbers of their own: whatever else prints to stdout must not get into the protocol,
-/// and no compiler may read from it.
+/// The protocol's two ends, under numbers of their own: whatever else prints to stdout must not get into the
+/// protocol, and no compiler may read from it.
 struct Ends {
   int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -73,21 +73,25 @@ int run(const McpCommand& command) {
 }  // namespace
 
 void add_mcp(CLI::App& app, int& exit_code) {
-  auto* sub = app.add_subcommand("mcp", "Serve searches to assistants over stdin and stdout (Model Context Protocol)");
+  auto* sub = app.add_subcommand(
+      "mcp", "Serve searches to assistants over stdin and stdout (Model Context Protocol)");
   auto command = std::make_shared<McpCommand>();
   sub->add_option("--root", command->root, "Problems are read from below this folder, and from nowhere else")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);
   sub->add_option("--store", command->store,
                   "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
-  sub->add_option("--data", command->data, "Folder of strategies and transformations; default the installed one")
+  sub->add_option("--data", command->data,
+                  "Folder of strategies and transformations; default the installed one")
       ->check(CLI::ExistingDirectory);
   sub->add_option("--devices", command->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
       ->delimiter(',')
       ->capture_default_str();
   sub->add_option("--core", command->core, "Processor core to measure on; default the last that may be used");
-  sub->add_option("--jobs", command->jobs, "Compilers at a time; default one for each core but the measured one");
-  sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none if you trust whoever writes the kernels")
+  sub->add_option("--jobs", command->jobs,
+                  "Compilers at a time; default one for each core but the measured one");
+  sub->add_option("--sandbox", command->sandbox,
+                  "bubblewrap, or none if you trust whoever writes the kernels")
       ->capture_default_str()
       ->check(CLI::IsMember({"bubblewrap", "none"}));
   sub->footer(
