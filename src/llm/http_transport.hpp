@@ -57,8 +57,7 @@ class HttpTransport {
 
   /// Blocks until the answer is over; nothing, or why it is not whole.
   std::optional<HttpFailure> post(const std::string& target, const Headers& headers, const std::string& body,
-                                  Clock::time_point deadline, const std::stop_token& stop,
-                                  HttpSink& sink);
+                                  Clock::time_point deadline, const std::stop_token& stop, HttpSink& sink);
 
   [[nodiscard]] std::size_t connections() const noexcept;
 

@@ -8,8 +8,8 @@
 namespace kernelsearch::detail {
 namespace {
 
-/// Whether brackets nest deeper than `most`. Counted before parsing, since destroying and writing what is nested a
-/// million times deep would need as deep a stack.
+/// Whether brackets nest deeper than `most`. Counted before parsing, since destroying and writing what is
+/// nested a million times deep would need as deep a stack.
 bool too_deep(std::string_view text, std::size_t most) {
   std::size_t depth = 0;
   bool in_string = false;
@@ -34,7 +34,8 @@ bool too_deep(std::string_view text, std::size_t most) {
 }  // namespace
 
 bool is_legacy(std::string_view version) noexcept {
-  return std::find(std::begin(legacy_versions), std::end(legacy_versions), version) != std::end(legacy_versions);
+  return std::find(std::begin(legacy_versions), std::end(legacy_versions), version) !=
+         std::end(legacy_versions);
 }
 
 nlohmann::json all_versions() {

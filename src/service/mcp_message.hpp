@@ -30,7 +30,8 @@ struct RpcFault {
 /// The newest revision, which is stateless.
 inline constexpr std::string_view modern_version = "2026-07-28";
 /// Revisions with a handshake, newest first.
-inline constexpr std::string_view legacy_versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+inline constexpr std::string_view legacy_versions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                       "2024-11-05"};
 
 [[nodiscard]] bool is_legacy(std::string_view version) noexcept;
 /// Every revision served, newest first.

@@ -133,13 +133,15 @@ struct McpServer::Impl {
       return;
     }
     const auto batch = std::make_shared<Batch>();
-    batch->open = parsed.value.size() + 1;  // one of our own, so that nothing is sent before all are looked at
+    batch->open =
+        parsed.value.size() + 1;  // one of our own, so that nothing is sent before all are looked at
     for (const json& message : parsed.value) take(message, batch);
     const std::lock_guard lock(mutex);
     close_one(*batch);
   }
 
-  void refuse(const RpcFault& fault, const json& id = nullptr, const std::shared_ptr<Batch>& batch = nullptr) {
+  void refuse(const RpcFault& fault, const json& id = nullptr,
+              const std::shared_ptr<Batch>& batch = nullptr) {
     log("refused: " + fault.message);
     const std::lock_guard lock(mutex);
     answer(detail::error_message(id, fault), batch);
@@ -212,16 +214,19 @@ struct McpServer::Impl {
 
   // --- requests ------------------------------------------------------------------------------------------
 
-  /// The era of a request, by what it says of itself; RpcFault where it says too little or what is not served.
+  /// The era of a request, by what it says of itself; RpcFault where it says too little or what is not
+  /// served.
   [[nodiscard]] Era era_of(const std::string& method, const json& params) const {
     const json meta = params.value("_meta", json::object());
     if (!meta.is_object()) throw RpcFault{RpcError::invalid_params, "params._meta must be an object"};
     const auto version = meta.find(detail::meta_version);
     if (version != meta.end()) {
       if (!version->is_string())
-        throw RpcFault{RpcError::invalid_params, std::string("params._meta.") + detail::meta_version + " must be a text"};
+        throw RpcFault{RpcError::invalid_params,
+                       std::string("params._meta.") + detail::meta_version + " must be a text"};
       if (*version != detail::modern_version)
-        throw RpcFault{RpcError::unsupported_version, "Unsupported protocol version",
+        throw RpcFault{RpcError::unsupported_version,
+                       "Unsupported protocol version",
                        {{"supported", detail::all_versions()}, {"requested", *version}}};
       const auto capabilities = meta.find(detail::meta_capabilities);
       if (capabilities == meta.end() || !capabilities->is_object())
@@ -235,13 +240,14 @@ struct McpServer::Impl {
     if (method == "server/discover" && agreed.empty()) return {std::string(detail::modern_version), {}};
     if (agreed.empty())
       throw RpcFault{RpcError::invalid_params,
-                     std::string("the request names no protocol version: give params._meta[\"") + detail::meta_version +
-                         "\"] = \"" + std::string(detail::modern_version) + "\" and [\"" + detail::meta_capabilities +
-                         "\"], or begin with initialize"};
+                     std::string("the request names no protocol version: give params._meta[\"") +
+                         detail::meta_version + "\"] = \"" + std::string(detail::modern_version) +
+                         "\" and [\"" + detail::meta_capabilities + "\"], or begin with initialize"};
     return {agreed, client_capabilities};
   }
 
-  void request(const json& id, const std::string& method, const json& params, const std::shared_ptr<Batch>& batch) {
+  void request(const json& id, const std::string& method, const json& params,
+               const std::shared_ptr<Batch>& batch) {
     const Era era = era_of(method, params);
     const bool legacy = !era.modern();
     if (method == "tools/call") return call(id, params, era, batch);
@@ -255,13 +261,16 @@ struct McpServer::Impl {
     else if (method == "ping" && legacy)
       result = json::object();
     else
-      throw RpcFault{RpcError::unknown_method, "no such method in revision " + era.version + ": " + method.substr(0, 100) +
-                                                   "; there are server/discover, tools/list and tools/call (before "
-                                                   "2026-07-28 also initialize and ping)"};
+      throw RpcFault{RpcError::unknown_method,
+                     "no such method in revision " + era.version + ": " + method.substr(0, 100) +
+                         "; there are server/discover, tools/list and tools/call (before "
+                         "2026-07-28 also initialize and ping)"};
     finish(result, era);
     const std::lock_guard lock(mutex);
     if (running.contains(detail::id_key(id)))
-      answer(detail::error_message(id, {RpcError::invalid_request, "the id is that of a request in progress"}), batch);
+      answer(
+          detail::error_message(id, {RpcError::invalid_request, "the id is that of a request in progress"}),
+          batch);
     else
       answer(detail::result_message(id, std::move(result)), batch);
   }
@@ -296,7 +305,8 @@ struct McpServer::Impl {
   json initialize(const json& params) {
     const auto version = params.find("protocolVersion");
     if (version == params.end() || !version->is_string())
-      throw RpcFault{RpcError::invalid_params, "params.protocolVersion must be a text such as \"2025-11-25\""};
+      throw RpcFault{RpcError::invalid_params,
+                     "params.protocolVersion must be a text such as \"2025-11-25\""};
     const auto capable = params.find("capabilities");
     if (capable == params.end() || !capable->is_object())
       throw RpcFault{RpcError::invalid_params, "params.capabilities must be an object"};
@@ -346,36 +356,44 @@ struct McpServer::Impl {
       std::vector<std::string> names;
       for (const Offered& one : tools) names.push_back(one.tool.name);
       const std::string nearest = nearest_name(name->get<std::string>(), names);
-      throw RpcFault{RpcError::invalid_params, "Unknown tool: " + name->get<std::string>().substr(0, 100) +
-                                                   (nearest.empty() ? "; see tools/list" : "; did you mean " + nearest + "?")};
+      throw RpcFault{RpcError::invalid_params,
+                     "Unknown tool: " + name->get<std::string>().substr(0, 100) +
+                         (nearest.empty() ? "; see tools/list" : "; did you mean " + nearest + "?")};
     }
     json arguments = params.value("arguments", json::object());
     if (!arguments.is_object())
       throw RpcFault{RpcError::invalid_params, "params.arguments must be an object"};
     for (const std::string& capability : offered->tool.capabilities)
       if (!era.capabilities.contains(capability))
-        throw RpcFault{RpcError::missing_capability, "the tool needs the client's capability " + capability,
+        throw RpcFault{RpcError::missing_capability,
+                       "the tool needs the client's capability " + capability,
                        {{"requiredCapabilities", {{capability, json::object()}}}}};
     json token = nullptr;
-    if (const json meta = params.value("_meta", json::object()); meta.is_object() && meta.contains("progressToken")) {
+    if (const json meta = params.value("_meta", json::object());
+        meta.is_object() && meta.contains("progressToken")) {
       token = meta["progressToken"];
       if (detail::id_key(token).empty())
-        throw RpcFault{RpcError::invalid_params, "params._meta.progressToken must be a text or a whole number"};
+        throw RpcFault{RpcError::invalid_params,
+                       "params._meta.progressToken must be a text or a whole number"};
     }
 
     const std::lock_guard lock(mutex);
     const std::string key = detail::id_key(id);
     if (running.contains(key)) {
-      answer(detail::error_message(id, {RpcError::invalid_request, "the id is that of a request in progress"}), batch);
+      answer(
+          detail::error_message(id, {RpcError::invalid_request, "the id is that of a request in progress"}),
+          batch);
       return;
     }
     const auto refused = [&](const std::string& why) {
       answer(detail::result_message(id, reply_json(ToolReply::failed(why), era)), batch);
     };
     // What a model got wrong goes where it can read it and try again (2025-11-25, "Error Handling").
-    if (const std::string fault = schema_fault(offered->input, arguments); !fault.empty()) return refused(fault);
+    if (const std::string fault = schema_fault(offered->input, arguments); !fault.empty())
+      return refused(fault);
     if (running.size() >= options.calls)
-      return refused(std::to_string(running.size()) + " calls are running already; wait for one of them, or cancel it");
+      return refused(std::to_string(running.size()) +
+                     " calls are running already; wait for one of them, or cancel it");
     const auto started = std::make_shared<Running>();
     started->id = id;
     started->key = key;
@@ -390,9 +408,7 @@ struct McpServer::Impl {
   }
 
   void run(Running& one) {
-    {
-      const std::lock_guard placed(mutex);
-    }
+    { const std::lock_guard placed(mutex); }
     const ToolCall call(one.stop.get_token(),
                         [this, &one](double done, std::optional<double> total, std::string_view message) {
                           tell_progress(one, done, total, message);
@@ -440,7 +456,8 @@ struct McpServer::Impl {
     json params{{"progressToken", one.progress_token}, {"progress", done}};
     if (total) params["total"] = *total;
     if (!text.empty() && one.era.version >= "2025-03-26") params["message"] = text;
-    send(detail::one_line({{"jsonrpc", "2.0"}, {"method", "notifications/progress"}, {"params", std::move(params)}}));
+    send(detail::one_line(
+        {{"jsonrpc", "2.0"}, {"method", "notifications/progress"}, {"params", std::move(params)}}));
   }
 
   [[nodiscard]] json reply_json(const ToolReply& reply, const Era& era) const {

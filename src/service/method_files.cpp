@@ -38,7 +38,8 @@ void add(const nlohmann::json& json, const std::string& folder, const std::strin
 
 fs::path data_folder() {
   std::string places = KERNELSEARCH_DATA_PATHS;
-  if (const char* given = std::getenv("KERNELSEARCH_DATA"); given != nullptr && *given != '\0') places = given;
+  if (const char* given = std::getenv("KERNELSEARCH_DATA"); given != nullptr && *given != '\0')
+    places = given;
   std::istringstream list(places);
   for (std::string place; std::getline(list, place, ':');)
     if (std::error_code error; fs::is_directory(place, error)) return place;

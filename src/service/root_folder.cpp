@@ -32,7 +32,8 @@ fs::path RootFolder::find(std::string_view name) const {
   if (given.find('\0') != std::string::npos)
     detail::raise<ConfigError>("a path holds a zero byte", "", "give a path below the root");
   const fs::path path = root_ / fs::path(given);
-  // One message for what is not there and what must not be looked at: nothing outside can be told from nothing.
+  // One message for what is not there and what must not be looked at: nothing outside can be told from
+  // nothing.
   if (!holds(path))
     detail::raise<ConfigError>("there is no such file or folder below the root", given,
                                "give a path relative to " + root_.string());

@@ -25,11 +25,14 @@ json parents_json(const std::vector<TrialId>& parents) {
 }
 
 json speedup_json(const Speedup& speedup) {
-  return {{"ratio", speedup.ratio}, {"interval", {speedup.interval.low, speedup.interval.high}}, {"pairs", speedup.pairs}};
+  return {{"ratio", speedup.ratio},
+          {"interval", {speedup.interval.low, speedup.interval.high}},
+          {"pairs", speedup.pairs}};
 }
 
 bool finite(const Speedup& speedup) {
-  return std::isfinite(speedup.ratio) && std::isfinite(speedup.interval.low) && std::isfinite(speedup.interval.high);
+  return std::isfinite(speedup.ratio) && std::isfinite(speedup.interval.low) &&
+         std::isfinite(speedup.interval.high);
 }
 
 }  // namespace
@@ -52,7 +55,8 @@ json trial_json(const StoredTrial& trial, bool shapes) {
     if (json values = json::parse(trial.candidate->values, nullptr, false); values.is_object())
       out["settings"] = std::move(values);
   if (!e.reason.empty())
-    out["reason"] = e.reason.size() <= longest_reason ? e.reason : e.reason.substr(0, longest_reason) + " [cut]";
+    out["reason"] =
+        e.reason.size() <= longest_reason ? e.reason : e.reason.substr(0, longest_reason) + " [cut]";
   const json point = json::parse(trial.point, nullptr, false);
   if (point.is_object() && point.contains("kind")) out["move"] = move_json(point.get<Move>());
   if (!trial.outcome.ok()) return out;
@@ -120,17 +124,18 @@ std::string trial_text(const StoredTrial& trial) {
   const Evaluation& e = trial.outcome.evaluation;
   std::string text = fmt::format("trial {}: {}", number(trial.outcome.id), to_string(e.verdict));
   if (!trial.outcome.ok()) return text + (e.reason.empty() ? "" : ": " + e.reason.substr(0, 4000));
-  text += fmt::format(", {} ({} to {})", format_seconds(e.measurement.seconds),
-                      format_seconds(e.measurement.interval.low), format_seconds(e.measurement.interval.high));
+  text +=
+      fmt::format(", {} ({} to {})", format_seconds(e.measurement.seconds),
+                  format_seconds(e.measurement.interval.low), format_seconds(e.measurement.interval.high));
   if (e.measurement.speedup) text += ", speedup " + format_speedup(*e.measurement.speedup);
   return text;
 }
 
 std::string run_text(const json& run) {
-  std::string text = fmt::format("run {} of {}, policy {}, budget {}: {}, {} trials", run["run"].get<std::int64_t>(),
-                                 run["problem"].get<std::string>(), run["policy"].get<std::string>(),
-                                 run["budget"].get<std::string>(), run["state"].get<std::string>(),
-                                 run["trials"].get<std::uint64_t>());
+  std::string text = fmt::format("run {} of {}, policy {}, budget {}: {}, {} trials",
+                                 run["run"].get<std::int64_t>(), run["problem"].get<std::string>(),
+                                 run["policy"].get<std::string>(), run["budget"].get<std::string>(),
+                                 run["state"].get<std::string>(), run["trials"].get<std::uint64_t>());
   if (const auto reason = run["reason"].get<std::string>(); !reason.empty()) text += " (" + reason + ")";
   if (const json& best = run["best"]; best.is_object()) {
     text += fmt::format("\nbest: trial {}, {}", best["trial"].get<std::uint64_t>(),
@@ -161,7 +166,8 @@ std::string_view verdict_meaning(Verdict verdict) noexcept {
     case Verdict::wrong_result:
       return "It ran, but an output is outside its tolerance of the reference.";
     case Verdict::cheated:
-      return "It broke a rule of the measurement: wrote outside its buffers, changed inputs, or made up outputs.";
+      return "It broke a rule of the measurement: wrote outside its buffers, changed inputs, or made up "
+             "outputs.";
   }
   return "";
 }
@@ -175,20 +181,25 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
     case Verdict::rejected:
       return "Choose settings that the problem's `valid` accepts for some shape.";
     case Verdict::build_failed:
-      return "Mend what the first error in the reason names, keep the function's signature, and hand it in with this "
+      return "Mend what the first error in the reason names, keep the function's signature, and hand it in "
+             "with this "
              "trial as parent.";
     case Verdict::launch_failed:
-      return "Check that the entry point has its name and signature, that blocks and shared memory fit the device, and "
+      return "Check that the entry point has its name and signature, that blocks and shared memory fit the "
+             "device, and "
              "that loads find what they link.";
     case Verdict::crashed:
-      return "Check bounds at the sizes in the reason, remainders of tiles above all, and alignment of vector accesses.";
+      return "Check bounds at the sizes in the reason, remainders of tiles above all, and alignment of "
+             "vector accesses.";
     case Verdict::timed_out:
       return "Look for a loop that does not end or far too much work or template instantiation.";
     case Verdict::wrong_result:
-      return "The reason names the shape, the index, what was found and what was expected. Look at edges, initial "
+      return "The reason names the shape, the index, what was found and what was expected. Look at edges, "
+             "initial "
              "values of sums, races, and outputs that are not written.";
     case Verdict::cheated:
-      return "Write only to outputs and inside their sizes, compute from the inputs given, keep nothing between calls.";
+      return "Write only to outputs and inside their sizes, compute from the inputs given, keep nothing "
+             "between calls.";
   }
   return "";
 }

@@ -18,21 +18,33 @@ namespace kernelsearch {
 namespace {
 
 constexpr std::string_view style =
-    ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:0 auto;padding:1.5em;max-width:76em}"
-    "pre{overflow-x:auto;padding:.8em;border:1px solid #8884}table{border-collapse:collapse;font-variant-numeric:"
+    ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:0 "
+    "auto;padding:1.5em;max-width:76em}"
+    "pre{overflow-x:auto;padding:.8em;border:1px solid "
+    "#8884}table{border-collapse:collapse;font-variant-numeric:"
     "tabular-nums}th,td{padding:.2em .7em;text-align:left;border-bottom:1px solid #8884;vertical-align:top}"
-    "td.n{text-align:right;white-space:nowrap}tr.best{font-weight:bold}.wide{overflow-x:auto}svg{width:100%;height:auto;"
+    "td.n{text-align:right;white-space:nowrap}tr.best{font-weight:bold}.wide{overflow-x:auto}svg{width:100%;"
+    "height:auto;"
     "max-width:60em}svg text{fill:currentColor;font-size:11px}";
 
 std::string escaped(std::string_view text) {
   std::string html;
   for (const char c : text) {
     switch (c) {
-      case '&': html += "&amp;"; break;
-      case '<': html += "&lt;"; break;
-      case '>': html += "&gt;"; break;
-      case '"': html += "&quot;"; break;
-      default: html += c;
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      default:
+        html += c;
     }
   }
   return html;
@@ -53,9 +65,12 @@ std::string curve(const std::vector<StoredTrial>& trials) {
   const double low = std::log(steps.back().second), high = std::log(worst);
   const double span = high > low ? high - low : 1;
   const auto x = [&](std::size_t trial) {
-    return left + (width - left - 10) * static_cast<double>(trial) / static_cast<double>(std::max<std::size_t>(1, trials.size() - 1));
+    return left + (width - left - 10) * static_cast<double>(trial) /
+                      static_cast<double>(std::max<std::size_t>(1, trials.size() - 1));
   };
-  const auto y = [&](double seconds) { return 15 + (height - bottom - 15) * (high - std::log(seconds)) / span; };
+  const auto y = [&](double seconds) {
+    return 15 + (height - bottom - 15) * (high - std::log(seconds)) / span;
+  };
   std::string points;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i > 0) points += fmt::format(" {:.1f},{:.1f}", x(steps[i].first), y(steps[i - 1].second));
@@ -64,7 +79,8 @@ std::string curve(const std::vector<StoredTrial>& trials) {
   points += fmt::format(" {:.1f},{:.1f}", x(trials.size() - 1), y(steps.back().second));
   return fmt::format(
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"best time over trials\"><polyline fill=\"none\" "
-      "stroke=\"#0072b2\" stroke-width=\"2\" points=\"{}\"/><text x=\"5\" y=\"{:.1f}\">{}</text><text x=\"5\" "
+      "stroke=\"#0072b2\" stroke-width=\"2\" points=\"{}\"/><text x=\"5\" y=\"{:.1f}\">{}</text><text "
+      "x=\"5\" "
       "y=\"{:.1f}\">{}</text><text x=\"{}\" y=\"{}\">trial 0</text><text x=\"{}\" y=\"{}\" "
       "text-anchor=\"end\">{}</text></svg>\n",
       width, height, points, y(worst) + 4, format_seconds(worst, 3), y(steps.back().second) + 4,
@@ -74,9 +90,11 @@ std::string curve(const std::vector<StoredTrial>& trials) {
 std::string row_of(const StoredTrial& trial, bool best) {
   const Evaluation& e = trial.outcome.evaluation;
   std::string parents;
-  for (const TrialId parent : trial.outcome.parents) parents += (parents.empty() ? "" : ", ") + std::to_string(number(parent));
+  for (const TrialId parent : trial.outcome.parents)
+    parents += (parents.empty() ? "" : ", ") + std::to_string(number(parent));
   return fmt::format(
-      "<tr{}><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+      "<tr{}><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td><td "
+      "class=\"n\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
       best ? " class=\"best\"" : "", number(trial.outcome.id), to_string(e.verdict),
       trial.outcome.ok() ? format_seconds(trial.outcome.objective) : "",
       e.measurement.speedup ? format_speedup(*e.measurement.speedup) : "", parents,
@@ -90,7 +108,8 @@ std::string run_page(const RunStore& store, RunId run) {
   const std::vector<StoredTrial> trials = store.trials(run);
   const std::optional<StoredTrial> best = store.best_trial(run);
   std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>run {0}: {1}</title><style>{2}</style></head>"
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>run {0}: "
+      "{1}</title><style>{2}</style></head>"
       "<body>\n<h1>Run {0}: {1}</h1>\n<pre>{3}</pre>\n",
       number(run), escaped(row.info.problem), style, escaped(run_summary(store, run)));
   html += "<h2>Best so far</h2>\n" + curve(trials);
@@ -98,8 +117,10 @@ std::string run_page(const RunStore& store, RunId run) {
     if (const std::optional<StoredKernel> kernel = store.kernel(best->candidate->kernel))
       html += fmt::format("<h2>The best kernel, trial {}</h2>\n<pre>{}</pre>\n", number(best->outcome.id),
                           escaped(kernel->macros + kernel->device + kernel->host));
-  html += "<h2>Trials</h2>\n<div class=\"wide\"><table><tr><th>trial</th><th>verdict</th><th>time</th><th>speedup</th>"
-          "<th>parents</th><th>settings</th><th>reason</th></tr>\n";
+  html +=
+      "<h2>Trials</h2>\n<div "
+      "class=\"wide\"><table><tr><th>trial</th><th>verdict</th><th>time</th><th>speedup</th>"
+      "<th>parents</th><th>settings</th><th>reason</th></tr>\n";
   for (const StoredTrial& trial : trials) html += row_of(trial, best && best->outcome.id == trial.outcome.id);
   return html + "</table></div>\n</body></html>\n";
 }

@@ -63,7 +63,8 @@ class Teller {
     if (outcome.ok()) best_ = std::min(best_, outcome.objective);
     std::string text = fmt::format("trial {}: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
     if (outcome.ok()) text += " " + format_seconds(outcome.objective);
-    if (best_ < std::numeric_limits<double>::infinity()) text += ", best of this step " + format_seconds(best_);
+    if (best_ < std::numeric_limits<double>::infinity())
+      text += ", best of this step " + format_seconds(best_);
     say(text);
   }
   void say(const std::string& text) {
@@ -109,7 +110,8 @@ KernelLookup lookup_in(const RunStore& store, std::shared_ptr<const Kernel> root
     if (const auto found = known->find(digest); found != known->end()) return found->second;
     const std::optional<StoredKernel> stored = store.kernel(digest);
     if (stored) {
-      auto kernel = std::make_shared<const Kernel>(Kernel{{stored->device, stored->host, stored->macros}, root->space});
+      auto kernel =
+          std::make_shared<const Kernel>(Kernel{{stored->device, stored->host, stored->macros}, root->space});
       if (kernel_digest(*kernel) == digest) return known->emplace(digest, std::move(kernel)).first->second;
     }
     detail::raise<ConfigError>("the kernel of a stored trial is not known", digest.substr(0, 16),
@@ -140,14 +142,16 @@ Config changed(const Space& space, Config config, const std::vector<NamedValue>&
     const std::optional<std::size_t> at = space.find(name);
     if (!at) {
       const std::string nearest = nearest_name(name, names);
-      detail::raise<ConfigError>("there is no such tunable", name,
-                                 nearest.empty() ? "see the problem's tunables" : "did you mean " + nearest + "?");
+      detail::raise<ConfigError>(
+          "there is no such tunable", name,
+          nearest.empty() ? "see the problem's tunables" : "did you mean " + nearest + "?");
     }
     const Tunable& tunable = space.tunable(*at);
     const auto found = std::find_if(tunable.values.begin(), tunable.values.end(),
                                     [&wanted = value](const Value& one) { return same_value(one, wanted); });
     if (found == tunable.values.end())
-      detail::raise<ConfigError>("no such value of " + name, to_string(value), "give one of " + values_text(tunable));
+      detail::raise<ConfigError>("no such value of " + name, to_string(value),
+                                 "give one of " + values_text(tunable));
     config.indices[*at] = static_cast<std::uint32_t>(found - tunable.values.begin());
   }
   if (space.contains(config)) return config;
@@ -168,7 +172,8 @@ struct RunSession::Search {
   virtual std::optional<TrialId> submit(const Submission& submission, const ToolCall& call) = 0;
   virtual std::optional<Move> suggestion() { return std::nullopt; }
   virtual void decline(const std::string&, const ToolCall&) {
-    detail::raise<ConfigError>("this run suggests no moves", plan.policy, "only runs with the policy submit do");
+    detail::raise<ConfigError>("this run suggests no moves", plan.policy,
+                               "only runs with the policy submit do");
   }
 
   [[nodiscard]] OptimizerOptions options(std::size_t lanes) const {
@@ -180,7 +185,9 @@ struct RunSession::Search {
     return o;
   }
   /// Whether the run has had all of the time that it was given.
-  [[nodiscard]] bool out_of_time() const { return budget.seconds && store.run(run).seconds >= *budget.seconds; }
+  [[nodiscard]] bool out_of_time() const {
+    return budget.seconds && store.run(run).seconds >= *budget.seconds;
+  }
   [[nodiscard]] Key key(const std::shared_ptr<ResultCache>& results, bool paired) const {
     // A time without its pair would leave a submitted kernel without a speedup.
     return [results, paired](const Candidate& candidate) {
@@ -208,21 +215,25 @@ struct RunSession::Search {
 };
 
 struct RunSession::Configs final : Search {
-  Configs(RunStore& s, RunId r, AnyEvaluator evaluator, const RunPlan& how) : Search(s, r, evaluator.problem(), how) {
+  Configs(RunStore& s, RunId r, AnyEvaluator evaluator, const RunPlan& how)
+      : Search(s, r, evaluator.problem(), how) {
     kernel = std::make_shared<const Kernel>(problem.kernel);
-    if (!budget.trials && !budget.seconds && kernel->space.count().fits_u64()) budget.trials = kernel->space.count().low();
+    if (!budget.trials && !budget.seconds && kernel->space.count().fits_u64())
+      budget.trials = kernel->space.count().low();
     trials = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
     auto policy = make_config_policy(plan.policy, {kernel->space, plan.seed, budget.trials, {}});
     const auto cache = results(evaluator);
     const OptimizerOptions how_to = options(evaluator.lanes());
     window = how_to.in_flight;
-    search.emplace(std::move(policy), TemplateGenerator(kernel), Judge(std::move(evaluator), key(cache, false), cache),
-                   how_to);
+    search.emplace(std::move(policy), TemplateGenerator(kernel),
+                   Judge(std::move(evaluator), key(cache, false), cache), how_to);
     search->resume(load_record<Config>(store, run, codec()));
     count_foreign();
   }
 
-  [[nodiscard]] CandidateCodec<Candidate> codec() const { return CandidateCodec<Candidate>(lookup_among({kernel})); }
+  [[nodiscard]] CandidateCodec<Candidate> codec() const {
+    return CandidateCodec<Candidate>(lookup_among({kernel}));
+  }
 
   /// Resuming draws for the policy's own trials alone.
   void count_foreign() {
@@ -241,7 +252,8 @@ struct RunSession::Configs final : Search {
     Pause pause;
     pause.trials = limit.trials ? before + *limit.trials : std::numeric_limits<std::uint64_t>::max();
     pause.deadline = deadline(limit);
-    // Several at a time while many are wanted; the last ones singly, so that no more are made than were asked for.
+    // Several at a time while many are wanted; the last ones singly, so that no more are made than were asked
+    // for.
     if (!out_of_time() && pause.trials - before > window)
       search->run(Pause{pause.trials - window, pause.deadline}, recorder, teller);
     while (!search->done() && !stop.stop_requested() && !pause.reached(search->progress()))
@@ -254,12 +266,12 @@ struct RunSession::Configs final : Search {
     if (report.finished && report.trials > 0) {
       measure_finalists_again(
           *search, search->evaluator().inner(), stop.get_token(),
-          [&teller](TrialId id) { teller.say(fmt::format("measuring finalist {} again", number(id))); }, recorder,
-          teller);
+          [&teller](TrialId id) { teller.say(fmt::format("measuring finalist {} again", number(id))); },
+          recorder, teller);
       report.stopped = stop.stop_requested();
     }
-    report.reason = report.stopped   ? "stopped"
-                    : search->done() ? search->summary().reason
+    report.reason = report.stopped    ? "stopped"
+                    : search->done()  ? search->summary().reason
                     : report.finished ? fmt::format("{} s of wall time", *budget.seconds)
                                       : "paused";
     recorder.on_end(report.reason);
@@ -271,7 +283,8 @@ struct RunSession::Configs final : Search {
     double seconds = limit.seconds.value_or(std::numeric_limits<double>::infinity());
     if (budget.seconds) seconds = std::min(seconds, *budget.seconds - store.run(run).seconds);
     if (!(seconds < 1e9)) return Clock::time_point::max();
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::max(seconds, 0.0)));
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::max(seconds, 0.0)));
   }
 
   std::optional<TrialId> submit(const Submission& submission, const ToolCall& call) override {
@@ -319,8 +332,8 @@ struct RunSession::Submits final : Search {
         lookup(lookup_in(store, root)) {
     trials = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
     const auto cache = results(evaluator);
-    search.emplace(SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed)), SubmitGenerator(root),
-                   Judge(std::move(evaluator), key(cache, true), cache), options(1));
+    search.emplace(SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed)),
+                   SubmitGenerator(root), Judge(std::move(evaluator), key(cache, true), cache), options(1));
     search->resume(load_record<Move>(store, run, CandidateCodec<Candidate>(lookup)));
     for (const Trial<Candidate>& trial : search->trials())
       if (!trial.outcome.origin) trials->take();
@@ -352,7 +365,8 @@ struct RunSession::Submits final : Search {
   std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, Teller& teller) {
     EvaluationContext context;
     context.trial = job.id;
-    context.stop = stop.get_token();  // and no incumbent: whoever wrote a slower kernel wants to know how slow
+    context.stop =
+        stop.get_token();  // and no incumbent: whoever wrote a slower kernel wants to know how slow
     Evaluation evaluation = search->evaluator().evaluate(job.candidate, context);
     spent = spent || stop.stop_requested();
     if (stop.stop_requested() && evaluation.verdict != Verdict::ok) return std::nullopt;
@@ -366,11 +380,14 @@ struct RunSession::Submits final : Search {
     StepReport report;
     const std::size_t before = search->trials().size();
     store.continue_run(run);
-    if (const std::optional<Move> move = suggestion(); move && move->kind == MoveKind::root) (void)carry_out(call);
+    if (const std::optional<Move> move = suggestion(); move && move->kind == MoveKind::root)
+      (void)carry_out(call);
     report.trials = search->trials().size() - before;
     report.stopped = stop.stop_requested();
     report.finished = trials->remaining() == 0;
-    report.reason = report.stopped ? "stopped" : report.finished ? "the trial budget is spent" : "waiting for kernels";
+    report.reason = report.stopped    ? "stopped"
+                    : report.finished ? "the trial budget is spent"
+                                      : "waiting for kernels";
     store.end_run(run, report.reason, store.run(run).seconds);
     spent = spent || report.stopped;
     return report;
@@ -392,7 +409,8 @@ struct RunSession::Submits final : Search {
     if (!id && search->best() != nullptr) id = search->best()->outcome.id;
     if (!id && !search->trials().empty()) id = search->trials().front().outcome.id;
     if (!id || !search->log().contains(*id) || !search->log().own(*id).candidate)
-      detail::raise<ConfigError>("no such trial with code in this run", id ? std::to_string(number(*id)) : "none",
+      detail::raise<ConfigError>("no such trial with code in this run",
+                                 id ? std::to_string(number(*id)) : "none",
                                  "name the parent's number, as status and submit_kernel give it");
     return *search->log().own(*id).candidate;
   }
@@ -404,7 +422,8 @@ struct RunSession::Submits final : Search {
     if (submission.answers) {
       answered = suggestion();
       if (!answered || answered->kind == MoveKind::root)
-        detail::raise<ConfigError>("no move is suggested", "answers: true", "leave answers out, or call step first");
+        detail::raise<ConfigError>("no move is suggested", "answers: true",
+                                   "leave answers out, or call step first");
     }
     std::optional<TrialId> parent;
     const Candidate& base = parent_of(submission, answered, parent);
@@ -428,7 +447,10 @@ struct RunSession::Submits final : Search {
     RunRecorder<Move> recorder(store, run, CandidateCodec<Candidate>(lookup));
     WithoutAsks told{recorder};
     Teller teller(call, {.trials = 1});
-    Move move{MoveKind::submitted, {*parent}, submission.strategies, static_cast<std::uint32_t>(search->trials().size())};
+    Move move{MoveKind::submitted,
+              {*parent},
+              submission.strategies,
+              static_cast<std::uint32_t>(search->trials().size())};
     const auto job = search->submit(std::move(move), std::move(candidate), told, teller);
     if (!job) raise_spent();
     const std::optional<TrialId> trial = judge(*job, told, teller);

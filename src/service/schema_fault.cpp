@@ -15,9 +15,8 @@ using nlohmann::json;
 
 /// The value as a message shows it: not all of a long text.
 std::string shown(const json& value) {
-  std::string text = value.is_structured()
-                         ? (value.is_array() ? "a list" : "an object")
-                         : value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = value.is_structured() ? (value.is_array() ? "a list" : "an object")
+                                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
 }
@@ -31,7 +30,8 @@ bool is_of(const std::string& type, const json& value) {
   if (type == "number") return value.is_number();
   if (type == "integer")  // JSON Schema counts 3.0 as one
     return value.is_number_integer() ||
-           (value.is_number_float() && value.get<double>() == static_cast<double>(static_cast<std::int64_t>(value.get<double>())));
+           (value.is_number_float() &&
+            value.get<double>() == static_cast<double>(static_cast<std::int64_t>(value.get<double>())));
   return true;
 }
 
@@ -69,14 +69,16 @@ std::string value_fault(const json& schema, const json& value, const std::string
     const double number = value.get<double>();
     if (const auto least = schema.find("minimum"); least != schema.end() && number < least->get<double>())
       return where + " is " + shown(value) + "; give at least " + least->dump();
-    if (const auto over = schema.find("exclusiveMinimum"); over != schema.end() && !(number > over->get<double>()))
+    if (const auto over = schema.find("exclusiveMinimum");
+        over != schema.end() && !(number > over->get<double>()))
       return where + " is " + shown(value) + "; give more than " + over->dump();
     if (const auto most = schema.find("maximum"); most != schema.end() && number > most->get<double>())
       return where + " is " + shown(value) + "; give at most " + most->dump();
   }
   if (value.is_string()) {
     const std::size_t size = value.get_ref<const std::string&>().size();
-    if (const auto least = schema.find("minLength"); least != schema.end() && size < least->get<std::size_t>())
+    if (const auto least = schema.find("minLength");
+        least != schema.end() && size < least->get<std::size_t>())
       return where + " is too short; give at least " + least->dump() + " characters";
     if (const auto most = schema.find("maxLength"); most != schema.end() && size > most->get<std::size_t>())
       return where + " has " + std::to_string(size) + " characters; give at most " + most->dump();
@@ -120,14 +122,17 @@ std::string object_fault(const json& schema, const json& value, const std::strin
 }
 
 std::string array_fault(const json& schema, const json& value, const std::string& where) {
-  if (const auto least = schema.find("minItems"); least != schema.end() && value.size() < least->get<std::size_t>())
+  if (const auto least = schema.find("minItems");
+      least != schema.end() && value.size() < least->get<std::size_t>())
     return where + " has " + std::to_string(value.size()) + " items; give at least " + least->dump();
-  if (const auto most = schema.find("maxItems"); most != schema.end() && value.size() > most->get<std::size_t>())
+  if (const auto most = schema.find("maxItems");
+      most != schema.end() && value.size() > most->get<std::size_t>())
     return where + " has " + std::to_string(value.size()) + " items; give at most " + most->dump();
   const auto items = schema.find("items");
   if (items == schema.end() || !items->is_object()) return {};
   for (std::size_t i = 0; i < value.size(); ++i)
-    if (std::string fault = schema_fault(*items, value[i], where + "[" + std::to_string(i) + "]"); !fault.empty())
+    if (std::string fault = schema_fault(*items, value[i], where + "[" + std::to_string(i) + "]");
+        !fault.empty())
       return fault;
   return {};
 }

@@ -46,19 +46,20 @@ struct Began {
 RunPlan plan_of(const RunRow& row) {
   const Began began(row);
   if (row.info.generator != "template" && row.info.generator != "submit")
-    detail::raise<ConfigError>(fmt::format("run {} was made by another generator", number(row.id)), row.info.generator,
-                               "continue it with the command that began it");
+    detail::raise<ConfigError>(fmt::format("run {} was made by another generator", number(row.id)),
+                               row.info.generator, "continue it with the command that began it");
   for (const char* other : {"learned_from", "where", "configs"})
     if (began.some(other))
-      detail::raise<ConfigError>(fmt::format("run {} was begun with {}", number(row.id), other),
-                                 began.options[other].dump(),
-                                 fmt::format("continue it with `kernelsearch tune --resume {}`", number(row.id)));
+      detail::raise<ConfigError>(
+          fmt::format("run {} was begun with {}", number(row.id), other), began.options[other].dump(),
+          fmt::format("continue it with `kernelsearch tune --resume {}`", number(row.id)));
   RunPlan plan;
   plan.policy = row.info.policy;
   plan.seed = row.info.seed;
   plan.budget = began.text("budget", "200");
   plan.suggest = began.text("suggest", "none");
-  if (began.options.contains("strategies")) plan.strategies = began.options["strategies"].get<std::vector<std::string>>();
+  if (began.options.contains("strategies"))
+    plan.strategies = began.options["strategies"].get<std::vector<std::string>>();
   plan.jobs = std::max(1U, began.options.value("jobs", 1U));
   return plan;
 }
@@ -91,13 +92,15 @@ struct SessionBook::Impl {
   Impl(RunStore& s, SessionBookOptions o) : store(s), options(std::move(o)), root(options.root) {
     if (!options.evaluator)
       options.evaluator = [](Problem problem, const MeasuringOptions& how, bool pairing) {
-        return pairing ? make_pairing_evaluator(std::move(problem), how) : make_evaluator(std::move(problem), how);
+        return pairing ? make_pairing_evaluator(std::move(problem), how)
+                       : make_evaluator(std::move(problem), how);
       };
   }
 
   [[nodiscard]] Problem problem_of(const RunRow& row) const {
     const Began began(row);
-    if (const std::string text = began.text("problem_text"); !text.empty()) return parse_problem(text, root.path());
+    if (const std::string text = began.text("problem_text"); !text.empty())
+      return parse_problem(text, root.path());
     const std::string path = began.text("problem");
     if (path.empty() || !root.holds(path))
       detail::raise<ConfigError>(fmt::format("the problem of run {} is not below the root", number(row.id)),
@@ -112,7 +115,8 @@ struct SessionBook::Impl {
     const std::vector<int> cores = host_machine().cores;
     if (how.core < 0) how.core = cores.back();
     const bool host = problem.backend == "host";
-    if (how.jobs == 0) how.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
+    if (how.jobs == 0)
+      how.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
     return how;
   }
 
@@ -133,14 +137,10 @@ struct SessionBook::Impl {
     info.seed = request.plan.seed;
     info.device = evaluator.device_id();
     info.toolchain = evaluator.toolchain_id();
-    json keep{{"problem", place},
-              {"budget", request.plan.budget},
-              {"jobs", request.plan.jobs},
-              {"cache", how.cache},
-              {"devices", how.devices},
-              {"learned_from", json::array()},
-              {"where", json::array()},
-              {"configs", ""},
+    json keep{{"problem", place},          {"budget", request.plan.budget},
+              {"jobs", request.plan.jobs}, {"cache", how.cache},
+              {"devices", how.devices},    {"learned_from", json::array()},
+              {"where", json::array()},    {"configs", ""},
               {"sandbox", how.sandbox}};
     if (place.empty()) keep["problem_text"] = request.problem_text;
     if (request.plan.policy == "submit") {
@@ -248,8 +248,8 @@ struct SessionBook::Impl {
     entry.session = std::make_unique<RunSession>(store, run, std::move(evaluator), plan);
   }
 
-  /// Runs `work(session, call)` on a run that nothing else works on, when nothing else measures; what it gave, or
-  /// `stopped` where the call was stopped before.
+  /// Runs `work(session, call)` on a run that nothing else works on, when nothing else measures; what it
+  /// gave, or `stopped` where the call was stopped before.
   template <class Work>
   auto with(RunId run, const char* doing, const ToolCall& call, Work work)
       -> std::optional<std::invoke_result_t<Work, RunSession&, const ToolCall&>> {
@@ -316,7 +316,8 @@ std::optional<RunId> SessionBook::start(const RunRequest& request, const ToolCal
                                "give problem, a path below the root, or problem_json");
   std::string place;
   if (!request.problem.empty()) place = book.root.find(request.problem).string();
-  Problem problem = place.empty() ? parse_problem(request.problem_text, book.root.path()) : read_problem(place);
+  Problem problem =
+      place.empty() ? parse_problem(request.problem_text, book.root.path()) : read_problem(place);
   const MeasuringOptions how = book.measuring(problem, "");
   RunRequest whole = request;
   whole.plan.jobs = how.jobs;

@@ -84,7 +84,8 @@ std::vector<MovePolicyEntry> move_policies() {
           {"reflexion", "one chain: each kernel from the last, failures mended first"}};
 }
 
-AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies, std::uint64_t seed) {
+AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies,
+                                 std::uint64_t seed) {
   if (name == "none") return RootOnly{};
   if (name == "beam") {
     BeamOptions options;

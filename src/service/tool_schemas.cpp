@@ -14,8 +14,7 @@ struct Named {
 
 /// Pieces that several schemas share; `"@name"` stands for one.
 constexpr Named pieces[] = {
-    {"interval",
-     R"json({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2})json"},
+    {"interval", R"json({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2})json"},
     {"speedup",
      R"json({"type": "object", "properties": {"ratio": {"type": "number"}, "interval": "@interval", "pairs": {"type": "integer"}}, "required": ["ratio", "interval", "pairs"], "additionalProperties": false})json"},
     {"move",
@@ -30,8 +29,7 @@ constexpr Named pieces[] = {
 "interval": "@interval", "samples": {"type": "integer"}, "ended": {"type": "string"}, "speedup": "@speedup"},
 "required": ["shape", "seconds", "interval", "samples", "ended"], "additionalProperties": false}}, "at": {"type": "string"}},
 "required": ["trial", "verdict", "settings", "parents", "at"], "additionalProperties": false})json"},
-    {"trial_or_null",
-     R"json({"anyOf": [{"type": "null"}, "@trial"]})json"},
+    {"trial_or_null", R"json({"anyOf": [{"type": "null"}, "@trial"]})json"},
     {"run_row",
      R"json({"type": "object", "properties": {"run": {"type": "integer"}, "name": {"type": "string"}, "problem": {"type": "string"},
 "policy": {"type": "string"}, "seed": {"type": "integer"}, "budget": {"type": "string"}, "state": {"type": "string",
@@ -53,8 +51,7 @@ constexpr Named schemas[] = {
 "suggest": {"type": "string", "default": "epsilon_greedy_tree", "description": "with policy submit: the policy over moves that suggests what to write next; \"none\" for no suggestions; see list_methods"},
 "strategies": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 100}, "maxItems": 100, "default": [], "description": "with policy submit: names of strategies that suggestions choose from; none: you choose"},
 "name": {"type": "string", "maxLength": 200, "description": "of the run, for people"}}})json"},
-    {"run_result",
-     R"json("@run_row")json"},
+    {"run_result", R"json("@run_row")json"},
     {"step",
      R"json({"type": "object", "additionalProperties": false, "properties": {"run": {"type": "integer", "minimum": 1, "description": "the run's number, as start_run and status give it"},
 "trials": {"type": "integer", "minimum": 1, "maximum": 1000000, "description": "let the policy try so many candidates"},

@@ -145,8 +145,9 @@ TEST_CASE("HttpChatModel: Anthropic's messages") {
 TEST_CASE("HttpChatModel: a connection is used again, and replaced when the server has closed it") {
   std::atomic<bool> close_next{false};
   LoopbackServer server([&](const Asked& asked, Peer& peer) {
+    const bool closing = close_next;  // before the test hears of the answer and goes on
     asked.index % 2 ? stream(peer, "streamed") : peer.answer(200, whole("x"));
-    if (close_next) peer.close();
+    if (closing) peer.close();
   });
   HttpChatModel model(endpoint_of(server.url(), true), quick());
   for (int i = 0; i < 4; ++i) CHECK(ask(model));

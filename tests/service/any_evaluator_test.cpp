@@ -31,7 +31,8 @@ TEST_CASE("AnyEvaluator: does what the one inside does, in phases and in one") {
   CHECK(any.evaluate(candidate("broken"), {}).verdict == Verdict::build_failed);
   CHECK(any.evaluate(candidate("bug"), {}).verdict == Verdict::wrong_result);
   AnyEvaluator moved = std::move(any);
-  CHECK(moved.evaluate(candidate("fast"), {}).measurement.seconds < moved.evaluate(candidate("slow"), {}).measurement.seconds);
+  CHECK(moved.evaluate(candidate("fast"), {}).measurement.seconds <
+        moved.evaluate(candidate("slow"), {}).measurement.seconds);
 }
 
 TEST_CASE("AnyEvaluator: renews what can be renewed") {

@@ -37,7 +37,8 @@ TEST_CASE("measure_finalists_again: the winner is one that was measured again") 
   search.run();
   REQUIRE(search.best()->candidate->config.indices[0] == 1);
   std::vector<std::uint64_t> told;
-  measure_finalists_again(search, search.evaluator(), {}, [&told](TrialId id) { told.push_back(number(id)); });
+  measure_finalists_again(search, search.evaluator(), {},
+                          [&told](TrialId id) { told.push_back(number(id)); });
   CHECK(search.best()->candidate->config.indices[0] == 3);
   CHECK(search.best()->outcome.objective == 1.6);
   CHECK(told.size() == 2);

@@ -25,7 +25,9 @@ struct Pipe {
     if (ends[1] >= 0) close(ends[1]);
     ends[1] = -1;
   }
-  void put(const std::string& text) const { REQUIRE(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size())); }
+  void put(const std::string& text) const {
+    REQUIRE(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ struct Tools {
     twice.title = "Double";
     twice.description = "Doubles a number.";
     twice.input_schema = numbers;
-    twice.output_schema = R"({"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]})";
+    twice.output_schema =
+        R"({"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]})";
     twice.read_only = true;
     twice.run = [](const json& arguments, const ToolCall&) {
       const int b = 2 * arguments["a"].get<int>();
@@ -124,8 +125,10 @@ TEST_CASE("McpServer: requests of the stateless revision must say what they need
     CHECK(message["id"] == "x");
     return message["error"];
   };
-  const std::string v = "io.modelcontextprotocol/protocolVersion", c = "io.modelcontextprotocol/clientCapabilities";
-  CHECK(refused({{v, "2026-07-28"}}, -32602)["message"].get<std::string>().find("clientCapabilities") != std::string::npos);
+  const std::string v = "io.modelcontextprotocol/protocolVersion",
+                    c = "io.modelcontextprotocol/clientCapabilities";
+  CHECK(refused({{v, "2026-07-28"}}, -32602)["message"].get<std::string>().find("clientCapabilities") !=
+        std::string::npos);
   refused({{v, 5}, {c, json::object()}}, -32602);
   refused({{v, "2026-07-28"}, {c, 1}}, -32602);
   refused("text", -32602);
@@ -225,7 +228,8 @@ TEST_CASE("McpServer: malformed messages get the error that JSON-RPC has for the
   // Notifications and answers are never answered, whatever is in them; nor are empty lines.
   const std::size_t before = client.all().size();
   for (const char* line :
-       {R"({"jsonrpc":"2.0","method":"notifications/initialized"})", R"({"jsonrpc":"2.0","method":"tools/call"})",
+       {R"({"jsonrpc":"2.0","method":"notifications/initialized"})",
+        R"({"jsonrpc":"2.0","method":"tools/call"})",
         R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}})",
         R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}})",
         R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":[]})",
@@ -237,7 +241,9 @@ TEST_CASE("McpServer: malformed messages get the error that JSON-RPC has for the
 
 TEST_CASE("McpServer: calls that cannot be made") {
   Client client(Tools().all());
-  const auto code = [&client](const json& params) { return code_of(client.answer(client.modern("tools/call", params))); };
+  const auto code = [&client](const json& params) {
+    return code_of(client.answer(client.modern("tools/call", params)));
+  };
   CHECK(code(json::object()) == -32602);
   CHECK(code({{"name", 5}}) == -32602);
   CHECK(code({{"name", "double"}, {"arguments", "a"}}) == -32602);
@@ -245,7 +251,8 @@ TEST_CASE("McpServer: calls that cannot be made") {
   CHECK(unknown["code"] == -32602);
   CHECK(unknown["message"].get<std::string>().find("did you mean double?") != std::string::npos);
   CHECK(code_of(client.answer(client.modern("tools/list", {{"cursor", "x"}}))) == -32602);
-  CHECK(code_of(client.answer(client.modern("tools/call", {{"name", "double"}}, {{"progressToken", 1.5}}))) == -32602);
+  CHECK(code_of(client.answer(client.modern("tools/call", {{"name", "double"}}, {{"progressToken", 1.5}}))) ==
+        -32602);
 
   // What a model can put right itself comes back as a result that it can read.
   const auto text = [&client](const json& arguments) {
@@ -361,7 +368,8 @@ TEST_CASE("McpServer: progress goes to whoever gave a token, rises, and ends bef
   McpOptions slow;
   slow.progress_seconds = 1000;
   Client rare(Tools().all(), slow);
-  rare.answer(rare.modern("tools/call", {{"name", "wait"}, {"arguments", {{"steps", 50}}}}, {{"progressToken", 7}}));
+  rare.answer(
+      rare.modern("tools/call", {{"name", "wait"}, {"arguments", {{"steps", 50}}}}, {{"progressToken", 7}}));
   REQUIRE(rare.all().size() == 3);
   CHECK(rare.all()[0]["params"]["progress"] == 1);
   CHECK(rare.all()[1]["params"]["progress"] == 50);
@@ -374,10 +382,14 @@ TEST_CASE("McpServer: a cancelled call stops and is not answered") {
   const int a = client.legacy("tools/call", {{"name", "wait"}});
   const int b = client.modern("tools/call", {{"name", "wait"}}, {{"progressToken", 1}});
   REQUIRE(soon([&] { return *tools.running == 2; }));
-  client.send({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", b}, {"reason", "no"}}}});
+  client.send({{"jsonrpc", "2.0"},
+               {"method", "notifications/cancelled"},
+               {"params", {{"requestId", b}, {"reason", "no"}}}});
   REQUIRE(soon([&] { return *tools.running == 1; }));
   CHECK(*tools.stopped == 1);
-  client.send({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", std::to_string(a)}}}});
+  client.send({{"jsonrpc", "2.0"},
+               {"method", "notifications/cancelled"},
+               {"params", {{"requestId", std::to_string(a)}}}});
   CHECK(client.answer(client.legacy("ping"))["result"] == json::object());
   CHECK(*tools.running == 1);  // a text is another id than a number
   client.send({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", a}}}});
@@ -393,11 +405,12 @@ TEST_CASE("McpServer: lists of messages in the one revision that has them") {
   Client client(tools.all());
   client.initialize("2025-03-26");
   const std::size_t before = client.all().size();
-  client.send(json::array({{{"jsonrpc", "2.0"}, {"id", "a"}, {"method", "ping"}},
-                           {{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
-                           {{"jsonrpc", "2.0"}, {"id", "b"}, {"method", "tools/call"}, {"params", {{"name", "wait"}}}},
-                           {{"jsonrpc", "2.0"}, {"id", "c"}, {"method", "nothing"}},
-                           17}));
+  client.send(json::array(
+      {{{"jsonrpc", "2.0"}, {"id", "a"}, {"method", "ping"}},
+       {{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
+       {{"jsonrpc", "2.0"}, {"id", "b"}, {"method", "tools/call"}, {"params", {{"name", "wait"}}}},
+       {{"jsonrpc", "2.0"}, {"id", "c"}, {"method", "nothing"}},
+       17}));
   CHECK(client.all().size() == before);  // one answer, once all are there
   *tools.gate = true;
   REQUIRE(soon([&] { return client.all().size() == before + 1; }));
@@ -414,8 +427,9 @@ TEST_CASE("McpServer: lists of messages in the one revision that has them") {
   client.send(json::array({{{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}}}));
   CHECK(client.all().size() == before + 1);
   *tools.gate = false;
-  client.send(json::array({{{"jsonrpc", "2.0"}, {"id", "d"}, {"method", "tools/call"}, {"params", {{"name", "wait"}}}},
-                           {{"jsonrpc", "2.0"}, {"id", "e"}, {"method", "ping"}}}));
+  client.send(json::array(
+      {{{"jsonrpc", "2.0"}, {"id", "d"}, {"method", "tools/call"}, {"params", {{"name", "wait"}}}},
+       {{"jsonrpc", "2.0"}, {"id", "e"}, {"method", "ping"}}}));
   client.send({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", "d"}}}});
   REQUIRE(soon([&] { return client.all().size() == before + 2; }));
   REQUIRE(client.last().size() == 1);
@@ -478,8 +492,9 @@ TEST_CASE("McpServer: whatever comes in, every line out is a message, and the se
       R"([{"jsonrpc":"2.0","id":"s","method":"tools/list","params":{}},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}])",
       R"({"jsonrpc":"2.0","id":3,"method":"server/discover"})",
       R"({"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"fail","arguments":{"how":"config"}}})"};
-  const std::vector<std::string> pieces{"null", "[]", "{}", "-1", "1e999", "\"\"", "\"jsonrpc\"", "\\u0000", "\xff",
-                                        "\"id\":", "\"params\":", "2026-07-28", "{\"a\":", "]", "}"};
+  const std::vector<std::string> pieces{
+      "null",    "[]",          "{}",         "-1",      "1e999", "\"\"", "\"jsonrpc\"", "\\u0000", "\xff",
+      "\"id\":", "\"params\":", "2026-07-28", "{\"a\":", "]",     "}"};
   Rng rng(7);
   const auto below = [&rng](std::size_t n) { return static_cast<std::size_t>(rng.below(n)); };
   for (int round = 0; round < 20'000; ++round) {
@@ -487,12 +502,17 @@ TEST_CASE("McpServer: whatever comes in, every line out is a message, and the se
     for (std::size_t edits = 1 + below(4); edits > 0; --edits) {
       const std::size_t at = below(line.size() + 1);
       switch (below(4)) {
-        case 0: line.insert(at, pieces[below(pieces.size())]); break;
-        case 1: line.erase(at, below(12)); break;
+        case 0:
+          line.insert(at, pieces[below(pieces.size())]);
+          break;
+        case 1:
+          line.erase(at, below(12));
+          break;
         case 2:
           if (at < line.size()) line[at] = static_cast<char>(below(256));
           break;
-        default: line.insert(at, line.substr(below(line.size() + 1), below(40)));
+        default:
+          line.insert(at, line.substr(below(line.size() + 1), below(40)));
       }
       if (line.empty()) line = "x";
     }
@@ -506,7 +526,8 @@ TEST_CASE("McpServer: whatever comes in, every line out is a message, and the se
     return message.contains("id") && message.contains("result") != message.contains("error");
   };
   for (const json& message : client.all()) {
-    const bool fine = message.is_array() ? std::all_of(message.begin(), message.end(), well_made) : well_made(message);
+    const bool fine =
+        message.is_array() ? std::all_of(message.begin(), message.end(), well_made) : well_made(message);
     CHECK_MESSAGE(fine, message.dump());
   }
   CHECK(client.call("double", {{"a", 4}})["result"]["structuredContent"]["b"] == 8);

@@ -18,8 +18,10 @@ TEST_CASE("read_method_files: every object with a name, by folder and name") {
     fs::create_directories((folder / name).parent_path());
     std::ofstream(folder / name) << text;
   };
-  put("transformations/matmul.json", R"({"schema": 1, "transformations": [{"name": "tile", "description": "in blocks"}, {"name": "pack"}]})");
-  put("strategies/one.json", R"({"name": "vectorize", "description": "wider loads", "passes": [{"name": "inner pass"}]})");
+  put("transformations/matmul.json",
+      R"({"schema": 1, "transformations": [{"name": "tile", "description": "in blocks"}, {"name": "pack"}]})");
+  put("strategies/one.json",
+      R"({"name": "vectorize", "description": "wider loads", "passes": [{"name": "inner pass"}]})");
   put("strategies/gpu/two.json", R"([{"name": "fuse", "description": 5}, {"noname": 1}, 7])");
   put("strategies/bad.json", "{");
   put("strategies/notes.md", "# no");

@@ -32,9 +32,10 @@ TEST_CASE("RootFolder: finds what is below it, and nothing else") {
   CHECK(root.find((real / "inner").string()) == real / "inner");
   std::string first;
   for (const std::string& wrong :
-       {std::string("absent"), std::string("../secret"), std::string("link"), std::string("up"), std::string("up/secret"),
-        std::string("up/root2/file"), std::string("/etc/passwd"), std::string("../root2/file"), std::string("inner/../.."),
-        std::string("a\0b", 3), std::string(100'000, 'a')}) {
+       {std::string("absent"), std::string("../secret"), std::string("link"), std::string("up"),
+        std::string("up/secret"), std::string("up/root2/file"), std::string("/etc/passwd"),
+        std::string("../root2/file"), std::string("inner/../.."), std::string("a\0b", 3),
+        std::string(100'000, 'a')}) {
     CAPTURE(wrong.substr(0, 40));
     CHECK_THROWS_AS((void)root.find(wrong), ConfigError);
   }

@@ -199,7 +199,8 @@ TEST_CASE("RunSession: kernels from outside are judged, and nothing is lost betw
     REQUIRE(session.submit(wrong, call));
     CHECK(bench.trial(2).outcome.evaluation.verdict == Verdict::wrong_result);
     CHECK(bench.trial(2).outcome.evaluation.reason == "y[3] is 7 instead of 6");
-    CHECK(bench.trial(2).outcome.parents == std::vector<TrialId>{TrialId{1}});  // the best is the parent unless named
+    CHECK(bench.trial(2).outcome.parents ==
+          std::vector<TrialId>{TrialId{1}});  // the best is the parent unless named
     CHECK(bench.trial(2).point.find("\"prefetch\"") != std::string::npos);
     CHECK(bench.trial(2).point.find("\"submitted\"") != std::string::npos);
     REQUIRE(session.submit(with_code("broken"), call));
@@ -217,7 +218,8 @@ TEST_CASE("RunSession: kernels from outside are judged, and nothing is lost betw
   macros.macros = "#define X 1\n";
   REQUIRE(again.submit(macros, call));
   CHECK(bench.place.store->kernel(bench.trial(5).candidate->kernel)->macros == "#define X 1\n");
-  CHECK(bench.place.store->kernel(bench.trial(5).candidate->kernel)->device == bench.problem.kernel.regions.device);
+  CHECK(bench.place.store->kernel(bench.trial(5).candidate->kernel)->device ==
+        bench.problem.kernel.regions.device);
 
   Submission same;
   CHECK_THROWS_AS((void)again.submit(same, call), ConfigError);

@@ -83,17 +83,18 @@ TEST_CASE("run_tools: every tool is described, and its schemas leave nothing ope
     CHECK(tool.input_schema.find("\"@") == std::string::npos);
     CHECK(tool.output_schema.find("\"@") == std::string::npos);
     for (const auto& [name, property] : input["properties"].items())
-      CHECK_MESSAGE(property.contains("description"), (tool.name + "." + name));
+      CHECK_MESSAGE(property.contains("description"), name);
   }
-  CHECK(names == std::set<std::string>{"start_run", "step", "status", "best", "submit_kernel", "explain_verdict",
-                                       "list_methods", "report", "cancel"});
+  CHECK(names == std::set<std::string>{"start_run", "step", "status", "best", "submit_kernel",
+                                       "explain_verdict", "list_methods", "report", "cancel"});
   CHECK(run_tools_instructions().find("submit_kernel") != std::string::npos);
 }
 
 TEST_CASE("run_tools: a policy's run from start to report") {
   Desk desk;
   CHECK(desk.ok("status")["runs"].empty());
-  json run = desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "8"}, {"name", "first"}});
+  json run =
+      desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "8"}, {"name", "first"}});
   CHECK(run["run"] == 1);
   CHECK(run["state"] == "paused");
   CHECK(run["best"] == nullptr);
@@ -117,7 +118,7 @@ TEST_CASE("run_tools: a policy's run from start to report") {
   CHECK(best["best"]["speedup"]["pairs"] == 6);
   has(best["source"].get<std::string>(), "void twice(");
   CHECK(!desk.ok("best", {{"run", 1}, {"code", "none"}}).contains("source"));
-  has(desk.ok("report", {{"run", 1}})["text"].get<std::string>(), "run 1     first, ended");
+  has(desk.ok("report", {{"run", 1}})["text"].get<std::string>(), "run 1     first (twice), ended");
   const json data = desk.ok("report", {{"run", 1}, {"format", "json"}, {"limit", 4}});
   REQUIRE(data["trials"].size() == 4);
   CHECK(data["trials"][0]["trial"] == best["best"]["trial"]);
@@ -128,7 +129,8 @@ TEST_CASE("run_tools: a policy's run from start to report") {
   CHECK(desk.ok("cancel", {{"run", 1}})["was_working"] == false);
   // Settings from outside, in place of code.
   desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "8"}});
-  const json guess = desk.ok("submit_kernel", {{"run", 2}, {"settings", {{"UNROLL", 4}, {"BLOCK", 16}, {"FAST", true}}}});
+  const json guess =
+      desk.ok("submit_kernel", {{"run", 2}, {"settings", {{"UNROLL", 4}, {"BLOCK", 16}, {"FAST", true}}}});
   CHECK(guess["trial"]["settings"]["UNROLL"] == 4);
   CHECK(guess["is_best"] == true);
   has(desk.refused("submit_kernel", {{"run", 2}, {"device", "x"}}), "settings alone");
@@ -137,7 +139,9 @@ TEST_CASE("run_tools: a policy's run from start to report") {
 TEST_CASE("run_tools: an agent writes kernels") {
   Desk desk;
   json inlined = json::parse(problem_text);
-  json run = desk.ok("start_run", {{"problem_json", inlined}, {"policy", "submit"}, {"suggest", "best_of_k"},
+  json run = desk.ok("start_run", {{"problem_json", inlined},
+                                   {"policy", "submit"},
+                                   {"suggest", "best_of_k"},
                                    {"strategies", {"tile", "fuse"}}});
   CHECK(run["trials"] == 1);
   CHECK(run["best"]["trial"] == 0);
@@ -146,11 +150,12 @@ TEST_CASE("run_tools: an agent writes kernels") {
   const json regions = desk.ok("best", {{"run", 1}, {"code", "regions"}})["regions"];
   has(regions["device"].get<std::string>(), "void twice(");
 
-  json reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("fast")}, {"strategies", {"halve"}}});
+  json reply =
+      desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("fast")}, {"strategies", {"halve"}}});
   CHECK(reply["is_best"] == true);
   CHECK(reply["trial"]["trial"] == 1);
   CHECK(reply["trial"]["move"]["kind"] == "submitted");
-  CHECK(reply["trial"]["speedup"]["ratio"].get<double>() > 2);
+  CHECK(reply["trial"]["speedup"]["ratio"].get<double>() > 1.5);
   has(desk.text, "the best so far");
   reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("broken")}, {"parent", 0}});
   CHECK(reply["trial"]["verdict"] == "build_failed");
@@ -182,15 +187,17 @@ TEST_CASE("run_tools: what is wrong is said, with what to do") {
   has(desk.refused("start_run"), "give problem, a path below the root");
   has(desk.refused("start_run", {{"problem", "nowhere"}}), "below the root");
   has(desk.refused("start_run", {{"problem", "twice"}, {"polcy", "random"}}), "did you mean policy?");
-  has(desk.refused("start_run", {{"problem_json", "{\"schema\": 1, \"nam\": 3}"}}), "did you mean name");
+  has(desk.refused("start_run", {{"problem_json", "{\"schema\": 1, \"nam\": 3}"}}), "did you mean \"name\"");
   has(desk.refused("step", {{"run", 5}}), "no such run: 5; call status");
   has(desk.refused("step"), "arguments.run is missing");
   has(desk.refused("step", {{"run", 0}}), "at least 1");
   desk.ok("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "none"}});
   has(desk.refused("explain_verdict", {{"run", 1}, {"trial", 9}}), "run 1 has 1 trials, counted from 0");
   has(desk.refused("submit_kernel", {{"run", 1}}), "nothing to judge");
-  has(desk.refused("submit_kernel", {{"run", 1}, {"settings", {{"UNROLL", nullptr}}}}), "arguments.settings.UNROLL is null");
-  has(desk.refused("submit_kernel", {{"run", 1}, {"settings", {{"UNROLL", {{"a", 1}}}}}}), "arguments.settings.UNROLL is an object");
+  has(desk.refused("submit_kernel", {{"run", 1}, {"settings", {{"UNROLL", nullptr}}}}),
+      "arguments.settings.UNROLL is null");
+  has(desk.refused("submit_kernel", {{"run", 1}, {"settings", {{"UNROLL", {{"a", 1}}}}}}),
+      "arguments.settings.UNROLL is an object");
   has(desk.refused("step", {{"run", 1}, {"decline", "x"}}), "no move is suggested");
   has(desk.refused("report", {{"run", 1}, {"format", "pdf"}}), "give one of: text, json, html");
   has(desk.refused("list_methods", {{"name", "absent"}}), "no such method");
@@ -199,8 +206,8 @@ TEST_CASE("run_tools: what is wrong is said, with what to do") {
 TEST_CASE("run_tools: work is seen, and stopped, while it goes on") {
   Desk desk;
   desk.ok("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "none"}});
-  const int waiting = desk.client->modern("tools/call", {{"name", "submit_kernel"},
-                                                         {"arguments", {{"run", 1}, {"device", code_with("wait")}}}});
+  const int waiting = desk.client->modern(
+      "tools/call", {{"name", "submit_kernel"}, {"arguments", {{"run", 1}, {"device", code_with("wait")}}}});
   REQUIRE(soon([&] { return desk.place.gate->waiting == 1; }));
   const json row = desk.ok("status", {{"run", 1}})["runs"][0];
   CHECK(row["state"] == "working");
@@ -212,10 +219,11 @@ TEST_CASE("run_tools: work is seen, and stopped, while it goes on") {
   CHECK(stopped["structuredContent"]["trial"] == nullptr);
   CHECK(schema_fault(desk.outputs["submit_kernel"], stopped["structuredContent"]) == "");
   // The client's own cancellation: no answer, and the run is free again.
-  const int again = desk.client->modern("tools/call", {{"name", "submit_kernel"},
-                                                       {"arguments", {{"run", 1}, {"device", code_with("wait")}}}});
+  const int again = desk.client->modern(
+      "tools/call", {{"name", "submit_kernel"}, {"arguments", {{"run", 1}, {"device", code_with("wait")}}}});
   REQUIRE(soon([&] { return desk.place.gate->waiting == 1; }));
-  desk.client->send({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", again}}}});
+  desk.client->send(
+      {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", again}}}});
   CHECK(desk.client->server().wait_idle(10));
   CHECK(desk.ok("status", {{"run", 1}})["runs"][0]["state"] == "paused");
   desk.place.gate->let_go();
@@ -225,13 +233,17 @@ TEST_CASE("run_tools: work is seen, and stopped, while it goes on") {
 TEST_CASE("run_tools: list_methods reads what data files there are") {
   const TemporaryFolder data;
   std::filesystem::create_directories(data / "strategies");
-  std::ofstream(data / "strategies/tile.json") << R"({"name": "tile", "description": "work in blocks", "when": "reuse > 2"})";
+  std::ofstream(data / "strategies/tile.json")
+      << R"({"name": "tile", "description": "work in blocks", "when": "reuse > 2"})";
   Desk desk(data.path().string());
   json all = desk.ok("list_methods");
   CHECK(all["policies"].size() > 5);
   CHECK(all["suggesting_policies"].size() == 5);
   REQUIRE(all["methods"].size() == 1);
-  CHECK(all["methods"][0] == json{{"folder", "strategies"}, {"name", "tile"}, {"description", "work in blocks"}, {"file", "strategies/tile.json"}});
+  CHECK(all["methods"][0] == json{{"folder", "strategies"},
+                                  {"name", "tile"},
+                                  {"description", "work in blocks"},
+                                  {"file", "strategies/tile.json"}});
   all = desk.ok("list_methods", {{"name", "tile"}});
   CHECK(all["methods"][0]["definition"]["when"] == "reuse > 2");
   has(desk.refused("list_methods", {{"folder", "../.."}}), "no such method");

@@ -10,7 +10,8 @@ using kernelsearch::schema_fault;
 using nlohmann::json;
 
 TEST_CASE("schema_fault: what fits has none") {
-  const json schema = json::parse(R"({"type": "object", "additionalProperties": false, "required": ["run"], "properties": {
+  const json schema =
+      json::parse(R"({"type": "object", "additionalProperties": false, "required": ["run"], "properties": {
     "run": {"type": "integer", "minimum": 1, "maximum": 9}, "seconds": {"type": "number", "exclusiveMinimum": 0},
     "code": {"type": "string", "minLength": 2, "maxLength": 5}, "format": {"type": "string", "enum": ["text", "html"]},
     "names": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
@@ -18,7 +19,9 @@ TEST_CASE("schema_fault: what fits has none") {
     "only": {"const": 5}, "either": {"anyOf": [{"type": "null"}, {"type": "string"}]}, "any": {}}})");
   const auto fault = [&schema](const char* text) { return schema_fault(schema, json::parse(text)); };
   CHECK(fault(R"({"run": 1})") == "");
-  CHECK(fault(R"({"run": 9, "seconds": 0.1, "code": "ab", "format": "html", "names": ["a"], "settings": {"A": 1, "B": true},
+  CHECK(
+      fault(
+          R"({"run": 9, "seconds": 0.1, "code": "ab", "format": "html", "names": ["a"], "settings": {"A": 1, "B": true},
                   "only": 5, "either": null, "any": [1]})") == "");
   CHECK(fault(R"({"run": 3.0, "either": "x"})") == "");
   CHECK(fault(R"([])") == "arguments is a list; give an object");
@@ -36,7 +39,8 @@ TEST_CASE("schema_fault: what fits has none") {
   CHECK(fault(R"({"run": 1, "names": []})") == "arguments.names has 0 items; give at least 1");
   CHECK(fault(R"({"run": 1, "names": ["a", "b", "c"]})") == "arguments.names has 3 items; give at most 2");
   CHECK(fault(R"({"run": 1, "names": ["a", 2]})") == "arguments.names[1] is 2; give a string");
-  CHECK(fault(R"({"run": 1, "settings": {"A": "x"}})") == "arguments.settings.A is \"x\"; give a number, boolean");
+  CHECK(fault(R"({"run": 1, "settings": {"A": "x"}})") ==
+        "arguments.settings.A is \"x\"; give a number, boolean");
   CHECK(fault(R"({"run": 1, "only": 4})") == "arguments.only is 4; give 5");
   CHECK(fault(R"({"run": 1, "either": 4})") == "arguments.either is 4; give a string");
   CHECK(fault(R"({"run": 1, "formt": "text"})") == "arguments has no \"formt\"; did you mean format?");
@@ -44,10 +48,12 @@ TEST_CASE("schema_fault: what fits has none") {
 }
 
 TEST_CASE("schema_fault: long values are cut in messages, and what is missing is described") {
-  const json schema = json::parse(R"({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer", "description": "how many"}}})");
+  const json schema = json::parse(
+      R"({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer", "description": "how many"}}})");
   CHECK(schema_fault(schema, json::object(), "x") == "x.a is missing; give a: how many");
   const std::string fault = schema_fault(schema, {{"a", std::string(500, 'q')}});
   CHECK(fault.size() < 120);
-  CHECK(schema_fault(schema, {{"a", "\xff"}}).find("integer") != std::string::npos);  // no exception for bad bytes
+  CHECK(schema_fault(schema, {{"a", "\xff"}}).find("integer") !=
+        std::string::npos);  // no exception for bad bytes
   CHECK(schema_fault(json(true), 5) == "");
 }

@@ -96,14 +96,26 @@ TEST_CASE("SessionBook: requests that cannot be met say why, and begin nothing")
   refused([](RunRequest& r) { r.plan.policy = "randon"; }, "did you mean random?");
   refused([](RunRequest& r) { r.plan.policy = "submt"; }, "did you mean submit?");
   refused([](RunRequest& r) { r.plan.budget = "much"; }, "budget");
-  refused([](RunRequest& r) { r.plan.policy = "submit"; r.plan.suggest = "bean"; }, "did you mean beam?");
-  refused([](RunRequest& r) { r.problem = ""; r.problem_text = "{\"schema\": 1}"; }, "name");
-  refused([](RunRequest& r) {
-    r.problem = "";
-    json text = json::parse(problem_text);
-    text["kernel"] = {{"device", "../../runs.db"}};
-    r.problem_text = text.dump();
-  }, "runs.db");
+  refused(
+      [](RunRequest& r) {
+        r.plan.policy = "submit";
+        r.plan.suggest = "bean";
+      },
+      "did you mean beam?");
+  refused(
+      [](RunRequest& r) {
+        r.problem = "";
+        r.problem_text = "{\"schema\": 1}";
+      },
+      "name");
+  refused(
+      [](RunRequest& r) {
+        r.problem = "";
+        json text = json::parse(problem_text);
+        text["kernel"] = {{"device", "../../runs.db"}};
+        r.problem_text = text.dump();
+      },
+      "runs.db");
   CHECK(place.store->runs().empty());
   has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
 }
@@ -138,7 +150,8 @@ TEST_CASE("SessionBook: runs that it did not begin must fit the root, the device
   info.generator = "rewriter";
   const RunId other = place.store->begin_run(info);
   has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
-  CHECK_THROWS_AS(SessionBook(*place.store, SessionBookOptions{.root = place.folder / "absent"}), ConfigError);
+  CHECK_THROWS_AS(SessionBook(*place.store, SessionBookOptions{.root = place.folder / "absent"}),
+                  ConfigError);
 }
 
 TEST_CASE("SessionBook: of all runs one measures at a time, and a run works for one call at a time") {
@@ -153,9 +166,10 @@ TEST_CASE("SessionBook: of all runs one measures at a time, and a run works for 
   has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
   has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
   std::thread two([&] {
-    second = book.submit(b, code("fast"), ToolCall({}, [&](double, std::optional<double>, std::string_view text) {
-                           if (text.find("waiting for another run") == 0) waits = true;
-                         }));
+    second =
+        book.submit(b, code("fast"), ToolCall({}, [&](double, std::optional<double>, std::string_view text) {
+                      if (text.find("waiting for another run") == 0) waits = true;
+                    }));
   });
   CHECK(soon([&] { return waits.load(); }));
   CHECK(book.doing(b) == "submit_kernel");
@@ -198,7 +212,8 @@ TEST_CASE("SessionBook: more runs than are kept open") {
   SessionBookOptions options = place.options();
   options.live = 2;
   int opened = 0;
-  options.evaluator = [&opened, inner = options.evaluator](Problem problem, const MeasuringOptions& how, bool pairing) {
+  options.evaluator = [&opened, inner = options.evaluator](Problem problem, const MeasuringOptions& how,
+                                                           bool pairing) {
     ++opened;
     CHECK(how.cache == "warm");
     CHECK(pairing);

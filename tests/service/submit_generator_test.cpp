@@ -17,9 +17,11 @@ TEST_CASE("SubmitGenerator: the root is the problem's kernel, other moves what w
   CHECK(first.candidates[0].kernel == root);
   CHECK(first.candidates[0].config == root->space.default_config());
 
-  const Move move{MoveKind::rewrite, {TrialId{0}}, {"tile"}, 0}, other{MoveKind::rewrite, {TrialId{0}}, {"tile"}, 1};
+  const Move move{MoveKind::rewrite, {TrialId{0}}, {"tile"}, 0},
+      other{MoveKind::rewrite, {TrialId{0}}, {"tile"}, 1};
   CHECK(generator.generate(move, none).failure == "nobody has answered this move");
-  const Candidate mine{std::make_shared<const Kernel>(Kernel{{"mine", "", ""}, root->space}), root->space.default_config()};
+  const Candidate mine{std::make_shared<const Kernel>(Kernel{{"mine", "", ""}, root->space}),
+                       root->space.default_config()};
   SubmitGenerator copy = generator;
   copy.answer(move, mine);
   CHECK(generator.generate(other, none).candidates.empty());

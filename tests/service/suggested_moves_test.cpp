@@ -19,7 +19,8 @@ struct Counting {
   std::vector<Move> ask(std::size_t n) {
     ++*asked;
     std::vector<Move> moves;
-    while (moves.size() < n && next < limit) moves.push_back({MoveKind::rewrite, {TrialId{0}}, {}, static_cast<std::uint32_t>(next++)});
+    while (moves.size() < n && next < limit)
+      moves.push_back({MoveKind::rewrite, {TrialId{0}}, {}, static_cast<std::uint32_t>(next++)});
     return moves;
   }
   void tell(std::span<const Observation<Move>> batch) { *told += static_cast<int>(batch.size()); }

@@ -37,8 +37,8 @@ inline const char* const problem_text = R"json({
   "reference": {"function": "twice_reference",
                 "source": {"text": "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}})json";
 
-/// Judges by words: `fast` halves the time, `bug` is a wrong result, `broken` is refused by the compiler, `wait` takes
-/// until it is told to stop or `open` is called.
+/// Judges by words: `fast` halves the time, `bug` is a wrong result, `broken` is refused by the compiler,
+/// `wait` takes until it is told to stop or `open` is called.
 struct Words {
   struct Artifact {
     Candidate candidate;
@@ -87,7 +87,8 @@ struct Words {
     if (has("bug")) return Evaluation::failed(Verdict::wrong_result, "y[3] is 7 instead of 6", 0.5);
     double seconds = has("fast") ? 0.5 : 1.0;
     const Space& space = c.kernel->space;
-    seconds *= 1.0 + std::abs(to_number(space.value(c.config, 0)) - 4) / 10 + to_number(space.value(c.config, 1)) / 1000;
+    seconds *= 1.0 + std::abs(to_number(space.value(c.config, 0)) - 4) / 10 +
+               to_number(space.value(c.config, 1)) / 1000;
     Evaluation evaluation = Evaluation::succeeded(seconds);
     evaluation.measurement.speedup = Speedup{2.0 / seconds, {1.9 / seconds, 2.1 / seconds}, 6};
     ShapeMeasurement shape;
@@ -155,7 +156,8 @@ bool soon(Condition condition) {
 class Client {
  public:
   explicit Client(std::vector<Tool> tools, McpOptions options = quick())
-      : server_(std::move(tools), [this](const std::string& message) { keep(message); }, std::move(options)) {}
+      : server_(
+            std::move(tools), [this](const std::string& message) { keep(message); }, std::move(options)) {}
 
   static McpOptions quick() {
     McpOptions options;

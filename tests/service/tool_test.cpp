@@ -9,10 +9,11 @@ using namespace kernelsearch;
 TEST_CASE("ToolCall: passes progress on, and says when it is not wanted any more") {
   std::stop_source source;
   std::string told;
-  const ToolCall call(source.get_token(), [&told](double done, std::optional<double> total, std::string_view text) {
-    told += std::to_string(static_cast<int>(done)) + "/" + (total ? std::to_string(static_cast<int>(*total)) : "?") + " " +
-            std::string(text) + ";";
-  });
+  const ToolCall call(
+      source.get_token(), [&told](double done, std::optional<double> total, std::string_view text) {
+        told += std::to_string(static_cast<int>(done)) + "/" +
+                (total ? std::to_string(static_cast<int>(*total)) : "?") + " " + std::string(text) + ";";
+      });
   call.progress(1);
   call.progress(2, 4, "half");
   CHECK(told == "1/? ;2/4 half;");

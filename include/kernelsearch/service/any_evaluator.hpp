@@ -65,11 +65,13 @@ class AnyEvaluator {
     Staged<Artifact> build(const Candidate& candidate, const EvaluationContext& context) override {
       auto staged = evaluator.build(candidate, context);
       if (!staged.artifact) return {std::move(staged.evaluation), std::nullopt};
-      return {std::move(staged.evaluation), std::make_shared<typename E::Artifact>(*std::move(staged.artifact))};
+      return {std::move(staged.evaluation),
+              std::make_shared<typename E::Artifact>(*std::move(staged.artifact))};
     }
     Evaluation run(Staged<Artifact>&& staged, const EvaluationContext& context) override {
       auto& artifact = *static_cast<typename E::Artifact*>(staged.artifact->get());
-      return evaluator.run(Staged<typename E::Artifact>{std::move(staged.evaluation), std::move(artifact)}, context);
+      return evaluator.run(Staged<typename E::Artifact>{std::move(staged.evaluation), std::move(artifact)},
+                           context);
     }
     [[nodiscard]] std::size_t lanes() const override { return static_cast<std::size_t>(evaluator.lanes()); }
     [[nodiscard]] const Problem& problem() const override { return evaluator.problem(); }

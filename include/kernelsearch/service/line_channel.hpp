@@ -16,8 +16,8 @@ struct Line {
   bool cut = false;  ///< it was longer than allowed: `text` is empty and the rest was dropped
 };
 
-/// Lines over two descriptors, as protocols over standard input and output send them. One thread may read while
-/// any number write. The descriptors stay the caller's.
+/// Lines over two descriptors, as protocols over standard input and output send them. One thread may read
+/// while any number write. The descriptors stay the caller's.
 class LineChannel {
  public:
   /// Lines of at most `longest` bytes are read.
@@ -27,8 +27,8 @@ class LineChannel {
   /// Waits for the next line; nothing at the end. A last line without a newline counts.
   [[nodiscard]] std::optional<Line> read();
 
-  /// Writes the text and a newline, whole and apart from what other threads write; false once the other side has
-  /// gone.
+  /// Writes the text and a newline, whole and apart from what other threads write; false once the other side
+  /// has gone.
   bool write(std::string_view text);
 
  private:

@@ -21,12 +21,12 @@ struct McpOptions {
   std::string name = "kernelsearch";
   std::string title = {};
   std::string version = KERNELSEARCH_VERSION;
-  std::string instructions = {};       ///< for the model that is going to use the tools
-  std::uint64_t ttl_ms = 3'600'000;    ///< how long a client may keep the list of tools
-  std::size_t calls = 32;              ///< at once; more are refused with a failed reply
-  std::size_t depth = 64;              ///< of nesting in one message
-  double progress_seconds = 0.1;       ///< progress of one call is told at most so often
-  double last_calls_seconds = 0.5;     ///< what runs when the input ends has so long, then it is cancelled
+  std::string instructions = {};     ///< for the model that is going to use the tools
+  std::uint64_t ttl_ms = 3'600'000;  ///< how long a client may keep the list of tools
+  std::size_t calls = 32;            ///< at once; more are refused with a failed reply
+  std::size_t depth = 64;            ///< of nesting in one message
+  double progress_seconds = 0.1;     ///< progress of one call is told at most so often
+  double last_calls_seconds = 0.5;   ///< what runs when the input ends has so long, then it is cancelled
   /// For people: what was refused and why. One line without a newline, from any thread.
   std::function<void(std::string_view line)> log = nullptr;
 };
@@ -39,14 +39,14 @@ struct McpOptions {
 ///   batches), 2025-06-18 or 2025-11-25.
 ///
 /// Calls of tools run on threads of their own, report progress to whoever gave a token, and are cancelled by
-/// `notifications/cancelled`; a cancelled call is not answered. Anything malformed gets a JSON-RPC error, arguments
-/// that do not fit a tool's schema a failed reply that says what to write.
+/// `notifications/cancelled`; a cancelled call is not answered. Anything malformed gets a JSON-RPC error,
+/// arguments that do not fit a tool's schema a failed reply that says what to write.
 class McpServer {
  public:
   using Send = std::function<void(const std::string& message)>;
 
-  /// `send` gets one message a call, never two at once. ConfigError where tools have equal names or schemas that
-  /// are no JSON objects.
+  /// `send` gets one message a call, never two at once. ConfigError where tools have equal names or schemas
+  /// that are no JSON objects.
   McpServer(std::vector<Tool> tools, Send send, McpOptions options = {});
   /// Cancels what runs and waits for it.
   ~McpServer();

@@ -28,8 +28,8 @@ struct MeasuringOptions {
 [[nodiscard]] HostOptions host_options(const MeasuringOptions& options);
 [[nodiscard]] GpuOptions gpu_options(const MeasuringOptions& options);
 
-/// Keeps the calling thread and all that it starts from now on off the core that is measured on, where there is
-/// another.
+/// Keeps the calling thread and all that it starts from now on off the core that is measured on, where there
+/// is another.
 void leave_core_to_measuring(int core);
 
 /// The evaluator for the problem's backend, on this machine. ConfigError or DeviceError as its constructor.

@@ -16,8 +16,8 @@ struct MethodEntry {
   std::string file;  ///< below the data folder
 };
 
-/// Where the data files are: `$KERNELSEARCH_DATA`, else beside the sources, else where they were installed; empty where
-/// there are none.
+/// Where the data files are: `$KERNELSEARCH_DATA`, else beside the sources, else where they were installed;
+/// empty where there are none.
 [[nodiscard]] std::filesystem::path data_folder();
 
 /// What the JSON files below `data` describe, one folder after another, by name: an object with `name` and

@@ -13,8 +13,8 @@ class RootFolder {
   /// ConfigError where it is no folder.
   explicit RootFolder(const std::filesystem::path& folder);
 
-  /// The file or folder of that name below the root, absolute or relative to it, links followed. ConfigError where it
-  /// is not there or leads out.
+  /// The file or folder of that name below the root, absolute or relative to it, links followed. ConfigError
+  /// where it is not there or leads out.
   [[nodiscard]] std::filesystem::path find(std::string_view name) const;
 
   /// Whether an existing path lies below the root once links are followed.

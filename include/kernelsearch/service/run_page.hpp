@@ -8,9 +8,9 @@
 
 namespace kernelsearch {
 
-/// A run as one HTML page without scripts or anything from elsewhere: its summary, the best so far over the trials, the
-/// winner's code, and every trial with its verdict, time, speedup, parents and reason. All texts from kernels and
-/// compilers are escaped.
+/// A run as one HTML page without scripts or anything from elsewhere: its summary, the best so far over the
+/// trials, the winner's code, and every trial with its verdict, time, speedup, parents and reason. All texts
+/// from kernels and compilers are escaped.
 [[nodiscard]] std::string run_page(const RunStore& store, RunId run);
 
 }  // namespace kernelsearch

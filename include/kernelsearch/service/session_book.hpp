@@ -28,13 +28,14 @@ struct SessionBookOptions {
   std::filesystem::path root = ".";  ///< problems are read from below it, and from nowhere else
   MeasuringOptions measuring = {};
   std::size_t live = 4;  ///< runs whose evaluator is kept; the one unused longest is closed for another
-  /// What judges a problem's kernels; `pairing`: every right one against the reference. Empty: this machine does.
+  /// What judges a problem's kernels; `pairing`: every right one against the reference. Empty: this machine
+  /// does.
   std::function<AnyEvaluator(Problem, const MeasuringOptions&, bool pairing)> evaluator = nullptr;
 };
 
-/// The runs of a store as sessions, by number. Calls come from any thread; of one run one works at a time, and of all
-/// runs only one measures at a time, since two would time each other. A run that this process has not begun is opened
-/// from the store when it is asked for.
+/// The runs of a store as sessions, by number. Calls come from any thread; of one run one works at a time,
+/// and of all runs only one measures at a time, since two would time each other. A run that this process has
+/// not begun is opened from the store when it is asked for.
 class SessionBook {
  public:
   /// `store` outlives the book. ConfigError where the root is no folder.
@@ -44,8 +45,9 @@ class SessionBook {
   SessionBook(const SessionBook&) = delete;
   SessionBook& operator=(const SessionBook&) = delete;
 
-  /// Begins a run. Nothing is searched yet, except that of a `submit` run the problem's own kernel is measured.
-  /// ConfigError for a problem, policy or budget that is none; nothing where it was stopped before the run began.
+  /// Begins a run. Nothing is searched yet, except that of a `submit` run the problem's own kernel is
+  /// measured. ConfigError for a problem, policy or budget that is none; nothing where it was stopped before
+  /// the run began.
   [[nodiscard]] std::optional<RunId> start(const RunRequest& request, const ToolCall& call);
 
   /// As in RunSession. ConfigError where another call works on the run.
@@ -55,8 +57,8 @@ class SessionBook {
   /// The move that the run's policy suggested when the last call on it in this process ended.
   [[nodiscard]] std::optional<Move> suggestion(RunId run) const;
 
-  /// Stops what works on the run, waits for it, and gives its processes and devices back. The run can be continued.
-  /// Whether anything was working.
+  /// Stops what works on the run, waits for it, and gives its processes and devices back. The run can be
+  /// continued. Whether anything was working.
   bool cancel(RunId run);
 
   /// What works on the run now: `step`, `submit_kernel`, ...; empty: nothing.

@@ -13,10 +13,10 @@
 
 namespace kernelsearch {
 
-/// The generator that someone outside is: a person, or an agent that drives a search. A root move stands for the
-/// problem's kernel; for any other move it has what was handed in for it before the optimizer asked, and generates
-/// nothing where nothing was. Use it with SuggestedMoves, which keeps a policy's moves back until they are answered.
-/// Copies share what was handed in; one thread at a time.
+/// The generator that someone outside is: a person, or an agent that drives a search. A root move stands for
+/// the problem's kernel; for any other move it has what was handed in for it before the optimizer asked, and
+/// generates nothing where nothing was. Use it with SuggestedMoves, which keeps a policy's moves back until
+/// they are answered. Copies share what was handed in; one thread at a time.
 class SubmitGenerator {
  public:
   using Candidate = kernelsearch::Candidate;

@@ -17,12 +17,13 @@
 
 namespace kernelsearch {
 
-/// A policy over moves whose proposals wait for someone outside to carry them out. `suggest()` shows the next move;
-/// only once it was released does the optimizer get it, so that candidates handed in meanwhile for other reasons
-/// are told as foreign trials and nothing stands still. At most one move waits.
+/// A policy over moves whose proposals wait for someone outside to carry them out. `suggest()` shows the next
+/// move; only once it was released does the optimizer get it, so that candidates handed in meanwhile for
+/// other reasons are told as foreign trials and nothing stands still. At most one move waits.
 ///
-/// For runs that resume: a suggestion is an ask of its own in the record, made when `suggest()` says `asked`, not when
-/// the optimizer gets it. A record is replayed into a fresh object, which passes asks on until `go_live()`.
+/// For runs that resume: a suggestion is an ask of its own in the record, made when `suggest()` says `asked`,
+/// not when the optimizer gets it. A record is replayed into a fresh object, which passes asks on until
+/// `go_live()`.
 class SuggestedMoves {
  public:
   using Proposal = Move;
@@ -66,8 +67,8 @@ struct MovePolicyEntry {
 };
 [[nodiscard]] std::vector<MovePolicyEntry> move_policies();
 
-/// A policy over moves by its name: `epsilon_greedy_tree`, `beam`, `best_of_k`, `reflexion`, or `none`, which proposes
-/// the problem's own kernel and nothing else. ConfigError with the nearest name otherwise.
+/// A policy over moves by its name: `epsilon_greedy_tree`, `beam`, `best_of_k`, `reflexion`, or `none`, which
+/// proposes the problem's own kernel and nothing else. ConfigError with the nearest name otherwise.
 [[nodiscard]] AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies,
                                                std::uint64_t seed);
 

@@ -52,8 +52,8 @@ struct Tool {
   bool read_only = false;          ///< changes nothing
   bool idempotent = false;         ///< again with the same arguments changes nothing more
   std::vector<std::string> capabilities = {};  ///< that the client must have declared, e.g. `sampling`
-  /// Called with arguments that fit the schema, on a thread of the call's own, several at once. Errors of this
-  /// library that it throws become failed replies.
+  /// Called with arguments that fit the schema, on a thread of the call's own, several at once. Errors of
+  /// this library that it throws become failed replies.
   std::function<ToolReply(const nlohmann::json& arguments, const ToolCall& call)> run = nullptr;
 };
 
