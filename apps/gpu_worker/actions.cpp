@@ -1,24 +1,13 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <time.h>
-
 #include <algorithm>
 
 #include "device.hpp"
 #include "evaluator/gpu/service_source.hpp"
+#include "evaluator/host/process.hpp"
 
 namespace kernelsearch::worker {
-namespace {
-
-constexpr std::size_t most_values = 1 << 16;
-
-double now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void Device::serve(unsigned service, std::uint64_t elements, void** parameters) {
   constexpr unsigned threads = 256;
@@ -258,11 +247,11 @@ Device::Done Device::act(const std::vector<gpu::Action>& actions,
   if (values > 0)
     check(driver_->set_bytes(values_, 0, std::min(values, most_values) * sizeof(std::uint64_t), stream_),
           "preparing results");
-  const double begin = now();
+  const double begin = detail::monotonic_seconds();
   for (const gpu::Action& action : actions) perform(action, bindings, done);
   check(driver_->stream_synchronize(stream_), "running the kernel");
   check(driver_->synchronize(), "running the kernel");
-  done.host_seconds = now() - begin;
+  done.host_seconds = detail::monotonic_seconds() - begin;
   for (std::size_t i = 0; i < timed_; ++i) {
     float milliseconds = 0;
     check(driver_->event_elapsed(&milliseconds, events_[i].first, events_[i].second), "reading the events");

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t shareable = std::uint64_t{2}
                                     << 20;  // smaller allocations share their page with others
-constexpr std::size_t most_values = 1 << 16;
 
 [[noreturn]] void fail(Status status, std::string text) {
   throw Failure{status, std::move(text)};

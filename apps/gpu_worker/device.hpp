@@ -17,6 +17,9 @@ using gpu::Address;
 using gpu::Answer;
 using gpu::Status;
 
+/// Values that one list of actions can have.
+inline constexpr std::size_t most_values = 1 << 16;
+
 /// A call of the driver that failed, with what was being done.
 struct Failure {
   Status status = gpu::success;

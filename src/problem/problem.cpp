@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/problem/problem.hpp"
 
+#include <memory>
+
 namespace kernelsearch {
 
 Tolerance default_tolerance(ElementType type) noexcept {
@@ -24,6 +26,10 @@ Tolerance Problem::tolerance_of(const Argument& argument) const {
   for (const auto& [type, tolerance] : tolerances)
     if (type == argument.type) return tolerance;
   return default_tolerance(argument.type);
+}
+
+Candidate Problem::default_candidate() const {
+  return {std::make_shared<const Kernel>(kernel), kernel.space.default_config()};
 }
 
 }  // namespace kernelsearch

@@ -119,3 +119,16 @@ TEST_CASE("device examples: the check sees what is wrong") {
   problem.launch.resize(1);
   CHECK(checked().find("launches no kernel BM=64") == 0);
 }
+
+// A problem folder stands alone, so these have copies; a change of one belongs into both.
+TEST_CASE("device examples: variants of a kernel share its text") {
+  const fs::path folder = fs::path(KERNELSEARCH_SOURCE_DIR) / "examples" / "cuda";
+  const auto text = [&](const char* example) {
+    std::ifstream file(folder / example / "kernel.cu");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  CHECK_FALSE(text("attention_f16").empty());
+  CHECK(text("attention_f16") == text("attention_f16_causal"));
+  CHECK_FALSE(text("matmul_f16").empty());
+  CHECK(text("matmul_f16") == text("matmul_bf16"));
+}

@@ -23,6 +23,17 @@ TEST_CASE(
   CHECK(problem.tolerance_of(argument).absolute == 3.0);
 }
 
+TEST_CASE("Problem: its default candidate is its kernel at the default of its space") {
+  Problem problem;
+  problem.kernel.regions.device = "code";
+  problem.kernel.space = Space::build({Tunable::boolean("FAST").with_default(Value{true})});
+  const Candidate candidate = problem.default_candidate();
+  CHECK(candidate.kernel->regions == problem.kernel.regions);
+  CHECK(candidate.kernel->space.key(candidate.config) ==
+        problem.kernel.space.key(problem.kernel.space.default_config()));
+  CHECK(candidate.kernel->space.key(candidate.config) == "true");
+}
+
 TEST_CASE("default_tolerance: integers and bool are exact, wider floats are tighter") {
   for (int t = 0; t < element_type_count; ++t) {
     const auto type = static_cast<ElementType>(t);

@@ -83,6 +83,9 @@ struct Problem {
 
   /// The tolerance of an output: its own, the problem's for its type, or the default for its type.
   [[nodiscard]] Tolerance tolerance_of(const Argument& argument) const;
+
+  /// The kernel at its default configuration; a copy of the kernel, so ask once rather than in a loop.
+  [[nodiscard]] Candidate default_candidate() const;
 };
 
 /// Defaults per type against a reference of higher precision: f16 1e-2/1e-2, bf16 4e-2/4e-2, f32 1e-4/1e-4,

@@ -26,11 +26,6 @@ constexpr std::string_view prologue =
     "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
     "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n";
 
-std::string region(std::string_view name, const std::string& text) {
-  if (text.empty()) return {};
-  return "#line 1 \"" + std::string(name) + "\"\n" + text + (text.back() == '\n' ? "" : "\n");
-}
-
 void add_folder(std::vector<std::string>& options, const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return;
@@ -105,15 +100,6 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
     }
   if (device.backend == GpuBackend::cuda) add_toolkit(all);
   return all;
-}
-
-std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate) {
-  std::vector<std::string> flags;
-  for (const std::string& flag : problem.build.flags) {
-    std::istringstream words(expand_tunables(flag, *candidate.kernel, candidate.config));
-    for (std::string word; words >> word;) flags.push_back(word);
-  }
-  return flags;
 }
 
 }  // namespace kernelsearch::detail::gpu

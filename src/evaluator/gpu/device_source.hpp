@@ -25,7 +25,4 @@ namespace kernelsearch::detail::gpu {
 [[nodiscard]] std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptions& options,
                                                        const std::vector<std::string>& flags);
 
-/// The problem's flags with tunables expanded, split at blanks, empty ones dropped.
-[[nodiscard]] std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate);
-
 }  // namespace kernelsearch::detail::gpu

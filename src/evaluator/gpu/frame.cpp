@@ -4,7 +4,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,15 +11,10 @@
 #include <cstdint>
 
 #include "evaluator/gpu/protocol.hpp"
+#include "evaluator/host/process.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
-
-double now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 bool send_all(int socket, const void* data, std::size_t size) {
   const auto* at = static_cast<const char*>(data);
@@ -38,7 +32,7 @@ bool receive_all(int socket, void* data, std::size_t size, double deadline, bool
   auto* at = static_cast<char*>(data);
   while (size > 0) {
     if (deadline >= 0) {
-      const double left = deadline - now();
+      const double left = deadline - monotonic_seconds();
       pollfd waiting{socket, POLLIN, 0};
       const int ready =
           left <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(std::min(1e6, std::ceil(1e3 * left))));
@@ -65,7 +59,7 @@ bool send_frame(int socket, const std::vector<std::byte>& bytes) {
 }
 
 bool receive_frame(int socket, std::vector<std::byte>& bytes, double seconds, bool* timed_out) {
-  const double deadline = seconds < 0 ? -1 : now() + seconds;
+  const double deadline = seconds < 0 ? -1 : monotonic_seconds() + seconds;
   std::uint64_t size = 0;
   if (!receive_all(socket, &size, sizeof size, deadline, timed_out) || size > longest_frame) return false;
   bytes.resize(static_cast<std::size_t>(size));

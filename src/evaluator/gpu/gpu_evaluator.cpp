@@ -10,6 +10,7 @@
 #include "evaluator/gpu/lane.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch {
@@ -88,10 +89,10 @@ struct GpuEvaluator::Impl {
   };
 
   detail::gpu::Built compile(const Candidate& candidate) {
-    return builders.build(detail::gpu::device_source(candidate),
-                          detail::gpu::compile_options(devices.front(), options,
-                                                       detail::gpu::candidate_flags(problem, candidate)),
-                          detail::gpu::launched_kernels(problem, candidate));
+    return builders.build(
+        detail::gpu::device_source(candidate),
+        detail::gpu::compile_options(devices.front(), options, candidate_flags(problem, candidate)),
+        detail::gpu::launched_kernels(problem, candidate));
   }
 
   /// The problem's kernel at its default configuration; null where it does not build.
@@ -99,8 +100,7 @@ struct GpuEvaluator::Impl {
     const std::scoped_lock lock(baseline_mutex);
     if (!baseline_known) {
       baseline_known = true;
-      const Candidate first{std::make_shared<const Kernel>(problem.kernel),
-                            problem.kernel.space.default_config()};
+      const Candidate first = problem.default_candidate();
       const auto built = compile(first);
       if (built.verdict == Verdict::ok)
         baseline_artifact = std::make_unique<GpuArtifact>(GpuArtifact{first, built.image, built.functions});

@@ -15,8 +15,7 @@ namespace {
 
 std::vector<ShapePlan> plans_of(const Problem& problem) {
   std::vector<ShapePlan> plans;
-  const Candidate first{std::make_shared<const Kernel>(problem.kernel),
-                        problem.kernel.space.default_config()};
+  const Candidate first = problem.default_candidate();
   for (std::size_t s = 0; s < problem.shapes.size(); ++s) plans.push_back(plan_shape(problem, first, s));
   return plans;
 }
@@ -56,7 +55,7 @@ Lane::Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& d
       builders_(builders),
       plans_(plans_of(problem)),
       shared_(shared_bytes(plans_)),
-      referee_(problem, options, device, ordinal, builders, shared_) {
+      referee_(problem, plans_, options, device, ordinal, builders, shared_) {
   if (device.backend == GpuBackend::cuda) {
     std::string ignored;  // without NVML clocks and temperature are unknown, which is no fault
     nvml_ = Nvml::open(device.bus, ignored);
@@ -104,6 +103,8 @@ std::optional<Fault> Lane::send(const std::vector<Action>& actions,
 }
 
 void Lane::start() {
+  pending_.clear();
+  held_.assign(plans_.size(), 0);
   // What an earlier candidate did to the zones around arrays is not this one's fault.
   if (worker_ && worker_->alive() && (!rewrite_guards_ || !guard_all())) {
     rewrite_guards_ = false;
@@ -265,8 +266,6 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
                        const EvaluationContext& context) {
   double begin = monotonic_seconds();
   start();
-  pending_.clear();
-  held_.assign(plans_.size(), 0);
   Subject subject;
   auto fault = admit(artifact, candidate_module, subject, evaluation.features);
   if (!fault) fault = check(subject, evaluation.features, context.incumbent);
@@ -316,8 +315,6 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
 std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
                                    Speedup& speedup) {
   start();
-  pending_.clear();
-  held_.assign(plans_.size(), 0);
   Subject ours, theirs;
   Features ignored;
   auto fault = admit(candidate, candidate_module, ours, ignored);

@@ -38,9 +38,10 @@ bool drawn_at_random(const Argument& argument) {
 
 }  // namespace
 
-Referee::Referee(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-                 BuilderPool& builders, const Arena& shared)
+Referee::Referee(const Problem& problem, const std::vector<ShapePlan>& shapes, const GpuOptions& options,
+                 const GpuDevice& device, int ordinal, BuilderPool& builders, const Arena& shared)
     : problem_(problem),
+      shapes_(shapes),
       options_(options),
       device_(device),
       ordinal_(ordinal),
@@ -91,8 +92,7 @@ void Referee::start() {
     load(narrow_module, reference_source(problem_, uses_f64(problem_) ? "double" : "float"), flags,
          {problem_.reference.function});
   } else {
-    const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
-                          problem_.kernel.space.default_config()};
+    const Candidate first = problem_.default_candidate();
     load(wide_module, device_source(first), candidate_flags(problem_, first),
          launched_kernels(problem_, first));
   }
@@ -152,8 +152,7 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
       plan = plan_reference(problem_, shape, wide ? wide_module : narrow_module, wide || uses_f64(problem_));
     } else {
       std::string reason;
-      const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
-                            problem_.kernel.space.default_config()};
+      const Candidate first = problem_.default_candidate();
       plan = plan_call(problem_, first, shape, wide_module, launched_kernels(problem_, first), reason);
       if (!reason.empty())
         raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
@@ -241,7 +240,7 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
   const std::size_t count = problem_.arguments.size();
   set->expected.resize(count);
   set->slack.resize(count);
-  const ShapePlan plan = default_plan(shape);
+  const ShapePlan& plan = shapes_[shape];
   const auto is_output = [&](std::size_t a) {
     return problem_.arguments[a].is_array &&
            (problem_.arguments[a].role == Role::out || problem_.arguments[a].role == Role::inout);
@@ -369,9 +368,6 @@ void Referee::give_back() {
 
 std::optional<Referee::Objection> Referee::compare(const std::vector<Claim>& claims) {
   start();
-  std::map<std::size_t, ShapePlan> plans;
-  for (const Claim& claim : claims)
-    if (!plans.contains(claim.set->shape)) plans.emplace(claim.set->shape, default_plan(claim.set->shape));
   std::vector<Action> actions;
   std::vector<std::pair<std::size_t, std::size_t>> compared;  // claim, argument
   const auto make = [&](Act kind, std::size_t claim, std::size_t a) {
@@ -379,7 +375,7 @@ std::optional<Referee::Objection> Referee::compare(const std::vector<Claim>& cla
     action.kind = kind;
     const Place& place = claims[claim].places[a];
     const std::size_t shape = claims[claim].set->shape;
-    const ShapePlan& plan = plans.at(shape);
+    const ShapePlan& plan = shapes_[shape];
     action.buffer =
         place.lent != 0 ? place.lent : scratch(got + claim, shape, a, bytes_of(plan.arguments[a]));
     action.type = static_cast<std::uint32_t>(problem_.arguments[a].type);
@@ -388,7 +384,7 @@ std::optional<Referee::Objection> Referee::compare(const std::vector<Claim>& cla
   };
   for (std::size_t c = 0; c < claims.size(); ++c)
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-      const ShapePlan& plan = plans.at(claims[c].set->shape);
+      const ShapePlan& plan = shapes_[claims[c].set->shape];
       if (!plan.arguments[a].is_output()) continue;
       compared.emplace_back(c, a);
       if (claims[c].places[a].lent == 0) {
@@ -418,7 +414,7 @@ std::optional<Referee::Objection> Referee::compare(const std::vector<Claim>& cla
       if (objection) break;  // the outputs of the first wrong claim have all been counted
       elements = wrong = 0;
     }
-    const ShapePlan& plan = plans.at(claims[c].set->shape);
+    const ShapePlan& plan = shapes_[claims[c].set->shape];
     elements += static_cast<double>(plan.arguments[a].count);
     wrong += static_cast<double>(done.values[2 * i]);
     if (done.values[2 * i] == 0 || objection) continue;
@@ -455,12 +451,6 @@ std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, 
       problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],
       static_cast<unsigned long long>(set.seed));
   return text;
-}
-
-ShapePlan Referee::default_plan(std::size_t shape) const {
-  const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
-                        problem_.kernel.space.default_config()};
-  return plan_shape(problem_, first, shape);
 }
 
 }  // namespace kernelsearch::detail::gpu

@@ -29,8 +29,9 @@ struct SolvedSet {
 /// candidates' outputs there: expected results are never where a candidate runs. Not thread-safe.
 class Referee {
  public:
-  Referee(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-          BuilderPool& builders, const Arena& shared);
+  /// `shapes`: the plan of each shape at the default configuration; must outlive this.
+  Referee(const Problem& problem, const std::vector<ShapePlan>& shapes, const GpuOptions& options,
+          const GpuDevice& device, int ordinal, BuilderPool& builders, const Arena& shared);
 
   /// The sets that a candidate is checked on: `count` drawn as declared, then edge and ill-conditioned ones
   /// where the arguments and the cost of the reference allow. New ones while the reference is cheap.
@@ -75,7 +76,6 @@ class Referee {
   void drop(const SolvedSet& set);
   void run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
            const std::vector<std::uint32_t>& outputs);
-  [[nodiscard]] ShapePlan default_plan(std::size_t shape) const;
   /// Says of output `a` how many elements are wrong and what stands at the first; `value` reads one of its
   /// elements.
   std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, std::uint64_t wrong,
@@ -83,6 +83,7 @@ class Referee {
   [[nodiscard]] ElementType stored(const Argument& argument, bool wide) const noexcept;
 
   const Problem& problem_;
+  const std::vector<ShapePlan>& shapes_;
   const GpuOptions& options_;
   GpuDevice device_;
   int ordinal_;

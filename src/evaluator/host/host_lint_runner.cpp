@@ -61,7 +61,7 @@ struct HostLintRunner::Impl {
         settings(worker_settings(options, machine, std::max(1, problem.threads))),
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, settings),
-        candidate{std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()} {}
+        candidate(problem.default_candidate()) {}
 
   /// The shape's arguments with the scalars' values taken from the inputs, which lint varies.
   detail::ShapePlan plan_of(const Shape& shape, const CallInputs& inputs) const {

@@ -34,16 +34,14 @@ std::unique_ptr<Runner>& References::ready(Real real, const ShapePlan& plan, std
     std::vector<std::string> command;
     if (independent()) {
       source = reference_source(problem_, real);
-      const Candidate any{std::make_shared<const Kernel>(problem_.kernel),
-                          problem_.kernel.space.default_config()};
+      const Candidate any = problem_.default_candidate();
       command = {compile_command(problem_, any).front()};
       for (const auto& flag : problem_.reference.flags) {
         std::istringstream words(flag);
         for (std::string word; words >> word;) command.push_back(word);
       }
     } else {
-      const Candidate first{std::make_shared<const Kernel>(problem_.kernel),
-                            problem_.kernel.space.default_config()};
+      const Candidate first = problem_.default_candidate();
       source = candidate_source(problem_, first);
       command = compile_command(problem_, first);
     }

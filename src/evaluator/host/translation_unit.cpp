@@ -21,11 +21,6 @@ std::string definition_of(const Value& value) {
   return to_string(value);
 }
 
-std::string region(std::string_view name, const std::string& text) {
-  if (text.empty()) return {};
-  return "#line 1 \"" + std::string(name) + "\"\n" + text + (text.back() == '\n' ? "" : "\n");
-}
-
 // The entry point. `real` is empty for kernels, whose floating arguments keep their own types.
 std::string entry(const Problem& problem, const std::string& function, std::string_view real) {
   std::string text =
@@ -50,6 +45,11 @@ std::string entry(const Problem& problem, const std::string& function, std::stri
 constexpr std::string_view prologue = "#include <cstddef>\n#include <cstdint>\n";
 
 }  // namespace
+
+std::string region(std::string_view name, const std::string& text) {
+  if (text.empty()) return {};
+  return "#line 1 \"" + std::string(name) + "\"\n" + text + (text.back() == '\n' ? "" : "\n");
+}
 
 std::string_view cpp_name(Real real) noexcept {
   return real == Real::kernel ? "float" : real == Real::f64 ? "double" : "long double";
@@ -103,17 +103,28 @@ std::string expand_tunables(std::string_view text, const Kernel& kernel, const C
   }
 }
 
+namespace {
+
+void add_words(const std::string& text, const Candidate& candidate, std::vector<std::string>& words) {
+  std::istringstream stream(expand_tunables(text, *candidate.kernel, candidate.config));
+  for (std::string word; stream >> word;) words.push_back(word);
+}
+
+}  // namespace
+
+std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate) {
+  std::vector<std::string> flags;
+  for (const std::string& flag : problem.build.flags) add_words(flag, candidate, flags);
+  return flags;
+}
+
 std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate) {
   std::vector<std::string> command;
-  const auto add = [&](const std::string& text) {
-    std::istringstream words(expand_tunables(text, *candidate.kernel, candidate.config));
-    for (std::string word; words >> word;) command.push_back(word);
-  };
-  add(problem.build.compiler);
+  add_words(problem.build.compiler, candidate, command);
   if (command.size() != 1)
     detail::raise<ConfigError>("the build's compiler is not one program", problem.build.compiler,
                                "put its options into flags");
-  for (const auto& flag : problem.build.flags) add(flag);
+  for (std::string& flag : candidate_flags(problem, candidate)) command.push_back(std::move(flag));
   return command;
 }
 

@@ -38,6 +38,12 @@ enum class Real : std::uint8_t {
 /// `text` with each `${NAME}` replaced by the tunable's value; a ConfigError names an unknown one.
 [[nodiscard]] std::string expand_tunables(std::string_view text, const Kernel& kernel, const Config& config);
 
+/// The problem's flags with tunables expanded, split at blanks, empty ones dropped.
+[[nodiscard]] std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate);
+
+/// A region's text, whose lines compilers report under `name`; nothing of an empty one.
+[[nodiscard]] std::string region(std::string_view name, const std::string& text);
+
 /// The compiler and its flags for a candidate, tunables expanded, split at blanks, empty ones dropped.
 [[nodiscard]] std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate);
 
