@@ -23,6 +23,8 @@ bool is_store(const std::string& source) {
   return file.read(magic.data(), 15) && magic == "SQLite format 3";
 }
 
+}  // namespace
+
 std::vector<std::string> runs_of(const RunStore& store, const std::string& problem) {
   std::vector<std::string> runs;
   for (const RunRow& row : store.runs()) {
@@ -32,12 +34,6 @@ std::vector<std::string> runs_of(const RunStore& store, const std::string& probl
     runs.push_back(store.file().string() + ":" + std::to_string(number(row.id)));
   }
   return runs;
-}
-
-}  // namespace
-
-std::vector<std::string> own_runs(const RunStore& store, const std::string& problem) {
-  return runs_of(store, problem);
 }
 
 std::vector<EarlierRun> earlier_runs(const std::vector<std::string>& sources, const Space& space, bool tell) {

@@ -13,7 +13,7 @@ namespace kernelsearch::app {
 
 /// The runs of `store` that a search of `problem` can learn from, newest first, as sources for
 /// earlier_runs(): those that ended and have trials enough.
-[[nodiscard]] std::vector<std::string> own_runs(const RunStore& store, const std::string& problem);
+[[nodiscard]] std::vector<std::string> runs_of(const RunStore& store, const std::string& problem);
 
 /// What the sources say of `space`: recordings, `STORE:RUN`, or stores, which stand for all of their runs.
 /// Sources of other spaces are left out, with a word on stderr where `tell` is set. ConfigError for a source

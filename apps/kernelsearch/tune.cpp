@@ -73,7 +73,7 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
   // How it is measured belongs to what a result is reused for.
   const std::string digest = ground_digest(problem, o.cache);
   if (!o.no_learning)
-    for (std::string& run : own_runs(store, problem.name)) o.learn_from.push_back(std::move(run));
+    for (std::string& run : runs_of(store, problem.name)) o.learn_from.push_back(std::move(run));
   std::vector<EarlierRun> earlier = earlier_runs(o.learn_from, problem.kernel.space, !o.quiet);
   const RunInfo info =
       run_info(o, evaluator.problem(), {evaluator.device_id(), evaluator.toolchain_id()}, digest);

@@ -39,25 +39,6 @@ std::optional<Verdict> verdict_of_error(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-std::string_view invalidity_of(Verdict verdict) noexcept {
-  switch (verdict) {
-    case Verdict::ok:
-      return "correct";
-    case Verdict::not_generated:
-    case Verdict::rejected:
-      return "constraints";
-    case Verdict::build_failed:
-      return "compile";
-    case Verdict::timed_out:
-      return "timeout";
-    case Verdict::wrong_result:
-    case Verdict::cheated:
-      return "correctness";
-    default:
-      return "runtime";
-  }
-}
-
 Verdict verdict_of_invalidity(std::string_view invalidity) noexcept {
   if (invalidity == "correct") return Verdict::ok;
   if (invalidity == "constraints") return Verdict::rejected;
@@ -98,12 +79,6 @@ Evaluation measured(double seconds, std::vector<ShapeMeasurement> shapes) {
   if (shapes.size() == 1) measurement.interval = shapes.front().interval;
   measurement.shapes = std::move(shapes);
   return evaluation;
-}
-
-double correct_fraction(const Evaluation& evaluation) noexcept {
-  if (evaluation.verdict == Verdict::ok) return 1.0;
-  if (evaluation.verdict != Verdict::wrong_result) return 0.0;
-  return std::clamp((evaluation.progress - 0.5) / 0.25, 0.0, 1.0);
 }
 
 }  // namespace kernelsearch::recorded

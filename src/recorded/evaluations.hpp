@@ -24,8 +24,7 @@ namespace kernelsearch::recorded {
 /// What a failure of that name is; nothing where it is no such name.
 [[nodiscard]] std::optional<Verdict> verdict_of_error(std::string_view name) noexcept;
 
-/// T4's `invalidity`, and back. An unknown one counts as a crash.
-[[nodiscard]] std::string_view invalidity_of(Verdict verdict) noexcept;
+/// What T4's `invalidity` means (store/t4_words.hpp has the way back). An unknown one counts as a crash.
 [[nodiscard]] Verdict verdict_of_invalidity(std::string_view invalidity) noexcept;
 
 /// Why the failure happened, as far as its name says.
@@ -34,8 +33,5 @@ namespace kernelsearch::recorded {
 /// A success from the time that the recording gives and the shapes' samples, all in seconds. A time that is
 /// no positive number is a failure: nothing was measured.
 [[nodiscard]] Evaluation measured(double seconds, std::vector<ShapeMeasurement> shapes);
-
-/// The share of right outputs that `graded_progress` has put into the progress of a wrong result.
-[[nodiscard]] double correct_fraction(const Evaluation& evaluation) noexcept;
 
 }  // namespace kernelsearch::recorded

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "../store/t4_words.hpp"
 #include "evaluations.hpp"
 #include "json_text.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
@@ -66,8 +67,8 @@ std::string result(const Space& space, const RecordedTrial& trial) {
   time("search_algorithm", 0.0);
   time("validation", evaluation.phases.check);
   text += "\"runtimes\": " + runtimes(evaluation) + "}, \"invalidity\": ";
-  text += json_string(invalidity_of(evaluation.verdict));
-  text += ", \"correctness\": " + number_text(correct_fraction(evaluation));
+  text += json_string(detail::t4_invalidity(evaluation.verdict));
+  text += ", \"correctness\": " + number_text(detail::t4_correctness(evaluation));
   return text + own_words(evaluation) + ", \"measurements\": " + measurements(evaluation) + "}";
 }
 

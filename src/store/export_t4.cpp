@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "export_formats.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "t4_words.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -16,34 +16,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr double milliseconds = 1e3;  // of a second; T4's unit, as Kernel Tuner writes it
-
-const char* invalidity(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::ok:
-      return "correct";
-    case Verdict::not_generated:
-    case Verdict::rejected:
-      return "constraints";
-    case Verdict::build_failed:
-      return "compile";
-    case Verdict::launch_failed:
-    case Verdict::crashed:
-      return "runtime";
-    case Verdict::timed_out:
-      return "timeout";
-    case Verdict::wrong_result:
-    case Verdict::cheated:
-      return "correctness";
-  }
-  return "runtime";
-}
-
-/// The share of right outputs, which `graded_progress` has put into the progress of wrong results.
-double correctness(const Evaluation& evaluation) {
-  if (evaluation.verdict == Verdict::ok) return 1.0;
-  if (evaluation.verdict != Verdict::wrong_result) return 0.0;
-  return std::clamp((evaluation.progress - 0.5) / 0.25, 0.0, 1.0);
-}
 
 /// JSON has no infinities; T4 takes texts for measured values.
 ordered_json number_or_text(double value) {
@@ -94,8 +66,8 @@ ordered_json result_of(const StoredTrial& trial) {
             {"benchmark", evaluation.phases.measure * milliseconds},
             {"validation", evaluation.phases.check * milliseconds},
             {"runtimes", std::move(runtimes)}}},
-          {"invalidity", invalidity(evaluation.verdict)},
-          {"correctness", correctness(evaluation)},
+          {"invalidity", t4_invalidity(evaluation.verdict)},
+          {"correctness", t4_correctness(evaluation)},
           {"measurements", std::move(measurements)}};
 }
 

@@ -76,6 +76,7 @@ TEST_CASE("GaussianProcess: the posterior is that of the textbook's formula for 
   const double x[] = {0.5};
   const double s = std::sqrt(5.0) * 0.5, k = (1 + s + s * s / 3) * std::exp(-s), own = 1 + 0.1 + 1e-6;
   CHECK(process.predict(x).mean == doctest::Approx(2 * k / own));
+  CHECK(process.mean(x) == process.predict(x).mean);
   const double signal = (4 / own + 2) / 3;
   CHECK(process.predict(x).variance == doctest::Approx(signal * (1 - k * k / own)));
 }
@@ -108,5 +109,6 @@ TEST_CASE("GaussianProcess: before any data it is the prior") {
   const double x[] = {0.1, 0.2};
   const Prediction prior = make().predict(x);
   CHECK(prior.mean == 0);
+  CHECK(make().mean(x) == 0);
   CHECK(prior.variance == 1);
 }

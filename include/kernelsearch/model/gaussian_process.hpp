@@ -52,6 +52,8 @@ class GaussianProcess {
 
   /// The posterior at a point: the prior, before any condition().
   [[nodiscard]] Prediction predict(std::span<const double> point) const;
+  /// Its mean alone, which needs no triangular solve: O(n features) instead of O(n (n + features)).
+  [[nodiscard]] double mean(std::span<const double> point) const;
 
   /// Length scale of each group.
   [[nodiscard]] std::vector<double> lengths() const;

@@ -82,6 +82,10 @@ class GaussianProcessObjective {
 }  // namespace detail
 
 struct GaussianProcess::Posterior {
+  /// Of the point with each observation, as a share of the signal variance.
+  [[nodiscard]] Eigen::VectorXd covariances(const GaussianProcess& process,
+                                            std::span<const double> point) const;
+
   Eigen::MatrixXd points;  ///< columns, divided by the length scales
   Eigen::LLT<Eigen::MatrixXd> factor;
   Eigen::VectorXd alpha;
@@ -158,13 +162,23 @@ KERNELSEARCH_INLINE void GaussianProcess::condition(const FeatureMatrix& points,
   posterior_ = std::move(posterior);
 }
 
+KERNELSEARCH_INLINE Eigen::VectorXd GaussianProcess::Posterior::covariances(
+    const GaussianProcess& process, std::span<const double> point) const {
+  Eigen::MatrixXd x(static_cast<Eigen::Index>(point.size()), 1);
+  for (std::size_t f = 0; f < point.size(); ++f)
+    x(static_cast<Eigen::Index>(f), 0) = point[f] / process.length_of(f);
+  return detail::matern52<double>(points, x).col(0);
+}
+
 KERNELSEARCH_INLINE Prediction GaussianProcess::predict(std::span<const double> point) const {
   if (!posterior_) return {0.0, 1.0};
-  Eigen::MatrixXd x(static_cast<Eigen::Index>(point.size()), 1);
-  for (std::size_t f = 0; f < point.size(); ++f) x(static_cast<Eigen::Index>(f), 0) = point[f] / length_of(f);
-  const Eigen::VectorXd k = detail::matern52<double>(posterior_->points, x).col(0);
+  const Eigen::VectorXd k = posterior_->covariances(*this, point);
   const double explained = k.dot(posterior_->factor.solve(k));
   return {k.dot(posterior_->alpha), posterior_->signal * std::max(0.0, 1 - explained)};
+}
+
+KERNELSEARCH_INLINE double GaussianProcess::mean(std::span<const double> point) const {
+  return posterior_ ? posterior_->covariances(*this, point).dot(posterior_->alpha) : 0.0;
 }
 
 KERNELSEARCH_INLINE std::vector<double> GaussianProcess::lengths() const {

@@ -45,10 +45,6 @@ inline bool default_first(const PolicySetup& setup) {
                                           [](const Tunable& tunable) { return tunable.default_index != 0; });
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// A policy over moves on the space of the setup, with a strategy for each tunable.
 template <class Policy, class Options>
 AnyPolicy<Config> over_space(const PolicySetup& setup, Options options) {

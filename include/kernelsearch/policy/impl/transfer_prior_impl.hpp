@@ -119,7 +119,7 @@ KERNELSEARCH_INLINE double TransferPrior::expect(const Run& run, const Config& c
   if (found != run.excess.end()) return found->second;
   std::vector<float> row(features_->size());
   features_->write(config, row);
-  return 1 + run.model.predict(std::vector<double>(row.begin(), row.end())).mean;
+  return 1 + run.model.mean(std::vector<double>(row.begin(), row.end()));
 }
 
 KERNELSEARCH_INLINE void TransferPrior::write(const Config& config, std::span<double> out) const {
