@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/impl/attribution_impl.hpp"
 #include "kernelsearch/policy/impl/beam_impl.hpp"
 #include "kernelsearch/policy/impl/best_of_k_impl.hpp"
 #include "kernelsearch/policy/impl/differential_evolution_impl.hpp"

@@ -45,6 +45,7 @@
 #include "kernelsearch/optimizer/stop_rule.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/any_policy.hpp"
+#include "kernelsearch/policy/attribution.hpp"
 #include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
