@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/policy/search_tree.hpp"
 #include "kernelsearch/policy/skill_iteration.hpp"
+#include "kernelsearch/policy/skill_journal.hpp"
 
 namespace kernelsearch {
 
@@ -37,6 +39,7 @@ struct RooflineBudgetOptions {
   /// Ours (post 2.4 only says that it may be done): an iteration that brought nothing is followed by one from
   /// the best kernel of the frontier that has not been started from.
   bool from_frontier = false;
+  std::shared_ptr<SkillJournal> journal = nullptr;  ///< is told how far the search is, for generators
   std::uint64_t seed = 0;  ///< nothing here is drawn; kept so that all policies are made alike
 };
 

@@ -96,12 +96,13 @@ struct SkillIteration {
   AxisBudget budget;
   bool degraded = false;  ///< no axis had evidence: a slot for each that nothing is known of
   MethodChoice choice;
+  std::uint32_t first_variant = 0;    ///< of its branches: more than 0 where the same was tried before
   std::vector<SkillBranch> branches;  ///< as told
   std::size_t retries = 0;            ///< rewrites after every branch had failed
   std::optional<TrialId> champion;    ///< the fastest right branch
   double champion_objective = std::numeric_limits<double>::infinity();
   Attribution gain;    ///< of the champion over the start: the start's time over its own, less 1
-  double noise = 0.0;         ///< relative differences up to this count as none
+  double noise = 0.0;  ///< relative differences up to this count as none
   std::vector<SkillAblation> ablations;
   std::vector<SkillInteraction> interactions;
   std::vector<MethodVerdict> verdicts;  ///< in the order of `choice.taken`, once closed

@@ -60,8 +60,8 @@ KERNELSEARCH_INLINE std::vector<Move> RooflineBudget::ask(std::size_t n) {
 }
 
 KERNELSEARCH_INLINE void RooflineBudget::plan(Move move, Role role) {
-  move.variant = static_cast<std::uint32_t>(
-      std::count_if(planned_.begin(), planned_.end(), [&move](const Move& known) {
+  move.variant =
+      static_cast<std::uint32_t>(std::count_if(planned_.begin(), planned_.end(), [&move](const Move& known) {
         return known.kind == move.kind && known.parents == move.parents &&
                known.strategies == move.strategies;
       }));
@@ -140,6 +140,7 @@ KERNELSEARCH_INLINE void RooflineBudget::tell(std::span<const Observation<Move>>
     if (ending_.reason == SkillEnd::no_kernel && observation.outcome.ok()) ending_ = {};
     advance();
   }
+  if (options_.journal) options_.journal->write(iterations_);
 }
 
 KERNELSEARCH_INLINE void RooflineBudget::settle(const Observation<Move>& observation) {
@@ -224,6 +225,7 @@ KERNELSEARCH_INLINE void RooflineBudget::begin_iteration() {
   for (const std::size_t method : next.choice.taken) branch.strategies.push_back(options_.methods[method].id);
   iterations_.push_back(std::move(next));
   for (std::size_t k = 0; k < options_.branches; ++k) plan(branch, Role::branch);
+  iterations_.back().first_variant = queue_.front().first.variant;
 }
 
 KERNELSEARCH_INLINE bool RooflineBudget::assess(SkillIteration& next, std::size_t start) {
@@ -366,10 +368,9 @@ KERNELSEARCH_INLINE void RooflineBudget::close(SkillIteration& now) {
                          noise_threshold(champion.evaluation.measurement, options_.noise));
     now.gain = gain(start, champion);
     const double least = noise(now.gain, now);
-    now.status = contributes(now.gain, least) == Contribution::yes ? SkillStatus::improved
-                 : now.gain.effect < -least && now.gain.interval.high < 0
-                     ? SkillStatus::regressed
-                     : SkillStatus::unchanged;
+    now.status = contributes(now.gain, least) == Contribution::yes        ? SkillStatus::improved
+                 : now.gain.effect < -least && now.gain.interval.high < 0 ? SkillStatus::regressed
+                                                                          : SkillStatus::unchanged;
     for (SkillAblation& ablation : now.ablations)
       if (ablation.id && outcome(*ablation.id).parents == std::vector<TrialId>{champion.id})
         ablation.attribution = attribution_of(champion, outcome(*ablation.id));
@@ -392,9 +393,9 @@ KERNELSEARCH_INLINE void RooflineBudget::close(SkillIteration& now) {
     const MethodVerdict& verdict = now.verdicts.back();
     MethodRecord& record = record_[method];
     ++record.attempts;
-    // What helps only in a kernel that is given up is neither applied nor refuted.
+    // What helps only in a kernel that is given up is neither applied nor refuted: another attempt may fit.
     const bool open = verdict.fate == MethodFate::effective && !verdict.kept;
-    record.fate = open ? MethodFate::untried : verdict.fate;
+    record.fate = open ? MethodFate::implementation_failed : verdict.fate;
   }
 }
 
@@ -435,10 +436,10 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
     const std::vector<std::size_t> line = applied(outcomes_[*champion_].id);
     verdict.kept = std::binary_search(line.begin(), line.end(), method);
   }
-  const std::string effect = verdict.attribution.essential
-                                 ? "without it the kernel is not right"
-                                 : "without it the time changes by " +
-                                       detail::percent_text(verdict.attribution.effect);
+  const std::string effect =
+      verdict.attribution.essential
+          ? "without it the kernel is not right"
+          : "without it the time changes by " + detail::percent_text(verdict.attribution.effect);
   if (verdict.evidence == Evidence::absent) {
     verdict.words = "claimed, but the machine code has no trace of it";
     if (verdict.contributed == Contribution::yes) verdict.words += "; " + effect + ", by something else";
