@@ -34,6 +34,8 @@ Rows rows_of(const std::string& what) {
     return {{"template", "fills the problem's kernel in at the configuration proposed"},
             {"llm_rewriter", "a model applies one strategy to one kernel (KernelBand)"},
             {"agent_team", "a planner anchors the change, a coder makes it, a debugger mends (STARK)"},
+            {"method_folder", "takes kernels from files that a person or an agent writes"},
+            {"method_writer", "a model writes branches and ablations of methods (CUDA skill V2)"},
             {"reflection_team", "a model optimises; failures are reflected on and mended (GEAK)"},
             {"natural_transformations", "a model carries out transformations told in words (PEAK)"}};
   return {
