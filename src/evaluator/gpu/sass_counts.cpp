@@ -16,6 +16,20 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// Whether one of the parts behind the root is one of the words.
+bool has_part(std::string_view opcode, std::initializer_list<std::string_view> words) noexcept {
+  while (true) {
+    const std::size_t dot = opcode.find('.');
+    if (dot == std::string_view::npos) return false;
+    opcode.remove_prefix(dot + 1);
+    if (is_one_of(opcode.substr(0, opcode.find('.')), words)) return true;
+  }
+}
+
+bool begins(std::string_view opcode, std::string_view with) noexcept {
+  return opcode.substr(0, with.size()) == with;
+}
+
 }  // namespace
 
 bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
@@ -32,7 +46,7 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::mbarrier:
       return root == "SYNCS";
     case SassSignature::warpgroup_wait:
-      return opcode.substr(0, 16) == "WARPGROUP.DEPBAR";
+      return begins(opcode, "WARPGROUP.DEPBAR");
     case SassSignature::vector_access:
       return root == "LDG" && access_bits(opcode) >= 128;
     case SassSignature::spills:
@@ -49,6 +63,60 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return root == "ACQBULK" || root == "PREEXIT";
     case SassSignature::register_reallocation:
       return root == "USETMAXREG";
+    case SassSignature::tensor_tf32:
+      return is_one_of(root, {"HMMA", "HGMMA"}) && has_part(opcode, {"TF32"});
+    case SassSignature::tensor_fp8:
+      return is_one_of(root, {"QMMA", "OMMA", "QGMMA", "UTCQMMA", "UTCOMMA"});
+    case SassSignature::tma_multicast:
+      return is_one_of(root, {"UTMALDG", "UBLKCP"}) && has_part(opcode, {"MULTICAST"});
+    case SassSignature::tma_im2col:
+      return root == "UTMALDG" && has_part(opcode, {"IM2COL"});
+    case SassSignature::tensor_map_update:
+      return root == "UTMACCTL" && has_part(opcode, {"IV"});
+    case SassSignature::tensor_map_prefetch:
+      return root == "UTMACCTL" && has_part(opcode, {"PF"});
+    case SassSignature::prefetch:
+      return is_one_of(root, {"UBLKPF", "UTMAPF"}) || (root == "CCTL" && has_part(opcode, {"PF1", "PF2"}));
+    case SassSignature::cluster:
+      return is_one_of(root, {"UCGABAR_ARV", "UCGABAR_WAIT"});
+    case SassSignature::cluster_store:
+      return is_one_of(root, {"STAS", "REDAS"});
+    case SassSignature::generic_access:
+      return is_one_of(root, {"LD", "ST"});
+    case SassSignature::cluster_launch_control:
+      return root == "UGETNEXTWORKID";
+    case SassSignature::shared_load:
+      return is_one_of(root, {"LDS", "LDSM"});
+    case SassSignature::shared_store:
+      return is_one_of(root, {"STS", "STSM"});
+    case SassSignature::read_only:
+      return root == "LDG" && has_part(opcode, {"CONSTANT"});
+    case SassSignature::cache_hint:
+      return is_one_of(root, {"LDG", "STG"}) && has_part(opcode, {"EF", "EL", "LU", "NA"});
+    case SassSignature::cache_global:
+      return is_one_of(root, {"LDG", "STG"}) && has_part(opcode, {"STRONG"}) && has_part(opcode, {"GPU"});
+    case SassSignature::exp2:
+      return root == "MUFU" && has_part(opcode, {"EX2"});
+    case SassSignature::special_function:
+      return root == "MUFU";
+    case SassSignature::fma:
+      return is_one_of(root, {"FFMA", "FFMA2", "DFMA"});
+    case SassSignature::integer_division:
+      return is_one_of(root, {"I2F", "UI2F"}) && has_part(opcode, {"RP"});
+    case SassSignature::float_division:
+      return root == "FCHK";
+    case SassSignature::divergence:
+      return root == "BSSY";
+    case SassSignature::call:
+      return root == "CALL";
+    case SassSignature::logic:
+      return root == "LOP3";
+    case SassSignature::vote:
+      return is_one_of(root, {"VOTE", "VOTEU", "MATCH", "REDUX"});
+    case SassSignature::fence:
+      return root == "MEMBAR";
+    case SassSignature::barrier_arrive:
+      return begins(opcode, "BAR.ARV") || begins(opcode, "SYNCS.ARRIVE");
   }
   return false;
 }

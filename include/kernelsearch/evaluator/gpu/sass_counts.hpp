@@ -12,7 +12,7 @@
 namespace kernelsearch {
 
 /// What instructions of NVIDIA's machine code give away: by their opcodes as real dumps show them, not by the
-/// names that PTX has for them.
+/// names that PTX has for them. An instruction may be of several.
 enum class SassSignature : std::uint8_t {
   tensor_core,       ///< HMMA, IMMA, DMMA, BMMA, QMMA, OMMA; HGMMA, IGMMA, QGMMA, BGMMA (Hopper); UTC*MMA
                      ///< (Blackwell)
@@ -27,12 +27,76 @@ enum class SassSignature : std::uint8_t {
   ldmatrix,          ///< LDSM, STSM
   barrier,           ///< BAR
   dependent_launch,  ///< ACQBULK, PREEXIT: programmatic dependent launch
-  register_reallocation,  ///< USETMAXREG: setmaxnreg
+  register_reallocation,   ///< USETMAXREG: setmaxnreg
+  tensor_tf32,             ///< the tensor cores' instructions on tf32: HMMA and HGMMA with TF32
+  tensor_fp8,              ///< those on eight bits or less that float: QMMA, OMMA, QGMMA, UTCQMMA, UTCOMMA
+  tma_multicast,           ///< UTMALDG and UBLKCP to several blocks of a cluster
+  tma_im2col,              ///< UTMALDG of a convolution's windows
+  tensor_map_update,       ///< UTMACCTL.IV: a tensor map that was changed in memory is fetched anew
+  tensor_map_prefetch,     ///< UTMACCTL.PF
+  prefetch,                ///< CCTL.PF1, CCTL.PF2, UBLKPF, UTMAPF
+  cluster,                 ///< UCGABAR_ARV, UCGABAR_WAIT: barriers of a cluster
+  cluster_store,           ///< STAS, REDAS: asynchronous stores to other blocks of a cluster
+  generic_access,          ///< LD, ST: also what reaches other blocks' shared memory
+  cluster_launch_control,  ///< UGETNEXTWORKID
+  shared_load,             ///< LDS, LDSM
+  shared_store,            ///< STS, STSM
+  read_only,               ///< LDG.CONSTANT: through the read-only path
+  cache_hint,              ///< LDG and STG that say what caches are to keep: EF, EL, LU, NA
+  cache_global,            ///< LDG and STG that go around the first level (STRONG.GPU), volatile ones apart
+  exp2,                    ///< MUFU.EX2
+  special_function,        ///< MUFU of any kind
+  fma,                     ///< FFMA, FFMA2, DFMA; not HFMA2, which also moves constants
+  integer_division,        ///< I2F.RP, UI2F.RP: how division and remainder by a variable begin
+  float_division,          ///< FCHK: how a division rounded as IEEE 754 begins
+  divergence,              ///< BSSY: a branch that threads of a warp may take differently
+  call,                    ///< CALL
+  logic,                   ///< LOP3
+  vote,                    ///< VOTE, VOTEU, MATCH, REDUX: what warps find out together
+  fence,                   ///< MEMBAR
+  barrier_arrive,          ///< BAR.ARV, SYNCS.ARRIVE: arriving without waiting
 };
 
-inline constexpr std::array<std::string_view, 13> sass_signature_names{
-    "tensor_core", "cp_async", "tma",      "mbarrier", "warpgroup_wait",   "vector_access",        "spills",
-    "shuffle",     "atomics",  "ldmatrix", "barrier",  "dependent_launch", "register_reallocation"};
+inline constexpr std::array<std::string_view, 40> sass_signature_names{"tensor_core",
+                                                                       "cp_async",
+                                                                       "tma",
+                                                                       "mbarrier",
+                                                                       "warpgroup_wait",
+                                                                       "vector_access",
+                                                                       "spills",
+                                                                       "shuffle",
+                                                                       "atomics",
+                                                                       "ldmatrix",
+                                                                       "barrier",
+                                                                       "dependent_launch",
+                                                                       "register_reallocation",
+                                                                       "tensor_tf32",
+                                                                       "tensor_fp8",
+                                                                       "tma_multicast",
+                                                                       "tma_im2col",
+                                                                       "tensor_map_update",
+                                                                       "tensor_map_prefetch",
+                                                                       "prefetch",
+                                                                       "cluster",
+                                                                       "cluster_store",
+                                                                       "generic_access",
+                                                                       "cluster_launch_control",
+                                                                       "shared_load",
+                                                                       "shared_store",
+                                                                       "read_only",
+                                                                       "cache_hint",
+                                                                       "cache_global",
+                                                                       "exp2",
+                                                                       "special_function",
+                                                                       "fma",
+                                                                       "integer_division",
+                                                                       "float_division",
+                                                                       "divergence",
+                                                                       "call",
+                                                                       "logic",
+                                                                       "vote",
+                                                                       "fence",
+                                                                       "barrier_arrive"};
 
 [[nodiscard]] constexpr std::string_view to_string(SassSignature signature) noexcept {
   return sass_signature_names[static_cast<std::size_t>(signature)];
