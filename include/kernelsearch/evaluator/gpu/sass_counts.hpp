@@ -12,7 +12,7 @@
 namespace kernelsearch {
 
 /// What instructions of NVIDIA's machine code give away: by their opcodes as real dumps show them, not by the
-/// names that PTX has for them. An instruction may be of several.
+/// names that PTX has for them.
 enum class SassSignature : std::uint8_t {
   tensor_core,       ///< HMMA, IMMA, DMMA, BMMA, QMMA, OMMA; HGMMA, IGMMA, QGMMA, BGMMA (Hopper); UTC*MMA
                      ///< (Blackwell)
@@ -27,37 +27,55 @@ enum class SassSignature : std::uint8_t {
   ldmatrix,          ///< LDSM, STSM
   barrier,           ///< BAR
   dependent_launch,  ///< ACQBULK, PREEXIT: programmatic dependent launch
-  register_reallocation,   ///< USETMAXREG: setmaxnreg
-  tensor_tf32,             ///< the tensor cores' instructions on tf32: HMMA and HGMMA with TF32
-  tensor_fp8,              ///< those on eight bits or less that float: QMMA, OMMA, QGMMA, UTCQMMA, UTCOMMA
-  tma_multicast,           ///< UTMALDG and UBLKCP to several blocks of a cluster
-  tma_im2col,              ///< UTMALDG of a convolution's windows
-  tensor_map_update,       ///< UTMACCTL.IV: a tensor map that was changed in memory is fetched anew
-  tensor_map_prefetch,     ///< UTMACCTL.PF
-  prefetch,                ///< CCTL.PF1, CCTL.PF2, UBLKPF, UTMAPF
-  cluster,                 ///< UCGABAR_ARV, UCGABAR_WAIT: barriers of a cluster
-  cluster_store,           ///< STAS, REDAS: asynchronous stores to other blocks of a cluster
-  generic_access,          ///< LD, ST: also what reaches other blocks' shared memory
+  register_reallocation,  ///< USETMAXREG: setmaxnreg
+  fma,                    ///< FFMA, FFMA2, DFMA, HFMA2
+  half_arithmetic,        ///< HFMA2, HADD2, HMUL2, HMNMX2
+  conversion,             ///< F2F, F2FP: to narrower or wider floating types
+  warpgroup_mma,          ///< HGMMA, IGMMA, QGMMA, BGMMA
+  tf32_tensor_core,       ///< of these with .TF32
+  fp8_tensor_core,        ///< of these QMMA, QGMMA or with .E4M3, .E5M2
+  ex2,                    ///< MUFU.EX2
+  special_function,       ///< MUFU
+  shared_access,          ///< LDS, STS
+  vector_shared_access,   ///< of these 128 bits or more
+  vector_store,           ///< STG of 128 bits or more
+  global_load,            ///< LDG
+  global_store,           ///< STG
+  streaming_access,       ///< LDG, STG with .EF, .LU or .NA: .cs, .lu, no_allocate
+  l2_access,              ///< LDG, STG with .STRONG.GPU: .cg, which atomic accesses of one word look like too
+  read_only_load,         ///< LDG with .CONSTANT
+  prefetch,               ///< CCTL.*.PF1, .PF1.5, .PF2 and UBLKPF: into a cache
+  tma_load,               ///< UTMALDG, UBLKCP.S.G
+  tma_store,              ///< UTMASTG, UTMAREDG, UBLKCP.G.S, UBLKRED
+  tma_multicast,          ///< UTMALDG, UBLKCP with .MULTICAST
+  tma_im2col,             ///< UTMALDG with .IM2COL
+  tensor_map_prefetch,    ///< UTMACCTL.PF
+  cp_async_group,         ///< LDGDEPBAR: commits asynchronous copies
+  vote,                   ///< VOTE, VOTEU, MATCH
+  population_count,       ///< POPC, UPOPC
+  warp_reduction,         ///< REDUX
+  lop3,                   ///< LOP3
+  barrier_arrive,         ///< BAR.ARV: threads that do not wait
+  cluster_barrier,        ///< UCGABAR_ARV, UCGABAR_WAIT
+  distributed_shared,     ///< LD, ST of a cluster's shared memory by its own address, STAS
+  generic_access,         ///< LD, ST, ATOM: also another block's shared memory through a pointer
+  branch,                 ///< BRA, BRX, JMP, JMX
+  call,                   ///< CALL
+  narrow_tensor_core,     ///< QMMA, OMMA, QGMMA, UTCQMMA, UTCOMMA: on floats of eight bits or fewer
+  tensor_map_update,      ///< UTMACCTL.IV: a tensor map that was changed in memory is fetched anew
   cluster_launch_control,  ///< UGETNEXTWORKID
-  shared_load,             ///< LDS, LDSM
-  shared_store,            ///< STS, STSM
-  read_only,               ///< LDG.CONSTANT: through the read-only path
-  cache_hint,              ///< LDG and STG that say what caches are to keep: EF, EL, LU, NA
-  cache_global,            ///< LDG and STG that go around the first level (STRONG.GPU), volatile ones apart
-  exp2,                    ///< MUFU.EX2
-  special_function,        ///< MUFU of any kind
-  fma,                     ///< FFMA, FFMA2, DFMA; not HFMA2, which also moves constants
   integer_division,        ///< I2F.RP, UI2F.RP: how division and remainder by a variable begin
-  float_division,          ///< FCHK: how a division rounded as IEEE 754 begins
+  float_division,          ///< FCHK: how a division rounded as IEEE 754 asks begins
+  exact_exponential,       ///< FFMA.SAT: how expf splits its argument
+  float_arithmetic,        ///< FFMA, FADD, FMUL, FMNMX, their pairs, DFMA, DADD, DMUL
   divergence,              ///< BSSY: a branch that threads of a warp may take differently
-  call,                    ///< CALL
-  logic,                   ///< LOP3
-  vote,                    ///< VOTE, VOTEU, MATCH, REDUX: what warps find out together
   fence,                   ///< MEMBAR
-  barrier_arrive,          ///< BAR.ARV, SYNCS.ARRIVE: arriving without waiting
+  constant_load,           ///< LDC: constant memory at a computed address, and, outside of loops, parameters
+  shared_atomics,          ///< ATOMS, but for its ARRIVE
+  mbarrier_arrive,  ///< SYNCS.ARRIVE of one thread without bytes, ATOMS.ARRIVE: as those who are done say
 };
 
-inline constexpr std::array<std::string_view, 40> sass_signature_names{"tensor_core",
+inline constexpr std::array<std::string_view, 58> sass_signature_names{"tensor_core",
                                                                        "cp_async",
                                                                        "tma",
                                                                        "mbarrier",
@@ -70,33 +88,51 @@ inline constexpr std::array<std::string_view, 40> sass_signature_names{"tensor_c
                                                                        "barrier",
                                                                        "dependent_launch",
                                                                        "register_reallocation",
-                                                                       "tensor_tf32",
-                                                                       "tensor_fp8",
+                                                                       "fma",
+                                                                       "half_arithmetic",
+                                                                       "conversion",
+                                                                       "warpgroup_mma",
+                                                                       "tf32_tensor_core",
+                                                                       "fp8_tensor_core",
+                                                                       "ex2",
+                                                                       "special_function",
+                                                                       "shared_access",
+                                                                       "vector_shared_access",
+                                                                       "vector_store",
+                                                                       "global_load",
+                                                                       "global_store",
+                                                                       "streaming_access",
+                                                                       "l2_access",
+                                                                       "read_only_load",
+                                                                       "prefetch",
+                                                                       "tma_load",
+                                                                       "tma_store",
                                                                        "tma_multicast",
                                                                        "tma_im2col",
-                                                                       "tensor_map_update",
                                                                        "tensor_map_prefetch",
-                                                                       "prefetch",
-                                                                       "cluster",
-                                                                       "cluster_store",
+                                                                       "cp_async_group",
+                                                                       "vote",
+                                                                       "population_count",
+                                                                       "warp_reduction",
+                                                                       "lop3",
+                                                                       "barrier_arrive",
+                                                                       "cluster_barrier",
+                                                                       "distributed_shared",
                                                                        "generic_access",
+                                                                       "branch",
+                                                                       "call",
+                                                                       "narrow_tensor_core",
+                                                                       "tensor_map_update",
                                                                        "cluster_launch_control",
-                                                                       "shared_load",
-                                                                       "shared_store",
-                                                                       "read_only",
-                                                                       "cache_hint",
-                                                                       "cache_global",
-                                                                       "exp2",
-                                                                       "special_function",
-                                                                       "fma",
                                                                        "integer_division",
                                                                        "float_division",
+                                                                       "exact_exponential",
+                                                                       "float_arithmetic",
                                                                        "divergence",
-                                                                       "call",
-                                                                       "logic",
-                                                                       "vote",
                                                                        "fence",
-                                                                       "barrier_arrive"};
+                                                                       "constant_load",
+                                                                       "shared_atomics",
+                                                                       "mbarrier_arrive"};
 
 [[nodiscard]] constexpr std::string_view to_string(SassSignature signature) noexcept {
   return sass_signature_names[static_cast<std::size_t>(signature)];
