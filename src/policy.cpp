@@ -15,6 +15,7 @@
 #include "kernelsearch/policy/impl/ledger_impl.hpp"
 #include "kernelsearch/policy/impl/lfbo_impl.hpp"
 #include "kernelsearch/policy/impl/map_elites_impl.hpp"
+#include "kernelsearch/policy/impl/method_choice_impl.hpp"
 #include "kernelsearch/policy/impl/move_examples_impl.hpp"
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
