@@ -332,8 +332,9 @@ struct RunSession::Submits final : Search {
         lookup(lookup_in(store, root)) {
     trials = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
     const auto cache = results(evaluator);
-    search.emplace(SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed)),
-                   SubmitGenerator(root), Judge(std::move(evaluator), key(cache, true), cache), options(1));
+    search.emplace(
+        SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed, problem.backend)),
+        SubmitGenerator(root), Judge(std::move(evaluator), key(cache, true), cache), options(1));
     search->resume(load_record<Move>(store, run, CandidateCodec<Candidate>(lookup)));
     for (const Trial<Candidate>& trial : search->trials())
       if (!trial.outcome.origin) trials->take();
