@@ -5,6 +5,7 @@
 /// Everything light: the vocabulary, the concepts, the policies and the loop. What needs JSON, SQLite, Eigen
 /// or processes is included by its own header.
 #include "kernelsearch/core/bounded_queue.hpp"
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/core/features.hpp"
