@@ -60,6 +60,8 @@
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
+#include "kernelsearch/policy/method.hpp"
+#include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/policy/move_examples.hpp"
 #include "kernelsearch/policy/move_ledger.hpp"
 #include "kernelsearch/policy/move_reward.hpp"

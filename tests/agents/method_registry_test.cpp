@@ -212,7 +212,7 @@ TEST_CASE("methods: a user's files extend ours, replace them one by one, or whol
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "methods");
   const auto write = [&](const std::string& name, const std::string& text) {
-    std::ofstream(folder / ("methods/" + name)) << text;
+    std::ofstream(folder.path() / "methods" / name) << text;
   };
   const std::size_t ours = read_methods("host").size();
   write("mine.json", file_with(method_with("")));
