@@ -244,7 +244,8 @@ TEST_CASE("methods: priorities and couplings hold across files") {
     CHECK_THROWS_AS((void)read_methods("", folder.path()), ConfigError);
     CHECK_NOTHROW((void)read_methods("cuda", folder.path()));
   };
-  refused(R"({"id": "compute.new", "priority": 1, "description": "d"})", "has the priority 1 of");
+  refused(R"({"id": "compute.new", "priority": 1, "description": "d"})",
+          "has the priority 1 of compute.vectorise");
   refused(method_with(R"("coupled": ["memory.nothing"])"), "memory.nothing, which does not exist");
   refused(method_with(R"("coupled": ["compute.vectorise"])"), "which does not say so of it");
   refused(method_with(R"("excludes": ["compute.vectorise"])"), "is exclusive with compute.vectorise");
