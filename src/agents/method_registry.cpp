@@ -215,7 +215,7 @@ void check_together(const std::vector<ReadMethod>& all) {
   for (const ReadMethod& one : all) {
     for (const ReadMethod& other : all)
       if (&other != &one && other.method.axis == one.method.axis &&
-          other.method.priority == one.method.priority)
+          other.method.priority == one.method.priority && (one.of_user || !other.of_user))
         refuse(one, "has the priority " + std::to_string(one.method.priority) + " of " + other.method.id,
                "give each method of an axis its own");
     check_mutual(all, one, &Method::coupled, "coupled with");

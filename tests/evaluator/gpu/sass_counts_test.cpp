@@ -45,11 +45,13 @@ TEST_CASE("opcodes of real machine code have their signatures and no others") {
       {"LDS.128", ""},
       {"UTMACCTL.PF", ""},
       {"", ""}};
-  for (const auto& [opcode, expected] : known)
+  for (const auto& one : known) {
+    const std::string &opcode = one.first, &expected = one.second;
     for (std::size_t s = 0; s <= static_cast<std::size_t>(SassSignature::register_reallocation); ++s) {
       const auto signature = static_cast<SassSignature>(s);
       CHECK_MESSAGE(has_signature(opcode, signature) == (to_string(signature) == expected), opcode);
     }
+  }
 }
 
 TEST_CASE("what the registry of methods asks for, in opcodes of nvcc 13.0 for sm_80, 90a, 100a and 120a") {
@@ -85,8 +87,9 @@ TEST_CASE("what the registry of methods asks for, in opcodes of nvcc 13.0 for sm
                                         "RED.E.ADD.STRONG.GPU",
                                         "IMAD",
                                         ""};
-  for (const auto& [signature, opcodes] : shown) {
-    for (const std::string& opcode : opcodes)
+  for (const auto& one : shown) {
+    const SassSignature signature = one.first;
+    for (const std::string& opcode : one.second)
       CHECK_MESSAGE(has_signature(opcode, signature), opcode, " ", to_string(signature));
     for (const std::string& opcode : others)
       CHECK_MESSAGE(!has_signature(opcode, signature), opcode, " ", to_string(signature));
