@@ -15,6 +15,7 @@
 #include "kernelsearch/service/skill_report.hpp"
 #include "kernelsearch/service/skill_settings.hpp"
 #include "store_access.hpp"
+#include "system_run.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -39,8 +40,8 @@ int report(const ReportCommand& command) {
     fmt::print("{}", skill_summary(store, row.id, replayed));
     return success;
   }
-  write_skill_report(store, row.id, read_any_problem(options.value("problem", std::string())), replayed,
-                     command.out);
+  const Problem problem = read_any_problem(options.value("problem", std::string()));
+  write_skill_report(store, row.id, problem, replayed, command.out, peaks_of(problem));
   fmt::print("{}\n", (std::filesystem::path(command.out) / "summary.md").string());
   return success;
 }

@@ -13,6 +13,7 @@
 #include "asked_models.hpp"
 #include "interrupt.hpp"
 #include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
@@ -65,6 +66,9 @@ RunSummary run_skill(SystemRun& run, SystemJudge judge);
 
 /// The search of cuda_skill_v2 that the options ask for, or that a resumed run was begun with.
 [[nodiscard]] RooflineBudgetOptions skill_search(const TuneOptions& options, const Problem& problem);
+
+/// Of this machine's device for the problem; empty where they are not known.
+[[nodiscard]] DevicePeaks peaks_of(const Problem& problem, int device = 0);
 
 /// What a system's search needs to end as `tune` does: the evaluator that measures its best again.
 struct PlainFinalists {

@@ -11,6 +11,8 @@
 
 #include "kernelsearch/agents/method_registry.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
+#include "kernelsearch/evaluator/host/host_peaks.hpp"
 #include "kernelsearch/service/skill_report.hpp"
 #include "kernelsearch/service/skill_settings.hpp"
 #include "kernelsearch/systems/cuda_skill_v2.hpp"
@@ -45,6 +47,14 @@ MethodDevice method_device(const std::string& backend, const std::vector<int>& d
 }
 
 }  // namespace
+
+DevicePeaks peaks_of(const Problem& problem, int device) {
+  if (problem.backend == "host") return host_peaks({.threads = problem.threads});
+  for (const GpuDevice& gpu :
+       gpu_status(problem.backend == "hip" ? GpuBackend::hip : GpuBackend::cuda).devices)
+    if (gpu.ordinal == device) return gpu_peaks(gpu);
+  return {};
+}
 
 RooflineBudgetOptions skill_search(const TuneOptions& o, const Problem& problem) {
   std::vector<Method> methods = read_methods(problem.backend, o.methods);
@@ -88,7 +98,8 @@ RunSummary run_skill(SystemRun& run, SystemJudge judge) {
       !o.from_files.empty() ? std::filesystem::path(o.from_files)
                             : std::filesystem::path(o.out.empty() ? run.problem.name + "_tuned" : o.out) /
                                   fmt::format("run_{}", number(run.run));
-  write_skill_report(run.store, run.run, run.problem, replayed_skill(run.store, run.run, search), folder);
+  write_skill_report(run.store, run.run, run.problem, replayed_skill(run.store, run.run, search), folder,
+                     peaks_of(run.problem, o.devices.empty() ? 0 : o.devices.front()));
   if (!o.quiet) fmt::print(stderr, "report in {}\n", (folder / "summary.md").string());
   return summary;
 }

@@ -10,7 +10,9 @@
 
 #include "commands.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/service/measuring.hpp"
+#include "kernelsearch/service/observing_evaluator.hpp"
 #include "kernelsearch/service/run_ground.hpp"
 #include "kernelsearch/service/skill_settings.hpp"
 #include "result.hpp"
@@ -51,9 +53,20 @@ std::string spending_text(const AskedModels& models) {
   return text + fmt::format("{:<10} {}\n", "exchanges", models.folder.string());
 }
 
-std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse) {
+/// Says once what cannot be looked at here.
+AnyEvaluator observing(const Problem& problem, const MeasuringOptions& how, bool quiet) {
+  ObservingEvaluator made = make_observing_evaluator(problem, how);
+  if (!quiet)
+    for (const std::string& one : made.missing) fmt::print(stderr, "not observed: {}\n", one);
+  return std::move(made.evaluator);
+}
+
+/// `observed`: results of other runs, of which nothing was seen but their times, will not do.
+std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse,
+                                                        bool observed) {
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, fresh](const Candidate& candidate) {
+  return [results = std::move(results), reuse, observed, fresh](const Candidate& candidate) {
+    if (reuse && observed) return results->key("observed " + candidate_digest(candidate));
     return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++*fresh));
   };
 }
@@ -66,11 +79,11 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   check_usable(plan, system);
   const MeasuringOptions how = measuring(o);
   const bool on_host = problem.backend == "host";
-  AnyEvaluator evaluator = make_evaluator(problem, how);
+  const bool skill = system.name == "cuda_skill_v2";
+  AnyEvaluator evaluator = skill ? observing(problem, how, o.quiet) : make_evaluator(problem, how);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
 
-  const bool skill = system.name == "cuda_skill_v2";
   const bool asks = system.asks && o.from_files.empty();
   if (skill) o.skill = skill_settings_json(skill_search(o, problem));
   const std::string digest = ground_digest(problem, o.cache);
@@ -99,7 +112,7 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   started.loop.stop = interrupt.token();
   started.loop.budget = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
-  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse), results);
+  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse, skill), results);
   if (!o.quiet)
     fmt::print(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(started.run),
                problem.name, system.name, system.composition, o.budget, info.device, info.toolchain);

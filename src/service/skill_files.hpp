@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/store/run_store.hpp"
@@ -36,7 +37,7 @@ struct SkillRecord {
   [[nodiscard]] Json bench_json(TrialId id) const;
   [[nodiscard]] std::string summary() const;
   /// An SVG; empty where the run knows no rates of its candidates.
-  [[nodiscard]] std::string picture(const Problem& problem) const;
+  [[nodiscard]] std::string picture(const Problem& problem, const DevicePeaks& peaks) const;
 
   [[nodiscard]] const std::string& method_id(std::size_t place) const {
     return search.options().methods[place].id;

@@ -140,14 +140,14 @@ std::string skill_summary(const RunStore& store, RunId run, const RooflineBudget
 }
 
 void write_skill_report(const RunStore& store, RunId run, const Problem& problem,
-                        const RooflineBudget& search, const fs::path& path) {
+                        const RooflineBudget& search, const fs::path& path, const DevicePeaks& peaks) {
   const SkillRecord record{store, run, search};
   const Folder folder(path);
   const std::string extension(kernel_extension(problem.backend));
   folder.replace("env.json", record.environment_json());
   folder.replace("state.json", record.state_json(problem, path.filename().string(), extension));
   folder.replace("summary.md", record.summary());
-  if (const std::string picture = record.picture(problem); !picture.empty())
+  if (const std::string picture = record.picture(problem, peaks); !picture.empty())
     folder.replace("roofline.svg", picture);
   if (const auto root = record.root()) {
     write_kernel(record, *root, folder.in("baseline"), extension);

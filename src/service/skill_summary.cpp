@@ -6,6 +6,7 @@
 
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/roofline_svg.hpp"
 #include "skill_files.hpp"
 
 namespace kernelsearch::detail {
@@ -174,8 +175,19 @@ std::string SkillRecord::summary() const {
   return text;
 }
 
-std::string SkillRecord::picture(const Problem&) const {
-  return {};
+std::string SkillRecord::picture(const Problem& problem, const DevicePeaks& peaks) const {
+  RooflinePicture picture;
+  picture.title = problem.name;
+  picture.peaks = peaks;
+  const auto add = [&](const std::string& label, TrialId id, bool champion) {
+    if (auto point = roofline_point(label, features(id), champion))
+      picture.points.push_back(*std::move(point));
+  };
+  if (const auto start = root()) add("baseline", *start, search.champion() == *start);
+  for (const SkillIteration& it : search.iterations())
+    if (it.champion)
+      add(fmt::format("iteration {}", it.number), *it.champion, search.champion() == *it.champion);
+  return picture.points.empty() ? std::string() : roofline_svg(picture);
 }
 
 }  // namespace kernelsearch::detail

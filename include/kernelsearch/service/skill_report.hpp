@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/store/run_store.hpp"
@@ -23,8 +24,10 @@ namespace kernelsearch {
 /// Writes the run's folder: env.json, state.json, summary.md, roofline.svg, baseline/ and for each iteration
 /// iterv<i>/ with kernel, analysis.md, methods.json, roofline.json, branch_results.json, attribution.json,
 /// sass_check.json (the machine-code evidence), bench.json, branches/ and ablations/. Results are replaced;
-/// kernels and analyses that are there stay, because a person may have written them.
+/// kernels and analyses that are there stay, because a person may have written them. `peaks` are the
+/// picture's roofs; without a candidate whose place is known there is no picture.
 void write_skill_report(const RunStore& store, RunId run, const Problem& problem,
-                        const RooflineBudget& search, const std::filesystem::path& folder);
+                        const RooflineBudget& search, const std::filesystem::path& folder,
+                        const DevicePeaks& peaks = {});
 
 }  // namespace kernelsearch
