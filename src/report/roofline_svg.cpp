@@ -60,6 +60,7 @@ class Frame {
     Range x, y;
     for (const RooflinePoint& point : points) {
       x.include(point.intensity);
+      x.include(point.intensity * 3);  // room for its name
       y.include(point.rate);
     }
     for (const Ceiling& ceiling : roofs.ceilings) {
@@ -114,7 +115,8 @@ class Frame {
 };
 
 std::string text(double x, double y, std::string_view more, const std::string& words) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, more, xml_text(words));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, more.empty() ? "" : " ", more,
+                     xml_text(words));
 }
 
 std::string grid(const Frame& frame) {
@@ -177,7 +179,7 @@ std::string roofs_svg(const Roofs& roofs, const Frame& frame) {
     const std::string words = ceiling.name + " " + format_engineering(ceiling.rate) + "op/s";
     const double y = frame.y(ceiling.rate);
     svg += roof(frame.x(std::min(from, frame.high_x())), y, frame.width() - right, y, "ceiling", words);
-    svg += text(frame.width() - right - 4, y - 5, "text-anchor=\"end\"", words);
+    svg += text(frame.x(std::min(from, frame.high_x())) + 10, y - 5, "", words);
   }
   return svg;
 }
@@ -234,11 +236,13 @@ std::string points_svg(const std::vector<RooflinePoint>& points, const Frame& fr
 
 constexpr std::string_view style =
     "<style>"
-    ".roofline text{fill:#222}.roofline .ground{fill:#fff}.roofline .grid{stroke:#ddd}"
+    ".roofline "
+    "text{fill:#222;stroke:#fff;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}.roofline "
+    ".ground{fill:#fff}.roofline .grid{stroke:#ddd}"
     ".roofline .roof{stroke:#555}.roofline .path{stroke:#0072b2}.roofline .point{fill:#0072b2}"
     ".roofline .champion{fill:#d55e00}.roofline .ring{stroke:#d55e00}"
     "@media (prefers-color-scheme:dark){"
-    ".roofline text{fill:#ddd}.roofline .ground{fill:#16181c}.roofline .grid{stroke:#363a40}"
+    ".roofline text{fill:#ddd;stroke:#16181c}.roofline .ground{fill:#16181c}.roofline .grid{stroke:#363a40}"
     ".roofline .roof{stroke:#aaa}.roofline .path{stroke:#56b4e9}.roofline .point{fill:#56b4e9}"
     ".roofline .champion{fill:#ffa04d}.roofline .ring{stroke:#ffa04d}}"
     "</style>\n";

@@ -51,8 +51,8 @@ TEST_CASE("axis_budget: what would give the post's 2, 0, 1") {
 }
 
 TEST_CASE("axis_budget: a lone axis gets its cap, and nothing goes to an axis without a gap") {
-  CHECK(axis_budget(gaps(0.8, 0.02, 0.05)) == slots(2, 0, 0));
-  CHECK(axis_budget_as_published(gaps(0.8, 0.02, 0.05)) == slots(2, 1, 0));  // its flaw
+  CHECK(axis_budget(gaps(0.8, 0.05, 0.02)) == slots(2, 0, 0));
+  CHECK(axis_budget_as_published(gaps(0.8, 0.05, 0.02)) == slots(2, 1, 0));  // its flaw
   CHECK(axis_budget(gaps(unknown, 0.4, unknown)) == slots(0, 2, 0));
 }
 
