@@ -112,6 +112,28 @@ TEST_CASE("cuda_skill_v2: a run that was cut goes on from its store, without wha
   check_verdicts(desk, "mine");
 }
 
+TEST_CASE("cuda_skill_v2: killed while branches or ablations are under way, it goes on the same") {
+  const Desk desk;
+  std::filesystem::copy(fixtures / "skill/kernels", desk.path() / "mine",
+                        std::filesystem::copy_options::recursive);
+  std::vector<std::string> arguments = line({"--from-files", "mine"});
+  for (const char* place : {"branches/b2", "branches/b4", "ablations/compute.unroll"}) {
+    Started started(desk.path(), Desk::line(arguments));
+    const auto request = desk.path() / "mine/iterv1" / place / "request.md";
+    while (started.running() && !std::filesystem::exists(request))
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    REQUIRE_MESSAGE(started.running(), place);
+    started.signal(SIGKILL);
+    CHECK(started.finish().code == 128 + SIGKILL);
+    arguments = {"tune", "--resume", "latest", "--store", "runs.db", "--json", "-q", "--out", "out"};
+  }
+  const Ran ran = desk.kernelsearch(arguments);
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["trials"] == 1 + 4 + 3);
+  CHECK(ran.json()["run"] == 1);
+  check_verdicts(desk, "mine");
+}
+
 TEST_CASE("cuda_skill_v2: from a model's replies") {
   const Desk desk;
   const Ran ran =
