@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
+#include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/service/skill_report.hpp"
 #include "kernelsearch/service/skill_settings.hpp"
 #include "kernelsearch/systems/cuda_skill_v2.hpp"
@@ -46,6 +49,31 @@ MethodDevice method_device(const std::string& backend, const std::vector<int>& d
   return device;
 }
 
+/// Each child beside its parent, of whichever run it was handed in.
+using SkillJudge = PairedWithParent<SystemJudge>;
+
+SkillJudge beside_parents(SystemJudge judge, const SystemRun& run) {
+  auto codec = std::make_shared<CandidateCodec<Candidate>>(lookup_for(run));
+  auto mutex = std::make_shared<std::mutex>();
+  // What earlier parts of a resumed run judged is in the store alone.
+  return SkillJudge(
+      std::move(judge), {},
+      [&store = run.store, id = run.run, codec, mutex](TrialId trial) -> std::optional<Candidate> {
+        const std::scoped_lock lock(*mutex);
+        const auto stored = store.trial(id, trial);
+        if (!stored || !stored->candidate) return std::nullopt;
+        return codec->decode(*stored->candidate);
+      });
+}
+
+struct SkillFinalists {
+  template <class Search, class... Observers>
+  void operator()(Search& search, const std::stop_token& stop, const std::function<void(TrialId)>& tell,
+                  Observers&... observers) const {
+    measure_finalists_again(search, search.evaluator().inner().inner(), stop, tell, observers...);
+  }
+};
+
 }  // namespace
 
 DevicePeaks peaks_of(const Problem& problem, int device) {
@@ -78,11 +106,12 @@ RunSummary run_skill(SystemRun& run, SystemJudge judge) {
   settings.search.seed = o.seed;
   settings.loop = run.loop;
   const RooflineBudgetOptions search = settings.search;
+  SkillJudge paired = beside_parents(std::move(judge), run);
   RunSummary summary;
   if (o.from_files.empty()) {
     settings.writer.common = agents_of(run);
-    summary = drive(systems::cuda_skill_v2(run.models.model, run.problem, std::move(judge), settings), run,
-                    lookup_for(run));
+    summary = drive(systems::cuda_skill_v2(run.models.model, run.problem, std::move(paired), settings), run,
+                    lookup_for(run), SkillFinalists{});
   } else {
     // One file after the other: who writes them is told of one at a time, and may look at what came of it.
     settings.loop.generate_threads = 1;
@@ -92,7 +121,8 @@ RunSummary run_skill(SystemRun& run, SystemJudge judge) {
     settings.files.say = [quiet = o.quiet](const std::string& words) {
       if (!quiet) fmt::print(stderr, "{}\n", words);
     };
-    summary = drive(systems::cuda_skill_v2(run.problem, std::move(judge), settings), run, lookup_for(run));
+    summary = drive(systems::cuda_skill_v2(run.problem, std::move(paired), settings), run, lookup_for(run),
+                    SkillFinalists{});
   }
   const std::filesystem::path folder =
       !o.from_files.empty() ? std::filesystem::path(o.from_files)
