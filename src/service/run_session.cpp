@@ -366,6 +366,7 @@ struct RunSession::Submits final : Search {
   std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, Teller& teller) {
     EvaluationContext context;
     context.trial = job.id;
+    context.parents = job.context.parents;
     context.stop =
         stop.get_token();  // and no incumbent: whoever wrote a slower kernel wants to know how slow
     Evaluation evaluation = search->evaluator().evaluate(job.candidate, context);
