@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/policy/impl/beam_impl.hpp"
 #include "kernelsearch/policy/impl/best_of_k_impl.hpp"
+#include "kernelsearch/policy/impl/code_signature_impl.hpp"
 #include "kernelsearch/policy/impl/differential_evolution_impl.hpp"
 #include "kernelsearch/policy/impl/epsilon_greedy_tree_impl.hpp"
 #include "kernelsearch/policy/impl/exhaustive_impl.hpp"

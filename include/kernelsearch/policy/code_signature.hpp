@@ -26,13 +26,14 @@ struct CodeSignature {
   [[nodiscard]] bool empty() const noexcept { return any.empty() && all.empty(); }
 };
 
-/// Whether the child's features show the signature against its parent's. Unknown where the signature is empty
-/// or a feature that decides is missing on either side. A method may leave what was there before; `any` is
-/// absent only where every change is known not to have happened.
+/// Whether the child's features show the signature against its parent's: each of `all` changed, and one of
+/// `any`. Unknown where the signature is empty or a feature that decides is missing on either side; absent
+/// only where one of `all`, or every one of `any`, is known not to have changed.
 [[nodiscard]] Evidence evidence_of(const CodeSignature& signature, const Features& child,
                                    const Features& parent);
 
-/// The same for a child whose parent without the method is known: what the ablation lost counts as well.
+/// The same for a kernel and its ablation, which is what it would be without the method. It also finds what
+/// the comparison with a parent cannot: where another method took away as much as this one brought.
 [[nodiscard]] Evidence evidence_by_ablation(const CodeSignature& signature, const Features& with,
                                             const Features& without);
 
