@@ -111,7 +111,7 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::cp_async_group:
       return root == "LDGDEPBAR";
     case SassSignature::vote:
-      return is_one_of(root, {"VOTE", "VOTEU", "MATCH"});
+      return is_one_of(root, {"VOTE", "MATCH"}) || (root == "VOTEU" && !has_part(opcode, "ALL"));
     case SassSignature::population_count:
       return is_one_of(root, {"POPC", "UPOPC"});
     case SassSignature::warp_reduction:

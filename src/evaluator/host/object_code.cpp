@@ -217,6 +217,7 @@ class Reader {
       return;
     }
     refer(function, to);
+    if (jump && !to.linked.empty()) line.kind.set(ObjectSignature::call);  // the last thing that it does
     if (!to.linked.empty())
       linked_.emplace_back(lines_.size(), to.linked);
     else if (to.address)

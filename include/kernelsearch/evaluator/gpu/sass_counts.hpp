@@ -51,7 +51,7 @@ enum class SassSignature : std::uint8_t {
   tma_im2col,             ///< UTMALDG with .IM2COL
   tensor_map_prefetch,    ///< UTMACCTL.PF
   cp_async_group,         ///< LDGDEPBAR: commits asynchronous copies
-  vote,                   ///< VOTE, VOTEU, MATCH
+  vote,                   ///< VOTE, MATCH, VOTEU less .ALL, which chooses one thread for a copy
   population_count,       ///< POPC, UPOPC
   warp_reduction,         ///< REDUX
   lop3,                   ///< LOP3
