@@ -21,6 +21,8 @@
 #include "kernelsearch/core/value.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
+#include "kernelsearch/evaluator/code_inspected.hpp"
+#include "kernelsearch/evaluator/code_loops.hpp"
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/function_evaluator.hpp"

@@ -111,7 +111,7 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::cp_async_group:
       return root == "LDGDEPBAR";
     case SassSignature::vote:
-      return is_one_of(root, {"VOTE", "VOTEU", "MATCH"});
+      return is_one_of(root, {"VOTE", "MATCH"}) || (root == "VOTEU" && !has_part(opcode, "ALL"));
     case SassSignature::population_count:
       return is_one_of(root, {"POPC", "UPOPC"});
     case SassSignature::warp_reduction:
@@ -130,32 +130,6 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return is_one_of(root, {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"});
     case SassSignature::call:
       return root == "CALL";
-    case SassSignature::narrow_tensor_core:
-      return is_one_of(root, {"QMMA", "OMMA", "QGMMA", "UTCQMMA", "UTCOMMA"});
-    case SassSignature::tensor_map_update:
-      return root == "UTMACCTL" && has_part(opcode, "IV");
-    case SassSignature::cluster_launch_control:
-      return root == "UGETNEXTWORKID";
-    case SassSignature::integer_division:
-      return is_one_of(root, {"I2F", "UI2F"}) && has_part(opcode, "RP");
-    case SassSignature::float_division:
-      return root == "FCHK";
-    case SassSignature::exact_exponential:
-      return root == "FFMA" && has_part(opcode, "SAT");
-    case SassSignature::float_arithmetic:
-      return is_one_of(root,
-                       {"FFMA", "FADD", "FMUL", "FMNMX", "FFMA2", "FADD2", "FMUL2", "DFMA", "DADD", "DMUL"});
-    case SassSignature::divergence:
-      return root == "BSSY";
-    case SassSignature::fence:
-      return root == "MEMBAR";
-    case SassSignature::constant_load:
-      return root == "LDC";
-    case SassSignature::shared_atomics:
-      return root == "ATOMS" && !has_part(opcode, "ARRIVE");
-    case SassSignature::mbarrier_arrive:
-      return (root == "SYNCS" && has_part(opcode, "ARRIVE") && has_part(opcode, "A1T0")) ||
-             (root == "ATOMS" && has_part(opcode, "ARRIVE"));
   }
   return false;
 }
