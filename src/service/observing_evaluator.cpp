@@ -8,11 +8,15 @@
 
 #include "grounded.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/code_inspected.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/gpu/ncu_profiler.hpp"
+#include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_roofline.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/then.hpp"
 #include "kernelsearch/problem/traits.hpp"
 
@@ -33,10 +37,12 @@ struct Observe {
   }
 };
 
-template <class Base>
-AnyEvaluator observed(std::shared_ptr<Base> base, Observe step) {
-  using Decorated = Then<detail::Held<Base>, Candidate, Observe>;
-  return detail::Grounded<Decorated, Base>{Decorated(detail::Held<Base>{base}, std::move(step)), base};
+template <class Base, class Inspector>
+AnyEvaluator observed(std::shared_ptr<Base> base, Inspector inspector, Observe step) {
+  using Inspected = CodeInspected<detail::Held<Base>, Candidate, Inspector>;
+  using Decorated = Then<Inspected, Candidate, Observe>;
+  return detail::Grounded<Decorated, Base>{
+      Decorated(Inspected(detail::Held<Base>{base}, std::move(inspector)), std::move(step)), base};
 }
 
 }  // namespace
@@ -59,13 +65,20 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasuringOpti
     } else {
       missing.emplace_back("there is no profiler for HIP: gaps come from counted work alone");
     }
-    return {observed(std::move(base), std::move(step)), std::move(missing)};
+    return {observed(std::move(base), GpuCodeInspector(), std::move(step)), std::move(missing)};
   }
   auto base = std::make_shared<HostEvaluator>(problem, host_options(options));
   Observe step{trait_features(problem), host_roofline(*base)};
   if (!problem.operations || !problem.bytes)
     missing.emplace_back("the problem declares no operations or no bytes: its gaps are unknown");
-  return {observed(std::move(base), std::move(step)), std::move(missing)};
+  const HostOptions& host = base->options();
+  ObjectCodeOptions code;
+  code.sandbox = host.sandbox;
+  for (const int core : host_machine().cores)  // not beside what is being measured
+    if (core != host.core) code.cores.push_back(core);
+  if (find_objdump().empty())
+    missing.emplace_back("there is no objdump: nothing can be proven in machine code");
+  return {observed(std::move(base), HostCodeInspector(code), std::move(step)), std::move(missing)};
 }
 
 }  // namespace kernelsearch
