@@ -26,6 +26,7 @@
 #include "kernelsearch/policy/impl/reflexion_impl.hpp"
 #include "kernelsearch/policy/impl/registry_impl.hpp"
 #include "kernelsearch/policy/impl/roofline_budget_impl.hpp"
+#include "kernelsearch/policy/impl/roofline_budget_verdicts_impl.hpp"
 #include "kernelsearch/policy/impl/search_tree_impl.hpp"
 #include "kernelsearch/policy/impl/simulated_annealing_impl.hpp"
 #include "kernelsearch/policy/impl/space_strategies_impl.hpp"

@@ -122,4 +122,5 @@ static_assert(SearchPolicy<RooflineBudget>);
 
 #if KERNELSEARCH_HEADER_ONLY
 #  include "kernelsearch/policy/impl/roofline_budget_impl.hpp"
+#  include "kernelsearch/policy/impl/roofline_budget_verdicts_impl.hpp"
 #endif
