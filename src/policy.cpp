@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/impl/attribution_impl.hpp"
 #include "kernelsearch/policy/impl/beam_impl.hpp"
 #include "kernelsearch/policy/impl/best_of_k_impl.hpp"
+#include "kernelsearch/policy/impl/code_signature_impl.hpp"
 #include "kernelsearch/policy/impl/differential_evolution_impl.hpp"
 #include "kernelsearch/policy/impl/epsilon_greedy_tree_impl.hpp"
 #include "kernelsearch/policy/impl/exhaustive_impl.hpp"
@@ -14,6 +16,7 @@
 #include "kernelsearch/policy/impl/ledger_impl.hpp"
 #include "kernelsearch/policy/impl/lfbo_impl.hpp"
 #include "kernelsearch/policy/impl/map_elites_impl.hpp"
+#include "kernelsearch/policy/impl/method_choice_impl.hpp"
 #include "kernelsearch/policy/impl/move_examples_impl.hpp"
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
@@ -22,6 +25,8 @@
 #include "kernelsearch/policy/impl/random_search_impl.hpp"
 #include "kernelsearch/policy/impl/reflexion_impl.hpp"
 #include "kernelsearch/policy/impl/registry_impl.hpp"
+#include "kernelsearch/policy/impl/roofline_budget_impl.hpp"
+#include "kernelsearch/policy/impl/roofline_budget_verdicts_impl.hpp"
 #include "kernelsearch/policy/impl/search_tree_impl.hpp"
 #include "kernelsearch/policy/impl/simulated_annealing_impl.hpp"
 #include "kernelsearch/policy/impl/space_strategies_impl.hpp"

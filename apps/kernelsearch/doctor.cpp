@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/gpu/profiling_tools.hpp"
+#include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
@@ -111,6 +112,10 @@ std::vector<Finding> examine() {
       {"store of runs", true, false,
        store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
   for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip}) add_gpus(backend, findings);
+  const auto objdump = find_objdump();
+  findings.push_back({"objdump", !objdump.empty(), false,
+                      objdump.empty() ? "apt-get install binutils; evidence in machine code needs it"
+                                      : objdump.string()});
   const ProfilingTools tools = profiling_tools();
   const auto add_tool = [&](const char* name, const std::filesystem::path& path) {
     findings.push_back({name, !path.empty(), false,

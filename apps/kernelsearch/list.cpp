@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
+#include "list_methods.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -34,6 +35,8 @@ Rows rows_of(const std::string& what) {
     return {{"template", "fills the problem's kernel in at the configuration proposed"},
             {"llm_rewriter", "a model applies one strategy to one kernel (KernelBand)"},
             {"agent_team", "a planner anchors the change, a coder makes it, a debugger mends (STARK)"},
+            {"method_folder", "takes kernels from files that a person or an agent writes"},
+            {"method_writer", "a model writes branches and ablations of methods (CUDA skill V2)"},
             {"reflection_team", "a model optimises; failures are reflected on and mended (GEAK)"},
             {"natural_transformations", "a model carries out transformations told in words (PEAK)"}};
   return {
@@ -48,15 +51,42 @@ void add_list(CLI::App& app, int& exit_code) {
   struct Options {
     std::string what = "policies";
     bool json = false;
+    ListMethods methods{};
   };
-  auto* sub = app.add_subcommand("list", "List the policies, systems, generators or evaluators there are");
+  auto* sub =
+      app.add_subcommand("list", "List the policies, systems, generators, evaluators or methods there are");
   auto options = std::make_shared<Options>();
-  sub->add_option("WHAT", options->what, "policies, systems, generators or evaluators")
+  sub->add_option("WHAT", options->what, "policies, systems, generators, evaluators or methods")
       ->required()
-      ->check(CLI::IsMember({"policies", "systems", "generators", "evaluators"}));
+      ->check(CLI::IsMember({"policies", "systems", "generators", "evaluators", "methods"}));
   sub->add_flag("--json", options->json, "Print a JSON array");
-  sub->footer("Example: kernelsearch list policies");
-  sub->callback([options, &exit_code] {
+  ListMethods& methods = options->methods;
+  const std::vector<CLI::Option*> of_methods{
+      sub->add_option("--backend", methods.backend, "Methods of this backend")
+          ->capture_default_str()
+          ->check(CLI::IsMember({"host", "cuda", "hip", "opencl"})),
+      sub->add_option("--methods", methods.folder,
+                      "Folder with methods/ of your own, which replace or join ours"),
+      sub->add_option(
+          "--features", methods.features,
+          "JSON file of features, e.g. of `profile --json`: which methods would be chosen, and why"),
+      sub->add_option("--problem", methods.problem, "Folder of a problem, whose traits join the features"),
+      sub->add_option("--architecture", methods.architecture, "Compute capability to choose for, e.g. 90"),
+      sub->add_option("--slots", methods.slots, "Methods to choose on each axis")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 100))};
+  sub->footer(
+      "Examples: kernelsearch list policies\n"
+      "          kernelsearch list methods --backend cuda --features profile.json --architecture 90");
+  sub->callback([options, of_methods, &exit_code] {
+    exit_code = success;
+    if (options->what == "methods") {
+      options->methods.json = options->json;
+      return list_methods(options->methods);
+    }
+    for (const CLI::Option* option : of_methods)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "is an option of `list methods`");
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const auto& [name, summary] : rows_of(options->what)) {
       if (options->json)
@@ -65,7 +95,6 @@ void add_list(CLI::App& app, int& exit_code) {
         fmt::print("{:<24} {}\n", name, summary);
     }
     if (options->json) fmt::print("{}\n", array.dump(2));
-    exit_code = success;
   });
 }
 

@@ -46,6 +46,9 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
       o.proposals = first.value("proposals", o.proposals);
       o.record_exchanges = first.value("record_exchanges", o.record_exchanges);
       if (o.replay_exchanges.empty()) o.replay_exchanges = first.value("replay_exchanges", "");
+      if (o.from_files.empty()) o.from_files = first.value("from_files", "");
+      if (o.wait == 0) o.wait = first.value("wait", 0.0);
+      if (first.contains("skill")) o.skill = first["skill"].dump();
     }
   }
   if (o.budget.empty()) o.budget = o.system.empty() ? "200" : std::string(find_system(o.system).budget);
@@ -94,6 +97,10 @@ RunInfo run_info(const TuneOptions& o, const Problem& problem, const Ground& gro
                     {"replay_exchanges", absolute(o.replay_exchanges)},
                     {"max_tokens", o.max_tokens},
                     {"max_cost", o.max_cost}});
+  if (!o.skill.empty())
+    options.update({{"skill", nlohmann::json::parse(o.skill)},
+                    {"from_files", absolute(o.from_files)},
+                    {"wait", o.wait}});
   info.options = options.dump();
   return info;
 }

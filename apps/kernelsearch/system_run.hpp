@@ -12,8 +12,11 @@
 
 #include "asked_models.hpp"
 #include "interrupt.hpp"
+#include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/policy/roofline_budget.hpp"
 #include "kernelsearch/service/any_evaluator.hpp"
 #include "kernelsearch/service/budget.hpp"
 #include "kernelsearch/service/finalists.hpp"
@@ -53,6 +56,19 @@ struct SystemRun {
 RunSummary run_over_configs(SystemRun& run, SystemJudge judge);
 RunSummary run_over_kernels(SystemRun& run, SystemJudge judge);
 RunSummary run_peak(SystemRun& run, SystemJudge judge);
+RunSummary run_skill(SystemRun& run, SystemJudge judge);
+
+/// All of its kernels have the problem's space.
+[[nodiscard]] KernelLookup lookup_for(const SystemRun& run);
+
+/// What all generators that ask models are given.
+[[nodiscard]] AgentOptions agents_of(const SystemRun& run);
+
+/// The search of cuda_skill_v2 that the options ask for, or that a resumed run was begun with.
+[[nodiscard]] RooflineBudgetOptions skill_search(const TuneOptions& options, const Problem& problem);
+
+/// Of this machine's device for the problem; empty where they are not known.
+[[nodiscard]] DevicePeaks peaks_of(const Problem& problem, int device = 0);
 
 /// What a system's search needs to end as `tune` does: the evaluator that measures its best again.
 struct PlainFinalists {

@@ -80,6 +80,32 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--proposals", o->proposals, "Kernels that a system writes and judges at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  sub->add_option(
+         "--from-files", o->from_files,
+         "cuda_skill_v2: take its kernels from this folder, where a person or an agent writes them; it "
+         "holds what is asked for")
+      ->excludes(record);
+  sub->add_option("--wait", o->wait,
+                  "Wait so many seconds for each of these files; default only what is there")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--iterations", o->iterations, "cuda_skill_v2: rounds of methods")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  sub->add_option("--branches", o->branches, "cuda_skill_v2: implementations of each round's methods")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  sub->add_option("--rewrites", o->rewrites, "cuda_skill_v2: attempts to mend a round without a right kernel")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 64));
+  sub->add_option("--ablate-pairs", o->pairs,
+                  "cuda_skill_v2: pairs of methods that are taken out together in each round")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 64));
+  sub->add_option("--noise", o->noise, "cuda_skill_v2: least relative difference in time that counts")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  sub->add_flag("--from-frontier", o->from_frontier,
+                "cuda_skill_v2: after a round without gain go on from the best branch that was not chosen");
   sub->add_flag("--no-learning", o->no_learning, "Learn from no earlier runs of the store");
   sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
@@ -93,6 +119,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"
+      "  kernelsearch tune mine --system cuda_skill_v2 --from-files mine_kernels --wait 3600\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";

@@ -11,9 +11,7 @@
 #include "system_run.hpp"
 
 namespace kernelsearch::app {
-namespace {
-
-AgentOptions agents(const SystemRun& run) {
+AgentOptions agents_of(const SystemRun& run) {
   AgentOptions options;
   options.prompts = PromptLibrary(run.options().methods);
   options.strategies = read_strategies(run.problem.backend, run.options().methods);
@@ -26,14 +24,11 @@ AgentOptions agents(const SystemRun& run) {
   return options;
 }
 
-/// All of its kernels have the problem's space.
 KernelLookup lookup_for(const SystemRun& run) {
   return lookup_in(run.store, [space = run.problem.kernel.space](Regions regions) {
     return std::make_shared<const Kernel>(Kernel{std::move(regions), space});
   });
 }
-
-}  // namespace
 
 RunSummary run_over_kernels(SystemRun& run, SystemJudge judge) {
   const std::uint64_t seed = run.options().seed;
@@ -46,28 +41,28 @@ RunSummary run_over_kernels(SystemRun& run, SystemJudge judge) {
   };
   if (run.system.name == "stark") {
     systems::StarkSettings settings;
-    settings.team.common = agents(run);
+    settings.team.common = agents_of(run);
     return start([](auto&&... a) { return systems::stark(std::move(a)...); }, std::move(settings));
   }
   if (run.system.name == "geak") {
     systems::GeakSettings settings;
-    settings.team.common = agents(run);
+    settings.team.common = agents_of(run);
     return start([](auto&&... a) { return systems::geak(std::move(a)...); }, std::move(settings));
   }
   if (run.system.name == "kernelband") {
     systems::KernelBandSettings settings;
-    settings.rewriter.common = agents(run);
+    settings.rewriter.common = agents_of(run);
     return start([](auto&&... a) { return systems::kernelband(std::move(a)...); }, std::move(settings));
   }
   if (run.system.name == "best_of_k") {
     systems::BestOfKSettings settings;
-    settings.rewriter.common = agents(run);
+    settings.rewriter.common = agents_of(run);
     // The budget counts the problem's own kernel too.
     if (run.budget.trials) settings.search.k = std::max<std::uint64_t>(*run.budget.trials, 2) - 1;
     return start([](auto&&... a) { return systems::best_of_k(std::move(a)...); }, std::move(settings));
   }
   systems::GreedyRefineSettings settings;
-  settings.rewriter.common = agents(run);
+  settings.rewriter.common = agents_of(run);
   return start([](auto&&... a) { return systems::greedy_refine(std::move(a)...); }, std::move(settings));
 }
 

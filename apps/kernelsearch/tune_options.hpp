@@ -40,7 +40,14 @@ struct TuneOptions {
   std::uint64_t max_tokens = 0;              ///< 0: no limit
   double max_cost = 0;                       ///< 0: no limit
   std::size_t proposals = 1;                 ///< kernels that are written and judged at a time
-  bool no_learning = false;                  ///< not from the store of this run either
+  std::string from_files = "";               ///< cuda_skill_v2: folder of kernels that someone writes
+  double wait = 0;                           ///< for one such file, in seconds; 0: only what is there
+  std::size_t iterations = 3, branches = 4;  ///< of cuda_skill_v2, as are the next
+  std::size_t rewrites = 3, pairs = 0;
+  double noise = 0.02;
+  bool from_frontier = false;
+  std::string skill = "";    ///< of a resumed run: what repeats its search
+  bool no_learning = false;  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;
   bool quiet = false;

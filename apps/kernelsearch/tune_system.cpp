@@ -10,8 +10,11 @@
 
 #include "commands.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/service/measuring.hpp"
+#include "kernelsearch/service/observing_evaluator.hpp"
 #include "kernelsearch/service/run_ground.hpp"
+#include "kernelsearch/service/skill_settings.hpp"
 #include "result.hpp"
 #include "system_run.hpp"
 
@@ -28,6 +31,9 @@ void check_usable(const Plan& plan, const SystemEntry& system) {
                                "leave it out, or search with a policy");
   if (system.rewrites && !o.configs.empty())
     detail::raise<ConfigError>("this system writes kernels", "--configs", "leave it out");
+  if (!o.from_files.empty() && system.name != "cuda_skill_v2")
+    detail::raise<ConfigError>("only cuda_skill_v2 takes kernels from files", "--from-files",
+                               "leave it out; any agent can hand kernels in through `kernelsearch mcp`");
   if (system.rewrites && !o.record.empty())
     detail::raise<ConfigError>("recordings hold configurations of one kernel", "--record",
                                "leave it out; `kernelsearch export` writes what the run did");
@@ -47,9 +53,20 @@ std::string spending_text(const AskedModels& models) {
   return text + fmt::format("{:<10} {}\n", "exchanges", models.folder.string());
 }
 
-std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse) {
+/// Says once what cannot be looked at here.
+AnyEvaluator observing(const Problem& problem, const MeasuringOptions& how, bool quiet) {
+  ObservingEvaluator made = make_observing_evaluator(problem, how);
+  if (!quiet)
+    for (const std::string& one : made.missing) fmt::print(stderr, "not observed: {}\n", one);
+  return std::move(made.evaluator);
+}
+
+/// `observed`: results of other runs, of which nothing was seen but their times, will not do.
+std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse,
+                                                        bool observed) {
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, fresh](const Candidate& candidate) {
+  return [results = std::move(results), reuse, observed, fresh](const Candidate& candidate) {
+    if (reuse && observed) return results->key("observed " + candidate_digest(candidate));
     return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++*fresh));
   };
 }
@@ -62,10 +79,13 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   check_usable(plan, system);
   const MeasuringOptions how = measuring(o);
   const bool on_host = problem.backend == "host";
-  AnyEvaluator evaluator = make_evaluator(problem, how);
+  const bool skill = system.name == "cuda_skill_v2";
+  AnyEvaluator evaluator = skill ? observing(problem, how, o.quiet) : make_evaluator(problem, how);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
 
+  const bool asks = system.asks && o.from_files.empty();
+  if (skill) o.skill = skill_settings_json(skill_search(o, problem));
   const std::string digest = ground_digest(problem, o.cache);
   const RunInfo info = run_info(o, problem, {evaluator.device_id(), evaluator.toolchain_id()}, digest);
   if (plan.resumed) check_same_ground(*plan.resumed, info);
@@ -75,14 +95,14 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
     return o.record_exchanges.empty() ? exchanges_of(store.file(), number(id)) : fs::path(o.record_exchanges);
   };
   // A model file that cannot be used is found out before a run stands in the store.
-  if (system.asks && !plan.resumed) (void)open_models(o, exchanges(run));
+  if (asks && !plan.resumed) (void)open_models(o, exchanges(run));
   SystemRun started{plan, system, problem,    store, run, interrupt, parse_budget(o.budget),
                     {},   {},     info.device};
   if (plan.resumed)
     store.continue_run(run);
   else
     started.run = store.begin_run(info);
-  if (system.asks) started.models = open_models(o, exchanges(started.run));
+  if (asks) started.models = open_models(o, exchanges(started.run));
 
   const BudgetOption& budget = started.budget;
   started.loop.in_flight =
@@ -92,19 +112,20 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   started.loop.stop = interrupt.token();
   started.loop.budget = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
-  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse), results);
+  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse, skill), results);
   if (!o.quiet)
     fmt::print(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(started.run),
                problem.name, system.name, system.composition, o.budget, info.device, info.toolchain);
 
-  const RunSummary summary = system.name == "peak" ? run_peak(started, std::move(judge))
-                             : system.rewrites     ? run_over_kernels(started, std::move(judge))
-                                                   : run_over_configs(started, std::move(judge));
+  const RunSummary summary = skill                   ? run_skill(started, std::move(judge))
+                             : system.name == "peak" ? run_peak(started, std::move(judge))
+                             : system.rewrites       ? run_over_kernels(started, std::move(judge))
+                                                     : run_over_configs(started, std::move(judge));
   const fs::path folder = o.out.empty() ? problem.name + "_tuned" : o.out;
   SystemReport report{.rewrites = system.rewrites};
-  if (system.asks && o.json)
+  if (asks && o.json)
     report.json = spending(started.models).dump();
-  else if (system.asks)
+  else if (asks)
     report.text = spending_text(started.models);
   report_result(store, started.run, problem, summary.best ? std::optional(folder) : std::nullopt, o.json, {},
                 report);

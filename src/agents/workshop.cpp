@@ -270,8 +270,10 @@ Generation<Candidate> Workshop::candidate(Kernel kernel, const Start& start) {
 
 Generation<Candidate> Workshop::ask_for_kernel(const AgentRole& role, std::string_view prompt,
                                                const PromptValues& values, const Move& move,
-                                               const Start& start, const History<Candidate>& history) const {
-  const ReplyExpectation wanted = expectation(start, history);
+                                               const Start& start, const History<Candidate>& history,
+                                               bool anew) const {
+  ReplyExpectation wanted = expectation(start, history);
+  if (!anew) wanted.tried = nullptr;
   std::optional<Kernel> kernel;
   const std::string failure = ask(role, prompt, values, move, [&](const std::string& text, bool cut) {
     ReplyCode code = read_reply_code(text, cut, wanted);

@@ -58,11 +58,12 @@ class Workshop {
   [[nodiscard]] std::string ask(const AgentRole& role, std::string_view prompt, const PromptValues& values,
                                 const Move& move, const Judge& judge) const;
 
-  /// Asks for a whole kernel and makes a candidate of it.
+  /// Asks for a whole kernel and makes a candidate of it. `anew`: one that was tried before will not do; an
+  /// ablation may well be what was there earlier.
   [[nodiscard]] Generation<Candidate> ask_for_kernel(const AgentRole& role, std::string_view prompt,
                                                      const PromptValues& values, const Move& move,
-                                                     const Start& start,
-                                                     const History<Candidate>& history) const;
+                                                     const Start& start, const History<Candidate>& history,
+                                                     bool anew = true) const;
 
   /// The candidate of a kernel made from the parent: with its configuration as far as that goes.
   [[nodiscard]] static Generation<Candidate> candidate(Kernel kernel, const Start& start);

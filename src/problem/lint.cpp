@@ -7,8 +7,10 @@
 #include <optional>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
+#include "kernelsearch/problem/traits.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -353,6 +355,14 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
   else if (round)
     add(Severity::warning, "all sizes are powers of two",
         "add a shape of weight 0 with odd sizes, so that remainders are checked");
+  for (const std::string& trait : problem.traits) {
+    std::vector<std::string> known(known_traits.begin(), known_traits.end());
+    if (std::find(known.begin(), known.end(), trait) != known.end()) continue;
+    const std::string near = nearest_name(trait, known);
+    findings.push_back(
+        {Severity::warning, "trait " + trait + " is none that our methods ask for",
+         near.empty() ? "docs/formats/problem.md lists those that they do" : "did you mean " + near + "?"});
+  }
   // A call of a few hundred nanoseconds drowns in the cost of calling and reading the clock.
   constexpr double small_bytes = 4096;
   constexpr double few_operations = 10000;

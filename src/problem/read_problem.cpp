@@ -90,10 +90,27 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
   return reference;
 }
 
+std::vector<std::string> read_traits(const JsonCursor& place) {
+  std::vector<std::string> traits;
+  for (const JsonCursor& item : place.items("list what the problem is, e.g. [\"matmul\"]")) {
+    const std::string& trait = item.string("a trait is a word such as matmul");
+    const bool fine =
+        !trait.empty() && trait.size() <= 64 && std::all_of(trait.begin(), trait.end(), [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+        });
+    if (!fine)
+      item.refuse("is no name of a trait", "use lower-case letters, digits and underscores, at most 64");
+    if (std::find(traits.begin(), traits.end(), trait) != traits.end())
+      item.refuse("is a trait that stands before already", "list each once");
+    traits.push_back(trait);
+  }
+  return traits;
+}
+
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
   document.only({"schema", "name",       "description", "backend",     "function",   "kernel",    "arguments",
                  "shapes", "valid",      "tunables",    "constraints", "default",    "reference", "build",
-                 "launch", "tolerances", "aggregate",   "threads",     "operations", "bytes"});
+                 "launch", "tolerances", "aggregate",   "threads",     "operations", "bytes",     "traits"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -166,6 +183,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.operations = read_expression(*place, variables, "shape variables");
   if (const auto place = document.find("bytes"))
     problem.bytes = read_expression(*place, variables, "shape variables");
+  if (const auto place = document.find("traits")) problem.traits = read_traits(*place);
   check_shapes(document, problem);
   return problem;
 }

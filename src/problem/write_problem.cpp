@@ -189,6 +189,7 @@ Json document(const Problem& problem, Sources& sources) {
   json["threads"] = problem.threads;
   if (problem.operations) json["operations"] = problem.operations->text();
   if (problem.bytes) json["bytes"] = problem.bytes->text();
+  if (!problem.traits.empty()) json["traits"] = problem.traits;
   return json;
 }
 

@@ -6,7 +6,10 @@
 
 #include <utility>
 
+#include "kernelsearch/evaluator/code_inspected.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 
@@ -23,14 +26,29 @@ void set_samples(std::size_t samples, SamplingOptions& sampling) {
   sampling.budget_seconds = 60;  // the number decides, not the time
 }
 
+/// Disassemblers keep off the measured core, as compilers do.
+ObjectCodeOptions inspecting(const HostOptions& host) {
+  ObjectCodeOptions options;
+  options.sandbox = host.sandbox;
+  for (const int core : host_machine().cores)
+    if (core != host.core) options.cores.push_back(core);
+  return options;
+}
+
 AnyEvaluator made(Problem problem, const MeasuringOptions& options, Pairing pairing) {
   if (is_device(problem.backend)) {
     GpuOptions gpu = gpu_options(options);
     gpu.pairs.when = pairing;
+    if (options.inspect && problem.backend == "cuda")
+      return CodeInspected<GpuEvaluator, Candidate, GpuCodeInspector>(GpuEvaluator(std::move(problem), gpu),
+                                                                      GpuCodeInspector());
     return GpuEvaluator(std::move(problem), gpu);
   }
   HostOptions host = host_options(options);
   host.pairs.when = pairing;
+  if (options.inspect)
+    return CodeInspected<HostEvaluator, Candidate, HostCodeInspector>(HostEvaluator(std::move(problem), host),
+                                                                      HostCodeInspector(inspecting(host)));
   return HostEvaluator(std::move(problem), host);
 }
 

@@ -15,15 +15,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// What it is called: methods have an id, all else a name.
+std::string name_in(const nlohmann::json& json) {
+  for (const char* key : {"id", "name"})
+    if (const auto name = json.find(key); name != json.end() && name->is_string()) return *name;
+  return {};
+}
+
 bool describes(const nlohmann::json& json) {
-  return json.is_object() && json.contains("name") && json["name"].is_string();
+  return json.is_object() && !name_in(json).empty();
 }
 
 void add(const nlohmann::json& json, const std::string& folder, const std::string& file,
          std::vector<MethodEntry>& entries) {
+  for (const char* list : {"strategies", "methods"})  // the sets have names, too
+    if (json.is_object() && json.contains(list) && json[list].is_array())
+      return add(json[list], folder, file, entries);
   if (describes(json)) {
     const auto text = json.find("description");
-    entries.push_back({folder, json["name"].get<std::string>(),
+    entries.push_back({folder, name_in(json),
                        text != json.end() && text->is_string() ? text->get<std::string>() : "", file});
   } else if (json.is_array()) {
     for (const nlohmann::json& one : json)

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -113,6 +114,8 @@ json run_json(const SessionBook& book, RunId run) {
 }
 
 std::string move_text(const Move& move) {
+  // What these ask for is not to be guessed from their kind.
+  if (move.kind == MoveKind::branch || move.kind == MoveKind::ablate) return move_words(move);
   std::string text(to_string(move.kind));
   for (const TrialId parent : move.parents) text += fmt::format(" trial {}", number(parent));
   std::string by;

@@ -332,8 +332,9 @@ struct RunSession::Submits final : Search {
         lookup(lookup_in(store, root)) {
     trials = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
     const auto cache = results(evaluator);
-    search.emplace(SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed)),
-                   SubmitGenerator(root), Judge(std::move(evaluator), key(cache, true), cache), options(1));
+    search.emplace(
+        SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed, problem.backend)),
+        SubmitGenerator(root), Judge(std::move(evaluator), key(cache, true), cache), options(1));
     search->resume(load_record<Move>(store, run, CandidateCodec<Candidate>(lookup)));
     for (const Trial<Candidate>& trial : search->trials())
       if (!trial.outcome.origin) trials->take();
@@ -365,6 +366,7 @@ struct RunSession::Submits final : Search {
   std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, Teller& teller) {
     EvaluationContext context;
     context.trial = job.id;
+    context.parents = job.context.parents;
     context.stop =
         stop.get_token();  // and no incumbent: whoever wrote a slower kernel wants to know how slow
     Evaluation evaluation = search->evaluator().evaluate(job.candidate, context);

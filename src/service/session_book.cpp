@@ -67,7 +67,7 @@ RunPlan plan_of(const RunRow& row) {
 void check_policy(const RunPlan& plan) {
   (void)parse_budget(plan.budget);
   if (plan.policy == "submit") {
-    (void)make_move_policy(plan.suggest, plan.strategies, plan.seed);
+    (void)make_move_policy(plan.suggest, plan.strategies, plan.seed, {});
     return;
   }
   std::vector<std::string> names{"submit"};

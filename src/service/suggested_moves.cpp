@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernelsearch/agents/method_registry.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
 #include "kernelsearch/policy/epsilon_greedy_tree.hpp"
 #include "kernelsearch/policy/reflexion.hpp"
+#include "kernelsearch/policy/roofline_budget.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -81,11 +83,27 @@ std::vector<MovePolicyEntry> move_policies() {
           {"best_of_k", "several tries from the best kernel, then on from the best of them"},
           {"epsilon_greedy_tree", "a tree of kernels: mostly the best, now and then another leaf (STARK)"},
           {"none", "suggests nothing: the agent decides alone"},
-          {"reflexion", "one chain: each kernel from the last, failures mended first"}};
+          {"reflexion", "one chain: each kernel from the last, failures mended first"},
+          {"roofline_budget",
+           "branches of methods chosen by the roofline, then each left out in turn (CUDA skill V2)"}};
 }
 
 AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies,
-                                 std::uint64_t seed) {
+                                 std::uint64_t seed, const std::string& backend) {
+  if (name == "roofline_budget") {
+    RooflineBudgetOptions options;
+    options.methods = read_methods(backend);
+    for (const std::string& strategy : strategies)
+      if (std::none_of(options.methods.begin(), options.methods.end(),
+                       [&strategy](const Method& method) { return method.id == strategy; }))
+        detail::raise<ConfigError>("there is no such method", strategy, "see `kernelsearch list methods`");
+    if (!strategies.empty())
+      std::erase_if(options.methods, [&strategies](const Method& method) {
+        return std::find(strategies.begin(), strategies.end(), method.id) == strategies.end();
+      });
+    options.seed = seed;
+    return RooflineBudget(std::move(options));
+  }
   if (name == "none") return RootOnly{};
   if (name == "beam") {
     BeamOptions options;
@@ -116,7 +134,8 @@ AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::strin
   for (const MovePolicyEntry& entry : move_policies()) names.push_back(entry.name);
   const std::string nearest = nearest_name(name, names);
   detail::raise<ConfigError>("no such policy over moves", name,
-                             nearest.empty() ? "give beam, best_of_k, epsilon_greedy_tree, reflexion or none"
+                             nearest.empty() ? "give beam, best_of_k, epsilon_greedy_tree, reflexion, "
+                                               "roofline_budget or none"
                                              : "did you mean " + nearest + "?");
 }
 

@@ -15,6 +15,10 @@ namespace {
 constexpr std::array entries{
     SystemEntry{"best_of_k", "K rewrites of the kernel by a model, the fastest counts",
                 "the baseline of STARK's and KernelBand's tables", "BestOfK, LlmRewriter, E", "17", true},
+    SystemEntry{"cuda_skill_v2",
+                "roofline gaps choose methods; branches, ablations and machine code judge each of them",
+                "CUDA optimisation skill V2, aa24aa, dev.to",
+                "RooflineBudget, MethodWriter or MethodFolder, E", "60", true},
     SystemEntry{"geak", "a chain of kernels: failures are reflected on and mended, right ones optimised",
                 "GEAK, AMD, 2025", "Reflexion, ReflectionTeam, E", "20", true},
     SystemEntry{"greedy_refine", "the best kernel is rewritten, again and again",

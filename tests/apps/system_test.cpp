@@ -87,8 +87,8 @@ TEST_CASE("command: list systems") {
   const auto systems = desk.kernelsearch({"list", "systems", "--json"}).json();
   std::set<std::string> names;
   for (const auto& one : systems) names.insert(one["name"]);
-  CHECK(names == std::set<std::string>{"best_of_k", "geak", "greedy_refine", "helion_hybrid", "helion_lfbo",
-                                       "helion_llm", "kernelband", "peak", "stark"});
+  CHECK(names == std::set<std::string>{"best_of_k", "cuda_skill_v2", "geak", "greedy_refine", "helion_hybrid",
+                                       "helion_lfbo", "helion_llm", "kernelband", "peak", "stark"});
   const Ran unknown = desk.kernelsearch(
       {"tune", (fixtures / "problems/dot").string(), "--system", "starc", "--store", "runs.db"});
   CHECK(unknown.code == 3);

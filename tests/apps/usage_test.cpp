@@ -206,6 +206,29 @@ TEST_CASE("command: lists") {
   CHECK(json.size() >= 3);
   has(desk.kernelsearch({"list", "generators"}).out, "template");
   has(desk.kernelsearch({"list", "evaluators"}).out, "host");
+  CHECK(desk.kernelsearch({"list", "policies", "--architecture", "90"}).code == 2);
+}
+
+TEST_CASE("command: methods, and which of them a profile asks for") {
+  const Desk desk;
+  CHECK(desk.kernelsearch({"list", "methods", "--json"}).json().size() == 63);
+  has(desk.kernelsearch({"list", "methods", "--backend", "host"}).out, "compute.vectorise");
+  write_text(desk / "profile.json",
+             R"({"counters": {"features": {"tensor_utilisation": 0, "stall_barrier": 4}}})");
+  write_text(desk / "plain.json", R"({"tensor_utilisation": 0, "trait.matmul": 1, "words": "left out"})");
+  const Ran words =
+      desk.kernelsearch({"list", "methods", "--features", "profile.json", "--architecture", "90"});
+  CHECK(words.code == 0);
+  has(words.out, "stall_barrier 4 % is not over 30");
+  const auto json = desk.kernelsearch({"list", "methods", "--features", "plain.json", "--architecture", "90",
+                                       "--slots", "2", "--json"})
+                        .json();
+  REQUIRE(json.size() == 63);
+  CHECK(json[0]["id"] == "compute.tensor_core");
+  CHECK(json[0]["reason"] == "taken");
+  CHECK(json[0]["strength"] == 1.0);
+  CHECK(desk.kernelsearch({"list", "methods", "--features", "absent.json"}).code == 3);
+  CHECK(desk.kernelsearch({"list", "methods", "--architecture", "90"}).code == 3);
 }
 
 TEST_CASE("command: completion for bash parses and knows subcommands and options") {

@@ -200,6 +200,17 @@ TEST_CASE("Expression: hostile text ends in an error, not in a crash") {
   CHECK(Expression::try_parse(std::string(2 << 20, ' '), error) == std::nullopt);
 }
 
+TEST_CASE("Expression: a dot joins the parts of a name, and nothing else") {
+  const Expression e = Expression::parse("sass.loop.tensor_core + _a.b2 * .5 + 1.5");
+  CHECK(e.names() == std::vector<std::string>{"sass.loop.tensor_core", "_a.b2"});
+  CHECK(e.evaluate_number(std::vector<double>{3, 4}) == 6.5);
+  std::string error;
+  for (const char* text : {"a.", "a..b", "a. b", "a .b", "a.5", ".a", "a.b.", "1.a"}) {
+    CAPTURE(text);
+    CHECK(!Expression::try_parse(text, error));
+  }
+}
+
 TEST_CASE("Expression: mutated formulas pass the fuzz target") {
   Rng rng(11);
   const std::string alphabet = " abx0123456789+-*/%()[],.<>=!'\"\\eE_&|\n";

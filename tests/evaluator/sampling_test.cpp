@@ -152,6 +152,34 @@ TEST_CASE("paired_speedup: the interval holds the true ratio and shrinks with mo
   CHECK(many < few);
 }
 
+TEST_CASE("paired_speedup: what differs between processes is in the interval") {
+  // every process has a ratio of its own around 2, to which its pairs hold closely
+  Rng rng(6);
+  int covered = 0, covered_as_one = 0;
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    PairedTimes pairs;
+    for (int round = 0; round < 5; ++round) {
+      pairs.rounds.push_back(pairs.reference.size());
+      const double here = 2 * (1 + 0.05 * (rng.uniform() - 0.5));
+      for (int i = 0; i < 10; ++i) {
+        pairs.reference.push_back(here * (1 + 0.002 * (rng.uniform() - 0.5)));
+        pairs.candidate.push_back(1);
+      }
+    }
+    const auto holds = [](const Speedup& s) { return s.interval.low <= 2 && 2 <= s.interval.high; };
+    covered += holds(paired_speedup(pairs)) ? 1 : 0;
+    pairs.rounds.clear();
+    covered_as_one += holds(paired_speedup(pairs)) ? 1 : 0;
+  }
+  CHECK(covered >= 80);
+  CHECK(covered_as_one < covered - 20);
+  // rounds without pairs are none, and where all rounds agree they change nothing
+  const PairedTimes same{1.0, {3, 3, 3, 3, 3, 3}, {1, 1, 1, 1, 1, 1}, {0, 3, 6}};
+  CHECK(paired_speedup(same).interval == Interval{3, 3});
+  CHECK(paired_speedup({1.0, {3, 3, 3, 3, 3, 3, 9}, {1, 1, 1, 1, 1, 1, 0}, {0, 0, 6}}).interval ==
+        Interval{3, 3});
+}
+
 TEST_CASE("combined_speedup: shapes count by the reference's time, or alike in a geometric mean") {
   // 10 s halved and 1 s made ten times slower
   const std::vector<PairedTimes> shapes{{1.0, {10, 10, 10}, {5, 5, 5}}, {1.0, {1, 1, 1}, {10, 10, 10}}};

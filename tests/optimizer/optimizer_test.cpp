@@ -311,6 +311,56 @@ TEST_CASE("Optimizer: a policy that waits for its own model is not mistaken for 
   }
 }
 
+namespace {
+
+/// The root, then five moves from it with more parents each.
+struct Moves {
+  using Proposal = Move;
+  std::uint64_t next = 0;
+  [[nodiscard]] static std::vector<TrialId> parents(std::uint64_t of) {
+    std::vector<TrialId> all;
+    for (std::uint64_t p = 0; p < of; ++p) all.push_back(TrialId{p});
+    return all;
+  }
+  std::vector<Move> ask(std::size_t n) {
+    std::vector<Move> moves;
+    for (; moves.size() < n && next < 6; ++next) moves.push_back({MoveKind::rewrite, parents(next), {}, 0});
+    return moves;
+  }
+  void tell(std::span<const Observation<Move>>) {}
+};
+
+struct Writer {
+  using Candidate = int;
+  Generation<int> generate(const Move& move, const History<int>&) const {
+    return Generation<int>::one(static_cast<int>(move.parents.size()));
+  }
+};
+
+/// Right where the context names as many parents as the candidate says, in their order.
+struct CountsParents {
+  Evaluation evaluate(int x, const EvaluationContext& context) const {
+    if (context.parents == Moves::parents(static_cast<std::uint64_t>(x))) return Evaluation::succeeded(1.0);
+    return Evaluation::failed(Verdict::wrong_result, "other parents");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Optimizer: evaluators are told the parents, in every way of running") {
+  for (const std::size_t in_flight : {1u, 4u}) {
+    Optimizer search{Moves{}, Writer{}, CountsParents{}, {.in_flight = in_flight}};
+    CHECK(search.run().verdicts[static_cast<int>(Verdict::ok)] == 6);
+  }
+  Optimizer search{Moves{}, Writer{}};
+  for (const auto& job : search.ask(3))
+    CHECK(job.context.parents == Moves::parents(static_cast<std::uint64_t>(job.candidate)));
+  const Move submitted{MoveKind::submitted, {TrialId{2}}, {}, 0};
+  CHECK(search.submit(submitted, 7)->context.parents == submitted.parents);
+  Optimizer points{Counting{.last = 1}, Copying{}};  // points of a space have no parents
+  CHECK(points.ask(1).front().context.parents.empty());
+}
+
 TEST_CASE("Optimizer: counts of 0 in the options are refused") {
   CHECK_THROWS_AS((Optimizer{Counting{}, Copying{}, Landscape{}, {.in_flight = 0}}), ConfigError);
 }

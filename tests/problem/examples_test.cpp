@@ -19,9 +19,11 @@ TEST_CASE("the examples are problems without static lint errors") {
     CAPTURE(entry.path().string());
     const Problem problem = read_problem(entry.path());
     CHECK_FALSE(problem.arguments.empty());
+    CHECK_FALSE(problem.traits.empty());
     for (const LintFinding& finding : lint_static(problem)) {
       CAPTURE(finding.what);
       CHECK(finding.severity == LintFinding::Severity::warning);
+      CHECK(finding.what.rfind("trait ", 0) != 0);
     }
   }
 }

@@ -38,6 +38,7 @@ BROKEN = [  # (what to change: path and value, or path alone to remove)
     (["tunables", "X"], {"range": [1, 2], "values": [1]}), (["tunables", "2X"], [1]), (["constraints"], "TILE < 4"),
     (["default"], []), (["reference", "function"],), (["build", "compilr"], "g++"), (["build", "flags"], "-O3"),
     (["tolerances", "f31"], {}), (["aggregate"], "mean"), (["threads"], 0), (["backend"], "cudda"),
+    (["traits"], "matmul"), (["traits"], ["Mat mul"]), (["traits"], ["a", "a"]),
     (["backend"], "cuda"), (["launch"], {"grid": [1], "block": [1]}), (["shema"], 1),
 ]
 

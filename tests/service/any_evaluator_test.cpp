@@ -46,3 +46,20 @@ TEST_CASE("AnyEvaluator: renews what can be renewed") {
   any.renew();
   CHECK(*renewed == 1);
 }
+
+TEST_CASE("AnyEvaluator: compares where the one inside can") {
+  struct Comparing : Words {
+    Speedup compare(const Candidate&, const Candidate&, const PairOptions& pairs) const {
+      return {2.0, {1.9, 2.1}, static_cast<std::uint32_t>(pairs.max_pairs)};
+    }
+  };
+  const Problem problem = small_problem();
+  const Candidate candidate = problem.default_candidate();
+  CHECK(!AnyEvaluator(Words{problem}).compare(candidate, candidate));
+  AnyEvaluator any(Comparing{{problem}});
+  const auto speedup = any.compare(candidate, candidate, {.max_pairs = 77});
+  REQUIRE(speedup);
+  CHECK(speedup->ratio == 2.0);
+  CHECK(speedup->pairs == 77);
+  static_assert(PairingEvaluator<AnyEvaluator, Candidate>);
+}

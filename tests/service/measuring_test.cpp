@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/sandbox.hpp"
 #include "service/support.hpp"
 
 using namespace kernelsearch;
@@ -58,4 +60,20 @@ TEST_CASE("make_evaluator: a backend that this machine has none for is a ConfigE
   problem.backend = "opencl";
   CHECK_THROWS_AS((void)make_evaluator(problem, {}), Error);
   CHECK_THROWS_AS((void)make_pairing_evaluator(problem, {}), Error);
+}
+
+TEST_CASE("make_evaluator: candidates' machine code is looked into where that is asked for") {
+  const Problem problem = service_test::small_problem();
+  MeasuringOptions options;
+  if (!sandbox_status().works) options.sandbox = "none";
+  options.samples = 3;
+  const auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  const Candidate candidate{kernel, kernel->space.default_config()};
+  AnyEvaluator plain = make_evaluator(problem, options);
+  CHECK(!plain.evaluate(candidate, {}).features.find("code.complete"));
+  options.inspect = true;
+  AnyEvaluator inspecting = make_evaluator(problem, options);
+  CHECK(inspecting.device_id() == plain.device_id());
+  if (find_objdump().empty()) return;
+  CHECK(inspecting.evaluate(candidate, {}).features.find("code.instructions").value_or(0) > 0);
 }

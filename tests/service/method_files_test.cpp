@@ -26,8 +26,16 @@ TEST_CASE("read_method_files: every object with a name, by folder and name") {
   put("strategies/bad.json", "{");
   put("strategies/notes.md", "# no");
   put("top.json", R"({"name": "in no folder"})");
-  const std::vector<MethodEntry> all = read_method_files(folder.path());
-  REQUIRE(all.size() == 4);
+  put("methods/set.json",
+      R"({"name": "set", "methods": [{"id": "compute.fma", "description": "fused"}, {"id": "memory.pack"}]})");
+  put("sets/set.json", R"({"name": "set", "strategies": [{"name": "tiling", "description": "blocks"}]})");
+  std::vector<MethodEntry> all = read_method_files(folder.path());
+  REQUIRE(all.size() == 7);
+  CHECK(all[0].name == "compute.fma");
+  CHECK(all[0].description == "fused");
+  CHECK(all[1].name == "memory.pack");
+  CHECK(all[2].name == "tiling");
+  all.erase(all.begin(), all.begin() + 3);
   CHECK(all[0].name == "fuse");
   CHECK(all[0].description == "");
   CHECK(all[0].file == "strategies/gpu/two.json");

@@ -238,7 +238,7 @@ TEST_CASE("run_tools: list_methods reads what data files there are") {
   Desk desk(data.path().string());
   json all = desk.ok("list_methods");
   CHECK(all["policies"].size() > 5);
-  CHECK(all["suggesting_policies"].size() == 5);
+  CHECK(all["suggesting_policies"].size() == 6);
   REQUIRE(all["methods"].size() == 1);
   CHECK(all["methods"][0] == json{{"folder", "strategies"},
                                   {"name", "tile"},

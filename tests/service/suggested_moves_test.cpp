@@ -95,7 +95,8 @@ TEST_CASE("make_move_policy: by name; the root comes first, and once") {
   for (const MovePolicyEntry& entry : move_policies()) {
     CAPTURE(entry.name);
     CHECK(!entry.summary.empty());
-    AnyPolicy<Move> policy = make_move_policy(entry.name, {"a"}, 1);
+    const std::string strategy = entry.name == "roofline_budget" ? "compute.vectorise" : "a";
+    AnyPolicy<Move> policy = make_move_policy(entry.name, {strategy}, 1);
     const std::vector<Move> first = policy.ask(1);
     REQUIRE(first.size() == 1);
     CHECK(first[0].kind == MoveKind::root);
@@ -106,8 +107,10 @@ TEST_CASE("make_move_policy: by name; the root comes first, and once") {
     policy.tell(std::span(&root, 1));
     const std::vector<Move> next = policy.ask(1);
     CHECK(next.empty() == (entry.name == "none"));
-    if (!next.empty()) CHECK(next[0].strategies == std::vector<std::string>{"a"});
+    if (!next.empty()) CHECK(next[0].strategies == std::vector<std::string>{strategy});
   }
+  CHECK_THROWS_AS((void)make_move_policy("roofline_budget", {"compute.magic"}, 0), ConfigError);
+  CHECK_NOTHROW((void)make_move_policy("roofline_budget", {"compute.tensor_core"}, 0, "cuda"));
   try {
     (void)make_move_policy("best_of_q", {}, 0);
     FAIL("no error");

@@ -11,6 +11,7 @@
 
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/memory_cache.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 
 namespace kernelsearch {
 
@@ -75,6 +76,14 @@ class Cached {
 
   [[nodiscard]] std::size_t lanes() const requires requires(const E& e) { e.lanes(); }
   { return inner_.lanes(); }
+
+  /// Measured anew each time.
+  template <class Candidate>
+  requires PairingEvaluator<E, Candidate>
+  [[nodiscard]] auto compare(const Candidate& candidate, const Candidate& champion,
+                             const PairOptions& pairs) {
+    return inner_.compare(candidate, champion, pairs);
+  }
 
   [[nodiscard]] E& inner() noexcept { return inner_; }
   [[nodiscard]] Cache& cache() noexcept { return *cache_; }

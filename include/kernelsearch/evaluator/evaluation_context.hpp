@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/core/outcome.hpp"
 
@@ -64,6 +65,7 @@ struct EvaluationContext {
   std::stop_token stop;                             ///< asked to stop: give up and return what there is
   std::shared_ptr<TrialBudget> budget;              ///< shared with searches inside the evaluation
   std::function<void(const InnerTrial&)> on_inner;  ///< called for each inner trial, from any thread
+  std::vector<TrialId> parents;                     ///< the trials that the proposal names; see parents_of
 };
 
 }  // namespace kernelsearch

@@ -41,6 +41,10 @@ struct PairOptions {
   std::size_t max_pairs = 40;
   double precision = 0.02;      ///< half width of the ratio's interval, relative
   double budget_seconds = 0.5;  ///< for one shape
+  /// Fresh pairs of processes that `HostEvaluator::compare` spreads the pairs over: where code and buffers
+  /// lie in memory is drawn anew for each and may be worth a per cent, which no number of pairs in one
+  /// process shows.
+  std::size_t rounds = 1;
 };
 
 }  // namespace kernelsearch

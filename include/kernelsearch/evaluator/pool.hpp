@@ -12,6 +12,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 
 namespace kernelsearch {
 
@@ -47,6 +48,14 @@ class Pool {
   {
     const Lease lease(*state_);
     return lease.member->run(std::move(staged), context);
+  }
+
+  template <class Candidate>
+  requires PairingEvaluator<E, Candidate>
+  [[nodiscard]] auto compare(const Candidate& candidate, const Candidate& champion,
+                             const PairOptions& pairs) {
+    const Lease lease(*state_);
+    return lease.member->compare(candidate, champion, pairs);
   }
 
   /// One for each member.

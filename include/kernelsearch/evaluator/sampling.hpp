@@ -45,6 +45,10 @@ struct PairedTimes {
   double weight = 1.0;
   std::vector<double> reference;
   std::vector<double> candidate;
+  /// Where each round of fresh processes begins; empty: there was one. With several the bootstrap draws
+  /// rounds first, then pairs of each, so that what differs between processes is in the interval (Davison and
+  /// Hinkley, Bootstrap Methods and their Application, section 3.8).
+  std::vector<std::size_t> rounds{};
 };
 
 /// How much faster the candidate is: the median of the pairs' ratios with its bootstrap 95 % interval

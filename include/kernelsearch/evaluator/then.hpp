@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 
 namespace kernelsearch {
 
@@ -58,6 +59,11 @@ class Then {
 
   [[nodiscard]] std::size_t lanes() const requires requires(const E& e) { e.lanes(); }
   { return inner_.lanes(); }
+
+  [[nodiscard]] auto compare(const Candidate& candidate, const Candidate& champion,
+                             const PairOptions& pairs) requires PairingEvaluator<E, Candidate> {
+    return inner_.compare(candidate, champion, pairs);
+  }
 
   [[nodiscard]] E& inner() noexcept { return inner_; }
 

@@ -170,7 +170,8 @@ class Optimizer {
   void tell_policy(const Proposal& proposal, const Outcome& outcome);
   [[nodiscard]] Outcome make_outcome(TrialId id, const Pending& pending, Evaluation evaluation) const;
   void update_best(const Outcome& outcome);
-  [[nodiscard]] EvaluationContext context_for(TrialId id, std::optional<double> incumbent) const;
+  [[nodiscard]] EvaluationContext context_for(TrialId id, const Proposal& proposal,
+                                              std::optional<double> incumbent) const;
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
   template <class Rule, class... Observers>
   bool step_until(const Rule& rule, Observers&... observers);

@@ -15,7 +15,7 @@ namespace kernelsearch {
 
 /// The identity of what is asked and how it is judged: function, backend, arguments, shapes, predicate,
 /// tolerances, reference, build, launch, aggregate, threads. Names of files, the folder, the name, the
-/// description, operations and bytes do not enter; the kernel and its space do only where the kernel at its
+/// description, operations, bytes and traits do not enter; the kernel and its space do only where the kernel at its
 /// default is the reference.
 [[nodiscard]] std::string problem_digest(const Problem& problem);
 

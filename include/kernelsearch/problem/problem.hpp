@@ -79,6 +79,7 @@ struct Problem {
   int threads = 1;                       ///< that the kernel may use
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables
   std::optional<Expression> bytes;       ///< bytes that one call must move
+  std::vector<std::string> traits;       ///< what kind of work it is, e.g. `matmul`; see problem/traits.hpp
   std::filesystem::path folder;          ///< where it was read from; not part of its identity
 
   /// The tolerance of an output: its own, the problem's for its type, or the default for its type.

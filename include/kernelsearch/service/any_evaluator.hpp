@@ -5,10 +5,12 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -45,6 +47,12 @@ class AnyEvaluator {
   [[nodiscard]] const Problem& problem() const { return model_->problem(); }
   [[nodiscard]] std::string device_id() const { return model_->device_id(); }
   [[nodiscard]] std::string toolchain_id() const { return model_->toolchain_id(); }
+  /// The champion's time divided by the candidate's, in interleaved pairs; nothing where the evaluator cannot
+  /// compare. A ConfigError if one of them is not ok.
+  [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
+                                               const PairOptions& pairs = {}) {
+    return model_->compare(candidate, champion, pairs);
+  }
   /// A fresh process with inputs that were never used, where the evaluator keeps one over candidates.
   void renew() { model_->renew(); }
 
@@ -57,6 +65,9 @@ class AnyEvaluator {
     [[nodiscard]] virtual const Problem& problem() const = 0;
     [[nodiscard]] virtual std::string device_id() const = 0;
     [[nodiscard]] virtual std::string toolchain_id() const = 0;
+    [[nodiscard]] virtual std::optional<Speedup> compare(const Candidate& candidate,
+                                                         const Candidate& champion,
+                                                         const PairOptions& pairs) = 0;
     virtual void renew() = 0;
   };
   template <class E>
@@ -77,6 +88,13 @@ class AnyEvaluator {
     [[nodiscard]] const Problem& problem() const override { return evaluator.problem(); }
     [[nodiscard]] std::string device_id() const override { return evaluator.device_id(); }
     [[nodiscard]] std::string toolchain_id() const override { return evaluator.toolchain_id(); }
+    [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
+                                                 const PairOptions& pairs) override {
+      if constexpr (PairingEvaluator<E, Candidate>)
+        return evaluator.compare(candidate, champion, pairs);
+      else
+        return std::nullopt;
+    }
     void renew() override {
       if constexpr (requires { evaluator.renew(); }) evaluator.renew();
     }

@@ -20,6 +20,7 @@ struct MeasuringOptions {
   std::vector<int> devices = {0};      ///< GPUs by number
   unsigned jobs = 0;                   ///< compilers at a time; 0: one for each core but the measured one
   std::size_t samples = 0;             ///< of each timed shape; 0: as many as precision asks for
+  bool inspect = false;                ///< features of the machine code as well: docs/evidence.md
 };
 
 /// The cache mode that a problem of this backend is measured with.

@@ -67,9 +67,11 @@ struct MovePolicyEntry {
 };
 [[nodiscard]] std::vector<MovePolicyEntry> move_policies();
 
-/// A policy over moves by its name: `epsilon_greedy_tree`, `beam`, `best_of_k`, `reflexion`, or `none`, which
-/// proposes the problem's own kernel and nothing else. ConfigError with the nearest name otherwise.
+/// A policy over moves by its name: `epsilon_greedy_tree`, `beam`, `best_of_k`, `reflexion`,
+/// `roofline_budget` with the methods of the backend's registry (`strategies`: only these of them), or
+/// `none`, which proposes the problem's own kernel and nothing else. ConfigError with the nearest name
+/// otherwise.
 [[nodiscard]] AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies,
-                                               std::uint64_t seed);
+                                               std::uint64_t seed, const std::string& backend = "host");
 
 }  // namespace kernelsearch

@@ -179,10 +179,15 @@ std::size_t GpuEvaluator::lanes() const noexcept {
 }
 
 Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
+  return compare(candidate, champion, impl_->options.pairs);
+}
+
+Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion,
+                              const PairOptions& pairs) {
   const GpuArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
   const Impl::Lease lease(*impl_);
   Speedup speedup;
-  if (const auto fault = lease.lane->compare(ours, theirs, speedup))
+  if (const auto fault = lease.lane->compare(ours, theirs, pairs, speedup))
     raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return speedup;
 }

@@ -293,7 +293,7 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
       baseline_ok_ = !unusable;
     }
     if (!unusable) {
-      fault = pairs(subject, other, speedup, &evaluation.measurement);
+      fault = pairs(subject, other, options_.pairs, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }
     dismiss(other);
@@ -313,7 +313,7 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
 }
 
 std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
-                                   Speedup& speedup) {
+                                   const PairOptions& limits, Speedup& speedup) {
   start();
   Subject ours, theirs;
   Features ignored;
@@ -323,7 +323,7 @@ std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifa
   if (!fault) fault = verify_pending();
   if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = verify_pending();
-  if (!fault) fault = pairs(ours, theirs, speedup, nullptr);
+  if (!fault) fault = pairs(ours, theirs, limits, speedup, nullptr);
   dismiss(ours);
   dismiss(theirs);
   return fault;

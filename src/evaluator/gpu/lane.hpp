@@ -29,7 +29,7 @@ class Lane {
 
   /// Times two candidates in pairs; both are checked first.
   [[nodiscard]] std::optional<Fault> compare(const GpuArtifact& candidate, const GpuArtifact& champion,
-                                             Speedup& speedup);
+                                             const PairOptions& limits, Speedup& speedup);
 
   void renew();
   [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
@@ -61,7 +61,8 @@ class Lane {
                                const EvaluationContext& context);
   std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count,
                              std::vector<double>& samples);
-  std::optional<Fault> pairs(Subject& subject, Subject& other, Speedup& speedup, Measurement* measurement);
+  std::optional<Fault> pairs(Subject& subject, Subject& other, const PairOptions& limits, Speedup& speedup,
+                             Measurement* measurement);
   std::optional<Fault> pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
                                   PairedTimes& times);
 

@@ -211,20 +211,20 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, Speedup& speedup,
-                                 Measurement* measurement) {
+std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, const PairOptions& limits,
+                                 Speedup& speedup, Measurement* measurement) {
   std::vector<PairedTimes> all;
   for (std::size_t s = 0; s < plans_.size(); ++s) {
     if (!timed(s) || !other.shapes[s].valid) continue;
     PairedTimes times;
     times.weight = problem_.shapes[s].weight;
     const double begin = monotonic_seconds();
-    while (times.candidate.size() < options_.pairs.max_pairs) {
-      if (auto fault = pair_batch(subject, other, s, options_.pairs.min_pairs, times)) return fault;
-      if (times.candidate.size() < options_.pairs.min_pairs) continue;
+    while (times.candidate.size() < limits.max_pairs) {
+      if (auto fault = pair_batch(subject, other, s, limits.min_pairs, times)) return fault;
+      if (times.candidate.size() < limits.min_pairs) continue;
       const Speedup now = paired_speedup(times);
-      if (now.interval.high - now.interval.low <= 2 * options_.pairs.precision * now.ratio) break;
-      if (monotonic_seconds() - begin > options_.pairs.budget_seconds) break;
+      if (now.interval.high - now.interval.low <= 2 * limits.precision * now.ratio) break;
+      if (monotonic_seconds() - begin > limits.budget_seconds) break;
     }
     if (measurement != nullptr && all.size() < measurement->shapes.size())
       measurement->shapes[all.size()].speedup = paired_speedup(times);

@@ -196,6 +196,7 @@ const std::vector<Source>& sources() {
       {"fp64_utilisation",
        {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active",
         "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"}},
+      {"xu_utilisation", {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"}},
   };
   return all;
 }

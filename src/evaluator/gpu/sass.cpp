@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <initializer_list>
 #include <map>
+#include <set>
 
-#include "evaluator/gpu/sass_flow.hpp"
+#include "kernelsearch/evaluator/code_loops.hpp"
 
 namespace kernelsearch {
 namespace {
 
-using detail::gpu::SassLine;
+struct SassLine : CodeLine {
+  std::string opcode;
+};
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -57,17 +59,16 @@ std::size_t work_of(const SassCounts& counts) {
   return work;
 }
 
-std::optional<std::size_t> hottest(const std::vector<SassLoop>& loops) {
-  std::optional<std::size_t> best;
-  double most = 0;
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    const double heat = static_cast<double>(work_of(loops[i].own)) *
-                        std::pow(10.0, static_cast<double>(std::min<std::size_t>(loops[i].depth, 20)));
-    if (heat <= most) continue;
-    best = i;
-    most = heat;
-  }
-  return best;
+/// Constants are made by instructions of the tensor cores' or other pipes where those are idle, and a plain
+/// address is what tells shared memory of another block of the cluster from generic memory: said by the
+/// opcode, so that counts tell the one from the other.
+std::string full_opcode(std::string_view opcode, std::string_view operands) {
+  const std::string_view root = opcode.substr(0, opcode.find('.'));
+  if (root == "HFMA2" && operands.find("-RZ, RZ,") != std::string_view::npos)
+    return "MOV." + std::string(opcode);
+  if ((root == "LD" || root == "ST") && operands.find(".64") == std::string_view::npos)
+    return std::string(opcode) + ".CLUSTER";
+  return std::string(opcode);
 }
 
 /// Collects the lines of a function until the next one begins.
@@ -84,7 +85,7 @@ class Reader {
       constexpr std::string_view code = ".text.";
       return begin(name.substr(0, code.size()) == code ? name.substr(code.size()) : std::string_view());
     }
-    if (text.size() > 1 && text.back() == ':' && text.substr(0, 2) == ".L")
+    if (text.size() > 1 && text.back() == ':' && text.find_first_of(" \t") == std::string_view::npos)
       waiting_.emplace_back(text.substr(0, text.size() - 1));
   }
 
@@ -128,37 +129,72 @@ class Reader {
     if (!lines_.empty() && *address <= lines_.back().address) return;
     SassLine line;
     line.address = *address;
-    line.opcode = text.substr(0, length);
+    const std::string_view operands = trimmed(text.substr(length));
+    line.opcode = full_opcode(text.substr(0, length), operands);
     for (const std::string& label : waiting_) labels_[label] = *address;
     waiting_.clear();
-    flow(line, trimmed(text.substr(length)), conditional);
+    flow(line, operands, conditional);
     lines_.push_back(std::move(line));
   }
 
   void flow(SassLine& line, std::string_view operands, bool conditional) {
-    using Flow = SassLine::Flow;
     const std::string_view root = std::string_view(line.opcode).substr(0, line.opcode.find('.'));
     if (is_one_of(root, {"EXIT", "RET", "KILL", "BPT"})) {
-      if (root != "BPT") line.flow = conditional ? Flow::either : Flow::end;
+      if (root != "BPT") line.flow = conditional ? CodeFlow::either : CodeFlow::end;
       return;
     }
     if (is_one_of(root, {"BRX", "BRXU", "JMX", "JMXU"})) {
-      complete_ = false;
-      line.flow = conditional ? Flow::either : Flow::end;
+      line.flow = conditional ? CodeFlow::either : CodeFlow::end;
+      computed_jump(operands);
       return;
     }
     // Threads of a warp that must do something one after another, such as starting a copy: no loop of theirs.
     if (line.opcode == "BRA.U.ANY") return;
-    const bool call = root == "CALL";
-    if (!call && root != "BRA" && root != "JMP") return;
+    if (root == "CALL") return call(line, operands);
+    if (root != "BRA" && root != "JMP") return;
     // `BRA P1, there` and `BRA.DIV UR4, there` have their condition among the operands.
     conditional = conditional || operands.find(',') != std::string_view::npos;
-    line.flow = conditional || call ? Flow::either : Flow::branch;
+    line.flow = conditional ? CodeFlow::either : CodeFlow::branch;
     if (const std::size_t label = operands.rfind(".L"); label != std::string_view::npos) {
       const std::size_t end = operands.find_first_of(") ,", label);
       pending_.push_back({lines_.size(), std::string(operands.substr(label, end - label))});
     } else if (const std::size_t number = operands.rfind("0x"); number != std::string_view::npos) {
-      line.target = hexadecimal(operands.substr(number + 2));
+      if (const auto target = hexadecimal(operands.substr(number + 2))) line.targets.push_back(*target);
+    }
+  }
+
+  /// nvdisasm says where a jump through a table may go: (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
+  void computed_jump(std::string_view operands) {
+    constexpr std::string_view word = "BRANCH_TARGETS ";
+    const std::size_t begin = operands.find(word);
+    if (begin == std::string_view::npos) {
+      complete_ = false;
+      return;
+    }
+    operands.remove_prefix(begin + word.size());
+    operands = operands.substr(0, operands.find('"'));
+    while (!operands.empty()) {
+      const std::size_t end = std::min(operands.find(','), operands.size());
+      pending_.push_back({lines_.size(), std::string(trimmed(operands.substr(0, end)))});
+      operands.remove_prefix(std::min(end + 1, operands.size()));
+    }
+  }
+
+  /// Of a function by its label or address in this one, of another by name, or of whatever a register holds.
+  void call(SassLine& line, std::string_view operands) {
+    line.flow = CodeFlow::call;
+    const std::size_t quote = operands.find("`(");
+    if (quote != 0 && operands.substr(0, 2) != "0x") {
+      complete_ = false;
+    } else if (quote == 0) {
+      std::string name(operands.substr(2, operands.find(')') - 2));
+      if (name.empty()) return;
+      // Of the compiler's own, for rare cases such as division of denormals: not the loop's work.
+      if (name.rfind("$__internal_", 0) == 0) line.flow = CodeFlow::either;
+      if (name.front() != '$' && name.front() != '.') calls_.insert(name);
+      pending_.push_back({lines_.size(), std::move(name)});
+    } else if (const auto target = hexadecimal(operands.substr(2))) {
+      line.targets.push_back(*target);
     }
   }
 
@@ -166,13 +202,13 @@ class Reader {
     if (!name_.empty() && !lines_.empty()) {
       for (const Pending& one : pending_)
         if (const auto at = labels_.find(one.label); at != labels_.end())
-          lines_[one.line].target = at->second;
+          lines_[one.line].targets.push_back(at->second);
       SassFunction function;
       function.name = name_;
       function.complete = complete_;
       for (const SassLine& line : lines_) function.counts.add(line.opcode);
-      function.loops = detail::gpu::natural_loops(lines_);
-      function.hot = hottest(function.loops);
+      function.calls.assign(calls_.begin(), calls_.end());
+      add_loops(function);
       functions_.push_back(std::move(function));
     }
     name_.clear();
@@ -180,7 +216,27 @@ class Reader {
     pending_.clear();
     labels_.clear();
     waiting_.clear();
+    calls_.clear();
     complete_ = true;
+  }
+
+  void add_loops(SassFunction& function) const {
+    const std::vector<CodeLine> lines(lines_.begin(), lines_.end());
+    std::vector<SassLoop>& loops = function.loops;
+    const auto visit = [&](std::size_t loop, std::size_t line, bool own) {
+      if (loops.size() <= loop) loops.resize(loop + 1);
+      loops[loop].counts.add(lines_[line].opcode);
+      if (own) loops[loop].own.add(lines_[line].opcode);
+    };
+    const std::vector<CodeLoop> found = code_loops(lines, visit);
+    std::vector<std::size_t> work;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      loops[i].begin = found[i].begin;
+      loops[i].end = found[i].end;
+      loops[i].depth = found[i].depth;
+      work.push_back(work_of(loops[i].own));
+    }
+    function.hot = hottest_loop(found, work);
   }
 
   std::vector<SassFunction> functions_;
@@ -189,6 +245,7 @@ class Reader {
   std::vector<Pending> pending_;
   std::map<std::string, std::uint64_t> labels_;
   std::vector<std::string> waiting_;
+  std::set<std::string> calls_;
   bool complete_ = true;
 };
 
@@ -209,15 +266,19 @@ Features sass_features(const std::vector<SassFunction>& functions) {
   if (functions.empty()) return features;
   SassCounts all;
   std::size_t loops = 0, most = 0;
+  bool complete = true;
   const SassLoop* hot = nullptr;
   for (const SassFunction& function : functions) {
     for (const auto& [opcode, count] : function.counts.by_opcode()) all.add(opcode, count);
     loops += function.loops.size();
+    complete = complete && function.complete;
     const SassLoop* loop = function.hot_loop();
     if (loop == nullptr || work_of(loop->counts) <= most) continue;
     hot = loop;
     most = work_of(loop->counts);
   }
+  if (!complete) hot = nullptr;  // another one may be hotter
+  features.set("sass.complete", complete ? 1 : 0);
   features.set("sass.instructions", static_cast<double>(all.total()));
   features.set("sass.loops", static_cast<double>(loops));
   for (std::size_t s = 0; s < sass_signature_names.size(); ++s) {
@@ -236,6 +297,23 @@ Features sass_features(const std::vector<SassFunction>& functions) {
       features.set(std::string(name) + std::to_string(bits), static_cast<double>(count));
   }
   return features;
+}
+
+std::vector<SassFunction> reached_functions(std::vector<SassFunction> functions,
+                                            const std::vector<std::string>& launched) {
+  std::set<std::string> wanted(launched.begin(), launched.end());
+  std::vector<SassFunction> reached;
+  for (bool more = true; more;) {
+    more = false;
+    for (SassFunction& function : functions) {
+      if (function.name.empty() || wanted.count(function.name) == 0) continue;
+      wanted.insert(function.calls.begin(), function.calls.end());
+      reached.push_back(std::move(function));
+      function.name.clear();
+      more = true;
+    }
+  }
+  return reached;
 }
 
 }  // namespace kernelsearch

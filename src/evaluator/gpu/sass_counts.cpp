@@ -16,6 +16,20 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// Whether one of the parts behind the first dot is `part`.
+bool has_part(std::string_view opcode, std::string_view part) noexcept {
+  for (std::size_t dot = opcode.find('.'); dot != std::string_view::npos;) {
+    opcode.remove_prefix(dot + 1);
+    dot = opcode.find('.');
+    if (opcode.substr(0, dot) == part) return true;
+  }
+  return false;
+}
+
+bool is_global(std::string_view root) noexcept {
+  return root == "LDG" || root == "STG";
+}
+
 }  // namespace
 
 bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
@@ -49,6 +63,73 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return root == "ACQBULK" || root == "PREEXIT";
     case SassSignature::register_reallocation:
       return root == "USETMAXREG";
+    case SassSignature::fma:
+      return is_one_of(root, {"FFMA", "FFMA2", "DFMA", "HFMA2"});
+    case SassSignature::half_arithmetic:
+      return is_one_of(root, {"HFMA2", "HADD2", "HMUL2", "HMNMX2"});
+    case SassSignature::conversion:
+      return is_one_of(root, {"F2F", "F2FP"});
+    case SassSignature::warpgroup_mma:
+      return is_one_of(root, {"HGMMA", "IGMMA", "QGMMA", "BGMMA"});
+    case SassSignature::tf32_tensor_core:
+      return has_signature(opcode, SassSignature::tensor_core) && has_part(opcode, "TF32");
+    case SassSignature::fp8_tensor_core:
+      return has_signature(opcode, SassSignature::tensor_core) &&
+             (root == "QMMA" || root == "QGMMA" || has_part(opcode, "E4M3") || has_part(opcode, "E5M2"));
+    case SassSignature::ex2:
+      return root == "MUFU" && has_part(opcode, "EX2");
+    case SassSignature::special_function:
+      return root == "MUFU";
+    case SassSignature::shared_access:
+      return is_one_of(root, {"LDS", "STS"});
+    case SassSignature::vector_shared_access:
+      return is_one_of(root, {"LDS", "STS"}) && access_bits(opcode) >= 128;
+    case SassSignature::vector_store:
+      return root == "STG" && access_bits(opcode) >= 128;
+    case SassSignature::global_load:
+      return root == "LDG";
+    case SassSignature::global_store:
+      return root == "STG";
+    case SassSignature::streaming_access:
+      return is_global(root) && (has_part(opcode, "EF") || has_part(opcode, "LU") || has_part(opcode, "NA"));
+    case SassSignature::l2_access:
+      return is_global(root) && opcode.find(".STRONG.GPU") != std::string_view::npos;
+    case SassSignature::read_only_load:
+      return root == "LDG" && has_part(opcode, "CONSTANT");
+    case SassSignature::prefetch:
+      return root == "UBLKPF" || (root == "CCTL" && (has_part(opcode, "PF1") || has_part(opcode, "PF2")));
+    case SassSignature::tma_load:
+      return root == "UTMALDG" || opcode.substr(0, 10) == "UBLKCP.S.G";
+    case SassSignature::tma_store:
+      return is_one_of(root, {"UTMASTG", "UTMAREDG", "UBLKRED"}) || opcode.substr(0, 10) == "UBLKCP.G.S";
+    case SassSignature::tma_multicast:
+      return is_one_of(root, {"UTMALDG", "UBLKCP"}) && has_part(opcode, "MULTICAST");
+    case SassSignature::tma_im2col:
+      return root == "UTMALDG" && opcode.find(".IM2COL") != std::string_view::npos;
+    case SassSignature::tensor_map_prefetch:
+      return root == "UTMACCTL" && has_part(opcode, "PF");
+    case SassSignature::cp_async_group:
+      return root == "LDGDEPBAR";
+    case SassSignature::vote:
+      return is_one_of(root, {"VOTE", "MATCH"}) || (root == "VOTEU" && !has_part(opcode, "ALL"));
+    case SassSignature::population_count:
+      return is_one_of(root, {"POPC", "UPOPC"});
+    case SassSignature::warp_reduction:
+      return root == "REDUX";
+    case SassSignature::lop3:
+      return root == "LOP3";
+    case SassSignature::barrier_arrive:
+      return root == "BAR" && has_part(opcode, "ARV");
+    case SassSignature::cluster_barrier:
+      return is_one_of(root, {"UCGABAR_ARV", "UCGABAR_WAIT"});
+    case SassSignature::distributed_shared:
+      return root == "STAS" || (is_one_of(root, {"LD", "ST"}) && has_part(opcode, "CLUSTER"));
+    case SassSignature::generic_access:
+      return is_one_of(root, {"LD", "ST", "ATOM"}) && !has_part(opcode, "CLUSTER");
+    case SassSignature::branch:
+      return is_one_of(root, {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"});
+    case SassSignature::call:
+      return root == "CALL";
   }
   return false;
 }

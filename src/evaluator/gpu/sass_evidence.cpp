@@ -22,14 +22,14 @@ std::optional<std::size_t> count(const SassQuestion& question, const std::string
 
 }  // namespace
 
-SassEvidence sass_evidence(const SassQuestion& question, const std::string& name,
-                           const std::vector<SassFunction>& child, const std::vector<SassFunction>* parent) {
+Evidence sass_evidence(const SassQuestion& question, const std::string& name,
+                       const std::vector<SassFunction>& child, const std::vector<SassFunction>* parent) {
   const auto now = count(question, name, child);
   const auto before = parent == nullptr ? std::optional<std::size_t>(0) : count(question, name, *parent);
-  if (!now || !before) return SassEvidence::unknown;
-  if (question.less && parent == nullptr) return *now == 0 ? SassEvidence::verified : SassEvidence::absent;
+  if (!now || !before) return Evidence::unknown;
+  if (question.less && parent == nullptr) return *now == 0 ? Evidence::verified : Evidence::absent;
   const bool shown = question.less ? *now < *before : *now > *before;
-  return shown ? SassEvidence::verified : SassEvidence::absent;
+  return shown ? Evidence::verified : Evidence::absent;
 }
 
 }  // namespace kernelsearch

@@ -3,6 +3,7 @@
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include "evaluator/host/compile.hpp"
@@ -104,22 +105,25 @@ struct HostEvaluator::Impl {
     return std::move(*staged.artifact);
   }
 
-  // Times pairs on every shape of weight; `other(shape, seconds)` times what the candidate is compared with.
+  // Times pairs on every shape of weight and appends them, one round more of each shape; `other(shape,
+  // seconds)` times what the candidate is compared with.
   template <class Other>
-  std::optional<Fault> pair(detail::Session& session, Other&& other, Speedup& all, Measurement* measurement) {
-    std::vector<PairedTimes> shapes;
+  std::optional<Fault> pair(detail::Session& session, Other&& other, const PairOptions& limits,
+                            std::vector<PairedTimes>& shapes) {
     std::size_t timed = 0;
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
       if (problem.shapes[s].weight <= 0) continue;
+      if (shapes.size() == timed) shapes.emplace_back().weight = problem.shapes[s].weight;
+      PairedTimes& all = shapes[timed++];
       PairedTimes pairs;
-      pairs.weight = problem.shapes[s].weight;
       const double begin = detail::monotonic_seconds();
-      const PairOptions& limits = options.pairs;
       double ours = 0, theirs = 0;
       if (session.estimate(s) < 0.02) {  // to warm up; long calls need none
         if (auto fault = other(s, theirs)) return fault;
         if (auto fault = session.time_once(s, ours)) return fault;
       }
+      // Looked at rarely: whoever looks after every pair stops where the interval is narrow by chance.
+      std::size_t look = std::max<std::size_t>(limits.min_pairs, 6);
       for (std::size_t i = 0; i < limits.max_pairs; ++i) {
         const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
         if (first)
@@ -131,15 +135,15 @@ struct HostEvaluator::Impl {
         pairs.candidate.push_back(ours);
         const std::size_t count = i + 1;
         if (count >= 3 && detail::monotonic_seconds() - begin > limits.budget_seconds) break;
-        if (count < std::max<std::size_t>(limits.min_pairs, 6)) continue;
+        if (count < look) continue;
+        look = count + std::max<std::size_t>(2, count / 3);
         const Speedup now = paired_speedup(pairs);
         if (now.interval.high - now.interval.low <= 2 * limits.precision * now.ratio) break;
       }
-      if (measurement != nullptr) measurement->shapes[timed].speedup = paired_speedup(pairs);
-      ++timed;
-      shapes.push_back(std::move(pairs));
+      all.rounds.push_back(all.reference.size());
+      all.reference.insert(all.reference.end(), pairs.reference.begin(), pairs.reference.end());
+      all.candidate.insert(all.candidate.end(), pairs.candidate.begin(), pairs.candidate.end());
     }
-    all = combined_speedup(shapes, combine_of(problem));
     return std::nullopt;
   }
 
@@ -236,9 +240,13 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   if (!fault && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
-    Speedup speedup;
-    fault = impl_->pair(session, impl_->baseline(session), speedup, &evaluation.measurement);
-    if (!fault) evaluation.measurement.speedup = speedup;
+    std::vector<PairedTimes> shapes;
+    fault = impl_->pair(session, impl_->baseline(session), impl_->options.pairs, shapes);
+    if (!fault) {
+      for (std::size_t s = 0; s < shapes.size(); ++s)
+        evaluation.measurement.shapes[s].speedup = paired_speedup(shapes[s]);
+      evaluation.measurement.speedup = combined_speedup(shapes, combine_of(impl_->problem));
+    }
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
   if (fault) fail(*fault);
@@ -250,20 +258,34 @@ Evaluation HostEvaluator::evaluate(const Candidate& candidate, const EvaluationC
 }
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
+  return compare(candidate, champion, impl_->options.pairs);
+}
+
+Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion,
+                               const PairOptions& pairs) {
   const HostArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
+  const std::size_t rounds = std::max<std::size_t>(pairs.rounds, 1);
+  PairOptions each = pairs;
+  each.min_pairs = (pairs.min_pairs + rounds - 1) / rounds;
+  each.max_pairs = std::max<std::size_t>((pairs.max_pairs + rounds - 1) / rounds, 1);
+  each.budget_seconds = pairs.budget_seconds / static_cast<double>(rounds);
+  each.precision =
+      pairs.precision * std::sqrt(static_cast<double>(rounds));  // all of them together are finer
+  std::vector<PairedTimes> shapes;
   const std::scoped_lock lane(impl_->lane);
-  detail::Session session = impl_->open(ours), other = impl_->open(theirs);
-  Features features;
-  Speedup speedup;
-  auto fault = session.check(features);
-  if (!fault) fault = other.check(features);
-  if (!fault)
-    fault = impl_->pair(
-        session, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, speedup,
-        nullptr);
-  if (fault)
-    raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
-  return speedup;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    detail::Session session = impl_->open(ours), other = impl_->open(theirs);
+    Features features;
+    auto fault = session.check(features);
+    if (!fault) fault = other.check(features);
+    if (!fault)
+      fault = impl_->pair(
+          session, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, each,
+          shapes);
+    if (fault)
+      raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  }
+  return combined_speedup(shapes, combine_of(impl_->problem));
 }
 
 Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
@@ -271,12 +293,12 @@ Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   const std::scoped_lock lane(impl_->lane);
   detail::Session session = impl_->open(ours);
   Features features;
-  Speedup speedup;
+  std::vector<PairedTimes> shapes;
   auto fault = session.check(features);
-  if (!fault) fault = impl_->pair(session, impl_->baseline(session), speedup, nullptr);
+  if (!fault) fault = impl_->pair(session, impl_->baseline(session), impl_->options.pairs, shapes);
   if (fault)
     raise<ConfigError>("the candidate to compare is not ok", fault->reason, "compare candidates that are ok");
-  return speedup;
+  return combined_speedup(shapes, combine_of(impl_->problem));
 }
 
 std::string HostEvaluator::device_id() const {

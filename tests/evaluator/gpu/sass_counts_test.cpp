@@ -4,7 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace kernelsearch;
@@ -42,11 +45,65 @@ TEST_CASE("opcodes of real machine code have their signatures and no others") {
       {"LDS.128", ""},
       {"UTMACCTL.PF", ""},
       {"", ""}};
-  for (const auto& [opcode, expected] : known)
-    for (std::size_t s = 0; s < sass_signature_names.size(); ++s) {
+  for (const auto& one : known) {
+    const std::string &opcode = one.first, &expected = one.second;
+    for (std::size_t s = 0; s <= static_cast<std::size_t>(SassSignature::register_reallocation); ++s) {
       const auto signature = static_cast<SassSignature>(s);
       CHECK_MESSAGE(has_signature(opcode, signature) == (to_string(signature) == expected), opcode);
     }
+  }
+}
+
+TEST_CASE("what the registry of methods asks for, in opcodes of nvcc 13.0 for sm_80, 90a, 100a and 120a") {
+  using enum SassSignature;
+  const std::vector<std::pair<SassSignature, std::vector<std::string>>> shown{
+      {narrow_tensor_core, {"QGMMA.64x128x32.F32.E4M3.E4M3", "QMMA.16832.F32.E4M3.E4M3", "UTCQMMA.2CTA"}},
+      {tensor_map_update, {"UTMACCTL.IV"}},
+      {cluster_launch_control, {"UGETNEXTWORKID.SELFCAST"}},
+      {integer_division, {"I2F.U32.RP", "I2F.RP", "UI2F.U32.RP", "I2F.U64.RP"}},
+      {float_division, {"FCHK"}},
+      {exact_exponential, {"FFMA.SAT"}},
+      {float_arithmetic, {"FFMA", "FFMA.SAT", "FADD.FTZ", "FMUL", "FMNMX", "DFMA"}},
+      {divergence, {"BSSY", "BSSY.RECONVERGENT"}},
+      {fence, {"MEMBAR.SC.GPU", "MEMBAR.ALL.GPU"}},
+      {constant_load, {"LDC", "LDC.64"}},
+      {shared_atomics, {"ATOMS.POPC.INC.32"}},
+      {mbarrier_arrive, {"SYNCS.ARRIVE.TRANS64.A1T0", "ATOMS.ARRIVE.64"}}};
+  const std::vector<std::string> others{"HGMMA.64x128x16.F32",
+                                        "UTCHMMA",
+                                        "UTMACCTL.PF",
+                                        "UTMALDG.2D",
+                                        "I2F",
+                                        "I2F.F64.S64",
+                                        "I2FP.F32.S32",
+                                        "F2I.FTZ.U32.TRUNC.NTZ",
+                                        "MUFU.RCP",
+                                        "BSYNC",
+                                        "SYNCS.ARRIVE.TRANS64",
+                                        "SYNCS.PHASECHK.TRANS64.TRYWAIT",
+                                        "LDCU.64",
+                                        "ULDC.64",
+                                        "ERRBAR",
+                                        "RED.E.ADD.STRONG.GPU",
+                                        "IMAD",
+                                        ""};
+  for (const auto& one : shown) {
+    const SassSignature signature = one.first;
+    for (const std::string& opcode : one.second)
+      CHECK_MESSAGE(has_signature(opcode, signature), opcode, " ", to_string(signature));
+    for (const std::string& opcode : others)
+      CHECK_MESSAGE(!has_signature(opcode, signature), opcode, " ", to_string(signature));
+    for (const auto& [other, opcodes_of_other] : shown)
+      if (other != signature && !(signature == float_arithmetic && other == exact_exponential))
+        for (const std::string& opcode : opcodes_of_other)
+          CHECK_MESSAGE(
+              has_signature(opcode, signature) == (signature == exact_exponential && opcode == "FFMA.SAT"),
+              opcode, " ", to_string(signature));
+  }
+  const std::set<std::string_view> names(sass_signature_names.begin(), sass_signature_names.end());
+  CHECK(names.size() == sass_signature_names.size());
+  CHECK(to_string(mbarrier_arrive) == sass_signature_names.back());
+  CHECK(to_string(call) == "call");
 }
 
 TEST_CASE("bits of an access") {

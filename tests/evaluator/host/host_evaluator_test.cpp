@@ -12,6 +12,8 @@
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/paired_with_parent.hpp"
+#include "kernelsearch/policy/attribution.hpp"
 
 using namespace kernelsearch;
 using support::judge;
@@ -392,4 +394,43 @@ TEST_CASE("HostEvaluator: identities name the processor and the compiler") {
   CHECK(evaluator.device_id().find("core") != std::string::npos);
   CHECK(evaluator.toolchain_id().find("g++") != std::string::npos);
   CHECK(evaluator.lanes() == 1);
+}
+
+TEST_CASE("HostEvaluator: candidates are compared in pairs, with limits of the caller's") {
+  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  HostEvaluator evaluator(problem, quick());
+  const Candidate slow = with_code(problem, sleeping(2000)), fast = with_code(problem, sleeping(200));
+  const Speedup speedup =
+      evaluator.compare(fast, slow, {.min_pairs = 6, .max_pairs = 6, .budget_seconds = 60, .rounds = 3});
+  CHECK(speedup.pairs == 6);  // two in each of three rounds
+  CHECK(speedup.ratio > 1);   // sleeping ten times as long; usleep never returns early
+  CHECK(speedup.interval.low <= speedup.ratio);
+  CHECK(speedup.ratio <= speedup.interval.high);
+  const Candidate wrong = with_code(
+      problem,
+      "extern \"C\" void scale(int n, const float*, float* y) { for (int i = 0; i < n; ++i) y[i] = 1; }\n");
+  CHECK_THROWS_AS((void)evaluator.compare(fast, wrong), ConfigError);
+  CHECK_THROWS_AS((void)evaluator.compare(with_code(problem, "not C++"), fast), ConfigError);
+}
+
+TEST_CASE("HostEvaluator: an ablation is timed against its parent") {
+  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  PairedWithParent judge(HostEvaluator(problem, quick()),
+                         {.pairs = {.min_pairs = 6, .max_pairs = 12, .budget_seconds = 60, .rounds = 2}});
+  Outcome champion, ablated;
+  champion.id = TrialId{3};
+  ablated.parents = {TrialId{3}};
+  EvaluationContext context;
+  context.trial = champion.id;
+  champion.evaluation = judge.evaluate(with_code(problem, sleeping(200)), context);
+  context.trial = TrialId{4};
+  context.parents = ablated.parents;
+  ablated.evaluation = judge.evaluate(with_code(problem, sleeping(2000)), context);
+  CHECK_MESSAGE(ablated.ok(), ablated.evaluation.reason);
+  CHECK(ablated.evaluation.provenance.find("not paired") == std::string::npos);
+  const Attribution attribution = attribution_of(champion, ablated);
+  CHECK(attribution.paired);
+  CHECK(attribution.effect > 0);
+  CHECK(attribution.interval.low <= attribution.effect);
+  CHECK(attribution.effect <= attribution.interval.high);
 }

@@ -63,7 +63,10 @@ class ExprLexer {
 
   ExprToken name(ExprToken token) {
     std::size_t end = at_;
-    while (end < text_.size() && (is_name_start(text_[end]) || is_digit(text_[end]))) ++end;
+    while (end < text_.size() &&
+           (is_name_start(text_[end]) || is_digit(text_[end]) ||
+            (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1]))))
+      ++end;
     return take(std::move(token), ExprToken::Kind::name, end - at_);
   }
 

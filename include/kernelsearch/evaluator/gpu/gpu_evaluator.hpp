@@ -10,6 +10,7 @@
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -44,6 +45,9 @@ class GpuEvaluator {
   /// The champion's time divided by the candidate's, in interleaved pairs in one process; a ConfigError if
   /// one of them is not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
+  /// The same with other limits than `options().pairs`; `when` says nothing here.
+  [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion,
+                                const PairOptions& pairs);
 
   /// Gives every lane a fresh process with inputs that were never used, as finalists are judged in.
   void renew();
@@ -63,5 +67,6 @@ class GpuEvaluator {
 };
 
 static_assert(StagedEvaluator<GpuEvaluator, Candidate>);
+static_assert(PairingEvaluator<GpuEvaluator, Candidate>);
 
 }  // namespace kernelsearch

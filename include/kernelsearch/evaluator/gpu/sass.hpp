@@ -21,7 +21,7 @@ struct SassLoop {
   std::uint64_t begin = 0;  ///< of its head
   std::uint64_t end = 0;    ///< of its last instruction
   std::size_t depth = 1;    ///< 1: in no other loop
-  SassCounts counts;        ///< inner loops included
+  SassCounts counts;        ///< inner loops included, and subroutines that are called
   SassCounts own;           ///< those in no inner loop
 };
 
@@ -29,9 +29,10 @@ struct SassLoop {
 struct SassFunction {
   std::string name;  ///< as in the image
   SassCounts counts;
-  std::vector<SassLoop> loops;     ///< by address
-  std::optional<std::size_t> hot;  ///< of the loops: see `parse_sass`
-  bool complete = true;            ///< false where a computed jump may make loops that are not listed
+  std::vector<SassLoop> loops;       ///< by address
+  std::optional<std::size_t> hot;    ///< of the loops: see `parse_sass`
+  std::vector<std::string> calls{};  ///< other functions of the image, by name
+  bool complete = true;  ///< false where a computed jump or call may hide loops or what they contain
 
   [[nodiscard]] const SassLoop* hot_loop() const noexcept { return hot ? &loops[*hot] : nullptr; }
 };
@@ -54,9 +55,14 @@ struct SassOptions {
 [[nodiscard]] std::vector<SassFunction> read_sass(const std::vector<std::byte>& image,
                                                   const SassOptions& options = {});
 
-/// Features of the functions taken together: sass.instructions, sass.loops, sass.<signature>,
+/// Those of the launched functions and what they call, directly or not.
+[[nodiscard]] std::vector<SassFunction> reached_functions(std::vector<SassFunction> functions,
+                                                          const std::vector<std::string>& launched);
+
+/// Features of the functions taken together: sass.complete, sass.instructions, sass.loops, sass.<signature>,
 /// sass.<ldg|stg|lds|sts>_<32|64|128> (bits of a thread's access) and, of the hot loop of the function that
-/// has the most work in its, sass.loop.instructions and sass.loop.<signature>; absent without a loop.
+/// has the most work in its, sass.loop.instructions and sass.loop.<signature>; absent without a loop, or
+/// where a function is not complete.
 [[nodiscard]] Features sass_features(const std::vector<SassFunction>& functions);
 
 }  // namespace kernelsearch

@@ -28,11 +28,87 @@ enum class SassSignature : std::uint8_t {
   barrier,           ///< BAR
   dependent_launch,  ///< ACQBULK, PREEXIT: programmatic dependent launch
   register_reallocation,  ///< USETMAXREG: setmaxnreg
+  fma,                    ///< FFMA, FFMA2, DFMA, HFMA2
+  half_arithmetic,        ///< HFMA2, HADD2, HMUL2, HMNMX2
+  conversion,             ///< F2F, F2FP: to narrower or wider floating types
+  warpgroup_mma,          ///< HGMMA, IGMMA, QGMMA, BGMMA
+  tf32_tensor_core,       ///< of these with .TF32
+  fp8_tensor_core,        ///< of these QMMA, QGMMA or with .E4M3, .E5M2
+  ex2,                    ///< MUFU.EX2
+  special_function,       ///< MUFU
+  shared_access,          ///< LDS, STS
+  vector_shared_access,   ///< of these 128 bits or more
+  vector_store,           ///< STG of 128 bits or more
+  global_load,            ///< LDG
+  global_store,           ///< STG
+  streaming_access,       ///< LDG, STG with .EF, .LU or .NA: .cs, .lu, no_allocate
+  l2_access,              ///< LDG, STG with .STRONG.GPU: .cg, which atomic accesses of one word look like too
+  read_only_load,         ///< LDG with .CONSTANT
+  prefetch,               ///< CCTL.*.PF1, .PF1.5, .PF2 and UBLKPF: into a cache
+  tma_load,               ///< UTMALDG, UBLKCP.S.G
+  tma_store,              ///< UTMASTG, UTMAREDG, UBLKCP.G.S, UBLKRED
+  tma_multicast,          ///< UTMALDG, UBLKCP with .MULTICAST
+  tma_im2col,             ///< UTMALDG with .IM2COL
+  tensor_map_prefetch,    ///< UTMACCTL.PF
+  cp_async_group,         ///< LDGDEPBAR: commits asynchronous copies
+  vote,                   ///< VOTE, MATCH, VOTEU less .ALL, which chooses one thread for a copy
+  population_count,       ///< POPC, UPOPC
+  warp_reduction,         ///< REDUX
+  lop3,                   ///< LOP3
+  barrier_arrive,         ///< BAR.ARV: threads that do not wait
+  cluster_barrier,        ///< UCGABAR_ARV, UCGABAR_WAIT
+  distributed_shared,     ///< LD, ST of a cluster's shared memory by its own address, STAS
+  generic_access,         ///< LD, ST, ATOM: also another block's shared memory through a pointer
+  branch,                 ///< BRA, BRX, JMP, JMX
+  call,                   ///< CALL
 };
 
-inline constexpr std::array<std::string_view, 13> sass_signature_names{
-    "tensor_core", "cp_async", "tma",      "mbarrier", "warpgroup_wait",   "vector_access",        "spills",
-    "shuffle",     "atomics",  "ldmatrix", "barrier",  "dependent_launch", "register_reallocation"};
+inline constexpr std::array<std::string_view, 46> sass_signature_names{"tensor_core",
+                                                                       "cp_async",
+                                                                       "tma",
+                                                                       "mbarrier",
+                                                                       "warpgroup_wait",
+                                                                       "vector_access",
+                                                                       "spills",
+                                                                       "shuffle",
+                                                                       "atomics",
+                                                                       "ldmatrix",
+                                                                       "barrier",
+                                                                       "dependent_launch",
+                                                                       "register_reallocation",
+                                                                       "fma",
+                                                                       "half_arithmetic",
+                                                                       "conversion",
+                                                                       "warpgroup_mma",
+                                                                       "tf32_tensor_core",
+                                                                       "fp8_tensor_core",
+                                                                       "ex2",
+                                                                       "special_function",
+                                                                       "shared_access",
+                                                                       "vector_shared_access",
+                                                                       "vector_store",
+                                                                       "global_load",
+                                                                       "global_store",
+                                                                       "streaming_access",
+                                                                       "l2_access",
+                                                                       "read_only_load",
+                                                                       "prefetch",
+                                                                       "tma_load",
+                                                                       "tma_store",
+                                                                       "tma_multicast",
+                                                                       "tma_im2col",
+                                                                       "tensor_map_prefetch",
+                                                                       "cp_async_group",
+                                                                       "vote",
+                                                                       "population_count",
+                                                                       "warp_reduction",
+                                                                       "lop3",
+                                                                       "barrier_arrive",
+                                                                       "cluster_barrier",
+                                                                       "distributed_shared",
+                                                                       "generic_access",
+                                                                       "branch",
+                                                                       "call"};
 
 [[nodiscard]] constexpr std::string_view to_string(SassSignature signature) noexcept {
   return sass_signature_names[static_cast<std::size_t>(signature)];

@@ -2,20 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/evidence.hpp"
 #include "kernelsearch/evaluator/gpu/sass.hpp"
 
 namespace kernelsearch {
-
-/// Whether the machine code shows that a method was really applied.
-enum class SassEvidence : std::uint8_t {
-  verified,
-  absent,
-  unknown,  ///< never counts as verified
-};
 
 /// What to look for.
 struct SassQuestion {
@@ -28,8 +21,8 @@ struct SassQuestion {
 /// signature (or fewer) than the parent. A root has no parent: then none is what it is compared with. Names
 /// of functions are no evidence, nor is what other functions contain (CUDA optimisation skill V2 searched the
 /// whole dump, so that a kernel called reduce_shfl passed for one that shuffles).
-[[nodiscard]] SassEvidence sass_evidence(const SassQuestion& question, const std::string& name,
-                                         const std::vector<SassFunction>& child,
-                                         const std::vector<SassFunction>* parent = nullptr);
+[[nodiscard]] Evidence sass_evidence(const SassQuestion& question, const std::string& name,
+                                     const std::vector<SassFunction>& child,
+                                     const std::vector<SassFunction>* parent = nullptr);
 
 }  // namespace kernelsearch

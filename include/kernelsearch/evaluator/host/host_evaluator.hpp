@@ -9,6 +9,7 @@
 
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -43,6 +44,9 @@ class HostEvaluator {
   /// The champion's time divided by the candidate's, in interleaved pairs; a ConfigError if one of them is
   /// not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
+  /// The same with other limits than `options().pairs`; `when` says nothing here.
+  [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion,
+                                const PairOptions& pairs);
   /// The reference's time divided by the candidate's, in interleaved pairs.
   [[nodiscard]] Speedup compare_with_reference(const Candidate& candidate);
 
@@ -60,5 +64,6 @@ class HostEvaluator {
 };
 
 static_assert(StagedEvaluator<HostEvaluator, Candidate>);
+static_assert(PairingEvaluator<HostEvaluator, Candidate>);
 
 }  // namespace kernelsearch

@@ -111,14 +111,21 @@ KERNELSEARCH_INLINE Speedup combined_speedup(std::span<const PairedTimes> shapes
     double weight;
     double reference;  // median time, which is how much the shape counts in a sum
     std::vector<double> values;
+    std::vector<std::size_t> rounds;  // where each begins, and the end
   };
   std::vector<Ratios> all;
   Speedup speedup;
   std::size_t fewest = static_cast<std::size_t>(-1);
   for (const PairedTimes& pairs : shapes) {
-    Ratios ratios{pairs.weight, median(pairs.reference), {}};
-    for (std::size_t i = 0; i < std::min(pairs.reference.size(), pairs.candidate.size()); ++i)
+    Ratios ratios{pairs.weight, median(pairs.reference), {}, {0}};
+    for (std::size_t i = 0; i < std::min(pairs.reference.size(), pairs.candidate.size()); ++i) {
+      if (std::find(pairs.rounds.begin(), pairs.rounds.end(), i) != pairs.rounds.end() &&
+          ratios.values.size() > ratios.rounds.back())
+        ratios.rounds.push_back(ratios.values.size());
       if (pairs.candidate[i] > 0) ratios.values.push_back(pairs.reference[i] / pairs.candidate[i]);
+    }
+    ratios.rounds.push_back(ratios.values.size());
+    if (ratios.rounds.size() > 2 && ratios.rounds.end()[-2] == ratios.values.size()) ratios.rounds.pop_back();
     if (ratios.values.empty() || ratios.weight <= 0) continue;
     fewest = std::min(fewest, ratios.values.size());
     speedup.pairs += static_cast<std::uint32_t>(ratios.values.size());
@@ -153,8 +160,14 @@ KERNELSEARCH_INLINE Speedup combined_speedup(std::span<const PairedTimes> shapes
   std::vector<double> results(resamplings), drawn;
   for (double& result : results)
     result = combined([&](std::size_t i) {
-      drawn.resize(all[i].values.size());
-      for (double& ratio : drawn) ratio = all[i].values[rng.below(drawn.size())];
+      const auto& [weight, reference, values, rounds] = all[i];
+      drawn.clear();
+      for (std::size_t r = 0; r + 1 < rounds.size(); ++r) {
+        const std::size_t from =
+            rounds.size() == 2 ? 0 : static_cast<std::size_t>(rng.below(rounds.size() - 1));
+        const std::size_t length = rounds[from + 1] - rounds[from];
+        for (std::size_t k = 0; k < length; ++k) drawn.push_back(values[rounds[from] + rng.below(length)]);
+      }
       return median(drawn);
     });
   std::sort(results.begin(), results.end());

@@ -152,12 +152,14 @@ void KERNELSEARCH_OPTIMIZER::tell_policy(const Proposal& proposal, const Outcome
 }
 
 KERNELSEARCH_OPTIMIZER_TEMPLATE
-EvaluationContext KERNELSEARCH_OPTIMIZER::context_for(TrialId id, std::optional<double> incumbent) const {
+EvaluationContext KERNELSEARCH_OPTIMIZER::context_for(TrialId id, const Proposal& proposal,
+                                                      std::optional<double> incumbent) const {
   EvaluationContext context;
   context.trial = id;
   context.incumbent = incumbent;
   context.stop = options_.stop;
   context.budget = options_.budget;
+  context.parents = parents_of(proposal);
   return context;
 }
 
@@ -179,7 +181,7 @@ auto KERNELSEARCH_OPTIMIZER::ask(std::size_t n, Observers&... observers) -> std:
       for (const TrialId id : admit(ticket, generate(ticket), observers...)) {
         const Pending& pending = pending_.at(number(id));
         if (pending.candidate)
-          jobs.push_back({id, *pending.candidate, context_for(id, ticket.incumbent)});
+          jobs.push_back({id, *pending.candidate, context_for(id, *pending.proposal, ticket.incumbent)});
         else
           complete(id, {}, observers...);
       }
@@ -204,7 +206,8 @@ auto KERNELSEARCH_OPTIMIZER::submit(Proposal point, Candidate candidate, Observe
   if (!DrawsOwnBudget<Eval> && !options_.budget->take()) return std::nullopt;
   const TrialId id{next_trial_++};
   (detail::notify_start(observers, id, candidate), ...);
-  Job<Candidate> job{id, candidate, context_for(id, best_ ? std::optional(best_objective_) : std::nullopt)};
+  Job<Candidate> job{id, candidate,
+                     context_for(id, point, best_ ? std::optional(best_objective_) : std::nullopt)};
   pending_.emplace(
       number(id),
       Pending{std::make_shared<const Proposal>(std::move(point)), std::nullopt, std::move(candidate), {}});

@@ -278,7 +278,8 @@ class Pipeline {
         slot.results[number(id)] = Evaluation{};  // complete() makes it not_generated
         continue;
       }
-      Work work{proposal, id, *pending.candidate, optimizer_.context_for(id, slot.ticket.incumbent)};
+      Work work{proposal, id, *pending.candidate,
+                optimizer_.context_for(id, *pending.proposal, slot.ticket.incumbent)};
       work.context.stop = stop_.get_token();
       work.context.on_inner = [this, id](const InnerTrial& inner) { post(Event{Inner{id, inner}}); };
       to_build_.push(std::move(work));

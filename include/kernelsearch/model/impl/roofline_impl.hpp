@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "kernelsearch/model/roofline.hpp"
+
+namespace kernelsearch {
+namespace detail {
+
+/// A feature in percent; what is no finite number is not known.
+inline std::optional<double> share(const Features& profile, std::string_view name) {
+  const auto percent = profile.find(name);
+  if (!percent || !std::isfinite(*percent)) return std::nullopt;
+  return *percent / 100;
+}
+
+inline void keep_larger(std::optional<double>& largest, std::optional<double> value) {
+  if (value && (!largest || *value > *largest)) largest = value;
+}
+
+}  // namespace detail
+
+KERNELSEARCH_INLINE RooflineGaps roofline_gaps(const Features& profile) {
+  constexpr std::string_view computing[] = {"tensor_utilisation", "fp32_utilisation", "fp64_utilisation",
+                                            "sm_utilisation", "compute_utilisation"};
+  constexpr std::string_view memory[] = {"dram_utilisation", "memory_utilisation"};
+  // More than all of a limit happens where the limit was measured: there is no gap then.
+  const auto unused = [](double used) { return std::clamp(1 - used, 0.0, 1.0); };
+
+  RooflineGaps gaps;
+  std::optional<double> used;
+  for (const std::string_view name : computing) detail::keep_larger(used, detail::share(profile, name));
+  if (used) gaps[Axis::compute] = unused(*used);
+  for (const std::string_view name : memory)
+    if (!gaps[Axis::memory])
+      if (const auto found = detail::share(profile, name)) gaps[Axis::memory] = unused(*found);
+  std::optional<double> waited;
+  for (const auto& [name, value] : profile)
+    if (name.starts_with("stall_")) detail::keep_larger(waited, detail::share(profile, name));
+  if (waited) gaps[Axis::latency] = std::clamp(*waited, 0.0, 1.0);
+  return gaps;
+}
+
+KERNELSEARCH_INLINE Bound bound_of(const RooflineGaps& gaps, double near) {
+  constexpr Bound bounds[] = {Bound::compute, Bound::bandwidth, Bound::latency};
+  Bound bound = Bound::unknown;
+  std::optional<double> largest;
+  for (const Axis axis : all_axes)
+    if (gaps[axis] && (!largest || *gaps[axis] > *largest)) {
+      largest = gaps[axis];
+      bound = bounds[static_cast<int>(axis)];
+    }
+  return gaps.complete() && *largest < near ? Bound::near_peak : bound;
+}
+
+}  // namespace kernelsearch

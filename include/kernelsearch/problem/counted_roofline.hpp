@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernelsearch/core/device_peaks.hpp"
+#include "kernelsearch/core/features.hpp"
+#include "kernelsearch/core/measurement.hpp"
+#include "kernelsearch/core/outcome.hpp"
+#include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch {
+
+/// In which state a timed call finds the caches.
+struct CountedOptions {
+  bool cold = false;  ///< empty: data comes from main memory however little it is
+  /// A timed sample takes at least so long: shorter calls are repeated in it, each on buffers of its own, and
+  /// all of these must fit a cache to come from it.
+  double sample_seconds = 0.0;
+};
+
+/// The roofline's place of a candidate from work that the problem counts (`operations`, `bytes`) and seconds
+/// that were measured, over the timed shapes by their weights: operations_per_second, bytes_per_second,
+/// intensity (operations per byte), and in percent of the peaks compute_utilisation, memory_utilisation
+/// and, where all timed shapes come from main memory, dram_utilisation. Of the levels the nearest that holds
+/// a shape's arrays is taken; memory_level is the farthest of them, counted from 1. What was not counted or
+/// has no known peak is absent (docs/roofline.md).
+[[nodiscard]] Features counted_features(const Problem& problem, const Measurement& measurement,
+                                        const DevicePeaks& peaks, CountedOptions options = {});
+
+/// The peak that the problem's arithmetic is measured by: of its widest floating input, else its widest
+/// floating argument; f32's stands for 16-bit types where theirs is unknown. Empty where nothing floats.
+[[nodiscard]] std::optional<double> counted_peak(const Problem& problem, const DevicePeaks& peaks) noexcept;
+
+/// A step for `Then` (evaluator/then.hpp) on any backend: adds `counted_features`, but leaves alone what a
+/// profiler has already observed.
+struct CountedRoofline {
+  Problem problem;
+  DevicePeaks peaks;
+  CountedOptions options{};
+
+  void operator()(const Candidate& candidate, Evaluation& evaluation) const;
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/method_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "kernelsearch/agents/method_writer.hpp"
+#include "kernelsearch/agents/reply_code.hpp"
+#include "kernelsearch/agents/skill_texts.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "workshop.hpp"
+
+namespace kernelsearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// There, not empty, and not being written.
+bool settled(const fs::path& file, double seconds) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) == 0 || error) return false;
+  const auto changed = fs::last_write_time(file, error);
+  if (error) return false;
+  const std::chrono::duration<double> age = fs::file_time_type::clock::now() - changed;
+  return age.count() < 0 || age.count() >= seconds;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// What is there stays: a person may have written into it.
+void write_once(const fs::path& file, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (fs::exists(file, error)) return;
+  const fs::path part = file.string() + ".part";
+  std::ofstream(part, std::ios::binary) << text;
+  fs::rename(part, file, error);
+  if (error)
+    detail::raise<ConfigError>("a file for the writer of kernels cannot be written", file.string(),
+                               error.message());
+}
+
+}  // namespace
+
+MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
+    : options_(std::move(options)), extension_(kernel_extension(problem.backend)) {
+  if (!options_.journal)
+    detail::raise<ConfigError>("MethodFolder has no journal", "null", "give it the policy's");
+  std::error_code error;
+  fs::create_directories(options_.folder, error);
+  if (!fs::is_directory(options_.folder, error))
+    detail::raise<ConfigError>("there is no such folder for kernels", options_.folder.string(),
+                               "name a folder that can be written");
+  AgentOptions common;
+  common.tunables = false;
+  if (!options_.methods.empty()) common.strategies = strategies_of(options_.methods);
+  workshop_ = std::make_shared<const detail::Workshop>(AnyChatModel{}, std::move(problem), std::move(common));
+}
+
+bool MethodFolder::await(const fs::path& file, const fs::path& declined, const std::string& words) const {
+  const auto there = [&] {
+    return settled(file, options_.settled_seconds) || settled(declined, options_.settled_seconds);
+  };
+  std::error_code error;
+  if (there()) return true;
+  // What was put there just now is given its time to settle.
+  double seconds = options_.wait_seconds;
+  if (fs::exists(file, error) || fs::exists(declined, error)) seconds += options_.settled_seconds + 1;
+  if (seconds > 0 && options_.say) options_.say(words + ": waiting for " + file.string());
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count() < seconds) {
+    if (options_.stop.stop_requested()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (there()) return true;
+  }
+  return false;
+}
+
+Generation<Candidate> MethodFolder::generate(const Move& move, const History<Candidate>& history) const {
+  using Made = Generation<Candidate>;
+  if (move.kind == MoveKind::root) return workshop_->root();
+  const detail::Workshop::Start start = workshop_->start(move, history);
+  if (!start.failure.empty()) return Made::none(start.failure);
+  const std::optional<SkillIteration> now = options_.journal->last();
+  const fs::path root = options_.folder / fmt::format("iterv{}", now ? now->number : 0);
+  const bool ablation = move.kind == MoveKind::ablate;
+  const std::string name = ablation ? ablation_name(move)
+                           : now    ? branch_name(*now, move)
+                                    : fmt::format("r{}", move.variant + 1);
+  const fs::path folder = root / (ablation ? "ablations" : "branches") / name;
+  const std::string words =
+      move_words(move, move.kind == MoveKind::branch ? options_.branches : 0, now ? now->first_variant : 0);
+
+  const Trial<Candidate>& parent = start.parent();
+  if (now && move.kind == MoveKind::branch) {
+    const Features& profile = parent.outcome.evaluation.features;
+    std::vector<SkillIteration> earlier = options_.journal->iterations();
+    if (!earlier.empty()) earlier.pop_back();
+    write_once(root / "analysis.md",
+               analysis_text(*now, options_.methods, profile, earlier) +
+                   fmt::format("\n## What is asked\n\n{} branches: branches/b1/kernel{} to b{}. After the "
+                               "fastest right one is known, it without each method: see ablations.\n",
+                               options_.branches, extension_, options_.branches));
+    write_once(root / "methods.json", methods_json(*now, options_.methods, profile));
+    write_once(root / ("start" + extension_), start.kernel().regions.device);
+  }
+  if (ablation) write_once(root / ("kernel" + extension_), start.kernel().regions.device);
+  std::string request = fmt::format(
+      "# Asked for: {}\n\n{}\n\nWrite it to `kernel{}` in this folder (the whole device region; `host{}` and "
+      "`macros{}` replace the other regions), or say in `declined.txt` why not.\n\n## What it is made from: "
+      "trial {}\n\n{}\n",
+      name, words, extension_, extension_, extension_, static_cast<std::uint64_t>(parent.outcome.id),
+      feedback_text(parent.outcome));
+  request += kernel_text(*parent.candidate, workshop_->language());
+  write_once(folder / "request.md", request);
+
+  const fs::path file = folder / ("kernel" + extension_);
+  const fs::path declined = folder / "declined.txt";
+  if (!await(file, declined, words))
+    return Made::none(options_.stop.stop_requested()
+                          ? "stopped while waiting for " + file.string()
+                          : fmt::format("there is no {} after {} s", file.string(), options_.wait_seconds));
+  std::error_code error;
+  if (!fs::exists(file, error)) return Made::none("declined: " + text_of(declined));
+  Regions regions = start.kernel().regions;
+  regions.device = text_of(file);
+  for (const char* region : {"host", "macros"})
+    if (const fs::path other = folder / (region + extension_); fs::exists(other, error))
+      *region_of(regions, region) = text_of(other);
+  ReplyExpectation wanted = workshop_->expectation(start, history);
+  wanted.tried = nullptr;  // a person may hand in what was there before; an ablation often is
+  ReplyCode code = checked_kernel(std::move(regions), {}, wanted);
+  if (!code.judgement.ok())
+    return Made::none(
+        fmt::format("{}: {}: {}", file.string(), to_string(code.judgement.fault), code.judgement.detail));
+  return detail::Workshop::candidate(*std::move(code.kernel), start);
+}
+
+}  // namespace kernelsearch

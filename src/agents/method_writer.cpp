@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/method_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernelsearch/agents/quoted_text.hpp"
+#include "kernelsearch/agents/skill_texts.hpp"
+#include "workshop.hpp"
+
+namespace kernelsearch {
+namespace {
+
+AgentOptions with_methods(AgentOptions common, const std::vector<Method>& methods) {
+  if (!methods.empty()) common.strategies = strategies_of(methods);
+  return common;
+}
+
+}  // namespace
+
+std::vector<Strategy> strategies_of(const std::vector<Method>& methods) {
+  std::vector<Strategy> strategies;
+  for (const Method& method : methods) {
+    Strategy& strategy = strategies.emplace_back();
+    strategy.name = method.id;
+    strategy.description = method.description;
+    strategy.target = to_string(method.axis);
+  }
+  return strategies;
+}
+
+MethodWriter::MethodWriter(AnyChatModel model, Problem problem, MethodWriterOptions options)
+    : options_(std::move(options)),
+      workshop_(std::make_shared<const detail::Workshop>(std::move(model), std::move(problem),
+                                                         with_methods(options_.common, options_.methods))) {}
+
+Generation<Candidate> MethodWriter::generate(const Move& move, const History<Candidate>& history) const {
+  if (move.kind == MoveKind::root) return workshop_->root();
+  const detail::Workshop::Start start = workshop_->start(move, history);
+  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
+  PromptValues values = workshop_->values(move, start, history, options_.window);
+  for (const char* name : {"branch", "branches", "roofline", "methods", "again"}) values[name] = "";
+  values["branches"] = std::to_string(options_.branches);
+  std::uint32_t first = 0;
+  if (const auto now = options_.journal ? options_.journal->last() : std::nullopt) {
+    first = now->first_variant;
+    values["roofline"] = clean_text(roofline_words(*now));
+    values["methods"] = clean_text(methods_words(*now, options_.methods));
+    for (const SkillIteration& before : options_.journal->iterations())
+      for (const MethodVerdict& verdict : before.verdicts)
+        if (const std::string& id = options_.methods[verdict.method].id;
+            verdict.fate == MethodFate::implementation_failed &&
+            std::find(move.strategies.begin(), move.strategies.end(), id) != move.strategies.end())
+          values["again"] += "- " + clean_text(id) + ": " + clean_text(verdict.words) + '\n';
+  } else {
+    for (const Method& method : options_.methods)
+      if (std::find(move.strategies.begin(), move.strategies.end(), method.id) != move.strategies.end())
+        values["methods"] += "- " + clean_text(method.id) + ": " + clean_text(method.description) + '\n';
+  }
+  switch (move.kind) {
+    case MoveKind::branch:
+      values["branch"] = std::to_string(move.variant - std::min(first, move.variant) + 1);
+      return workshop_->ask_for_kernel(options_.writer, "branch", values, move, start, history);
+    case MoveKind::ablate:
+      return workshop_->ask_for_kernel(options_.ablator, "ablation", values, move, start, history, false);
+    case MoveKind::debug:
+      return workshop_->ask_for_kernel(options_.debugger, "debug", values, move, start, history);
+    default:
+      return workshop_->ask_for_kernel(options_.writer, "rewrite", values, move, start, history);
+  }
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/evaluator/host/object_code.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <map>
+
+#include "evaluator/host/object_kinds.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using detail::ObjectKind;
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool begins_with(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  return text;
+}
+
+/// Takes the hexadecimal digits at the begin of `text`.
+std::optional<std::uint64_t> take_hexadecimal(std::string_view& text) {
+  std::uint64_t value = 0;
+  std::size_t digits = 0;
+  for (; digits < text.size() && std::isxdigit(static_cast<unsigned char>(text[digits])) != 0; ++digits) {
+    const char c = text[digits];
+    value = 16 * value + static_cast<std::uint64_t>(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+  }
+  if (digits == 0 || digits > 16) return std::nullopt;
+  text.remove_prefix(digits);
+  return value;
+}
+
+std::string_view take_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text = trimmed(text.substr(end));
+  return word;
+}
+
+struct Line : CodeLine {
+  ObjectKind kind;
+  std::size_t function = 0;
+};
+
+struct Function {
+  std::string name;
+  std::uint64_t address = 0;
+  std::size_t first = 0, last = 0;        ///< its lines
+  std::vector<std::uint64_t> references;  ///< addresses that it goes to or takes
+  std::vector<std::string> names;         ///< what it goes to through the table of linkage
+  bool framed = false;
+  bool computed_jump = false, computed_call = false;
+};
+
+/// What the linker and the compiler's run-time library add to every shared library.
+bool is_startup(std::string_view name) {
+  return is_one_of(name, {"_init", "_fini", "_start", "deregister_tm_clones", "register_tm_clones",
+                          "__do_global_dtors_aux", "frame_dummy"});
+}
+
+/// Where an operand goes to: an address, or what the dynamic linker is to find by its name.
+struct Destination {
+  std::optional<std::uint64_t> address{};
+  std::string linked{};
+};
+
+/// The name before its version, as in `exp@GLIBC_2.29`; empty with an offset, which is of what happens to lie
+/// before.
+std::string linked_name(std::string_view text) {
+  const std::size_t at = text.find('@');
+  if (at == std::string_view::npos || text.find_first_of("+-", at) != std::string_view::npos) return {};
+  return std::string(text.substr(0, at));
+}
+
+/// `1040 <exp@plt>`
+Destination destination_of(std::string_view text) {
+  Destination to;
+  to.address = take_hexadecimal(text);
+  text = trimmed(text);
+  if (to.address && text.size() > 2 && text.front() == '<' && text.back() == '>')
+    to.linked = linked_name(text.substr(1, text.size() - 2));
+  return to;
+}
+
+class Reader {
+ public:
+  void line(std::string_view text) {
+    text = trimmed(text);
+    if (constexpr std::string_view word = "file format "; text.find(word) != std::string_view::npos) {
+      const std::string_view format = text.substr(text.find(word) + word.size());
+      foreign_ = format.find("x86-64") == std::string_view::npos;
+      return;
+    }
+    if (begins_with(text, "DYNAMIC RELOCATION RECORDS")) relocated_ = true;
+    if (constexpr std::string_view word = "Disassembly of section "; begins_with(text, word)) {
+      text.remove_prefix(word.size());
+      in_text_ = begins_with(text, ".text");
+      open_ = false;
+      return;
+    }
+    if (!in_text_ || foreign_) return;
+    const auto address = take_hexadecimal(text);
+    if (!address) return;
+    if (const std::string_view entry = trimmed(text); begins_with(entry, "R_"))
+      return relocation(*address, entry);
+    if (begins_with(text, " <") && text.size() > 4 && text.substr(text.size() - 2) == ">:")
+      return begin(*address, text.substr(2, text.size() - 4));
+    if (open_ && !text.empty() && text.front() == ':') instruction(*address, trimmed(text.substr(1)));
+  }
+
+  ObjectCode code(std::string_view entry);
+
+ private:
+  void begin(std::uint64_t address, std::string_view name) {
+    // Addresses only grow; what does not is no part of the same library.
+    open_ = lines_.empty() || address > lines_.back().address;
+    if (!open_) return;
+    std::string plain = linked_name(name);  // without a table of symbols the dynamic linker's names are left
+    if (plain.empty()) plain = name;
+    functions_.push_back({std::move(plain), address, lines_.size(), lines_.size(), {}, {}});
+  }
+
+  /// `3fd8 R_X86_64_GLOB_DAT  row@@Base` or `3e10 R_X86_64_RELATIVE  *ABS*+0x10f0`
+  void relocation(std::uint64_t slot, std::string_view text) {
+    const std::string_view type = take_word(text);
+    constexpr std::string_view absolute = "*ABS*+0x";
+    Destination to;
+    if (begins_with(text, absolute)) {
+      text.remove_prefix(absolute.size());
+      to.address = take_hexadecimal(text);
+    } else {
+      to.linked = linked_name(text);
+    }
+    if (!is_one_of(type, {"R_X86_64_GLOB_DAT", "R_X86_64_JUMP_SLOT"})) in_data_.push_back(to);
+    slots_.emplace(slot, std::move(to));
+  }
+
+  /// What is behind `#`: an address, or what its slot of a table of linkage will hold.
+  Destination slot_of(std::string_view comment) const {
+    Destination to = destination_of(comment);
+    if (!to.address || !to.linked.empty()) return to;
+    const auto slot = slots_.find(*to.address);
+    return slot != slots_.end() ? slot->second : Destination{};
+  }
+
+  void refer(Function& function, const Destination& to) const {
+    if (!to.linked.empty())
+      function.names.push_back(to.linked);
+    else if (to.address)
+      function.references.push_back(*to.address);
+  }
+
+  void instruction(std::uint64_t address, std::string_view text) {
+    if (!lines_.empty() && address <= lines_.back().address) return;
+    Function& function = functions_.back();
+    if (address < function.address) return;
+    std::string_view comment;
+    if (const std::size_t hash = text.find('#'); hash != std::string_view::npos) {
+      comment = trimmed(text.substr(hash + 1));
+      text = trimmed(text.substr(0, hash));
+    }
+    std::string_view mnemonic = take_word(text);
+    while (is_one_of(mnemonic, {"lock",    "rep",    "repz",     "repnz",    "repe",  "repne", "bnd",
+                                "notrack", "data16", "cs",       "ds",       "es",    "ss",    "fs",
+                                "gs",      "addr32", "xacquire", "xrelease", "{vex}", "{evex}"}) &&
+           !text.empty())
+      mnemonic = take_word(text);
+    if (mnemonic.empty() || mnemonic == "(bad)" || mnemonic.front() == '.') return;
+    if (mnemonic == "mov" && text == "%rsp,%rbp") function.framed = true;
+    Line line;
+    line.address = address;
+    line.function = functions_.size() - 1;
+    line.kind = detail::object_kind(mnemonic, text, function.framed);
+    flow(line, function, mnemonic, text, comment);
+    lines_.push_back(std::move(line));
+    function.last = lines_.size();
+  }
+
+  void flow(Line& line, Function& function, std::string_view mnemonic, std::string_view operands,
+            std::string_view comment) {
+    if (begins_with(mnemonic, "ret") || begins_with(mnemonic, "iret") ||
+        is_one_of(mnemonic, {"hlt", "ud2", "ud1"})) {
+      line.flow = CodeFlow::end;
+      return;
+    }
+    if (begins_with(mnemonic, "lea")) {  // the address of what another thread, say, will call
+      if (const Destination to = destination_of(comment); to.address)
+        function.references.push_back(*to.address);
+      return;
+    }
+    const bool call = begins_with(mnemonic, "call"), jump = begins_with(mnemonic, "jmp");
+    const bool conditional =
+        !jump && (mnemonic.front() == 'j' || begins_with(mnemonic, "loop") || mnemonic == "xbegin");
+    if (!call && !jump && !conditional) {
+      if (operands.find("(%rip)") != std::string_view::npos) refer(function, slot_of(comment));
+      return;
+    }
+    if (call) line.kind.set(ObjectSignature::call);
+    if (conditional) line.kind.set(ObjectSignature::branch);
+    line.flow = call ? CodeFlow::call : jump ? CodeFlow::branch : CodeFlow::either;
+    const bool computed = !operands.empty() && operands.front() == '*';
+    const Destination to = computed ? slot_of(comment) : destination_of(operands);
+    if (computed && to.linked.empty() && !to.address) {
+      (call ? function.computed_call : function.computed_jump) = true;
+      if (jump) line.flow = CodeFlow::end;
+      return;
+    }
+    refer(function, to);
+    if (jump && !to.linked.empty()) line.kind.set(ObjectSignature::call);  // the last thing that it does
+    if (!to.linked.empty())
+      linked_.emplace_back(lines_.size(), to.linked);
+    else if (to.address)
+      line.targets.push_back(*to.address);
+  }
+
+  std::optional<std::size_t> function_at(std::uint64_t address) const {
+    auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                  [](std::uint64_t a, const Function& f) { return a < f.address; });
+    if (after == functions_.begin()) return std::nullopt;
+    --after;
+    // Beyond its last line lies what is no code.
+    if (after->first == after->last || address > lines_[after->last - 1].address) return std::nullopt;
+    return static_cast<std::size_t>(after - functions_.begin());
+  }
+
+  std::vector<bool> reached_from(std::size_t entry) const;
+
+  std::vector<Function> functions_;                          // by address
+  std::vector<Line> lines_;                                  // by address
+  std::vector<std::pair<std::size_t, std::string>> linked_;  // line, and what it goes to by name
+  std::map<std::string, std::size_t, std::less<>> names_;
+  std::map<std::uint64_t, Destination> slots_;  // of tables of linkage, by address
+  std::vector<Destination> in_data_;            // what other data hold addresses of
+  bool in_text_ = true, foreign_ = false, open_ = false, relocated_ = false;
+};
+
+std::vector<bool> Reader::reached_from(std::size_t entry) const {
+  std::vector<bool> reached(functions_.size(), false);
+  std::vector<std::size_t> open{entry};
+  const auto go = [&](const Destination& to) {
+    if (!to.linked.empty()) {
+      if (const auto f = names_.find(to.linked); f != names_.end()) open.push_back(f->second);
+    } else if (to.address) {
+      if (const auto f = function_at(*to.address); f && !is_startup(functions_[*f].name)) open.push_back(*f);
+    }
+  };
+  bool anything_in_data = false;  // may be called
+  while (!open.empty()) {
+    const std::size_t f = open.back();
+    open.pop_back();
+    if (reached[f]) continue;
+    reached[f] = true;
+    for (const std::uint64_t address : functions_[f].references) go({address, {}});
+    for (const std::string& name : functions_[f].names) go({{}, name});
+    if (!functions_[f].computed_call || anything_in_data) continue;
+    anything_in_data = true;
+    for (const Destination& to : in_data_) go(to);
+  }
+  return reached;
+}
+
+ObjectCode Reader::code(std::string_view entry) {
+  ObjectCode code;
+  for (std::size_t f = 0; f < functions_.size(); ++f) names_.emplace(functions_[f].name, f);
+  const auto first = names_.find(entry);
+  if (first == names_.end() || functions_[first->second].first == functions_[first->second].last) return code;
+  for (const auto& [line, name] : linked_)
+    if (const auto to = names_.find(name); to != names_.end())
+      lines_[line].targets.push_back(functions_[to->second].address);
+  const std::vector<bool> reached = reached_from(first->second);
+
+  // Control begins at the entry function and, in other threads, at each function whose address is taken: all
+  // hang from a line of our own at address 0, so that those of the library are moved by one.
+  std::vector<CodeLine> flow(1);
+  flow[0].flow = CodeFlow::branch;
+  std::vector<ObjectKind> kinds(1);
+  bool unreached = false, computed_call = false;
+  for (std::size_t f = 0; f < functions_.size(); ++f) {
+    const Function& function = functions_[f];
+    if (!reached[f]) {
+      unreached = unreached || !is_startup(function.name);
+      continue;
+    }
+    flow[0].targets.push_back(function.address + 1);
+    computed_call = computed_call || function.computed_call;
+    code.loops_complete = code.loops_complete && !function.computed_jump;
+    bool packed_access = false;
+    for (std::size_t i = function.first; i < function.last; ++i)
+      packed_access = packed_access || lines_[i].kind.packed_access;
+    code.functions.push_back({function.name, function.address, {}});
+    for (std::size_t i = function.first; i < function.last; ++i) {
+      ObjectKind kind = lines_[i].kind;
+      // One number is turned into another, or the larger of two taken, by packed instructions too; who works
+      // on many also loads or stores many.
+      if (kind.doubtful_packed && !packed_access)
+        kind.signatures &= ~(1u << static_cast<unsigned>(ObjectSignature::vector_128));
+      flow.push_back(lines_[i]);
+      ++flow.back().address;
+      for (std::uint64_t& target : flow.back().targets) ++target;
+      kinds.push_back(kind);
+      for (std::size_t s = 0; s < object_signature_names.size(); ++s)
+        if (kind.is(static_cast<ObjectSignature>(s))) {
+          ++code.functions.back().counts.values[s];
+          ++code.counts.values[s];
+        }
+    }
+  }
+  code.functions_complete = !computed_call || !unreached || relocated_;
+  code.loops_complete = code.loops_complete && !computed_call;
+
+  std::vector<std::size_t> work;
+  const auto visit = [&](std::size_t loop, std::size_t line, bool own) {
+    if (code.loops.size() <= loop) {
+      code.loops.resize(loop + 1);
+      work.resize(loop + 1);
+    }
+    for (std::size_t s = 0; s < object_signature_names.size(); ++s) {
+      if (!kinds[line].is(static_cast<ObjectSignature>(s))) continue;
+      ++code.loops[loop].counts.values[s];
+      if (own) ++code.loops[loop].own.values[s];
+    }
+    if (own) work[loop] += kinds[line].work;
+  };
+  const std::vector<CodeLoop> found = code_loops(flow, visit);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    static_cast<CodeLoop&>(code.loops[i]) = {found[i].begin - 1, found[i].end - 1, found[i].depth};
+  code.hot = hottest_loop(found, work);
+  return code;
+}
+
+}  // namespace
+
+ObjectCode parse_object_code(std::string_view text, std::string_view entry) {
+  Reader reader;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    reader.line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return reader.code(entry);
+}
+
+Features object_features(const ObjectCode& code) {
+  Features features;
+  if (code.functions.empty()) return features;
+  features.set("code.complete", code.loops_complete && code.functions_complete ? 1 : 0);
+  if (!code.functions_complete) return features;
+  features.set("code.loops", static_cast<double>(code.loops.size()));
+  const ObjectLoop* hot = code.loops_complete ? code.hot_loop() : nullptr;
+  for (std::size_t s = 0; s < object_signature_names.size(); ++s) {
+    const std::string name(object_signature_names[s]);
+    features.set("code." + name, static_cast<double>(code.counts.values[s]));
+    if (hot != nullptr) features.set("code.loop." + name, static_cast<double>(hot->counts.values[s]));
+  }
+  return features;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/counted_roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+
+namespace kernelsearch {
+namespace {
+
+/// A sum in which one unknown makes the whole unknown.
+struct Sum {
+  double value = 0;
+  bool known = true;
+  void add(std::optional<double> more) {
+    known = known && more.has_value();
+    if (more) value += *more;
+  }
+};
+
+std::optional<double> count(const std::optional<Expression>& expression, const Shape& shape) {
+  if (!expression) return std::nullopt;
+  const double value = to_number(evaluate(*expression, shape.variables));
+  return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+}
+
+double array_bytes(const Problem& problem, const Shape& shape, std::span<const NamedValue> tunables) {
+  double bytes = 0;
+  for (const Argument& argument : problem.arguments)
+    if (argument.is_array && !argument.tensor_map)
+      bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+               static_cast<double>(size_in_bytes(argument.type));
+  return bytes;
+}
+
+std::optional<ElementType> widest(const Problem& problem, bool inputs_only) {
+  std::optional<ElementType> found;
+  for (const Argument& argument : problem.arguments) {
+    if (!is_floating(argument.type) || (inputs_only && !argument.is_input())) continue;
+    if (!found || size_in_bytes(argument.type) > size_in_bytes(*found)) found = argument.type;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<double> counted_peak(const Problem& problem, const DevicePeaks& peaks) noexcept {
+  auto type = widest(problem, true);
+  if (!type) type = widest(problem, false);
+  if (!type) return std::nullopt;
+  if (*type == ElementType::f64) return peaks.f64;
+  if (*type == ElementType::f32) return peaks.f32;
+  return peaks.f16 ? peaks.f16 : peaks.f32;
+}
+
+Features counted_features(const Problem& problem, const Measurement& measurement, const DevicePeaks& peaks,
+                          CountedOptions options) {
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  const auto peak = counted_peak(problem, peaks);
+  Sum operations, bytes, moving;  // moving: seconds that the bytes need at best
+  double seconds = 0;
+  std::size_t farthest = 0;
+  bool from_memory = true;
+  for (const ShapeMeasurement& measured : measurement.shapes) {
+    if (!(measured.weight > 0) || !(measured.median > 0) || !std::isfinite(measured.median)) continue;
+    const auto shape = std::find_if(problem.shapes.begin(), problem.shapes.end(),
+                                    [&](const Shape& one) { return one.name == measured.shape; });
+    if (shape == problem.shapes.end()) return {};  // measured for another problem
+    seconds += measured.weight * measured.median;
+    const auto work = count(problem.operations, *shape), traffic = count(problem.bytes, *shape);
+    operations.add(work ? std::optional(measured.weight * *work) : std::nullopt);
+    bytes.add(traffic ? std::optional(measured.weight * *traffic) : std::nullopt);
+    const double calls = std::max(1.0, std::ceil(options.sample_seconds / measured.median));
+    const MemoryLevel* level = options.cold
+                                   ? (peaks.levels.empty() ? nullptr : &peaks.levels.back())
+                                   : level_holding(peaks, calls * array_bytes(problem, *shape, tunables));
+    const auto bandwidth = level != nullptr ? level->bandwidth : std::nullopt;
+    moving.add(traffic && bandwidth && *bandwidth > 0 ? std::optional(measured.weight * *traffic / *bandwidth)
+                                                      : std::nullopt);
+    if (level != nullptr)
+      farthest = std::max(farthest, static_cast<std::size_t>(level - peaks.levels.data()) + 1);
+    from_memory = from_memory && level != nullptr && std::isinf(level->bytes);
+  }
+  Features features;
+  if (!(seconds > 0)) return features;
+  if (operations.known) {
+    features.set("operations_per_second", operations.value / seconds);
+    if (peak && *peak > 0) features.set("compute_utilisation", 100 * operations.value / *peak / seconds);
+  }
+  if (bytes.known) features.set("bytes_per_second", bytes.value / seconds);
+  if (operations.known && bytes.known) features.set("intensity", operations.value / bytes.value);
+  if (moving.known) {
+    features.set("memory_utilisation", 100 * moving.value / seconds);
+    features.set("memory_level", static_cast<double>(farthest));
+    if (from_memory) features.set("dram_utilisation", 100 * moving.value / seconds);
+  }
+  return features;
+}
+
+void CountedRoofline::operator()(const Candidate& /*candidate*/, Evaluation& evaluation) const {
+  Features& known = evaluation.features;
+  // A counter that saw any memory knows better than a count which level it was.
+  const bool memory_seen = known.find("dram_utilisation") || known.find("memory_utilisation");
+  for (const auto& [name, value] : counted_features(problem, evaluation.measurement, peaks, options)) {
+    if (memory_seen && (name == "dram_utilisation" || name == "memory_utilisation" || name == "memory_level"))
+      continue;
+    if (!known.find(name)) known.set(name, value);
+  }
+}
+
+}  // namespace kernelsearch

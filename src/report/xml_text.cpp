@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "xml_text.hpp"
+
+namespace kernelsearch {
+namespace {
+
+/// Bytes of the valid UTF-8 character that text begins with, 0 where there is none.
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xf0 && first < 0xf5 ? 4
+                                                             : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const unsigned char second = byte(1);
+  if (first == 0xe0 && second < 0xa0) return 0;                      // longer than need be
+  if (first == 0xed && second >= 0xa0) return 0;                     // surrogates
+  if (first == 0xef && second == 0xbf && byte(2) >= 0xbe) return 0;  // U+FFFE, U+FFFF
+  if (first == 0xf0 && second < 0x90) return 0;
+  if (first == 0xf4 && second >= 0x90) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string xml;
+  while (!text.empty()) {
+    const std::size_t length = character(text);
+    const char c = text.front();
+    if (length > 1)
+      xml += text.substr(0, length);
+    else if (length == 0)
+      xml += '?';
+    else if (c == '&')
+      xml += "&amp;";
+    else if (c == '<')
+      xml += "&lt;";
+    else if (c == '>')
+      xml += "&gt;";
+    else if (c == '"')
+      xml += "&quot;";
+    else if (c == '\'')
+      xml += "&#39;";
+    else if (c == '\n' || c == '\t' || c == '\r')
+      xml += ' ';
+    else
+      xml += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return xml;
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/method_registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/policy/method_choice.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+std::string file_with(const std::string& methods, const std::string& more = "",
+                      const std::string& backend = "host") {
+  return R"({"schema": 1, "name": "x", "backends": [")" + backend + R"("], )" + more + R"("methods": [)" +
+         methods + "]}";
+}
+
+std::string method_with(const std::string& more, const std::string& id = "compute.mine") {
+  return R"({"id": ")" + id + R"(", "priority": 900, "description": "d")" + (more.empty() ? "" : ", ") +
+         more + "}";
+}
+
+const Method& find(const std::vector<Method>& methods, const std::string& id) {
+  const auto at = std::find_if(methods.begin(), methods.end(), [&](const Method& m) { return m.id == id; });
+  REQUIRE_MESSAGE(at != methods.end(), id);
+  return *at;
+}
+
+bool lists(const std::vector<std::string>& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+}  // namespace
+
+TEST_CASE("methods: the published registry is there: 22, 22 and 19 methods by priority") {
+  const std::vector<Method> methods = read_methods("cuda");
+  REQUIRE(methods.size() == 63);
+  std::array<std::size_t, 3> count{};
+  for (const Method& method : methods) {
+    CAPTURE(method.id);
+    CHECK(method.priority == ++count[static_cast<std::size_t>(method.axis)]);
+    CHECK(method.id == std::string(to_string(method.axis)) + "." + method.name);
+    CHECK(method.description.size() > 40);
+  }
+  CHECK(count == std::array<std::size_t, 3>{22, 22, 19});
+  CHECK(find(methods, "compute.tensor_core").architecture == 70);
+  CHECK(find(methods, "latency.cluster_launch_control_scheduler").architecture == 100);
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {"memory.multi_stage_pipeline", "latency.async_pipeline"},
+           {"memory.async_copy", "latency.async_pipeline"},
+           {"memory.tma_multicast", "memory.distributed_smem"},
+           {"compute.gemm_softmax_interleave", "latency.online_recomputation"},
+           {"latency.pingpong_warpgroup_schedule", "latency.intra_wg_gemm_softmax_pipeline"},
+           {"memory.epilogue_fusion", "memory.epilogue_visitor_tree_fusion"},
+           {"latency.atomic_optimize", "latency.warp_aggregated_atomics"},
+           {"latency.cuda_graphs", "latency.static_launch_grid_graph"}}) {
+    CHECK(lists(find(methods, a).coupled, b));
+    CHECK(lists(find(methods, b).coupled, a));
+  }
+  CHECK(lists(find(methods, "memory.split_k_parallel_reduce").excludes, "latency.stream_k_load_balancing"));
+  CHECK(lists(find(methods, "compute.fp8_fast_accumulation_mode").excludes,
+              "compute.two_level_accumulation_promotion"));
+}
+
+TEST_CASE("methods: what devices are asked for is what some architecture has, or a launch of one's own") {
+  std::set<std::string> known{"host_launch"};
+  for (const unsigned architecture : {90u, 100u, 120u})
+    for (const std::string& feature : features_of_architecture(architecture)) known.insert(feature);
+  for (const Method& method : read_methods("cuda"))
+    for (const std::string& need : method.needs) CHECK_MESSAGE(known.contains(need), method.id, " ", need);
+}
+
+TEST_CASE("methods: machine code is compared in features of machine code, or in what compiling tells") {
+  for (const char* backend : {"cuda", "host"})
+    for (const Method& method : read_methods(backend)) {
+      auto changes = method.signature.any;
+      changes.insert(changes.end(), method.signature.all.begin(), method.signature.all.end());
+      for (const CodeChange& change : changes) {
+        const std::string prefix = change.feature.substr(0, 5);
+        const std::string expected = std::string(backend) == "cuda" ? "sass." : "code.";
+        CHECK_MESSAGE((prefix == expected || (change.feature == "registers" && change.less) ||
+                       change.feature == "ncu.launches"),
+                      method.id, " ", change.feature);
+      }
+    }
+}
+
+TEST_CASE("methods: a matmul that leaves the tensor cores idle is told to use them, and others why not") {
+  const std::vector<Method> methods = read_methods("cuda");
+  Features profile;
+  for (const auto& [name, value] :
+       std::initializer_list<std::pair<const char*, double>>{{"tensor_utilisation", 0},
+                                                             {"fp32_utilisation", 40},
+                                                             {"sm_utilisation", 45},
+                                                             {"stall_long_scoreboard", 55},
+                                                             {"stall_barrier", 12},
+                                                             {"ipc", 0.8},
+                                                             {"achieved_occupancy", 60},
+                                                             {"l1_utilisation", 80},
+                                                             {"l2_hit", 90},
+                                                             {"trait.matmul", 1},
+                                                             {"trait.attention", 0},
+                                                             {"trait.convolution", 0},
+                                                             {"trait.stencil", 0},
+                                                             {"trait.elementwise", 0},
+                                                             {"trait.low_precision", 0},
+                                                             {"sass.loop.cp_async", 0},
+                                                             {"sass.loop.tma", 0}})
+    profile.set(name, value);
+  const MethodChoice choice = choose_methods(methods, profile, {90, {}}, {{1, 1, 1}});
+  REQUIRE(choice.taken.size() == 3);
+  CHECK(methods[choice.taken[0]].id == "compute.tensor_core");
+  CHECK(methods[choice.taken[1]].id == "memory.tiling_smem");
+  CHECK(methods[choice.taken[2]].id == "latency.async_pipeline");
+  CHECK(choice.decisions.size() == 63);
+  const auto reason = [&](const std::string& id) {
+    for (const MethodDecision& one : choice.decisions)
+      if (methods[one.method].id == id) return one.reason;
+    return MethodReason::taken;
+  };
+  CHECK(reason("compute.gemm_softmax_interleave") == MethodReason::skip_condition);
+  CHECK(reason("compute.block_scaled_precision") == MethodReason::architecture);
+  CHECK(reason("compute.mixed_precision") == MethodReason::no_trigger);
+  CHECK(reason("latency.cuda_graphs") == MethodReason::architecture);
+  CHECK(reason("memory.async_copy") == MethodReason::over_budget);
+}
+
+TEST_CASE("methods: at least fifteen for host kernels, and a plain loop is told to use vectors") {
+  const std::vector<Method> methods = read_methods("host");
+  CHECK(methods.size() >= 15);
+  Features profile;
+  profile.set("compute_utilisation", 4);
+  profile.set("code.loop.scalar_fp", 3);
+  profile.set("code.loop.vector_128", 0);
+  profile.set("code.loop.vector_256", 0);
+  profile.set("code.loop.vector_512", 0);
+  const MethodChoice choice = choose_methods(methods, profile, {}, {{1, 0, 0}});
+  REQUIRE(choice.taken.size() == 1);
+  CHECK(methods[choice.taken[0]].id == "compute.vectorise");
+  CHECK(read_methods("").size() == methods.size() + read_methods("cuda").size());
+  CHECK(read_methods("opencl").empty());
+}
+
+TEST_CASE("methods: what the format does not allow names its line and place") {
+  CHECK(parse_methods(file_with(method_with("")), "f").size() == 1);
+  const std::vector<Method> full = parse_methods(
+      file_with(method_with(R"("name": "Mine", "trigger": "mine > 1", "trigger_words": "t", "skip": "ipc > 1",
+        "skip_words": "s", "strength": "0.2", "needs": ["tma"], "coupled": ["memory.x"], "excludes": ["memory.y"],
+        "architecture": 90, "signature": {"any": [{"more": "sass.tma"}], "all": [{"fewer": "code.loop.spill"}]})"),
+                R"("features": ["mine"], )"),
+      "f");
+  CHECK(full[0].name == "Mine");
+  CHECK(full[0].trigger->text() == "mine > 1");
+  CHECK(full[0].signature.any[0].feature == "sass.tma");
+  CHECK(!full[0].signature.any[0].less);
+  CHECK(full[0].signature.all[0].less);
+  CHECK(full[0].architecture == 90);
+  CHECK(full[0].priority == 900);
+  for (const std::string& bad :
+       {std::string("{}"),
+        std::string(""),
+        std::string("7"),
+        method_with("") + "," + method_with(""),
+        method_with("") + "," + method_with("", "compute.same_priority"),
+        method_with("", "compute."),
+        method_with("", "compute.A"),
+        method_with("", "speed.a"),
+        method_with("", "mine"),
+        method_with(R"("description": "twice")"),
+        method_with(R"("wenn": "x")"),
+        method_with(R"("architecture": -1)"),
+        method_with(R"("trigger": "ipc <", "trigger_words": "t")"),
+        method_with(R"("trigger": "ipc < 1")"),
+        method_with(R"("skip": "ipc < 1")"),
+        method_with(R"("trigger": "stall_wiat < 1", "trigger_words": "t")"),
+        method_with(R"("trigger": "trait.matmull", "trigger_words": "t")"),
+        method_with(R"("strength": "mine")"),
+        method_with(R"("coupled": "memory.x")"),
+        method_with(R"("coupled": ["memory.x", "memory.x"])"),
+        method_with(R"("signature": {})"),
+        method_with(R"("signature": {"any": ["sass.tma"]})"),
+        method_with(R"("signature": {"any": [{"more": "sass.tma", "fewer": "sass.tma"}]})"),
+        method_with(R"("signature": {"any": [{"more": "sass.tmaa"}]})"),
+        std::string(R"({"id": "compute.a", "description": "d"})"),
+        std::string(R"({"id": "compute.a", "priority": 0, "description": "d"})"),
+        std::string(R"({"id": "compute.a", "priority": 1, "description": ""})")}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH_AS((void)parse_methods(file_with(bad), "f.json"), doctest::Contains("f.json:1:"),
+                         ConfigError);
+  }
+  CHECK_THROWS_WITH_AS(
+      (void)parse_methods(file_with(method_with(R"("skip": "stall_wiat > 1", "skip_words": "s")")), "f"),
+      doctest::Contains("/methods/0/skip"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      (void)parse_methods(file_with(method_with(R"("skip": "stall_wiat > 1", "skip_words": "s")")), "f"),
+      doctest::Contains("did you mean \"stall_wait\""), ConfigError);
+  CHECK_THROWS_AS((void)parse_methods(R"({"schema": 2, "name": "x", "backends": [], "methods": []})", "f"),
+                  ConfigError);
+  CHECK_THROWS_AS((void)parse_methods(file_with(method_with(""), "", "tpu"), "f"), ConfigError);
+}
+
+TEST_CASE("methods: a user's files extend ours, replace them one by one, or whole") {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "methods");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / "methods" / name) << text;
+  };
+  const std::size_t ours = read_methods("host").size();
+  write("mine.json", file_with(method_with("")));
+  CHECK(read_methods("host", folder.path()).size() == ours + 1);
+  CHECK(read_methods("cuda", folder.path()).size() == 63);
+  write("mine.json", file_with(R"({"id": "compute.vectorise", "priority": 1, "description": "my way"})"));
+  std::vector<Method> methods = read_methods("host", folder.path());
+  CHECK(methods.size() == ours);
+  CHECK(find(methods, "compute.vectorise").description == "my way");
+  write("a_first.json", file_with(R"({"id": "compute.vectorise", "priority": 1, "description": "twice"})"));
+  CHECK_THROWS_WITH_AS((void)read_methods("host", folder.path()), doctest::Contains("mine.json:1"),
+                       ConfigError);
+  write("a_first.json", file_with(R"({"id": "compute.fma", "priority": 3, "description": "before ours"})"));
+  CHECK(find(read_methods("host", folder.path()), "compute.fma").description == "before ours");
+  std::filesystem::remove(folder / "methods/a_first.json");
+  std::filesystem::remove(folder / "methods/mine.json");
+  write("host.json", file_with(method_with("")));
+  CHECK(read_methods("host", folder.path()).size() == 1);
+}
+
+TEST_CASE("methods: priorities and couplings hold across files") {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "methods");
+  const auto refused = [&](const std::string& methods, const std::string& part) {
+    std::ofstream(folder / "methods/mine.json") << file_with(methods);
+    CAPTURE(methods);
+    CHECK_THROWS_WITH_AS((void)read_methods("host", folder.path()), doctest::Contains(part.c_str()),
+                         ConfigError);
+    CHECK_THROWS_AS((void)read_methods("", folder.path()), ConfigError);
+    CHECK_NOTHROW((void)read_methods("cuda", folder.path()));
+  };
+  refused(R"({"id": "compute.new", "priority": 1, "description": "d"})",
+          "has the priority 1 of compute.vectorise");
+  refused(method_with(R"("coupled": ["memory.nothing"])"), "memory.nothing, which does not exist");
+  refused(method_with(R"("coupled": ["compute.vectorise"])"), "which does not say so of it");
+  refused(method_with(R"("excludes": ["compute.vectorise"])"), "is exclusive with compute.vectorise");
+  refused(method_with(R"("coupled": ["compute.mine"])"), "coupled with itself");
+}
+
+TEST_CASE("methods: the schema has the reader's keys") {
+  std::ifstream stream(KERNELSEARCH_SOURCE_DIR "/docs/formats/methods.schema.json");
+  const auto schema = nlohmann::json::parse(stream);
+  std::set<std::string> known;
+  for (const auto& [key, value] : schema["$defs"]["method"]["properties"].items()) known.insert(key);
+  CHECK(known == std::set<std::string>{"id", "name", "priority", "description", "architecture", "needs",
+                                       "trigger", "trigger_words", "skip", "skip_words", "strength",
+                                       "coupled", "excludes", "signature"});
+}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/method_writer.hpp"
+
+#include <doctest/doctest.h>
+
+#include "generator_support.hpp"
+
+using namespace kernelsearch;
+using namespace scripted;
+
+static_assert(GeneratorOf<MethodWriter, Move>);
+
+namespace {
+
+std::vector<Method> methods_of_words() {
+  std::vector<Method> methods(2);
+  methods[0].id = "tiling";
+  methods[0].description = "Apply tiling.";
+  methods[0].signature.any.push_back({"code.loop.load", true});
+  methods[1].id = "fusion";
+  methods[1].description = "Fuse loops.";
+  return methods;
+}
+
+struct One {
+  WordHistory trials;
+  std::shared_ptr<SkillJournal> journal = std::make_shared<SkillJournal>();
+  TrialId root = trials.add({}, {}, Evaluation::succeeded(1));
+  TrialId champion = trials.add({root}, {"tiling", "fusion"}, Evaluation::succeeded(0.5));
+
+  Generation<Candidate> make(const RuleChat& chat, const Move& move) const {
+    return MethodWriter(chat, problem_of_words(), {.methods = methods_of_words(), .journal = journal})
+        .generate(move, trials.history());
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "method writer: a branch is asked for with all its methods, its place and where the kernel stands") {
+  One one;
+  SkillIteration now;
+  now.gaps[Axis::memory] = 0.75;
+  now.choice.taken = {0, 1};
+  now.first_variant = 4;
+  SkillIteration before;
+  before.verdicts.push_back({0, MethodFate::implementation_failed, {}, {}, {}, {}, {}, false, "no trace"});
+  one.journal->write({before, now});
+  RuleChat chat(std::vector<std::string>{word_block("  tiling\n  fusion\n  wide\n")});
+  const auto made = one.make(chat, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 6});
+  REQUIRE(made.candidates.size() == 1);
+  CHECK(words_of(made.candidates.front()).contains("wide"));
+  const auto requests = chat.requests();
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].role == "writer");
+  CHECK(requests[0].repetition == 6);
+  const std::string text = text_of(requests[0]);
+  for (const char* part : {"branch 3 of 4", "`tiling`", "Fuse loops.", "less code.loop.load",
+                           "| memory | 0.75 |", "- tiling: no trace"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("method writer: an ablation names what goes, and may be a kernel that was there before") {
+  One one;
+  RuleChat chat(std::vector<std::string>{word_block("")});  // the root again
+  const auto made = one.make(chat, {MoveKind::ablate, {one.champion}, {"tiling"}, 0});
+  REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
+  const std::string text = text_of(chat.requests().front());
+  CHECK(chat.requests().front().role == "ablator");
+  CHECK(chat.requests().front().temperature == 0.0);
+  CHECK(text.find("nothing else: tiling (Apply tiling.)") != std::string::npos);
+  CHECK(text.find("Fuse loops.") == std::string::npos);
+
+  // The champion itself is no ablation of it.
+  std::string same;
+  for (const char* word : {"fusion", "tiling"}) same += std::string("  ") + word + "\n";
+  RuleChat lazy(std::vector<std::string>{word_block(same)});
+  const auto none = one.make(lazy, {MoveKind::ablate, {one.champion}, {"tiling"}, 0});
+  CHECK(none.candidates.empty());
+  CHECK(none.failure.find("same_code") != std::string::npos);
+  CHECK(lazy.count("ablator") == 2);  // told once
+}
+
+TEST_CASE("method writer: repairs, the root, and methods that there are not") {
+  One one;
+  const TrialId failed =
+      one.trials.add({one.root}, {"bug"}, Evaluation::failed(Verdict::wrong_result, "c[3]: 1 instead of 2"));
+  RuleChat chat(std::vector<std::string>{word_block("  mended\n")});
+  REQUIRE(one.make(chat, {MoveKind::debug, {failed}, {}, 0}).candidates.size() == 1);
+  CHECK(chat.requests().front().role == "debugger");
+  CHECK(text_of(chat.requests().front()).find("c[3]: 1 instead of 2") != std::string::npos);
+  CHECK(one.make(chat, Move{}).candidates.size() == 1);
+  const auto none = one.make(chat, {MoveKind::branch, {one.root}, {"tilin"}, 0});
+  CHECK(none.failure.find("did you mean tiling?") != std::string::npos);
+}
+
+TEST_CASE("method writer: methods become the strategies of prompts") {
+  const std::vector<Strategy> strategies = strategies_of(methods_of_words());
+  REQUIRE(strategies.size() == 2);
+  CHECK(strategies[0].name == "tiling");
+  CHECK(strategies[0].applies({}));
+}

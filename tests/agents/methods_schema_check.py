@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks docs/formats/methods.schema.json: it accepts the methods of data/, and refuses broken ones; and that the table of
+docs/formats/methods.md has the methods of data/methods/cuda.json.
+
+Exits with 77 (skipped) where the jsonschema package is not installed."""
+import copy
+import json
+import pathlib
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: the Python package jsonschema is not installed")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+schema = json.loads((ROOT / "docs/formats/methods.schema.json").read_text())
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+
+files = sorted((ROOT / "data/methods").glob("*.json"))
+assert [file.stem for file in files] == ["cuda", "host"], files
+for file in files:
+    validator.validate(json.loads(file.read_text()))
+
+good = json.loads((ROOT / "data/methods/cuda.json").read_text())
+BROKEN = [  # path and value, or path alone to remove
+    (["schema"],), (["schema"], 2), (["name"],), (["backends"],), (["backends"], ["tpu"]), (["methods"],), (["methods"], []),
+    (["features"], [""]), (["methods", 0, "id"],), (["methods", 0, "id"], "tensor_core"), (["methods", 0, "id"], "compute.A"),
+    (["methods", 0, "id"], "axis.a"), (["methods", 0, "priority"],), (["methods", 0, "priority"], 0),
+    (["methods", 0, "description"],), (["methods", 0, "description"], ""), (["methods", 0, "architecture"], "90"),
+    (["methods", 0, "needs"], "tma"), (["methods", 0, "trigger_words"],), (["methods", 0, "skip_words"],),
+    (["methods", 0, "strength"], 1), (["methods", 0, "coupled"], ["x"]), (["methods", 0, "signature"], {}),
+    (["methods", 0, "signature"], {"none": []}), (["methods", 0, "signature", "any"], ["sass.tma"]),
+    (["methods", 0, "signature", "any"], [{"more": "a", "fewer": "b"}]), (["methods", 0, "trigers"], "x"), (["more"], 1),
+]
+for path, *value in BROKEN:
+    broken = copy.deepcopy(good)
+    place = broken
+    for key in path[:-1]:
+        place = place[key]
+    if value:
+        place[path[-1]] = value[0]
+    else:
+        del place[path[-1]]
+    assert not validator.is_valid(broken), f"accepted although broken: {path} {value}"
+
+table = (ROOT / "docs/formats/methods.md").read_text()
+for method in good["methods"]:
+    row = f"| {method['priority']} | `{method['id']}` |"
+    assert row in table, f"docs/formats/methods.md lacks the row {row}"
+print(f"{len(files)} files, {len(good['methods'])} CUDA methods, {len(BROKEN)} refusals")

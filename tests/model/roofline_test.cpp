@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/model/roofline.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
+#include "kernelsearch/core/rng.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+Features profile(std::initializer_list<std::pair<const char*, double>> values) {
+  Features features;
+  for (const auto& [name, value] : values) features.set(name, value);
+  return features;
+}
+RooflineGaps gaps(std::optional<double> compute, std::optional<double> memory,
+                  std::optional<double> latency) {
+  return {{compute, memory, latency}};
+}
+}  // namespace
+
+TEST_CASE("roofline_gaps: what the profile lacks is unknown, not a gap") {
+  CHECK(roofline_gaps({}) == RooflineGaps{});
+  CHECK_FALSE(roofline_gaps({}).complete());
+  const RooflineGaps some = roofline_gaps(profile({{"registers", 64}, {"l2_hit", 70}, {"ipc", 1.5}}));
+  CHECK(some == RooflineGaps{});
+}
+
+TEST_CASE("roofline_gaps: the busiest unit is what computing is measured by") {
+  for (const char* name : {"tensor_utilisation", "fp32_utilisation", "fp64_utilisation", "sm_utilisation",
+                           "compute_utilisation"}) {
+    CAPTURE(name);
+    Features features = profile({{"tensor_utilisation", 5}, {"sm_utilisation", 3}});
+    features.set(name, 75);
+    CHECK(roofline_gaps(features)[Axis::compute].value() == doctest::Approx(0.25));
+  }
+  // as in the post: computing at 8 % of its peak
+  CHECK(roofline_gaps(profile({{"fp32_utilisation", 8}}))[Axis::compute].value() == doctest::Approx(0.92));
+}
+
+TEST_CASE("roofline_gaps: main memory before any memory") {
+  const Features both = profile({{"dram_utilisation", 43}, {"memory_utilisation", 90}});
+  CHECK(roofline_gaps(both)[Axis::memory].value() == doctest::Approx(0.57));
+  CHECK(roofline_gaps(profile({{"memory_utilisation", 90}}))[Axis::memory].value() == doctest::Approx(0.1));
+}
+
+TEST_CASE("roofline_gaps: waiting is the largest stall") {
+  const RooflineGaps waiting =
+      roofline_gaps(profile({{"stall_barrier", 12}, {"stall_long_scoreboard", 61}, {"stall_wait", 3}}));
+  CHECK(waiting[Axis::latency].value() == doctest::Approx(0.61));
+  CHECK_FALSE(waiting[Axis::compute]);
+  CHECK(roofline_gaps(profile({{"stalled", 61}, {"install_time", 3}})) == RooflineGaps{});
+}
+
+TEST_CASE("roofline_gaps: beyond the limits there is no gap, and what is no number is unknown") {
+  const RooflineGaps beyond =
+      roofline_gaps(profile({{"compute_utilisation", 130}, {"memory_utilisation", -1}, {"stall_wait", 250}}));
+  CHECK(beyond == gaps(0.0, 1.0, 1.0));
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  CHECK(roofline_gaps(profile({{"compute_utilisation", nan}, {"dram_utilisation", inf}, {"stall_x", nan}})) ==
+        RooflineGaps{});
+  CHECK(roofline_gaps(profile({{"dram_utilisation", nan}, {"memory_utilisation", 50}}))[Axis::memory] == 0.5);
+  CHECK(roofline_gaps(profile({{"fp32_utilisation", nan}, {"sm_utilisation", 50}}))[Axis::compute] == 0.5);
+}
+
+TEST_CASE("bound_of: near_peak only with evidence on all axes") {
+  CHECK(bound_of(gaps(0.1, 0.149, 0.0)) == Bound::near_peak);
+  CHECK(bound_of(gaps(0.1, 0.15, 0.0)) == Bound::bandwidth);
+  CHECK(bound_of(gaps(0.1, 0.15, 0.0), 0.2) == Bound::near_peak);
+  CHECK(bound_of(gaps(0.1, 0.1, {})) == Bound::compute);
+  CHECK(bound_of(gaps({}, 0.0, {})) == Bound::bandwidth);
+  CHECK(bound_of({}) == Bound::unknown);
+  Rng rng(7);
+  for (int i = 0; i < 2000; ++i) {
+    RooflineGaps some;
+    for (const Axis axis : all_axes)
+      if (rng.below(3) != 0) some[axis] = rng.uniform() * 0.3;
+    const Bound bound = bound_of(some);
+    bool small = true;
+    for (const Axis axis : all_axes) small = small && some[axis] && *some[axis] < 0.15;
+    REQUIRE((bound == Bound::near_peak) == small);
+  }
+}
+
+TEST_CASE("bound_of: the largest gap; of equals computing, then memory, then latency") {
+  CHECK(bound_of(gaps(0.92, 0.57, 0.61)) == Bound::compute);  // the post, 1.3
+  CHECK(bound_of(gaps(0.3, 0.57, 0.61)) == Bound::latency);
+  CHECK(bound_of(gaps(0.3, 0.7, 0.61)) == Bound::bandwidth);
+  CHECK(bound_of(gaps(0.5, 0.5, 0.5)) == Bound::compute);
+  CHECK(bound_of(gaps(0.2, 0.5, 0.5)) == Bound::bandwidth);
+  CHECK(bound_of(gaps({}, 0.5, 0.5)) == Bound::bandwidth);
+  CHECK(to_string(Bound::bandwidth) == "bandwidth");
+  CHECK(to_string(Axis::latency) == "latency");
+}
