@@ -247,4 +247,10 @@ TEST_CASE("run_tools: list_methods reads what data files there are") {
   all = desk.ok("list_methods", {{"name", "tile"}});
   CHECK(all["methods"][0]["definition"]["when"] == "reuse > 2");
   has(desk.refused("list_methods", {{"folder", "../.."}}), "no such method");
+  std::filesystem::create_directories(data / "methods");
+  std::ofstream(data / "methods/set.json")
+      << R"({"name": "set", "methods": [{"id": "compute.fma", "priority": 1}, {"id": "memory.pack", "priority": 7}]})";
+  all = desk.ok("list_methods", {{"name", "memory.pack"}});
+  REQUIRE(all["methods"].size() == 1);
+  CHECK(all["methods"][0]["definition"] == json{{"id", "memory.pack"}, {"priority", 7}});
 }
