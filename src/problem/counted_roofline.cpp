@@ -60,7 +60,8 @@ Features counted_features(const Problem& problem, const Measurement& measurement
                           CountedOptions options) {
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   const auto peak = counted_peak(problem, peaks);
-  Sum operations, bytes, moving;  // moving: seconds that the bytes need at best
+  Sum operations, bytes;
+  Sum moving, roof;  // seconds at best: of the bytes, and of whichever of bytes and operations takes longer
   double seconds = 0;
   std::size_t farthest = 0;
   bool from_memory = true;
@@ -78,8 +79,11 @@ Features counted_features(const Problem& problem, const Measurement& measurement
                                    ? (peaks.levels.empty() ? nullptr : &peaks.levels.back())
                                    : level_holding(peaks, calls * array_bytes(problem, *shape, tunables));
     const auto bandwidth = level != nullptr ? level->bandwidth : std::nullopt;
-    moving.add(traffic && bandwidth && *bandwidth > 0 ? std::optional(measured.weight * *traffic / *bandwidth)
-                                                      : std::nullopt);
+    const auto computes = work && peak && *peak > 0 ? std::optional(*work / *peak) : std::nullopt;
+    const auto moves =
+        traffic && bandwidth && *bandwidth > 0 ? std::optional(*traffic / *bandwidth) : std::nullopt;
+    moving.add(moves ? std::optional(measured.weight * *moves) : std::nullopt);
+    roof.add(computes && moves ? std::optional(measured.weight * std::max(*computes, *moves)) : std::nullopt);
     if (level != nullptr)
       farthest = std::max(farthest, static_cast<std::size_t>(level - peaks.levels.data()) + 1);
     from_memory = from_memory && level != nullptr && std::isinf(level->bytes);
@@ -97,6 +101,7 @@ Features counted_features(const Problem& problem, const Measurement& measurement
     features.set("memory_level", static_cast<double>(farthest));
     if (from_memory) features.set("dram_utilisation", 100 * moving.value / seconds);
   }
+  if (roof.known) features.set("roof_utilisation", 100 * roof.value / seconds);
   return features;
 }
 

@@ -85,6 +85,20 @@ TEST_CASE("axis_budget: floor, then the largest remainder") {
   CHECK(axis_budget(gaps(0.4, unknown, 0.4)) == slots(1, 0, 2));
 }
 
+TEST_CASE("axis_budget: of a kernel below its roof, the roof's side gets more, and at the roof neither") {
+  const auto budget = [](double compute, double memory) {
+    Features counted;
+    counted.set("compute_utilisation", compute);
+    counted.set("memory_utilisation", memory);
+    counted.set("roof_utilisation", std::max(compute, memory));
+    return axis_budget(roofline_gaps(counted));
+  };
+  CHECK(budget(1.6, 0.03) == slots(2, 1, 0));  // a plain product of matrices
+  CHECK(budget(0.3, 7.0) == slots(1, 2, 0));   // a slow stream
+  CHECK(budget(95, 2) == slots(0, 0, 0));
+  CHECK(budget(2, 93) == slots(0, 0, 0));
+}
+
 TEST_CASE("axis_budget: totals and caps of the caller's") {
   CHECK(axis_budget(gaps(0.5, 0.3, 0.2), {.total = 10, .cap = 10}) == slots(5, 3, 2));
   CHECK(axis_budget(gaps(0.5, 0.3, 0.2), {.total = 10, .cap = 4}) == slots(4, 4, 2));

@@ -58,6 +58,27 @@ TEST_CASE("roofline_gaps: waiting is the largest stall") {
   CHECK(roofline_gaps(profile({{"stalled", 61}, {"install_time", 3}})) == RooflineGaps{});
 }
 
+TEST_CASE("roofline_gaps: no axis has more left than the roof above the kernel") {
+  // a stream at 90 % of its bandwidth computes next to nothing, and that is no gap
+  const Features stream =
+      profile({{"compute_utilisation", 2}, {"dram_utilisation", 90}, {"roof_utilisation", 90}});
+  CHECK(roofline_gaps(stream)[Axis::memory].value() == doctest::Approx(0.1));
+  CHECK(roofline_gaps(stream)[Axis::compute].value() == doctest::Approx(0.1));
+  CHECK(bound_of(roofline_gaps(stream)) == Bound::bandwidth);
+  const Features product =
+      profile({{"compute_utilisation", 30}, {"memory_utilisation", 1}, {"roof_utilisation", 30}});
+  CHECK(roofline_gaps(product)[Axis::compute].value() == doctest::Approx(0.7));
+  CHECK(roofline_gaps(product)[Axis::memory].value() == doctest::Approx(0.7));
+  CHECK(bound_of(roofline_gaps(product)) == Bound::compute);
+  CHECK(roofline_gaps(profile({{"dram_utilisation", 10}, {"roof_utilisation", 130}}))[Axis::memory] == 0.0);
+  // it makes no gap where none was seen, nor one smaller that was, and waiting is another matter
+  CHECK(roofline_gaps(profile({{"roof_utilisation", 20}})) == RooflineGaps{});
+  const RooflineGaps seen =
+      roofline_gaps(profile({{"sm_utilisation", 80}, {"stall_wait", 50}, {"roof_utilisation", 60}}));
+  CHECK(seen[Axis::compute].value() == doctest::Approx(0.2));
+  CHECK(seen[Axis::latency].value() == doctest::Approx(0.5));
+}
+
 TEST_CASE("roofline_gaps: beyond the limits there is no gap, and what is no number is unknown") {
   const RooflineGaps beyond =
       roofline_gaps(profile({{"compute_utilisation", 130}, {"memory_utilisation", -1}, {"stall_wait", 250}}));

@@ -68,6 +68,7 @@ TEST_CASE("counted_features: rates, intensity and shares of the peaks of one sha
   CHECK(value(found, "intensity") == doctest::Approx(0.25));
   CHECK(value(found, "compute_utilisation") == doctest::Approx(25));
   CHECK(value(found, "memory_utilisation") == doctest::Approx(8));
+  CHECK(value(found, "roof_utilisation") == doctest::Approx(25));  // beyond the ridge of L1 at 0.08
   CHECK(value(found, "memory_level") == 1);
   CHECK_FALSE(found.find("dram_utilisation"));  // it never left the cache
   CHECK_FALSE(found.find("stall_backend"));
@@ -91,6 +92,7 @@ TEST_CASE("counted_features: main memory where nothing nearer holds the arrays, 
   Features found = counted_features(problem(both), one, small);
   CHECK(value(found, "dram_utilisation") == doctest::Approx(80));
   CHECK(value(found, "memory_utilisation") == doctest::Approx(80));
+  CHECK(value(found, "roof_utilisation") == doctest::Approx(80));
   CHECK(value(found, "memory_level") == 3);
   found = counted_features(problem(both), one, peaks, {.cold = true});
   CHECK(value(found, "dram_utilisation") == doctest::Approx(80));
@@ -98,6 +100,8 @@ TEST_CASE("counted_features: main memory where nothing nearer holds the arrays, 
   small.levels[0].bytes = 16e3;
   found = counted_features(problem(both), measurement({measured("a", 1e-6), measured("b", 3e-6)}), small);
   CHECK_FALSE(found.find("dram_utilisation"));
+  // the first shape is limited by computing, the second by memory
+  CHECK(value(found, "roof_utilisation") == doctest::Approx(100 * (2000 / 8e9 + 24000 / 10e9) / 4e-6));
   CHECK(value(found, "memory_utilisation") == doctest::Approx(100 * (8000 / 100e9 + 24000 / 10e9) / 4e-6));
 }
 
@@ -113,6 +117,7 @@ TEST_CASE("counted_features: what is not counted or has no peak is absent") {
   CHECK(counted_features(problem(""), one, peaks).empty());
   Features found = counted_features(problem(R"(, "operations": "2*n")"), one, peaks);
   CHECK(found.find("compute_utilisation"));
+  CHECK_FALSE(found.find("roof_utilisation"));
   CHECK_FALSE(found.find("intensity"));
   CHECK_FALSE(found.find("memory_utilisation"));
   found = counted_features(problem(R"(, "bytes": "8*n")"), one, peaks);
@@ -131,7 +136,7 @@ TEST_CASE("counted_features: what is not counted or has no peak is absent") {
                          peaks)
             .empty());
   CHECK_FALSE(
-      counted_features(problem(R"(, "operations": "n-1000")"), one, peaks).find("operations_per_second"));
+      counted_features(problem(R"(, "operations": "0*n")"), one, peaks).find("operations_per_second"));
 }
 
 TEST_CASE("counted_peak: of the widest floating input") {

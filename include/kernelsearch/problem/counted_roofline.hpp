@@ -21,10 +21,11 @@ struct CountedOptions {
 
 /// The roofline's place of a candidate from work that the problem counts (`operations`, `bytes`) and seconds
 /// that were measured, over the timed shapes by their weights: operations_per_second, bytes_per_second,
-/// intensity (operations per byte), and in percent of the peaks compute_utilisation, memory_utilisation
-/// and, where all timed shapes come from main memory, dram_utilisation. Of the levels the nearest that holds
-/// a shape's arrays is taken; memory_level is the farthest of them, counted from 1. What was not counted or
-/// has no known peak is absent (docs/roofline.md).
+/// intensity (operations per byte), and in percent of the peaks compute_utilisation, memory_utilisation,
+/// roof_utilisation (of the rate that the roofline allows at the shapes' intensities) and, where all timed
+/// shapes come from main memory, dram_utilisation. Of the levels the nearest that holds a shape's arrays is
+/// taken; memory_level is the farthest of them, counted from 1. What was not counted or has no known peak is
+/// absent (docs/roofline.md).
 [[nodiscard]] Features counted_features(const Problem& problem, const Measurement& measurement,
                                         const DevicePeaks& peaks, CountedOptions options = {});
 

@@ -29,8 +29,10 @@ namespace kernelsearch {
 namespace detail {
 namespace {
 
-constexpr double shortest_seconds = 0.003;  // of one measurement: many times what a clock can tell apart
-constexpr int repeats = 5;
+// Shorter than what a scheduler gives a neighbour, longer than thousands of readings of the clock; in rounds
+// over all that is measured, so that one disturbance does not meet all measurements of one kind.
+constexpr double shortest_seconds = 4e-4;
+constexpr int rounds = 20, memory_rounds = 3;
 constexpr double warm_seconds = 0.01;  // until the clock of the core has risen
 constexpr std::size_t memory_bytes = std::size_t{64}
                                      << 20;  // streamed from main memory, all threads together
@@ -74,57 +76,62 @@ class Gauge {
     std::array<double, 6> found{};
     if (kernels_.f32 == nullptr) return found;
     warm_up();
-    found[0] = fastest(static_cast<double>(kernels_.f32_operations), [&](std::size_t n) { kernels_.f32(n); });
-    found[1] = fastest(static_cast<double>(kernels_.f64_operations), [&](std::size_t n) { kernels_.f64(n); });
     // Half of a level, so that neither the stack nor the neighbours evict it; the last is shared by threads.
     const std::size_t halves[] = {caches_.bytes[0] / 2, caches_.bytes[1] / 2,
                                   caches_.bytes[2] / 2 / threads_};
-    // Page colours of one and the same buffer stay the same from level to level.
     const std::size_t most =
         std::min(std::max({halves[0], halves[1], halves[2], std::size_t{4096}}), memory_bytes);
     const Buffer buffer(most);
+    char* const data = buffer.data();
+    std::vector<Task> tasks;
+    tasks.push_back({0, static_cast<double>(kernels_.f32_operations), kernels_.f32});
+    tasks.push_back({1, static_cast<double>(kernels_.f64_operations), kernels_.f64});
     for (std::size_t level = 0; level < 3; ++level) {
       const std::size_t inner = level == 0 ? 0 : halves[level - 1];
       const std::size_t half = std::min(halves[level], most) / 1024 * 1024;
       if (half == 0 || half <= inner) continue;
-      found[2 + level] =
-          std::max(fastest(static_cast<double>(half),
-                           [&](std::size_t n) {
-                             for (std::size_t i = 0; i < n; ++i) kernels_.read(buffer.data(), half);
-                           }),
-                   fastest(static_cast<double>(half), [&](std::size_t n) {  // half is read, half is written
-                     for (std::size_t i = 0; i < n; ++i)
-                       kernels_.copy(buffer.data() + half / 2, buffer.data(), half / 2);
-                   }));
+      const auto bytes = static_cast<double>(half);
+      tasks.push_back({2 + level, bytes, [=, this](std::size_t n) {
+                         for (std::size_t i = 0; i < n; ++i) kernels_.read(data, half);
+                       }});
+      tasks.push_back({2 + level, bytes, [=, this](std::size_t n) {  // half is read, half is written
+                         for (std::size_t i = 0; i < n; ++i) kernels_.copy(data + half / 2, data, half / 2);
+                       }});
     }
+    for (Task& task : tasks) calibrate(task);
+    for (int round = 0; round < rounds; ++round)
+      for (const Task& task : tasks) {
+        together_.arrive_and_wait();
+        const double work = task.units * static_cast<double>(task.times);
+        found[task.rate] = std::max(found[task.rate], work / seconds_of(task));
+      }
     found[5] = from_memory();
     return found;
   }
 
  private:
+  struct Task {
+    std::size_t rate;  ///< its place among the rates
+    double units;      ///< that are done each time
+    std::function<void(std::size_t times)> run;
+    std::size_t times = 1;
+  };
+
   void warm_up() {
     const double begin = monotonic_seconds();
     while (monotonic_seconds() - begin < warm_seconds) kernels_.f32(1000);
   }
 
-  /// Units per second of `work(n)`, which does n times `units`; all threads measure at the same time.
-  template <class Work>
-  double fastest(double units, Work&& work) {
-    std::size_t n = 1;
-    while (true) {
-      const double begin = monotonic_seconds();
-      work(n);
-      if (monotonic_seconds() - begin >= shortest_seconds) break;
-      n *= 2;
-    }
-    double best = 0;
-    for (int i = 0; i < repeats; ++i) {
-      together_.arrive_and_wait();
-      const double begin = monotonic_seconds();
-      work(n);
-      best = std::max(best, units * static_cast<double>(n) / (monotonic_seconds() - begin));
-    }
-    return best;
+  static double seconds_of(const Task& task) {
+    const double begin = monotonic_seconds();
+    task.run(task.times);
+    return monotonic_seconds() - begin;
+  }
+
+  /// The fastest of three decides: one that was disturbed would pass for long enough.
+  static void calibrate(Task& task) {
+    while (std::min({seconds_of(task), seconds_of(task), seconds_of(task)}) < shortest_seconds)
+      task.times *= 2;
   }
 
   /// Lines are dropped before each pass: shared caches may be larger than any buffer that is worth its time.
@@ -133,7 +140,7 @@ class Gauge {
         std::max<std::size_t>(memory_bytes / 2 / threads_, std::size_t{2} << 20) / 4096 * 4096;
     const Buffer from(part), to(part);
     double best = 0;
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < memory_rounds; ++i)
       for (const bool copies : {false, true}) {
         drop_from_caches(from.data(), part);
         if (copies) drop_from_caches(to.data(), part);

@@ -38,6 +38,11 @@ KERNELSEARCH_INLINE RooflineGaps roofline_gaps(const Features& profile) {
   for (const std::string_view name : memory)
     if (!gaps[Axis::memory])
       if (const auto found = detail::share(profile, name)) gaps[Axis::memory] = unused(*found);
+  if (const auto roof = detail::share(profile, "roof_utilisation")) {
+    constexpr double hair = 1e-6;  // more than rounding, less than anybody can measure
+    for (const Axis axis : {Axis::compute, Axis::memory})
+      if (gaps[axis] && *gaps[axis] > unused(*roof) + hair) gaps[axis] = unused(*roof) * (1 - hair);
+  }
   std::optional<double> waited;
   for (const auto& [name, value] : profile)
     if (name.starts_with("stall_")) detail::keep_larger(waited, detail::share(profile, name));
