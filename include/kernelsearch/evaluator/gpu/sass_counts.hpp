@@ -33,7 +33,7 @@ enum class SassSignature : std::uint8_t {
   conversion,             ///< F2F, F2FP: to narrower or wider floating types
   warpgroup_mma,          ///< HGMMA, IGMMA, QGMMA, BGMMA
   tf32_tensor_core,       ///< of these with .TF32
-  fp8_tensor_core,        ///< of these QMMA, QGMMA or with .E4M3, .E5M2
+  fp8_tensor_core,        ///< of these QMMA, QGMMA, UTCQMMA or with .E4M3, .E5M2
   ex2,                    ///< MUFU.EX2
   special_function,       ///< MUFU
   shared_access,          ///< LDS, STS
