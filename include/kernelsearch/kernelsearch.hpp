@@ -6,6 +6,7 @@
 /// or processes is included by its own header.
 #include "kernelsearch/core/bounded_queue.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/evidence.hpp"
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/core/history.hpp"
@@ -50,6 +51,7 @@
 #include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
+#include "kernelsearch/policy/code_signature.hpp"
 #include "kernelsearch/policy/differential_evolution.hpp"
 #include "kernelsearch/policy/epsilon_greedy_tree.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
