@@ -113,9 +113,9 @@ std::vector<Finding> examine() {
        store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
   for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip}) add_gpus(backend, findings);
   const auto objdump = find_objdump();
-  findings.push_back({"objdump", !objdump.empty(), false,
-                      objdump.empty() ? "apt-get install binutils; evidence in machine code needs it"
-                                      : objdump.string()});
+  findings.push_back(
+      {"objdump", !objdump.empty(), false,
+       objdump.empty() ? "apt-get install binutils; evidence in machine code needs it" : objdump.string()});
   const ProfilingTools tools = profiling_tools();
   const auto add_tool = [&](const char* name, const std::filesystem::path& path) {
     findings.push_back({name, !path.empty(), false,

@@ -59,15 +59,9 @@ GpuOptions gpu_options(const ProfileCommand& command) {
   return options;
 }
 
-/// The launched kernels' functions; those that they call come with them.
+/// The launched kernels' functions and those that they call.
 std::vector<SassFunction> machine_code(const GpuArtifact& artifact) {
-  std::vector<SassFunction> functions = read_sass(*artifact.image);
-  const auto is_launched = [&](const SassFunction& function) {
-    return std::find(artifact.functions.begin(), artifact.functions.end(), function.name) !=
-           artifact.functions.end();
-  };
-  std::stable_partition(functions.begin(), functions.end(), is_launched);
-  return functions;
+  return reached_functions(read_sass(*artifact.image), artifact.functions);
 }
 
 Profile examine(const ProfileCommand& command, const Problem& problem, const Candidate& candidate) {
