@@ -14,6 +14,7 @@
 #include "kernelsearch/service/run_ground.hpp"
 #include "result.hpp"
 #include "system_run.hpp"
+#include "validating.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -62,6 +63,7 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   check_usable(plan, system);
   const MeasuringOptions how = measuring(o);
   const bool on_host = problem.backend == "host";
+  FinalistValidator validate = make_validator(o, problem);
   AnyEvaluator evaluator = make_evaluator(problem, how);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
@@ -76,8 +78,17 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   };
   // A model file that cannot be used is found out before a run stands in the store.
   if (system.asks && !plan.resumed) (void)open_models(o, exchanges(run));
-  SystemRun started{plan, system, problem,    store, run, interrupt, parse_budget(o.budget),
-                    {},   {},     info.device};
+  SystemRun started{plan,
+                    system,
+                    problem,
+                    store,
+                    run,
+                    interrupt,
+                    parse_budget(o.budget),
+                    {},
+                    {},
+                    info.device,
+                    std::move(validate)};
   if (plan.resumed)
     store.continue_run(run);
   else
