@@ -47,6 +47,7 @@ struct SystemRun {
   OptimizerOptions loop;
   AskedModels models;
   std::string device;  ///< facts of the hardware, for prompts
+  FinalistValidator validate = nullptr;
 
   [[nodiscard]] const TuneOptions& options() const noexcept { return plan.options; }
 };
@@ -73,9 +74,9 @@ RunSummary run_skill(SystemRun& run, SystemJudge judge);
 /// What a system's search needs to end as `tune` does: the evaluator that measures its best again.
 struct PlainFinalists {
   template <class Search, class... Observers>
-  void operator()(Search& search, const std::stop_token& stop, const std::function<void(TrialId)>& tell,
+  void operator()(Search& search, const std::stop_token& stop, const FinalistSteps& steps,
                   Observers&... observers) const {
-    measure_finalists_again(search, search.evaluator().inner(), stop, tell, observers...);
+    measure_finalists_again(search, search.evaluator().inner(), stop, steps, observers...);
   }
 };
 
@@ -94,12 +95,13 @@ RunSummary drive(Search search, SystemRun& run, const KernelLookup& lookup, Fina
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   RunSummary summary = search.run(limits, recorder, progress);
   if (!run.interrupt.requested())
-    finalists(
-        search, run.interrupt.token(),
-        [&o](TrialId id) {
-          if (!o.quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
-        },
-        recorder, progress);
+    finalists(search, run.interrupt.token(),
+              {.tell =
+                   [&o](TrialId id) {
+                     if (!o.quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
+                   },
+               .validate = run.validate},
+              recorder, progress);
   progress.close();
   run.store.end_run(run.run, summary.reason, summary.seconds);
   summary.best = search.best() != nullptr ? std::optional(search.best()->outcome.id) : std::nullopt;

@@ -36,6 +36,7 @@
 #include "result.hpp"
 #include "system_run.hpp"
 #include "tune_options.hpp"
+#include "validating.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -67,7 +68,8 @@ void record(const TuneOptions& o, const RunStore& store, RunId run) {
 
 /// The search itself, on any evaluator of this machine.
 template <class E>
-int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& interrupt) {
+int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& interrupt,
+                FinalistValidator validate = nullptr) {
   TuneOptions& o = plan.options;
   const Problem problem = evaluator.problem();
   // How it is measured belongs to what a result is reused for.
@@ -123,12 +125,14 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   RunSummary summary = search.run(limits, recorder, progress);
   if (!interrupt.requested())
-    measure_finalists_again(
-        search, search.evaluator().inner(), interrupt.token(),
-        [&o](TrialId id) {
-          if (!o.quiet) fmt::print(stderr, "measuring finalist {} again\n", number(id));
-        },
-        recorder, progress);
+    measure_finalists_again(search, search.evaluator().inner(), interrupt.token(),
+                            {.tell =
+                                 [&o](TrialId id) {
+                                   if (!o.quiet)
+                                     fmt::print(stderr, "measuring finalist {} again\n", number(id));
+                                 },
+                             .validate = std::move(validate)},
+                            recorder, progress);
   progress.close();
   store.end_run(run, summary.reason, summary.seconds);
   const bool found = search.best() != nullptr;
@@ -161,8 +165,11 @@ int tune(const TuneOptions& given) {
   if (!o.system.empty()) return tune_system(std::move(problem), plan, store, interrupt);
   if (problem.backend == "cuda" || problem.backend == "hip") {
     default_jobs();
-    return search_with(GpuEvaluator(std::move(problem), gpu_options(measuring(o))), plan, store, interrupt);
+    FinalistValidator validate = make_validator(o, problem);
+    return search_with(GpuEvaluator(std::move(problem), gpu_options(measuring(o))), plan, store, interrupt,
+                       std::move(validate));
   }
+  (void)make_validator(o, problem);  // says what to do instead
   const HostOptions host = host_options(measuring(o));
   HostEvaluator evaluator(std::move(problem), host);
   leave_core_to_measuring(host.core);

@@ -42,6 +42,10 @@ void add_tune(CLI::App& app, int& exit_code) {
          "--cache", o->cache,
          "Caches at the start of a timed call: warm or cold; default warm on the host, cold on a GPU")
       ->check(CLI::IsMember({"warm", "cold"}));
+  sub->add_option(
+      "--validate", o->validate,
+      "Tools of Compute Sanitizer that finalists must pass, e.g. memcheck,racecheck,initcheck; one "
+      "with faults makes room for the next best");
   sub->add_option("--sandbox", o->sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()
       ->check(CLI::IsMember({"bubblewrap", "none"}));
@@ -116,6 +120,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
       "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
+      "  kernelsearch tune mine --validate memcheck,racecheck,initcheck\n"
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"

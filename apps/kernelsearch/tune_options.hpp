@@ -21,6 +21,7 @@ struct TuneOptions {
   std::string record = "";  ///< file for everything that was measured; empty: none
   std::string sandbox = "bubblewrap";
   std::string cache = "";     ///< warm or cold; empty: warm on the host, cold on a GPU
+  std::string validate = "";  ///< tools of Compute Sanitizer that finalists must pass
   double target_speedup = 0;  ///< 0: none
   std::uint64_t no_gain = 0;  ///< 0: none
   std::uint64_t seed = 0;

@@ -11,22 +11,25 @@ namespace {
 /// Measures the best again at the configuration that its tuning found.
 struct TunedFinalists {
   template <class Search, class... Observers>
-  void operator()(Search& search, const std::stop_token& stop, const std::function<void(TrialId)>& tell,
+  void operator()(Search& search, const std::stop_token& stop, const FinalistSteps& steps,
                   Observers&... observers) const {
     struct AtTuned {
       Search& search;
+      /// What runs is the kernel at the best point of the inner search.
+      Candidate as_run(const Candidate& candidate) {
+        return tuned(candidate, search.best()->outcome.evaluation.tuned_key);
+      }
       void renew() { search.evaluator().inner().inner().renew(); }
       Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
         const Evaluation& known = search.best()->outcome.evaluation;
-        Evaluation evaluation =
-            search.evaluator().inner().inner().evaluate(tuned(candidate, known.tuned_key), context);
+        Evaluation evaluation = search.evaluator().inner().inner().evaluate(as_run(candidate), context);
         evaluation.tuned_key = known.tuned_key;
         if (const auto trials = known.features.find("inner_trials"))
           evaluation.features.set("inner_trials", *trials);
         return evaluation;
       }
     } evaluator{search};
-    measure_finalists_again(search, evaluator, stop, tell, observers...);
+    measure_finalists_again(search, evaluator, stop, steps, observers...);
   }
 };
 

@@ -17,6 +17,7 @@
 #include "kernelsearch/service/skill_settings.hpp"
 #include "result.hpp"
 #include "system_run.hpp"
+#include "validating.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -80,6 +81,7 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   const MeasuringOptions how = measuring(o);
   const bool on_host = problem.backend == "host";
   const bool skill = system.name == "cuda_skill_v2";
+  FinalistValidator validate = make_validator(o, problem);
   AnyEvaluator evaluator = skill ? observing(problem, how, o.quiet) : make_evaluator(problem, how);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
@@ -96,8 +98,17 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   };
   // A model file that cannot be used is found out before a run stands in the store.
   if (asks && !plan.resumed) (void)open_models(o, exchanges(run));
-  SystemRun started{plan, system, problem,    store, run, interrupt, parse_budget(o.budget),
-                    {},   {},     info.device};
+  SystemRun started{plan,
+                    system,
+                    problem,
+                    store,
+                    run,
+                    interrupt,
+                    parse_budget(o.budget),
+                    {},
+                    {},
+                    info.device,
+                    std::move(validate)};
   if (plan.resumed)
     store.continue_run(run);
   else

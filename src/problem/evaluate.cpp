@@ -3,6 +3,7 @@
 #include "kernelsearch/problem/evaluate.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
@@ -54,13 +55,28 @@ bool is_true(const Value& value) noexcept {
   return to_number(value) != 0.0;
 }
 
-bool is_valid(const Problem& problem, const Shape& shape, const Config& config) {
-  if (!problem.valid) return true;
+namespace {
+
+bool accepts(const Problem& problem, const Shape& shape, std::span<const NamedValue> tunables) {
   try {
-    return is_true(evaluate(*problem.valid, shape.variables, named_values(problem.kernel.space, config)));
+    return is_true(evaluate(*problem.valid, shape.variables, tunables, "`valid`"));
   } catch (const ConfigError&) {
     return false;  // as for constraints: a division by zero, say, accepts nothing
   }
+}
+
+}  // namespace
+
+bool is_valid(const Problem& problem, const Shape& shape, const Config& config) {
+  return !problem.valid || accepts(problem, shape, named_values(problem.kernel.space, config));
+}
+
+bool is_valid(const Problem& problem, const Shape& shape, const Candidate& candidate) {
+  if (!problem.valid) return true;
+  std::vector<NamedValue> tunables = named_values(candidate.kernel->space, candidate.config);
+  for (NamedValue& value : named_values(problem.kernel.space, problem.kernel.space.default_config()))
+    tunables.push_back(std::move(value));  // found only where the kernel has no tunable of that name
+  return accepts(problem, shape, tunables);
 }
 
 }  // namespace kernelsearch

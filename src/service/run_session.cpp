@@ -266,7 +266,8 @@ struct RunSession::Configs final : Search {
     if (report.finished && report.trials > 0) {
       measure_finalists_again(
           *search, search->evaluator().inner(), stop.get_token(),
-          [&teller](TrialId id) { teller.say(fmt::format("measuring finalist {} again", number(id))); },
+          {.tell =
+               [&teller](TrialId id) { teller.say(fmt::format("measuring finalist {} again", number(id))); }},
           recorder, teller);
       report.stopped = stop.stop_requested();
     }

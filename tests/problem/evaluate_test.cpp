@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/space/space_builder.hpp"
 #include "problem/problem_texts.hpp"
 
 using namespace kernelsearch;
@@ -56,6 +57,19 @@ TEST_CASE("is_valid: over shape variables and tunables; what cannot be evaluated
   CHECK_FALSE(is_valid(problem, shape, config));
   problem.valid = Expression::parse("1 // (TILE - 8) == 0");
   CHECK_FALSE(is_valid(problem, shape, config));
+  CHECK_FALSE(is_valid(problem, shape, problem.default_candidate()));
   problem.valid.reset();
   CHECK(is_valid(problem, shape, config));
+}
+
+TEST_CASE("is_valid: of a kernel with tunables of its own, the problem's at their defaults") {
+  Problem problem = kernelsearch_test::parsed(kernelsearch_test::full_problem);
+  problem.valid = Expression::parse("TILE == 8 and n == 512");
+  const Shape& shape = problem.shapes[0];
+  Kernel kernel = problem.kernel;
+  kernel.space = SpaceBuilder().add(Tunable::integer("WIDTH", 0, 9)).build();
+  CHECK(is_valid(problem, shape, Candidate{std::make_shared<const Kernel>(kernel), Config{{5}}}));
+  kernel.space = SpaceBuilder().add(Tunable::integer("TILE", 0, 9)).build();
+  CHECK_FALSE(is_valid(problem, shape, Candidate{std::make_shared<const Kernel>(kernel), Config{{5}}}));
+  CHECK(is_valid(problem, shape, Candidate{std::make_shared<const Kernel>(kernel), Config{{8}}}));
 }

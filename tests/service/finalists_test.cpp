@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/function_evaluator.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
@@ -38,7 +42,7 @@ TEST_CASE("measure_finalists_again: the winner is one that was measured again") 
   REQUIRE(search.best()->candidate->config.indices[0] == 1);
   std::vector<std::uint64_t> told;
   measure_finalists_again(search, search.evaluator(), {},
-                          [&told](TrialId id) { told.push_back(number(id)); });
+                          {.tell = [&told](TrialId id) { told.push_back(number(id)); }});
   CHECK(search.best()->candidate->config.indices[0] == 3);
   CHECK(search.best()->outcome.objective == 1.6);
   CHECK(told.size() == 2);
@@ -49,6 +53,58 @@ TEST_CASE("measure_finalists_again: the winner is one that was measured again") 
   stopped.run();
   std::stop_source stop;
   stop.request_stop();
-  measure_finalists_again(stopped, stopped.evaluator(), stop.get_token(), nullptr);
+  measure_finalists_again(stopped, stopped.evaluator(), stop.get_token(), {});
   CHECK(stopped.best()->outcome.objective == 1.0);
+}
+
+TEST_CASE("measure_finalists_again: what the validator objects to makes room for the next best") {
+  const Space space = SpaceBuilder().add(Tunable::integer("i", 0, 3)).build();
+  const auto kernel = std::make_shared<const Kernel>(Kernel{{}, space});
+  Optimizer search{Exhaustive(space), TemplateGenerator(kernel), Lucky{}};
+  search.run();
+  std::vector<std::uint32_t> asked;
+  const auto but = [&asked](std::vector<std::uint32_t> faulty) {
+    return [&asked, faulty](const Candidate& candidate) -> std::optional<Evaluation> {
+      const std::uint32_t i = candidate.config.indices[0];
+      asked.push_back(i);
+      if (std::find(faulty.begin(), faulty.end(), i) == faulty.end()) return std::nullopt;
+      return Evaluation::failed(Verdict::crashed, "memcheck: a fault");
+    };
+  };
+  measure_finalists_again(search, search.evaluator(), {}, {.validate = but({1, 3})});
+  CHECK(asked == std::vector<std::uint32_t>{1, 3, 2});
+  CHECK(search.best()->candidate->config.indices[0] == 2);
+  CHECK(search.best()->outcome.objective == 2.5);
+  CHECK(search.evaluator().renewed == 1);  // what is faulty is not measured
+  CHECK(search.trials()[1].outcome.evaluation.verdict == Verdict::crashed);
+  CHECK(search.trials()[1].outcome.evaluation.reason == "memcheck: a fault");
+
+  Optimizer none{Exhaustive(space), TemplateGenerator(kernel), Lucky{}};
+  none.run();
+  measure_finalists_again(none, none.evaluator(), {}, {.validate = but({0, 1, 2, 3})});
+  CHECK(none.best() == nullptr);
+}
+
+TEST_CASE(
+    "measure_finalists_again: on a machine too noisy to agree with itself the winner still has passed") {
+  // Whatever is measured again turns out slower than all that was not.
+  struct Noisy {
+    int calls = 0;
+    Evaluation evaluate(const Candidate&, const EvaluationContext&) {
+      return Evaluation::succeeded(++calls <= 20 ? 1.0 : 10.0);
+    }
+  };
+  const Space space = SpaceBuilder().add(Tunable::integer("i", 0, 19)).build();
+  const auto kernel = std::make_shared<const Kernel>(Kernel{{}, space});
+  Optimizer search{Exhaustive(space), TemplateGenerator(kernel), Noisy{}};
+  search.run();
+  std::set<std::uint32_t> passed;
+  measure_finalists_again(search, search.evaluator(), {}, {.validate = [&](const Candidate& candidate) {
+                            const std::uint32_t i = candidate.config.indices[0];
+                            if (i % 2 == 1) return std::optional(Evaluation::failed(Verdict::crashed, "x"));
+                            passed.insert(i);
+                            return std::optional<Evaluation>();
+                          }});
+  REQUIRE(search.best() != nullptr);
+  CHECK(passed.count(search.best()->candidate->config.indices[0]) == 1);
 }

@@ -4,11 +4,21 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace kernelsearch {
+
+namespace detail {
+/// 60 rather than 60.000000.
+inline std::string short_number(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+}  // namespace detail
 
 /// How a run stands when a stop rule is asked.
 struct RunProgress {
@@ -48,7 +58,7 @@ struct WallTime {
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
     return progress.seconds >= seconds;
   }
-  [[nodiscard]] std::string describe() const { return std::to_string(seconds) + " s of wall time"; }
+  [[nodiscard]] std::string describe() const { return detail::short_number(seconds) + " s of wall time"; }
 };
 
 /// Ends once the best trial is so many times faster than the reference.
@@ -57,7 +67,7 @@ struct TargetSpeedup {
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
     return progress.best_speedup && *progress.best_speedup >= ratio;
   }
-  [[nodiscard]] std::string describe() const { return "speedup " + std::to_string(ratio); }
+  [[nodiscard]] std::string describe() const { return "speedup " + detail::short_number(ratio); }
 };
 
 /// Ends once so many trials in a row brought no gain.

@@ -27,4 +27,8 @@ namespace kernelsearch {
 /// cannot be evaluated it accepts nothing.
 [[nodiscard]] bool is_valid(const Problem& problem, const Shape& shape, const Config& config);
 
+/// The same of a kernel that may have a space of its own; a tunable of the problem that it lacks is at the
+/// problem's default.
+[[nodiscard]] bool is_valid(const Problem& problem, const Shape& shape, const Candidate& candidate);
+
 }  // namespace kernelsearch

@@ -3,6 +3,7 @@
 #include "kernelsearch/evaluator/gpu/compute_sanitizer.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <mutex>
 
 #include "evaluator/gpu/replay_target.hpp"
@@ -18,7 +19,10 @@ using detail::raise;
 constexpr std::array<std::string_view, 4> tool_names{"memcheck", "racecheck", "initcheck", "synccheck"};
 
 std::filesystem::path checked_program(const Problem& problem, const SanitizerOptions& options) {
-  if (problem.backend != "cuda")
+  const char* named = std::getenv("KERNELSEARCH_COMPUTE_SANITIZER");
+  // Who names a program for another backend has one that works there.
+  const bool is_named = !options.program.empty() || (named != nullptr && *named != '\0');
+  if (problem.backend != "cuda" && !is_named)
     raise<ConfigError>("Compute Sanitizer checks CUDA kernels", problem.backend, "leave it out");
   if (const auto program = detail::gpu::find_compute_sanitizer(options.program)) return *program;
   raise<ConfigError>("Compute Sanitizer is not there",

@@ -184,14 +184,11 @@ HostEvaluator::~HostEvaluator() = default;
 Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const EvaluationContext& context) {
   Staged<HostArtifact> staged;
   const double begin = detail::monotonic_seconds();
-  if (impl_->problem.valid) {
-    const auto tunables = named_values(candidate.kernel->space, candidate.config);
-    for (const Shape& shape : impl_->problem.shapes)
-      if (!is_true(kernelsearch::evaluate(*impl_->problem.valid, shape.variables, tunables, "`valid`"))) {
-        staged.evaluation = Evaluation::failed(Verdict::rejected, "`valid` is false for shape " + shape.name);
-        return staged;
-      }
-  }
+  for (const Shape& shape : impl_->problem.shapes)
+    if (!is_valid(impl_->problem, shape, candidate)) {
+      staged.evaluation = Evaluation::failed(Verdict::rejected, "`valid` is false for shape " + shape.name);
+      return staged;
+    }
   if (context.stop.stop_requested()) {
     staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
     return staged;

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/service/finalists.hpp"
+#include "tune_options.hpp"
+
+namespace kernelsearch::app {
+
+/// What `--validate` asks finalists to pass, empty without it. A ConfigError or DeviceError where it cannot
+/// be done, found out on the problem's default before anything is searched.
+[[nodiscard]] FinalistValidator make_validator(const TuneOptions& options, const Problem& problem);
+
+}  // namespace kernelsearch::app
