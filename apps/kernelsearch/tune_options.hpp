@@ -40,6 +40,7 @@ struct TuneOptions {
   std::uint64_t max_tokens = 0;              ///< 0: no limit
   double max_cost = 0;                       ///< 0: no limit
   std::size_t proposals = 1;                 ///< kernels that are written and judged at a time
+  bool no_counters = false;                  ///< without Nsight Compute where kernelband would take it
   bool no_learning = false;                  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;

@@ -21,10 +21,14 @@ bool describes(const nlohmann::json& json) {
 
 void add(const nlohmann::json& json, const std::string& folder, const std::string& file,
          std::vector<MethodEntry>& entries) {
-  if (describes(json)) {
+  // A set of strategies has a name and a description of its own, but its members are what is meant.
+  if (json.is_object() && json.contains(folder) && json[folder].is_array()) {
+    add(json[folder], folder, file, entries);
+  } else if (describes(json)) {
     const auto text = json.find("description");
     entries.push_back({folder, json["name"].get<std::string>(),
-                       text != json.end() && text->is_string() ? text->get<std::string>() : "", file});
+                       text != json.end() && text->is_string() ? text->get<std::string>() : "", file,
+                       json.dump()});
   } else if (json.is_array()) {
     for (const nlohmann::json& one : json)
       if (describes(one)) add(one, folder, file, entries);
