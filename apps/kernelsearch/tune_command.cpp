@@ -80,6 +80,8 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--proposals", o->proposals, "Kernels that a system writes and judges at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  sub->add_flag("--no-counters", o->no_counters,
+                "Without Nsight Compute's counters, which kernelband takes on CUDA where they can be had");
   sub->add_flag("--no-learning", o->no_learning, "Learn from no earlier runs of the store");
   sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "counters.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/service/measuring.hpp"
 #include "kernelsearch/service/run_ground.hpp"
@@ -47,10 +48,13 @@ std::string spending_text(const AskedModels& models) {
   return text + fmt::format("{:<10} {}\n", "exchanges", models.folder.string());
 }
 
-std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse) {
+/// With counters results are kept apart from those without.
+std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse,
+                                                        bool counted) {
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, fresh](const Candidate& candidate) {
-    return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++*fresh));
+  return [results = std::move(results), reuse, counted, fresh](const Candidate& candidate) {
+    if (!reuse) return results->key("fresh " + std::to_string(++*fresh));
+    return counted ? results->key("counted " + results->key(candidate)) : results->key(candidate);
   };
 }
 
@@ -63,6 +67,9 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   const MeasuringOptions how = measuring(o);
   const bool on_host = problem.backend == "host";
   AnyEvaluator evaluator = make_evaluator(problem, how);
+  bool counted = false;
+  if (system.name == "kernelband" && problem.backend == "cuda" && !o.no_counters)
+    evaluator = with_counters(std::move(evaluator), gpu_options(how), counted);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
 
@@ -92,7 +99,7 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   started.loop.stop = interrupt.token();
   started.loop.budget = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
-  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse), results);
+  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse, counted), results);
   if (!o.quiet)
     fmt::print(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(started.run),
                problem.name, system.name, system.composition, o.budget, info.device, info.toolchain);

@@ -60,6 +60,7 @@ class Then {
   { return inner_.lanes(); }
 
   [[nodiscard]] E& inner() noexcept { return inner_; }
+  [[nodiscard]] const E& inner() const noexcept { return inner_; }
 
  private:
   E inner_;
