@@ -262,11 +262,7 @@ struct RunTools {
                {"name", entry.name},
                {"description", entry.description},
                {"file", entry.file}};
-      if (!name.empty()) {
-        std::ifstream stream(options.data / entry.file);
-        if (json whole = json::parse(stream, nullptr, false, true); whole.is_structured())
-          one["definition"] = std::move(whole);
-      }
+      if (!name.empty()) one["definition"] = json::parse(entry.definition);
       if (shown != entry.folder) text += fmt::format("{}{}:", text.empty() ? "" : "\n", shown = entry.folder);
       text += fmt::format("\n  {}: {}", entry.name, entry.description);
       out["methods"].push_back(std::move(one));
