@@ -59,6 +59,7 @@ class Landscape {
     std::istringstream lines(code);
     std::string prefix;
     for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("<<<")) continue;  // an anchor of a plan is no part of the kernel
       prefix += line;
       if (line.starts_with("  bug")) state.bug = true;
       if (!line.starts_with("  s")) continue;
@@ -100,9 +101,10 @@ struct Player {
     std::string code = scripted::SkilledModel::block_after(text, "# Kernel to change");
     if (request.role == "planner") {
       const std::string strategy = chosen(text, code, rng);
-      const std::size_t at = code.find("  base\n");
-      code.insert(at + 7, "<<<IMPROVE ENDS>>>\n");
-      code.insert(at, "<<<IMPROVE BEGINS>>>\n");
+      // Around the last line, so that what the coder adds comes after the earlier changes, as everyone's.
+      const std::size_t end = code.rfind('}');
+      code.insert(end, "<<<IMPROVE ENDS>>>\n");
+      code.insert(code.rfind('\n', end - 2) + 1, "<<<IMPROVE BEGINS>>>\n");
       return RuleChat::replied("```cpp device\n" + code + "```\n\n1. Strategy: " + strategy + "\n");
     }
     if (text.find("## How it failed") != std::string::npos) {

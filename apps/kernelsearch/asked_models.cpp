@@ -27,8 +27,8 @@ void book_earlier(const std::string& folder, Ledger& ledger, const ModelFile& fi
   ExchangeFolder(folder).each(
       [&](const std::string& role, const std::string& model, const ChatResult& result) {
         const Endpoint* const endpoint = file.find(model);
-        ledger.settle({}, role, endpoint != nullptr ? endpoint->name : model, result, 0.0,
-                      endpoint != nullptr ? endpoint->prices : std::nullopt);
+        ledger.book(role, endpoint != nullptr ? endpoint->name : model, result, 0.0,
+                    endpoint != nullptr ? endpoint->prices : std::nullopt);
       });
 }
 
@@ -66,10 +66,8 @@ AskedModels open_models(const TuneOptions& o, const std::filesystem::path& folde
   const std::string kept = folder.string();
   if (ScriptedReplies::has_script(o.replay_exchanges)) {
     book_earlier(kept, *asked.ledger, {});
-    asked.model = LedgeredModel(
-        RecordedModel(ScriptedReplies(o.replay_exchanges), std::make_shared<const ExchangeFolder>(kept),
-                      RecordMode::replay_else_ask),
-        asked.ledger, "script");
+    asked.model = RecordedModel(LedgeredModel(ScriptedReplies(o.replay_exchanges), asked.ledger, "script"),
+                                std::make_shared<const ExchangeFolder>(kept), RecordMode::replay_else_ask);
     return asked;
   }
   ModelFile file = read_model_file(find_model_file(o.models));
@@ -80,6 +78,7 @@ AskedModels open_models(const TuneOptions& o, const std::filesystem::path& folde
     book_earlier(kept, *asked.ledger, file);
     options.recording = kept;
     options.mode = RecordMode::replay_else_ask;
+    options.book_replays = false;  // the folder is this run's own, and all of it is booked
   } else {
     options.recording = o.replay_exchanges;
     options.mode = RecordMode::replay;

@@ -32,6 +32,7 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
     o.jobs = first.value("jobs", o.jobs);
     o.cache = first.value("cache", o.cache);
     o.devices = first.value("devices", o.devices);
+    if (o.samples == 0) o.samples = first.value("samples", o.samples);
     o.where = first.value("where", o.where);
     o.configs = first.value("configs", o.configs);
     // The same proposals come again only from the same knowledge.
@@ -44,6 +45,10 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
       if (o.budget.empty()) o.budget = first.value("budget", "");
       o.methods = first.value("methods", o.methods);
       o.proposals = first.value("proposals", o.proposals);
+      o.no_counters = first.value("no_counters", o.no_counters);
+      // A run that goes on spends no more than it was allowed, unless it is now allowed more.
+      if (o.max_tokens == 0) o.max_tokens = first.value("max_tokens", o.max_tokens);
+      if (o.max_cost == 0) o.max_cost = first.value("max_cost", o.max_cost);
       o.record_exchanges = first.value("record_exchanges", o.record_exchanges);
       if (o.replay_exchanges.empty()) o.replay_exchanges = first.value("replay_exchanges", "");
       if (o.from_files.empty()) o.from_files = first.value("from_files", "");
@@ -84,6 +89,7 @@ RunInfo run_info(const TuneOptions& o, const Problem& problem, const Ground& gro
                          {"cache", o.cache},
                          {"learned_from", o.learn_from},
                          {"devices", o.devices},
+                         {"samples", o.samples},
                          {"where", o.where},
                          {"configs", absolute(o.configs)},
                          {"sandbox", o.sandbox}};
@@ -93,6 +99,7 @@ RunInfo run_info(const TuneOptions& o, const Problem& problem, const Ground& gro
                     {"model", o.model},
                     {"methods", absolute(o.methods)},
                     {"proposals", o.proposals},
+                    {"no_counters", o.no_counters},
                     {"record_exchanges", absolute(o.record_exchanges)},
                     {"replay_exchanges", absolute(o.replay_exchanges)},
                     {"max_tokens", o.max_tokens},

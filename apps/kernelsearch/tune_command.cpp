@@ -110,6 +110,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0.0, 1.0));
   sub->add_flag("--from-frontier", o->from_frontier,
                 "cuda_skill_v2: after a round without gain go on from the best branch that was not chosen");
+  sub->add_flag("--no-counters", o->no_counters,
+                "Without Nsight Compute's counters, which kernelband takes on CUDA where they can be had");
   sub->add_flag("--no-learning", o->no_learning, "Learn from no earlier runs of the store");
   sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");

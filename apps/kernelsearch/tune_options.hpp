@@ -48,6 +48,7 @@ struct TuneOptions {
   double noise = 0.02;
   bool from_frontier = false;
   std::string skill = "";    ///< of a resumed run: what repeats its search
+  bool no_counters = false;  ///< without Nsight Compute where kernelband would take it
   bool no_learning = false;  ///< not from the store of this run either
   bool no_reuse = false;
   bool json = false;

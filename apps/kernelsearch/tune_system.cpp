@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "counters.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/service/measuring.hpp"
@@ -62,13 +63,17 @@ AnyEvaluator observing(const Problem& problem, const MeasuringOptions& how, bool
   return std::move(made.evaluator);
 }
 
-/// `observed`: results of other runs, of which nothing was seen but their times, will not do.
+/// What was seen besides the times, and how: results without it will not do where it decides.
+enum class Seen { times, counters, all };
+
 std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse,
-                                                        bool observed) {
+                                                        Seen seen) {
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, observed, fresh](const Candidate& candidate) {
-    if (reuse && observed) return results->key("observed " + candidate_digest(candidate));
-    return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++*fresh));
+  return [results = std::move(results), reuse, seen, fresh](const Candidate& candidate) {
+    if (!reuse) return results->key("fresh " + std::to_string(++*fresh));
+    if (seen == Seen::all) return results->key("observed " + candidate_digest(candidate));
+    return seen == Seen::counters ? results->key("counted " + results->key(candidate))
+                                  : results->key(candidate);
   };
 }
 
@@ -83,6 +88,9 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   const bool skill = system.name == "cuda_skill_v2";
   FinalistValidator validate = make_validator(o, problem);
   AnyEvaluator evaluator = skill ? observing(problem, how, o.quiet) : make_evaluator(problem, how);
+  bool counted = false;
+  if (system.name == "kernelband" && problem.backend == "cuda" && !o.no_counters)
+    evaluator = with_counters(std::move(evaluator), gpu_options(how), counted);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
 
@@ -123,7 +131,8 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   started.loop.stop = interrupt.token();
   started.loop.budget = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
-  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse, skill), results);
+  const Seen seen = skill ? Seen::all : counted ? Seen::counters : Seen::times;
+  SystemJudge judge(std::move(evaluator), result_key(results, !o.no_reuse, seen), results);
   if (!o.quiet)
     fmt::print(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(started.run),
                problem.name, system.name, system.composition, o.budget, info.device, info.toolchain);

@@ -39,6 +39,12 @@ std::string clean_text(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
+    // Most of it is plain, and taken over in one piece.
+    std::size_t end = at;
+    while (end < text.size() && ((text[end] >= ' ' && text[end] < 127) || text[end] == '\n')) ++end;
+    clean += text.substr(at, end - at);
+    at = end;
+    if (at == text.size()) break;
     const std::size_t length = character_at(text, at);
     const char c = text[at];
     if (length == 1 && (c == '\r' || c == '\f' || c == '\v')) {

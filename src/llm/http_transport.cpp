@@ -3,25 +3,16 @@
 #include "http_transport.hpp"
 
 #include <fmt/format.h>
-#include <openssl/err.h>
-#include <openssl/x509_vfy.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cctype>
 #include <mutex>
 #include <optional>
 
+#include "http_connection.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "resolve_host.hpp"
 
@@ -32,107 +23,12 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 namespace ssl = boost::asio::ssl;
-using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = HttpTransport::Clock;
 
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(value, 1e8)));
 }
-
-/// A socket with its own event loop. Every operation is asynchronous inside, so that a deadline and a stop
-/// end it.
-class Connection {
- public:
-  Connection() : io_(1), tcp_(io_) {}
-
-  /// Starts an operation and runs the loop until its end.
-  template <class Start>
-  error_code perform(Clock::time_point deadline, const std::stop_token& stop, Start&& start) {
-    if (stop.stop_requested()) return asio::error::operation_aborted;
-    io_.restart();
-    tcp_.expires_at(deadline);
-    error_code result = asio::error::operation_aborted;
-    start([&result](error_code error, auto&&...) { result = error; });
-    io_.run();
-    return stop.stop_requested() ? error_code(asio::error::operation_aborted) : result;
-  }
-
-  /// May be called from any thread while the connection lives.
-  void close_from_outside() {
-    asio::post(io_, [this] { tcp_.close(); });
-  }
-
-  error_code connect(const std::vector<tcp::endpoint>& endpoints, Clock::time_point deadline,
-                     const std::stop_token& stop) {
-    const error_code error =
-        perform(deadline, stop, [&](auto done) { tcp_.async_connect(endpoints, std::move(done)); });
-    error_code ignored;
-    if (!error) tcp_.socket().set_option(tcp::no_delay(true), ignored);
-    return error;
-  }
-
-  /// The handshake; `why` says what is wrong with the certificate where that is why it failed.
-  error_code secure(ssl::context& context, const std::string& host, Clock::time_point deadline,
-                    const std::stop_token& stop, std::string& why) {
-    tls_.emplace(tcp_, context);
-    tls_->set_verify_mode(ssl::verify_peer);
-    tls_->set_verify_callback(ssl::host_name_verification(host));
-    error_code no_address;
-    (void)asio::ip::make_address(host, no_address);
-    if (no_address) SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str());
-    const error_code error = perform(
-        deadline, stop, [&](auto done) { tls_->async_handshake(ssl::stream_base::client, std::move(done)); });
-    if (error && error.category() == asio::error::get_ssl_category()) {
-      const long verified = SSL_get_verify_result(tls_->native_handle());
-      if (ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        why = verified == X509_V_OK ? "it is for another host" : X509_verify_cert_error_string(verified);
-    }
-    return error;
-  }
-
-  error_code write(std::string_view bytes, Clock::time_point deadline, const std::stop_token& stop) {
-    return perform(deadline, stop, [&](auto done) {
-      const auto buffer = asio::buffer(bytes.data(), bytes.size());
-      tls_ ? asio::async_write(*tls_, buffer, std::move(done))
-           : asio::async_write(tcp_, buffer, std::move(done));
-    });
-  }
-
-  /// Appends what comes next to `buffer()`.
-  error_code read_some(Clock::time_point deadline, const std::stop_token& stop) {
-    std::size_t count = 0;
-    const error_code error = perform(deadline, stop, [&](auto done) {
-      auto counted = [&count, done](error_code failed, std::size_t bytes) mutable {
-        count = bytes;
-        done(failed);
-      };
-      const auto space = buffer_.prepare(65536);
-      tls_ ? tls_->async_read_some(space, std::move(counted))
-           : tcp_.async_read_some(space, std::move(counted));
-    });
-    buffer_.commit(count);
-    return error;
-  }
-
-  beast::flat_buffer& buffer() noexcept { return buffer_; }
-
-  /// A kept connection on which something waits was closed by the server, or is out of step.
-  bool quiet() {
-    if (buffer_.size() != 0 || !tcp_.socket().is_open()) return false;
-    char byte = 0;
-    return ::recv(tcp_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-           (errno == EAGAIN || errno == EWOULDBLOCK);
-  }
-
-  Clock::time_point last_used{};
-
- private:
-  asio::io_context io_;
-  beast::tcp_stream tcp_;
-  std::optional<ssl::stream<beast::tcp_stream&>> tls_;
-  beast::flat_buffer buffer_;
-};
 
 bool is_timeout(const error_code& error) {
   return error == beast::error::timeout || error == asio::error::timed_out;
@@ -159,7 +55,7 @@ struct HttpTransport::State {
   std::size_t largest_answer;
   ssl::context context{ssl::context::tls_client};
   std::mutex mutex;
-  std::vector<std::unique_ptr<Connection>> idle;
+  std::vector<std::unique_ptr<HttpConnection>> idle;
   std::atomic<std::size_t> made{0};
 
   [[nodiscard]] HttpFailure cancelled() const {
@@ -183,10 +79,10 @@ struct HttpTransport::State {
             false};
   }
 
-  std::unique_ptr<Connection> kept() {
+  std::unique_ptr<HttpConnection> kept() {
     const std::lock_guard lock(mutex);
     while (!idle.empty()) {
-      std::unique_ptr<Connection> last = std::move(idle.back());
+      std::unique_ptr<HttpConnection> last = std::move(idle.back());
       idle.pop_back();
       // Servers and what stands between forget connections after about a minute, not all of them with a word.
       if (Clock::now() - last->last_used < std::chrono::seconds(45) && last->quiet()) return last;
@@ -194,13 +90,13 @@ struct HttpTransport::State {
     return nullptr;
   }
 
-  void keep(std::unique_ptr<Connection> connection) {
+  void keep(std::unique_ptr<HttpConnection> connection) {
     connection->last_used = Clock::now();
     const std::lock_guard lock(mutex);
     if (idle.size() < 64) idle.push_back(std::move(connection));
   }
 
-  std::optional<HttpFailure> open(Connection& connection, Clock::time_point deadline,
+  std::optional<HttpFailure> open(HttpConnection& connection, Clock::time_point deadline,
                                   const std::stop_token& stop) {
     const Clock::time_point until = std::min(deadline, Clock::now() + seconds(timeouts.connect));
     const Url& first = proxy ? *proxy : server;
@@ -237,7 +133,7 @@ struct HttpTransport::State {
     return "Basic " + base64(percent_decoded(proxy->userinfo));
   }
 
-  std::optional<HttpFailure> tunnel(Connection& connection, Clock::time_point until,
+  std::optional<HttpFailure> tunnel(HttpConnection& connection, Clock::time_point until,
                                     Clock::time_point deadline, const std::stop_token& stop) const {
     std::string request = fmt::format("CONNECT {} HTTP/1.1\r\n", server.host_and_port());
     append_header(request, "Host", server.host_and_port());
@@ -286,7 +182,7 @@ struct HttpTransport::State {
   }
 
   /// One request and its answer on an open connection; `reusable` tells whether another may follow.
-  std::optional<HttpFailure> exchange(Connection& connection, const std::string& request,
+  std::optional<HttpFailure> exchange(HttpConnection& connection, const std::string& request,
                                       Clock::time_point deadline, const std::stop_token& stop, HttpSink& sink,
                                       bool& reusable) {
     reusable = false;
@@ -412,9 +308,9 @@ std::optional<HttpFailure> HttpTransport::post(const std::string& target, const 
                                                const std::stop_token& stop, HttpSink& sink) {
   const std::string request = state_->request_text(target, headers, body);
   for (;;) {
-    std::unique_ptr<Connection> connection = state_->kept();
+    std::unique_ptr<HttpConnection> connection = state_->kept();
     const bool used_before = connection != nullptr;
-    if (!used_before) connection = std::make_unique<Connection>();
+    if (!used_before) connection = std::make_unique<HttpConnection>();
     std::optional<HttpFailure> failed;
     bool reusable = false;
     {

@@ -101,6 +101,17 @@ void Ledger::settle(const Estimate& estimate, std::string_view role, std::string
   --reserved_calls_;
   reserved_tokens_ -= estimate.tokens;
   reserved_money_ = reserved_calls_ == 0 ? 0.0 : reserved_money_ - estimate.money;  // no rest of rounding
+  book_locked(role, model, result, seconds, prices);
+}
+
+void Ledger::book(std::string_view role, std::string_view model, const ChatResult& result, double seconds,
+                  const std::optional<Prices>& prices) {
+  const std::lock_guard lock(mutex_);
+  book_locked(role, model, result, seconds, prices);
+}
+
+void Ledger::book_locked(std::string_view role, std::string_view model, const ChatResult& result,
+                         double seconds, const std::optional<Prices>& prices) {
   Spending one;
   one.calls = 1;
   one.failed = result ? 0 : 1;

@@ -32,29 +32,32 @@ Redactor redactor_for(const ModelFile& file) {
   return redactor;
 }
 
-/// The ledger outside the recording: a replayed run spends what the recorded one spent, and stops where it
-/// did.
-template <ChatModel M>
-AnyChatModel accounted(M model, const Endpoint& endpoint, const std::shared_ptr<Ledger>& ledger) {
-  return RaisedLimit(LedgeredModel<M>(std::move(model), ledger, endpoint.name, endpoint.prices),
-                     endpoint.limits.max_tokens);
+AnyChatModel model_of(const Endpoint& endpoint, const ModelSetOptions& options,
+                      const std::shared_ptr<Ledger>& ledger,
+                      const std::shared_ptr<const ExchangeFolder>& folder) {
+  HttpChatModel model(endpoint, options.http);
+  const auto booked = [&](auto asked) {
+    return LedgeredModel(std::move(asked), ledger, endpoint.name, endpoint.prices);
+  };
+  const auto recorded = [&](auto asked) { return RecordedModel(std::move(asked), folder, options.mode); };
+  const std::uint32_t most = endpoint.limits.max_tokens;
+  if (!folder) return RaisedLimit(booked(std::move(model)), most);
+  if (!options.book_replays) return RaisedLimit(recorded(booked(std::move(model))), most);
+  // The ledger outside the recording: a replayed run spends what the recorded one spent, and stops where it
+  // did.
+  return RaisedLimit(booked(recorded(std::move(model))), most);
 }
 
 }  // namespace
 
 ModelSet::ModelSet(ModelFile file, ModelSetOptions options) : state_(std::make_shared<State>()) {
   state_->file = std::move(file);
-  state_->ledger = options.ledger ? std::move(options.ledger) : std::make_shared<Ledger>();
+  state_->ledger = options.ledger ? options.ledger : std::make_shared<Ledger>();
   std::shared_ptr<const ExchangeFolder> folder;
   if (!options.recording.empty())
     folder = std::make_shared<const ExchangeFolder>(options.recording, redactor_for(state_->file));
-  for (const Endpoint& endpoint : state_->file.models) {
-    HttpChatModel model(endpoint, options.http);
-    state_->models[endpoint.name] =
-        folder ? accounted(RecordedModel<HttpChatModel>(std::move(model), folder, options.mode), endpoint,
-                           state_->ledger)
-               : accounted(std::move(model), endpoint, state_->ledger);
-  }
+  for (const Endpoint& endpoint : state_->file.models)
+    state_->models[endpoint.name] = model_of(endpoint, options, state_->ledger, folder);
 }
 
 ChatResult ModelSet::chat(const ChatRequest& request, std::stop_token stop) const {

@@ -28,13 +28,15 @@ bool describes(const nlohmann::json& json) {
 
 void add(const nlohmann::json& json, const std::string& folder, const std::string& file,
          std::vector<MethodEntry>& entries) {
-  for (const char* list : {"strategies", "methods"})  // the sets have names, too
+  // A set has a name and a description of its own, but its members are what is meant.
+  for (const char* list : {"strategies", "methods"})
     if (json.is_object() && json.contains(list) && json[list].is_array())
       return add(json[list], folder, file, entries);
   if (describes(json)) {
     const auto text = json.find("description");
     entries.push_back({folder, name_in(json),
-                       text != json.end() && text->is_string() ? text->get<std::string>() : "", file});
+                       text != json.end() && text->is_string() ? text->get<std::string>() : "", file,
+                       json.dump()});
   } else if (json.is_array()) {
     for (const nlohmann::json& one : json)
       if (describes(one)) add(one, folder, file, entries);

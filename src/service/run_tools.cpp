@@ -24,18 +24,6 @@
 namespace kernelsearch {
 namespace {
 
-/// The one of a set of strategies or methods that has the name; the whole file where it is no set.
-nlohmann::json definition_in(nlohmann::json whole, const std::string& name) {
-  if (!whole.is_object()) return whole;
-  for (const char* list : {"strategies", "methods"})
-    if (const auto set = whole.find(list); set != whole.end() && set->is_array())
-      for (const nlohmann::json& one : *set)
-        if (one.is_object() &&
-            (one.value("id", nlohmann::json()) == name || one.value("name", nlohmann::json()) == name))
-          return one;
-  return whole;
-}
-
 using detail::move_text;
 using detail::run_json;
 using detail::run_text;
@@ -274,11 +262,7 @@ struct RunTools {
                {"name", entry.name},
                {"description", entry.description},
                {"file", entry.file}};
-      if (!name.empty()) {
-        std::ifstream stream(options.data / entry.file);
-        if (json whole = json::parse(stream, nullptr, false, true); whole.is_structured())
-          one["definition"] = definition_in(std::move(whole), entry.name);
-      }
+      if (!name.empty()) one["definition"] = json::parse(entry.definition);
       if (shown != entry.folder) text += fmt::format("{}{}:", text.empty() ? "" : "\n", shown = entry.folder);
       text += fmt::format("\n  {}: {}", entry.name, entry.description);
       out["methods"].push_back(std::move(one));

@@ -214,6 +214,12 @@ TEST_CASE("systems: a limit of tokens is kept to, and said") {
             result["models"]["total"]["tokens"]["output"].get<int>() <=
         20000);
   CHECK(story_of(desk).back() == "rewrite <- 0: not_generated");
+  // Whoever resumes it spends no more, without saying so again.
+  const auto resumed = result_of(desk.kernelsearch(
+      {"tune", "--resume", "latest", "--budget", "7", "--store", "runs.db", "--json", "-q", "--out", "out"}));
+  CHECK(resumed["models"]["limits"]["tokens"] == 20000);
+  CHECK(resumed["models"]["total"]["calls"] == result["models"]["total"]["calls"]);
+  CHECK(story_of(desk).back() == "rewrite <- 0: not_generated");
 }
 
 TEST_CASE("systems: what cannot be, is refused before a run begins") {

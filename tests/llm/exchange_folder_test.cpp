@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -144,6 +145,48 @@ TEST_CASE("ExchangeFolder: a damaged or strange file is said, a draft is no exch
   fs::rename(file, file.string() + ".1.tmp");
   CHECK_FALSE(exchanges.find(request));
   CHECK(exchanges.size() == 0);
+}
+
+TEST_CASE("ExchangeFolder: each exchange is visited once, failures too; what cannot be read is left out") {
+  const TemporaryFolder folder;
+  const ExchangeFolder exchanges((folder / "kept").string());
+  int visits = 0;
+  const auto count = [&](const std::string&, const std::string&, const ChatResult&) { ++visits; };
+  exchanges.each(count);  // no folder yet
+  CHECK(visits == 0);
+  std::multiset<std::string> wanted, seen;
+  for (int i = 0; i < 20; ++i) {
+    ChatRequest request = ScriptedChat::question("q" + std::to_string(i), i % 2 == 0 ? "planner" : "coder");
+    request.model = "m" + std::to_string(i % 3);
+    const bool fails = i % 5 == 0;
+    const std::string text = "r" + std::to_string(i);
+    exchanges.keep(request, fails ? ChatResult::failed(ChatFailure::server, text)
+                                  : ScriptedChat::reply(text, {.input = 7, .output = 3}));
+    wanted.insert(request.role + ' ' + request.model + ' ' + text + (fails ? " failed" : " 7 3 replayed"));
+  }
+  exchanges.keep(ScriptedChat::question("q1", "coder"), ScriptedChat::reply("of no model"));
+  wanted.insert("coder " + ScriptedChat::question("").model + " of no model 0 0 replayed");
+  const auto collect = [&](const std::string& role, const std::string& model, const ChatResult& result) {
+    std::string one = role + ' ' + model + ' ';
+    if (result)
+      one += result.reply->text + ' ' + std::to_string(result.reply->usage.input) + ' ' +
+             std::to_string(result.reply->usage.output) + (result.reply->replayed ? " replayed" : "");
+    else
+      one += result.error.text + " failed";
+    seen.insert(std::move(one));
+  };
+  exchanges.each(collect);
+  CHECK(seen == wanted);
+  CHECK(exchanges.size() == wanted.size());
+  // A cut file, one that is none of ours, a draft and a stranger's folder stop nothing.
+  std::ofstream(folder / "kept/cut.json") << "{\"kernelsearch_exchange\": 1, \"ques";
+  std::ofstream(folder / "kept/other.json") << "[1, 2]";
+  std::ofstream(folder / "kept/half.json") << R"({"question": {"role": "r", "model": "m"}})";
+  std::ofstream(folder / "kept/x.json.1.tmp") << "{}";
+  fs::create_directories(folder / "kept/empty");
+  seen.clear();
+  exchanges.each(collect);
+  CHECK(seen == wanted);
 }
 
 TEST_CASE("ExchangeFolder: several threads keep the same question") {

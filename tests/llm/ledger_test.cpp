@@ -76,3 +76,17 @@ TEST_CASE("Ledger: rows by role and model, failures and replays apart") {
   CHECK(document.at("rows").at(1).at("tokens").at("cached") == 500'000);
   CHECK(ledger.text().find("planner") != std::string::npos);
 }
+
+TEST_CASE("Ledger: what was spent earlier is booked without a reservation, and counts towards the limits") {
+  Ledger ledger({.money = 2.0, .tokens = 1000, .calls = 3});
+  ledger.book("coder", "m", ScriptedChat::reply("x", {.input = 400, .output = 100}), 1.0, Prices{1, 2});
+  ledger.book("coder", "m", ChatResult::failed(ChatFailure::server, "down"), 0.0, Prices{1, 2});
+  CHECK(ledger.total().calls == 2);
+  CHECK(ledger.total().failed == 1);
+  CHECK(ledger.total().usage.total() == 500);
+  CHECK(ledger.reserve({501, 0.0}, true));
+  CHECK_FALSE(ledger.reserve({500, 0.0}, true));
+  CHECK(ledger.reserve({0, 0.0}, true));  // a call is under way: that makes three
+  ledger.settle({500, 0.0}, "coder", "m", ScriptedChat::reply("x", {.input = 1, .output = 1}), 1.0, {});
+  CHECK(ledger.total().calls == 3);
+}

@@ -4,81 +4,30 @@
 """The client against litellm's proxy, a server that no one of this project wrote: litellm_test.py ASK_MODEL FOLDER.
 
 The proxy answers with fixed texts (mock_response) and speaks both interfaces; no model is asked and no key needed.
-litellm is taken from where it is installed, or from a virtual environment in FOLDER, which is made where
-KERNELSEARCH_TEST_NETWORK=1 allows to. Exits with 77 (skipped) where there is none."""
+Where litellm comes from, and when this is skipped: tests/support/litellm_proxy.py."""
 import json
-import os
 import pathlib
-import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "support")]
+from litellm_proxy import LitellmProxy  # noqa: E402
 
 ASK, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
-KEY = "sk-test-litellm-0123456789"
 TEXT = "Tile the loops, then unroll the inner one by four."
 
 
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(77)
-
-
-def litellm_program():
-    for program in (os.environ.get("KERNELSEARCH_LITELLM"), FOLDER / "venv/bin/litellm", shutil.which("litellm")):
-        if program and os.access(program, os.X_OK):
-            return str(program)
-    if os.environ.get("KERNELSEARCH_TEST_NETWORK") != "1":
-        skip("litellm is not installed, and KERNELSEARCH_TEST_NETWORK=1 is not set to install it into the build folder")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for command in ([sys.executable, "-m", "venv", str(FOLDER / "venv")],
-                    [str(FOLDER / "venv/bin/pip"), "install", "-q", "litellm[proxy]"]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        if done.returncode != 0:
-            skip("litellm cannot be installed: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1])
-    return str(FOLDER / "venv/bin/litellm")
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def start(program, port, environment):
-    config = {
-        "model_list": [
-            {"model_name": "mock", "litellm_params": {"model": "openai/mock", "api_key": "unused", "mock_response": TEXT}},
-            # The proxy asks itself: so it translates streams between the interfaces instead of making them up.
-            {"model_name": "through", "litellm_params": {
-                "model": "hosted_vllm/mock", "api_base": f"http://127.0.0.1:{port}/v1", "api_key": "os.environ/LITELLM_KEY"}},
-            {"model_name": "busy", "litellm_params": {
-                "model": "openai/mock", "api_key": "unused", "mock_response": "litellm.RateLimitError"}},
-            {"model_name": "broken", "litellm_params": {
-                "model": "openai/mock", "api_key": "unused", "mock_response": "litellm.InternalServerError"}},
-        ],
-        "general_settings": {"master_key": "os.environ/LITELLM_KEY"},
-        "router_settings": {"num_retries": 0, "disable_cooldowns": True},
-    }
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
-    log = open(FOLDER / "proxy.log", "w")
-    server = subprocess.Popen([program, "--config", str(FOLDER / "config.yaml"), "--host", "127.0.0.1", "--port", str(port)],
-                              stdout=log, stderr=log, env=environment, cwd=FOLDER)
-    for _ in range(240):
-        if server.poll() is not None:
-            skip("the proxy ends at its start: " + (FOLDER / "proxy.log").read_text()[-300:])
-        try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-                    f"http://127.0.0.1:{port}/health/liveliness", timeout=1):
-                return server
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    server.terminate()
-    skip("the proxy does not start within two minutes")
+def proxy_models(port):
+    return [
+        {"model_name": "mock", "litellm_params": {"model": "openai/mock", "api_key": "unused", "mock_response": TEXT}},
+        # The proxy asks itself: so it translates streams between the interfaces instead of making them up.
+        {"model_name": "through", "litellm_params": {
+            "model": "hosted_vllm/mock", "api_base": f"http://127.0.0.1:{port}/v1", "api_key": "os.environ/LITELLM_KEY"}},
+        {"model_name": "busy", "litellm_params": {
+            "model": "openai/mock", "api_key": "unused", "mock_response": "litellm.RateLimitError"}},
+        {"model_name": "broken", "litellm_params": {
+            "model": "openai/mock", "api_key": "unused", "mock_response": "litellm.InternalServerError"}},
+    ]
 
 
 def model_file(port):
@@ -103,12 +52,9 @@ def check(what, truth, told):
 
 
 def main():
-    program = litellm_program()
-    port = free_port()
-    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    environment.update(LITELLM_KEY=KEY, WRONG_KEY="sk-wrong-key-9876543210", LITELLM_LOCAL_MODEL_COST_MAP="True",
-                       LITELLM_TELEMETRY="False")
-    server = start(program, port, environment)
+    proxy = LitellmProxy(FOLDER, proxy_models)
+    port = proxy.port
+    environment = {**proxy.environment, "WRONG_KEY": "sk-wrong-key-9876543210"}
     try:
         (FOLDER / "models.json").write_text(json.dumps(model_file(port)))
 
@@ -116,7 +62,7 @@ def main():
             done = subprocess.run([ASK, str(FOLDER / "models.json"), model, "How do I make it faster?", *more],
                                   capture_output=True, text=True, env=environment, timeout=120)
             text = done.stdout + done.stderr
-            check(f"{model}: no key in what is said", KEY not in text and "9876543210" not in text, "a key")
+            check(f"{model}: no key in what is said", proxy.key not in text and "9876543210" not in text, "a key")
             return json.loads(done.stdout) if done.returncode == 0 else {"failure": "exit", "error": text}
 
         for provider in ("openai", "anthropic"):
@@ -142,11 +88,7 @@ def main():
         check("a wrong key is not tried again", told.get("failure") in ("authentication", "configuration")
               and told.get("attempts") == 1, told)
     finally:
-        server.terminate()
-        try:
-            server.wait(20)
-        except subprocess.TimeoutExpired:
-            server.kill()
+        proxy.close()
     print(f"{len(failures)} failed")
     return 1 if failures else 0
 

@@ -181,3 +181,32 @@ TEST_CASE("ModelSet: a killed run goes on without paying for any reply twice") {
   CHECK(total.replayed == 3);
   CHECK(server.requests().size() == 4 + 3);
 }
+
+TEST_CASE("ModelSet: replies that the ledger holds already are given for nothing, beyond its limits too") {
+  const TemporaryFolder folder;
+  LoopbackServer server(answer);
+  const ModelFile file = file_for(server.url());
+  ModelSetOptions options = quick();
+  options.recording = folder.path().string();
+  options.book_replays = false;
+  const double one = 100e-6 * 10 + 10e-6 * 100;
+  const auto limited = [&](double money) {
+    options.ledger = std::make_shared<Ledger>(LedgerLimits{.money = money});
+    return ModelSet(file, options);
+  };
+  const ModelSet first = limited(10);
+  CHECK(first.chat(from("planner", "1")));
+  CHECK(first.chat(from("planner", "1")).reply->replayed);  // not paid for, and not booked
+  CHECK(first.ledger().total().calls == 1);
+  CHECK(first.ledger().total().money == doctest::Approx(one));
+  const ModelSet second = limited(one * 1.5);
+  ExchangeFolder(folder.path().string())
+      .each([&](const std::string& role, const std::string& model, const ChatResult& result) {
+        second.ledger().book(role, model, result, 0.0, Prices{10, 100});
+      });
+  CHECK(second.chat(from("planner", "1")));
+  CHECK(second.chat(from("planner", "2")).error.failure == ChatFailure::budget);
+  CHECK(second.ledger().total().calls == 1);
+  CHECK(second.ledger().total().money == doctest::Approx(one));
+  CHECK(server.requests().size() == 1);
+}

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/cached.hpp"
+#include "kernelsearch/optimizer/run_record.hpp"
+#include "kernelsearch/policy/best_of_k.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "support/scripted_kernels.hpp"
 
@@ -64,4 +66,29 @@ TEST_CASE("Tuned: over a cache, an interrupted inner search takes up where it wa
       Tuned(exhaustive, Inner(landscape, key, cache)).evaluate(kernel_with({"tiling"}), {});
   CHECK(whole.measurement.seconds == 50.0);
   CHECK(*landscape.evaluations == 28);  // the first twelve were not measured again
+}
+
+TEST_CASE("Tuned: a resumed run has the budget that its inner searches have left") {
+  struct Recorded {
+    RunRecord<Candidate, Move> record;
+    void on_ask(const AskEvent& event) { record.events.emplace_back(event); }
+    void on_trial(const Trial<Candidate>& trial, const Move& move) {
+      record.events.emplace_back(ToldEvent<Candidate, Move>{trial, move});
+    }
+    void on_inner(TrialId, const InnerTrial&) { ++record.inner_trials; }
+  };
+  const auto search = [](std::uint64_t trials) {
+    return Optimizer(BestOfK({.k = 100}), ScriptedRewriter{},
+                     Tuned(exhaustive, KernelLandscape{}, TunedOptions{.max_trials = 5}),
+                     {.budget = std::make_shared<TrialBudget>(trials)});
+  };
+  Recorded first, second, whole;
+  (void)search(10).run(first);
+  CHECK(first.record.inner_trials == 10);
+  auto resumed = search(20);
+  resumed.resume(first.record);
+  (void)resumed.run(second);
+  (void)search(20).run(whole);
+  CHECK(whole.record.inner_trials == 20);
+  CHECK(second.record.inner_trials == 10);
 }

@@ -23,6 +23,8 @@ TEST_CASE("read_method_files: every object with a name, by folder and name") {
   put("strategies/one.json",
       R"({"name": "vectorize", "description": "wider loads", "passes": [{"name": "inner pass"}]})");
   put("strategies/gpu/two.json", R"([{"name": "fuse", "description": 5}, {"noname": 1}, 7])");
+  put("strategies/set.json",
+      R"({"name": "set", "description": "of two", "strategies": [{"name": "a", "description": "first"}, {"name": "b"}]})");
   put("strategies/bad.json", "{");
   put("strategies/notes.md", "# no");
   put("top.json", R"({"name": "in no folder"})");
@@ -30,20 +32,25 @@ TEST_CASE("read_method_files: every object with a name, by folder and name") {
       R"({"name": "set", "methods": [{"id": "compute.fma", "description": "fused"}, {"id": "memory.pack"}]})");
   put("sets/set.json", R"({"name": "set", "strategies": [{"name": "tiling", "description": "blocks"}]})");
   std::vector<MethodEntry> all = read_method_files(folder.path());
-  REQUIRE(all.size() == 7);
+  REQUIRE(all.size() == 9);
   CHECK(all[0].name == "compute.fma");
   CHECK(all[0].description == "fused");
   CHECK(all[1].name == "memory.pack");
   CHECK(all[2].name == "tiling");
   all.erase(all.begin(), all.begin() + 3);
-  CHECK(all[0].name == "fuse");
-  CHECK(all[0].description == "");
-  CHECK(all[0].file == "strategies/gpu/two.json");
-  CHECK(all[1].name == "vectorize");
-  CHECK(all[1].description == "wider loads");
-  CHECK(all[2].folder == "transformations");
-  CHECK(all[2].name == "pack");
-  CHECK(all[3].name == "tile");
+  CHECK(all[0].name == "a");  // and not the set
+  CHECK(all[0].description == "first");
+  CHECK(all[0].definition == R"({"description":"first","name":"a"})");
+  CHECK(all[1].name == "b");
+  CHECK(all[2].name == "fuse");
+  CHECK(all[2].description == "");
+  CHECK(all[2].file == "strategies/gpu/two.json");
+  CHECK(all[3].name == "vectorize");
+  CHECK(all[3].description == "wider loads");
+  CHECK(all[3].definition.find("inner pass") != std::string::npos);
+  CHECK(all[4].folder == "transformations");
+  CHECK(all[4].name == "pack");
+  CHECK(all[5].name == "tile");
   CHECK(read_method_files(folder / "absent").empty());
   CHECK(read_method_files({}).empty());
 }

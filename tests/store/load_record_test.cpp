@@ -28,10 +28,15 @@ TEST_CASE("load_record: asks, told trials and revisions come back in order with 
   Outcome revised = trial.outcome;
   revised.objective = 9.0;
   store.add_revision(run, {}, revised);
+  // Two inside the first trial, one inside a trial that was never told.
+  for (std::uint64_t i = 0; i < 2; ++i) store.add_inner(run, TrialId{0}, {i, "key", {}});
+  store.add_inner(run, TrialId{0}, {1, "key", {}});  // once more, after a kill
+  store.add_inner(run, TrialId{2}, {0, "key", {}});
 
   const auto record = load_record<int, int>(store, run);
   CHECK(record.seconds == 2.5);  // killed before its end: up to its last trial
   REQUIRE(record.events.size() == 4);
+  CHECK(record.inner_trials == 2);
   CHECK(std::get<AskEvent>(record.events[0]).returned == 2);
   const auto& first = std::get<1>(record.events[1]);
   CHECK(first.trial.candidate == 70);

@@ -66,6 +66,7 @@ class Then {
   }
 
   [[nodiscard]] E& inner() noexcept { return inner_; }
+  [[nodiscard]] const E& inner() const noexcept { return inner_; }
 
  private:
   E inner_;

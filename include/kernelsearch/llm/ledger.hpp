@@ -63,6 +63,9 @@ class Ledger {
   /// Frees the reservation and books what came.
   void settle(const Estimate& estimate, std::string_view role, std::string_view model,
               const ChatResult& result, double seconds, const std::optional<Prices>& prices);
+  /// Books what came of a call that was not reserved, as one of an earlier part of a run.
+  void book(std::string_view role, std::string_view model, const ChatResult& result, double seconds,
+            const std::optional<Prices>& prices);
 
   [[nodiscard]] Spending total() const;
   [[nodiscard]] std::vector<LedgerRow> rows() const;  ///< by role, then model
@@ -72,6 +75,8 @@ class Ledger {
 
  private:
   [[nodiscard]] Spending total_locked() const;
+  void book_locked(std::string_view role, std::string_view model, const ChatResult& result, double seconds,
+                   const std::optional<Prices>& prices);
 
   LedgerLimits limits_;
   mutable std::mutex mutex_;

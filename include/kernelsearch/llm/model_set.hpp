@@ -18,6 +18,10 @@ struct ModelSetOptions {
   std::string recording;  ///< folder of exchanges; empty: none is kept
   RecordMode mode = RecordMode::replay_else_ask;
   std::shared_ptr<Ledger> ledger;  ///< null: one without limits
+  /// Whether a reply of the recording is booked, and refused beyond a limit, as if it were paid for now.
+  /// False where the ledger holds the recording's replies already: then each counts once, and is always
+  /// given.
+  bool book_replays = true;
   HttpOptions http;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -30,6 +31,8 @@ template <class Candidate, class Proposal>
 struct RunRecord {
   std::vector<std::variant<AskEvent, ToldEvent<Candidate, Proposal>, RevisedEvent>> events;
   double seconds = 0.0;  ///< wall time that the recorded part took
+  /// Trials that searches inside the told evaluations took of the budget, where the evaluator draws its own.
+  std::uint64_t inner_trials = 0;
 };
 
 }  // namespace kernelsearch

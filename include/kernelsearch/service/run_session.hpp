@@ -17,6 +17,10 @@
 
 namespace kernelsearch {
 
+namespace detail {
+struct RunSearch;
+}
+
 /// How a run searches; written into the run's row, so that it can be continued.
 struct RunPlan {
   std::string policy = "bayesian";  ///< over configurations, or `submit`: kernels come from outside
@@ -83,10 +87,7 @@ class RunSession {
   [[nodiscard]] const Problem& problem() const noexcept;
 
  private:
-  struct Search;
-  struct Configs;
-  struct Submits;
-  std::unique_ptr<Search> search_;
+  std::unique_ptr<detail::RunSearch> search_;
 };
 
 }  // namespace kernelsearch

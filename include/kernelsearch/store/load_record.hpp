@@ -22,6 +22,11 @@ template <class Proposal, class CandidateType = Candidate>
   record.seconds = store.run(run).seconds;
   std::map<std::uint64_t, StoredTrial> trials;
   store.each_trial(run, [&](const StoredTrial& trial) { trials.emplace(number(trial.outcome.id), trial); });
+  // What an evaluation took that was never told is taken when it is repeated.
+  for (const StoredInnerTrial& inner : store.inner_trials(run)) {
+    const auto parent = trials.find(number(inner.parent));
+    record.inner_trials += parent != trials.end() && parent->second.outcome.origin ? 1 : 0;
+  }
   for (StoredEvent& event : store.events(run)) {
     if (const auto* ask = std::get_if<AskEvent>(&event)) {
       record.events.emplace_back(*ask);

@@ -19,21 +19,21 @@ KERNELSEARCH_INLINE std::string_view trimmed(std::string_view text) noexcept {
 }
 
 KERNELSEARCH_INLINE std::size_t skip_opaque(std::string_view code, std::size_t at) noexcept {
-  const std::string_view rest = code.substr(at);
-  if (rest.substr(0, 2) == "//") {
-    const std::size_t end = code.find('\n', at);
-    return end == std::string_view::npos ? code.size() : end;
+  // Called for each character of whole kernels, and hardly any begins something.
+  const char first = at < code.size() ? code[at] : ' ';
+  if (first != '/' && first != '"' && first != '\'') return at;
+  if (first == '/') {
+    const char second = at + 1 < code.size() ? code[at + 1] : ' ';
+    if (second != '/' && second != '*') return at;
+    const std::size_t end = second == '/' ? code.find('\n', at) : code.find("*/", at + 2);
+    if (end == std::string_view::npos) return code.size();
+    return second == '/' ? end : end + 2;
   }
-  if (rest.substr(0, 2) == "/*") {
-    const std::size_t end = code.find("*/", at + 2);
-    return end == std::string_view::npos ? code.size() : end + 2;
-  }
-  if (rest.empty() || (rest[0] != '"' && rest[0] != '\'')) return at;
-  if (rest[0] == '\'' && at > 0 && is_word(code[at - 1])) return at;  // a digit separator: 1'000
+  if (first == '\'' && at > 0 && is_word(code[at - 1])) return at;  // a digit separator: 1'000
   for (std::size_t i = at + 1; i < code.size(); ++i) {
     if (code[i] == '\\')
       ++i;
-    else if (code[i] == rest[0])
+    else if (code[i] == first)
       return i + 1;
   }
   return code.size();

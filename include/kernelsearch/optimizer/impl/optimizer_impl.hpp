@@ -318,6 +318,8 @@ void KERNELSEARCH_OPTIMIZER::resume(const RunRecord<Candidate, Proposal>& record
     next_trial_ = std::max(next_trial_, number(outcome.id) + 1);
     append_and_tell(told.trial, proposal);
   }
+  if constexpr (DrawsOwnBudget<Eval>)
+    for (std::uint64_t i = 0; i < record.inner_trials && options_.budget->take();) ++i;
   for (auto& [id, entry] : outstanding) backlog_.push_back(std::move(entry.ticket));
   seconds_before_ = record.seconds;
 }

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "counters.hpp"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <utility>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/gpu/ncu_profiler.hpp"
+#include "kernelsearch/service/profiled_ground.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+void say_none(std::string_view why) {
+  fmt::print(
+      stderr,
+      "no counters of Nsight Compute: {}\nkernels are told apart by their times and what the evaluator "
+      "reports\n",
+      why);
+}
+
+/// Counters where they can be had. A kernel is measured before, so a profile that fails takes nothing away.
+struct Counters {
+  std::shared_ptr<NcuProfiler> ncu;  // one at a time inside; empty once it is known to fail
+
+  Features profile(const Candidate& candidate) {
+    if (!ncu) return {};
+    try {
+      NcuObservation seen = ncu->observe(candidate);
+      if (!seen.problem.empty()) fmt::print(stderr, "no counters of one kernel: {}\n", seen.problem);
+      return std::move(seen.features);
+    } catch (const ConfigError& error) {
+      say_none(error.what());
+      ncu.reset();
+      return {};
+    }
+  }
+};
+
+}  // namespace
+
+AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted) {
+  counted = false;
+  try {
+    Counters counters{std::make_shared<NcuProfiler>(evaluator.problem(), gpu)};
+    counted = true;
+    return ProfiledGround<Counters>(std::move(evaluator), std::move(counters));
+  } catch (const ConfigError& error) {
+    say_none(error.what());
+    return evaluator;
+  }
+}
+
+}  // namespace kernelsearch::app
