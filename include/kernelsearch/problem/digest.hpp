@@ -15,8 +15,8 @@ namespace kernelsearch {
 
 /// The identity of what is asked and how it is judged: function, backend, arguments, shapes, predicate,
 /// tolerances, reference, build, launch, aggregate, threads. Names of files, the folder, the name, the
-/// description, operations, bytes and traits do not enter; the kernel and its space do only where the kernel at its
-/// default is the reference.
+/// description, operations, bytes and traits do not enter; the kernel and its space do only where the kernel
+/// at its default is the reference.
 [[nodiscard]] std::string problem_digest(const Problem& problem);
 
 /// The identity of a kernel: its three regions and its space with every value, default and constraint, so
