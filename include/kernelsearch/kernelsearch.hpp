@@ -28,6 +28,8 @@
 #include "kernelsearch/evaluator/function_evaluator.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/memory_cache.hpp"
+#include "kernelsearch/evaluator/paired_with_parent.hpp"
+#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/evaluator/pool.hpp"
 #include "kernelsearch/evaluator/profiled.hpp"
 #include "kernelsearch/evaluator/replay.hpp"
