@@ -35,7 +35,7 @@ std::string time_text_of(double seconds) {
 }
 
 std::string ratio_text(double over, double under) {
-  return std::isfinite(over) && under > 0 && std::isfinite(under) ? fmt::format("{:.2f}x", over / under)
+  return std::isfinite(over) && under > 0 && std::isfinite(under) ? fmt::format("{:.2f} times", over / under)
                                                                   : "-";
 }
 
@@ -68,7 +68,7 @@ std::string SkillRecord::summary() const {
                           baseline_name(row.info.evaluator));
     text += ".\n";
     if (start && start->ok())
-      text += fmt::format("The kernel it began with took {}: {} of that speed, not measured in pairs.\n",
+      text += fmt::format("The kernel it began with took {}, {} as long (not measured in pairs).\n",
                           format_seconds(start->objective),
                           ratio_text(start->objective, best->outcome.objective));
   } else {

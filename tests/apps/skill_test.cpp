@@ -5,6 +5,7 @@
 // really compiled, checked, disassembled and timed.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,15 @@ void check_verdicts(const Desk& desk, const std::string& folder) {
   // A chain of division and addition against one of multiplication and addition.
   CHECK(earned["attribution"]["percent"] > 30);
   CHECK(earned["attribution"]["paired"] == true);
+  // The two kernels, timed apart, say the same.
+  const json attribution = file_of(desk, folder + "/iterv1/attribution.json");
+  const json entry = entry_of(attribution["methods"], "compute.strength_reduction");
+  const double apart =
+      100 * (entry["ablated_ms"].get<double>() / attribution["champion_ms"].get<double>() - 1);
+  const double percent = earned["attribution"]["percent"];
+  CHECK(earned["attribution"]["interval"][0] <= percent);
+  CHECK(percent <= earned["attribution"]["interval"][1]);
+  CHECK(std::abs(apart - percent) < 0.15 * (100 + percent));
   const json idle = entry_of(state["ineffective_methods"], "compute.unroll");
   REQUIRE(idle.is_object());
   CHECK(idle["evidence"] == "verified");  // it is there, and all of the gain is the other's

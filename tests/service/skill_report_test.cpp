@@ -121,7 +121,8 @@ TEST_CASE("skill report: the summary has every part, also of a run that was cut"
   const std::string text = skill_summary(one.store, one.run, one.replayed());
   for (const char* part :
        {"# f: CUDA optimisation skill V2", "## Environment", "a/cpu", "The best kernel is trial 2: 5.000 ms",
-        "2.00x", "## Roofline history", "| 1 | 0.90 | unknown | unknown | compute | 2/0/0 |", "## Timeline",
+        "took 10.00 ms, 2.00 times as long", "## Roofline history",
+        "| 1 | 0.90 | unknown | unknown | compute | 2/0/0 |", "## Timeline",
         "| 1 | compute.a, compute.b | 10.00 ms | 5.000 ms |", "improved | 2/3 | 0 |",
         "## Effective methods, proven in the machine code", "| compute.a | 1 | +60.0 %",
         "## Implementation failed", "| compute.b | 1 |", "## All methods tried", "## Interactions",
