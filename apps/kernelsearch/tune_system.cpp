@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -47,14 +49,18 @@ std::string spending_text(const AskedModels& models) {
   return text + fmt::format("{:<10} {}\n", "exchanges", models.folder.string());
 }
 
+}  // namespace
+
 std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::string run = "fresh " + std::to_string(getpid()) + " " +
+                          std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
+                          " ";
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, fresh](const Candidate& candidate) {
-    return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++*fresh));
+  return [results = std::move(results), reuse, run, fresh](const Candidate& candidate) {
+    return reuse ? results->key(candidate) : results->key(run + std::to_string(++*fresh));
   };
 }
-
-}  // namespace
 
 int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& interrupt) {
   TuneOptions& o = plan.options;
