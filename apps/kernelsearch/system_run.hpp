@@ -29,8 +29,8 @@ namespace kernelsearch::app {
 /// Runs the system that the options name and returns the exit code.
 int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& interrupt);
 
-/// Under what an evaluation is kept and found again: the candidate's content, or without `reuse` a key that no
-/// evaluation of this run or another one has.
+/// Under what an evaluation is kept and found again: the candidate's content, or without `reuse` a key that
+/// no evaluation of this run or another one has.
 std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse);
 
 /// Measures on this machine and remembers what was measured.
