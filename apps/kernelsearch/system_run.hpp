@@ -32,6 +32,14 @@ namespace kernelsearch::app {
 /// Runs the system that the options name and returns the exit code.
 int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& interrupt);
 
+/// What was seen of candidates besides their times.
+enum class Seen { times, counters, all };
+
+/// Under what an evaluation is kept and found again: the candidate's content with what was seen of it, or
+/// without `reuse` a key that no evaluation of this run or another one has.
+std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse,
+                                                        Seen seen = Seen::times);
+
 /// Measures on this machine and remembers what was measured.
 using SystemJudge = Cached<AnyEvaluator, std::function<std::string(const Candidate&)>, ResultCache>;
 

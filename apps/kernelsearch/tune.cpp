@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "commands.hpp"
@@ -88,19 +88,18 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
       make_config_policy(o.policy, {kernel->space, o.seed, budget.trials, std::move(earlier)});
 
   auto results = std::make_shared<ResultCache>(store, ResultScope{digest, info.device, info.toolchain});
-  const bool reuse = !o.no_reuse;
-  std::atomic<std::uint64_t> fresh{0};
-  const auto key = [results, reuse, &fresh](const Candidate& candidate) {
-    return reuse ? results->key(candidate) : results->key("fresh " + std::to_string(++fresh));
-  };
+  auto key = result_key(results, !o.no_reuse);
   using Judge = Cached<E, decltype(key), ResultCache>;
   OptimizerOptions options;
-  options.in_flight = o.jobs + 2 * static_cast<unsigned>(evaluator.lanes());
+  // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
+  const bool learns = o.policy != "exhaustive" && o.policy != "random";
+  const unsigned ahead = std::is_same_v<E, GpuEvaluator> && !learns ? 4 : 1;
+  options.in_flight = ahead * o.jobs + 2 * static_cast<unsigned>(evaluator.lanes());
   options.build_threads = o.jobs;
   options.stop = interrupt.token();
   if (budget.trials) options.budget = std::make_shared<TrialBudget>(*budget.trials);
-  Optimizer search(std::move(policy), TemplateGenerator(kernel), Judge(std::move(evaluator), key, results),
-                   options);
+  Optimizer search(std::move(policy), TemplateGenerator(kernel),
+                   Judge(std::move(evaluator), std::move(key), results), options);
 
   const CandidateCodec<Candidate> codec(lookup_among({kernel}));
   RunId run{};

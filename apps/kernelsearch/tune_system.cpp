@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -63,21 +65,22 @@ AnyEvaluator observing(const Problem& problem, const MeasuringOptions& how, bool
   return std::move(made.evaluator);
 }
 
-/// What was seen besides the times, and how: results without it will not do where it decides.
-enum class Seen { times, counters, all };
+}  // namespace
 
 std::function<std::string(const Candidate&)> result_key(std::shared_ptr<ResultCache> results, bool reuse,
                                                         Seen seen) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::string run = "fresh " + std::to_string(getpid()) + " " +
+                          std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
+                          " ";
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, seen, fresh](const Candidate& candidate) {
-    if (!reuse) return results->key("fresh " + std::to_string(++*fresh));
+  return [results = std::move(results), reuse, seen, run, fresh](const Candidate& candidate) {
+    if (!reuse) return results->key(run + std::to_string(++*fresh));
     if (seen == Seen::all) return results->key("observed " + candidate_digest(candidate));
     return seen == Seen::counters ? results->key("counted " + results->key(candidate))
                                   : results->key(candidate);
   };
 }
-
-}  // namespace
 
 int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& interrupt) {
   TuneOptions& o = plan.options;

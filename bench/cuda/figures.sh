@@ -41,9 +41,9 @@ landscapes() {
   landscape row_sums_f32 "ROW_THREADS in [32, 64, 128, 256, 512, 1024]" "GROUPS in [1, 2, 4]" "ROWS in [1, 2, 4]" \
     "UNROLL in [1, 2, 4, 8]" "CHAINS in [1, 4]" "not PERSISTENT" "LOAD in ['', '.nc']" "not SHUFFLE_TAIL" "MIN_BLOCKS == 2"
   landscape transpose_f32 "STRATEGY in [0, 2]" "TILE_ROWS <= 64" "TILE_COLS in [32, 64, 128]" "THREADS in [64, 128, 256]" \
-    "LANE_COLS in [4, 8]" "PLACE in [1, 2]" "not PERSISTENT" "BAND in [1, 128]" "not DIAGONAL" "LOAD in ['', '.nc']" \
+    "LANE_COLS in [4, 8]" "PLACE in [1, 2]" "not PERSISTENT" "BAND in [1, 128]" "not DIAGONAL" "LOAD == ''" \
     "STORE in ['', '.cs']" "MIN_BLOCKS == 2"
-  landscape attention_f16 "LAZY_RESCALE in [0, 4]" "EXP_POLYNOMIAL in [0, 2]" "EPILOGUE in [0, 1]" "PROMOTION == 256" \
+  landscape attention_f16 "LAZY_RESCALE in [0, 4]" "EXP_POLYNOMIAL in [0, 2]" "EPILOGUE == 0" "PROMOTION == 256" \
     "CLUSTER == 1" "HEAD_GROUP == 1" "SLOTS in [2, 3, 4]" "not SNAKE" "BN in [64, 96, 128, 160]"
   landscape matmul_f32 "BM in [64, 128, 256]" "BN in [64, 128, 256]" "BK in [8, 16]" "TM in [4, 8]" "TN in [8, 16]" \
     "LANES_M in [4, 8]" "LANE_ORDER == 1" "STAGES in [2, 3, 4]" "A_LOAD in [1, 2]" "FRAGMENTS == 1" "ORDER == 0" \
@@ -66,14 +66,13 @@ PYTHON
   done
 }
 
-# Trials per second on one device and on all of them.
+# Trials per second on one device and on all of them, everything compiled before.
 gpus() {
-  local count devices=0
-  count=$(nvidia-smi --query-gpu=index --format=csv,noheader | wc -l)
-  while true; do
-    time tune examples/cuda/matmul_tiled --policy random --seed 1 --budget 600 --no-reuse --no-learning --devices "$devices"
-    [ "$(tr -cd , <<<"$devices" | wc -c)" -lt $((count - 1)) ] || break
-    devices=$(seq -s, 0 $((count - 1)))
+  local all=0 devices
+  all=$(seq -s, 0 $(($(nvidia-smi --query-gpu=index --format=csv,noheader | wc -l) - 1)))
+  for devices in "$all" 0 "$all"; do
+    time tune examples/cuda/matmul_tiled --policy random --seed 1 --budget 600 --no-reuse --no-learning \
+      --devices "$devices" --record "$out/gpus_${devices//,/_}.t4.json"
   done
 }
 

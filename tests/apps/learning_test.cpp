@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -51,4 +52,28 @@ TEST_CASE("command: tune learns from earlier runs of the problem, of others when
   ran = desk.kernelsearch({"tune", "mine", "--budget", "2", "--store", "new.db", "--learn-from", "all.json"});
   CHECK(ran.err.find("another space") != std::string::npos);
   CHECK(desk.kernelsearch({"tune", "mine", "--learn-from", "none.json", "--store", "new.db"}).code == 3);
+}
+
+TEST_CASE("command: measured anew means that no result of another run is taken, nor of another candidate") {
+  const Desk desk;
+  REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  auto problem = nlohmann::json::parse(read_text(desk.path() / "mine/problem.json"), nullptr, true, true);
+  problem["tunables"] = {{"ROWS", {1, 2, 3}}, {"LANES", {1, 2, 4}}, {"FAST_MATH", {""}}};
+  problem.erase("constraints");
+  problem.erase("default");
+  write_text(desk.path() / "mine/problem.json", problem.dump());
+  nlohmann::json seen = nlohmann::json::array();
+  for (const int rows : {1, 2, 2}) {
+    write_text(desk.path() / "only.json",
+               nlohmann::json::array({{{"ROWS", rows}, {"LANES", 4}, {"FAST_MATH", ""}}}).dump());
+    const Ran ran = desk.kernelsearch({"tune", "mine", "--configs", "only.json", "--policy", "exhaustive",
+                                       "--budget", "all", "--store", "runs.db", "--no-learning", "--no-reuse",
+                                       "--record", "only.t4.json", "--json"});
+    REQUIRE_MESSAGE(ran.code == 0, ran.err);
+    const auto recorded = nlohmann::json::parse(read_text(desk.path() / "only.t4.json"));
+    REQUIRE(recorded["results"].size() == 1);
+    const auto& times = recorded["results"][0]["times"];
+    CHECK(std::find(seen.begin(), seen.end(), times) == seen.end());
+    seen.push_back(times);
+  }
 }

@@ -3,8 +3,11 @@
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
+#include <thread>
 
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/lane.hpp"
@@ -68,6 +71,36 @@ struct GpuEvaluator::Impl {
       free.push_back(lanes.back().get());
     }
   }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    for (std::thread& thread : preparing) thread.join();
+  }
+
+  /// Starts what every lane needs while the first candidates are being compiled.
+  void prepare() {
+    std::call_once(prepared, [this] {
+      for (std::size_t i = 0; i < lanes.size(); ++i)
+        preparing.emplace_back([this, lease = std::make_shared<Lease>(*this)]() mutable {
+          lease->lane->prepare();
+          lease.reset();
+        });
+    });
+  }
+
+  /// Of a search the best that was found here so far counts as well: what its evaluations are told is as old
+  /// as their proposals.
+  EvaluationContext newest(EvaluationContext context) const {
+    const double found = best.load();
+    if (context.trial != TrialId{} && found < context.incumbent.value_or(std::numeric_limits<double>::max()))
+      context.incumbent = found;
+    return context;
+  }
+  void found(double seconds) {
+    double known = best.load();
+    while (seconds < known && !best.compare_exchange_weak(known, seconds)) {
+    }
+  }
 
   /// Holds a lane that nobody else measures on.
   struct Lease {
@@ -125,6 +158,9 @@ struct GpuEvaluator::Impl {
   std::mutex mutex;
   std::condition_variable returned;
   std::mutex baseline_mutex;
+  std::atomic<double> best{std::numeric_limits<double>::infinity()};  ///< seconds, of what was ok
+  std::once_flag prepared;
+  std::vector<std::thread> preparing;
   bool baseline_known = false;
   std::unique_ptr<GpuArtifact> baseline_artifact;
 };
@@ -149,6 +185,7 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
     staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
     return staged;
   }
+  if (context.trial != TrialId{}) impl_->prepare();  // a search: there will be something to run
   auto built = impl_->compile(candidate);
   if (built.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(built.verdict, built.reason);
@@ -167,7 +204,10 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
 Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationContext& context) {
   const GpuArtifact* baseline = impl_->options.pairs.when == Pairing::never ? nullptr : impl_->baseline();
   const Impl::Lease lease(*impl_);
-  return lease.lane->judge(*staged.artifact, baseline, std::move(staged.evaluation), context);
+  Evaluation evaluation =
+      lease.lane->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
+  if (evaluation.verdict == Verdict::ok) impl_->found(evaluation.measurement.seconds);
+  return evaluation;
 }
 
 Evaluation GpuEvaluator::evaluate(const Candidate& candidate, const EvaluationContext& context) {

@@ -3,6 +3,7 @@
 #include "evaluator/gpu/lane.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/lane_parts.hpp"
@@ -111,7 +112,7 @@ void Lane::start() {
     return;
   }
   rewrite_guards_ = false;
-  referee_.give_back();
+  if (worker_) referee_.give_back();
   worker_.reset();
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
   auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
@@ -133,6 +134,18 @@ void Lane::start() {
   workspace_bytes_.clear();
   guard_seed_ = secret_seed();
   worker_ = std::move(starting);
+}
+
+void Lane::prepare() {
+  const auto attempt = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error&) {  // said by whoever needs it
+    }
+  };
+  std::thread referee([&] { attempt([this] { referee_.prepare(); }); });
+  attempt([this] { start(); });
+  referee.join();
 }
 
 void Lane::renew() {
@@ -228,6 +241,7 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
       // As large as it says and no larger, so that the zones around it are next to it.
       if (workspace_bytes_[number] != bytes) {
+        workspace_bytes_.erase(number);  // what there was is released, and there may be no room for more
         if (const auto error = worker_->allocate({number}, {bytes})) return fault_of(*error);
         workspace_bytes_[number] = bytes;
       }

@@ -31,6 +31,8 @@ class Lane {
   [[nodiscard]] std::optional<Fault> compare(const GpuArtifact& candidate, const GpuArtifact& champion,
                                              const PairOptions& limits, Speedup& speedup);
 
+  /// Starts both processes, at the same time; what goes wrong is said when they are first needed.
+  void prepare();
   void renew();
   [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
 

@@ -252,22 +252,28 @@ std::optional<Fault> Lane::verify_pending() {
   };
   for (const Called& call : calls) {
     const std::size_t shape = call.set->shape;
-    if (!claims.empty() && offset + output_bytes(plans_[shape]) > shared_.size()) {
+    Referee::Claim claim{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
+    // Where devices share memory between processes the referee looks at the outputs in place; it can see
+    // what is the candidate's, and not the other way round. The others go through shared memory.
+    std::uint64_t needed = 0;
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const PlannedArgument& planned = plans_[shape].arguments[a];
+      if (!planned.is_output()) continue;
+      claim.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
+      if (claim.places[a].lent == 0) needed += (bytes_of(planned) + 511) / 512 * 512;
+    }
+    if (!claims.empty() && offset + needed > shared_.size()) {
       if (auto fault = ask()) return fault;
       begin += claims.size();
       actions.clear();
       claims.clear();
       offset = 0;
     }
-    Referee::Claim claim{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
-      // Where devices share memory between processes the referee looks at the outputs in place; it can see
-      // what is the candidate's, and not the other way round.
       const std::uint32_t buffer = slot_buffer(shape, call.slot, a);
       actions.push_back(hash_action(buffer, bytes_of(planned)));
-      claim.places[a].lent = referee_.lend(*worker_, buffer, bytes_of(planned));
       if (claim.places[a].lent != 0) continue;
       Action out;
       out.kind = Act::out;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cstdio>
+#include <future>
 
 #include "evaluator/gpu/lane.hpp"
 #include "evaluator/gpu/lane_parts.hpp"
@@ -100,26 +101,38 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
   std::vector<bool> done(shapes.size(), false);
   std::size_t discarded = 0;
   while (std::find(done.begin(), done.end(), false) != done.end()) {
+    std::vector<std::vector<double>> taken(shapes.size());
+    std::vector<std::future<std::optional<DeviceState>>> states(shapes.size());
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (done[i]) continue;
       ShapeState& state = subject.shapes[shapes[i]];
-      ShapeMeasurement& shape = measurement.shapes[i];
+      const ShapeMeasurement& shape = measurement.shapes[i];
       const double begin = monotonic_seconds();
-      // What looks surely slower gets a few samples to be sure of it, not a full batch.
-      const bool hopeless =
-          context.incumbent && shape.samples.empty() && shapes.size() == 1 &&
-          state.estimate > 1.25 * *context.incumbent * (1 + options_.sampling.slower_margin);
+      // What looks surely slower gets a few samples to be sure of it, what looks slower some, not a full
+      // batch.
+      const double over = context.incumbent && shape.samples.empty() && shapes.size() == 1
+                              ? state.estimate / (*context.incumbent * (1 + options_.sampling.slower_margin))
+                              : 0.0;
+      const bool hopeless = over > 1.25;
       const double each = state.estimate + flush_seconds +
                           static_cast<double>(slot_bytes(plans_[shapes[i]])) / filled_per_second;
       const auto wanted = static_cast<std::size_t>(batch_seconds / each) + 1;
       const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots / 2);
-      const std::size_t count = hopeless ? 3 : std::clamp(wanted, least, most_slots / 2);
-      std::vector<double> samples;
-      if (auto fault = batch(subject, shapes[i], count, samples)) return fault;
+      const std::size_t full = std::clamp(wanted, least, most_slots / 2);
+      const std::size_t count = hopeless ? 3 : over > 1 ? std::min<std::size_t>(full, 8) : full;
+      if (auto fault = batch(subject, shapes[i], count, taken[i])) return fault;
+      state.elapsed += monotonic_seconds() - begin;
       // Reasons to slow down stay set for a while after the load that caused them, so that looking once is
       // enough; what is surely slower is not looked at, since asking takes as long as some kernels.
-      const auto after = nvml_ && !hopeless ? nvml_->state() : std::nullopt;
-      state.elapsed += monotonic_seconds() - begin;
+      if (nvml_ && !hopeless)
+        states[i] = std::async(std::launch::async, [nvml = nvml_.get()] { return nvml->state(); });
+    }
+    if (auto fault = verify_pending()) return fault;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (done[i]) continue;
+      const ShapeState& state = subject.shapes[shapes[i]];
+      ShapeMeasurement& shape = measurement.shapes[i];
+      const auto after = states[i].valid() ? states[i].get() : std::nullopt;
       if (after) {
         features.set("clock_mhz", after->clock_mhz);
         features.set("temperature", after->temperature);
@@ -129,7 +142,7 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
       if (throttled && options_.discard_throttled && state.elapsed < 4 * options_.sampling.budget_seconds) {
         ++discarded;
       } else {
-        shape.samples.insert(shape.samples.end(), samples.begin(), samples.end());
+        shape.samples.insert(shape.samples.end(), taken[i].begin(), taken[i].end());
         summarize(shape);
       }
       if (shape.samples.empty()) continue;
@@ -142,7 +155,6 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
         done[i] = true;
       }
     }
-    if (auto fault = verify_pending()) return fault;
     combine_shapes(measurement, combine);
     const bool enough = std::all_of(measurement.shapes.begin(), measurement.shapes.end(),
                                     [](const ShapeMeasurement& shape) { return shape.samples.size() >= 3; });

@@ -62,6 +62,8 @@ class Referee {
   /// The owner of everything on loan has ended.
   void give_back();
 
+  /// Starts its process, if none is there.
+  void prepare() { start(); }
   /// Forgets every set: the next ones are new.
   void forget();
 

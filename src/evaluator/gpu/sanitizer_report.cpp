@@ -78,7 +78,8 @@ SanitizerReport read_sanitizer_log(std::string_view text) {
     line = trimmed(line);
     if (line.substr(0, 14) == "ERROR SUMMARY:") {
       report.complete = true;
-      if (!raced) report.errors = count_before(line, "error").value_or(0);
+      // A second line says how many of them were not printed.
+      if (!raced && !contains(line, "not printed")) report.errors = count_before(line, "error").value_or(0);
     } else if (line.substr(0, 18) == "RACECHECK SUMMARY:") {
       report.complete = raced = true;
       report.errors = count_before(line, "error").value_or(0);

@@ -114,6 +114,23 @@ TEST_CASE("GpuEvaluator: an incumbent that is far better ends check and sampling
   CHECK(Judge({}, options).own().measurement.shapes[0].ended == SamplingEnd::converged);
 }
 
+TEST_CASE("GpuEvaluator: in a search the best so far counts even where its evaluations were not told of it") {
+  GpuOptions options = quick();
+  options.sampling = {.precision = 0.0, .min_samples = 24, .max_samples = 24, .budget_seconds = 20};
+  Judge judge({}, options);
+  EvaluationContext search;
+  search.trial = TrialId{1};
+  const auto samples = [&](int rounds, const EvaluationContext& context) {
+    const Evaluation e = judge.code(slow(rounds), context);
+    REQUIRE_MESSAGE(e.verdict == Verdict::ok, e.reason);
+    return e.measurement.shapes[0].samples.size();
+  };
+  CHECK(samples(0, search) >= 24);
+  search.trial = TrialId{2};
+  CHECK(samples(100000, search) < 24);
+  CHECK(samples(100000, {}) >= 24);  // a finalist is measured in full
+}
+
 TEST_CASE("GpuEvaluator: told to stop, it stops") {
   Judge judge;
   std::stop_source source;

@@ -210,9 +210,11 @@ TEST_CASE("GpuEvaluator: a workspace that is larger than the device fails to lau
   problem.arguments.replace(problem.arguments.find("n*PARTS"), 7,
                             "n*PARTS if PARTS < 5 else n*PARTS*1000000000");
   Judge judge(problem);
+  CHECK(judge.config({1, 0, 0}).verdict == Verdict::ok);
   const auto e = judge.config({2, 0, 0});
   CHECK(e.verdict == Verdict::launch_failed);
   CHECK(contains(e.reason, "not enough device memory"));
+  // The same size as before once more: that buffer has gone.
   const auto next = judge.config({1, 0, 0});
   CHECK_MESSAGE(next.verdict == Verdict::ok, next.reason);
 }

@@ -70,6 +70,30 @@ TEST_CASE("the details page: a metric a line, launches told apart by number") {
   CHECK(dominant_launch(launches) == &launches[0]);
 }
 
+TEST_CASE("what Nsight Compute gave on an H200") {
+  const auto launches = read_ncu_csv(tool_test::read_data("ncu_raw.csv"));
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].kernel == "matmul_tiled");
+  CHECK(launches[0].metrics.find("gpu__time_duration.sum") == 1158848);
+  CHECK(launches[0].metrics.find("dram__bytes.sum") == 44761088);
+  const Features features = ncu_features(launches);
+  CHECK(features.find("l2_hit") == 96.24);
+  CHECK(features.find("sm_utilisation") == 67.96);
+  CHECK(features.find("registers") == 40);
+  CHECK(features.find("coalescing") == 100);
+  CHECK(features.find("ncu.seconds") == doctest::Approx(1.158848e-3));
+  for (const char* name : {"dram_utilisation", "warp_efficiency", "achieved_occupancy", "bank_conflicts",
+                           "tensor_utilisation", "stall_long_scoreboard", "stall_barrier", "ipc"})
+    CHECK_MESSAGE(features.find(name), name);
+  const auto all = read_ncu_csv(tool_test::read_data("ncu_details.csv"));
+  REQUIRE(all.size() == 8);
+  CHECK(all[0].kernel == "ks_fill");
+  CHECK(all[0].metrics.find("gpu__time_duration.sum") == 19936);
+  CHECK(all[0].metrics.find("dram__bytes.sum") == 24576);
+  CHECK(all[0].metrics.find("sm__throughput.avg.pct_of_peak_sustained_elapsed") == 64.82);
+  CHECK(dominant_launch(all)->kernel == "matmul_tiled");
+}
+
 TEST_CASE("text without a table has no launches") {
   CHECK(read_ncu_csv("").empty());
   CHECK(read_ncu_csv("==ERROR== nothing\n").empty());
@@ -135,7 +159,7 @@ TEST_CASE("every metric that a feature needs is asked for, once") {
 
 TEST_CASE("any text can be read") {
   Rng rng(3);
-  for (const std::string& text : {raw, details})
+  for (const std::string& text : {raw, details, tool_test::read_data("ncu_details.csv")})
     for (int i = 0; i < 2000; ++i)
       for (const NcuLaunch& one : read_ncu_csv(tool_test::damaged(text, rng))) {
         CHECK(!one.kernel.empty());

@@ -63,6 +63,33 @@ TEST_CASE("racecheck: hazards that are errors") {
   CHECK(fine.errors == 0);
 }
 
+TEST_CASE("what Compute Sanitizer gave on an H200") {
+  const auto read = [](const char* tool) {
+    return read_sanitizer_log(tool_test::read_data(std::string("sanitizer_") + tool + ".log"));
+  };
+  const struct {
+    const char* tool;
+    std::uint64_t errors;  // those that were not printed as well
+    const char *kernel, *address, *first;
+  } logs[] = {
+      {"memcheck", 24, "outside", "0x7f2432a81fa0",
+       "Invalid __global__ write of size 4 bytes at outside+0x120"},
+      {"racecheck", 1, "racing", "", "Error: Race reported between Write access at racing+0x100"},
+      {"initcheck", 1000, "uninitialised", "0x7f1ff2a81880",
+       "Uninitialized __global__ memory read of size 4 bytes at uninitialised+0xe0"},
+      {"synccheck", 128, "half_barrier", "", "Barrier error detected. Divergent thread(s) in warp."},
+  };
+  for (const auto& log : logs) {
+    CAPTURE(std::string(log.tool));
+    const SanitizerReport report = read(log.tool);
+    CHECK(report.complete);
+    CHECK(report.errors == log.errors);
+    CHECK(report.kernel == log.kernel);
+    CHECK(report.address == log.address);
+    CHECK_MESSAGE(report.first.starts_with(log.first), report.first);
+  }
+}
+
 TEST_CASE("a clean run, and one without a summary") {
   const SanitizerReport clean =
       read_sanitizer_log("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n");
@@ -76,7 +103,7 @@ TEST_CASE("a clean run, and one without a summary") {
 
 TEST_CASE("any text can be read") {
   Rng rng(5);
-  for (const std::string& text : {memcheck, racecheck})
+  for (const std::string& text : {memcheck, racecheck, tool_test::read_data("sanitizer_initcheck.log")})
     for (int i = 0; i < 2000; ++i) {
       const SanitizerReport report = read_sanitizer_log(tool_test::damaged(text, rng));
       if (report.complete && report.errors == 0) CHECK(report.first.empty());
