@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/lane_parts.hpp"
 #include "evaluator/gpu/service_source.hpp"
@@ -70,6 +71,8 @@ Fault Lane::fault_of(const WorkerError& error) {
   if (error.kind == WorkerError::timed_out) return {Verdict::timed_out, error.text};
   if (error.kind == WorkerError::ended) return {Verdict::crashed, "its process ended: " + error.text};
   switch (error.status) {
+    case not_launched:
+      return {Verdict::rejected, error.text};
     case out_of_memory:
       return {Verdict::launch_failed, "not enough device memory: " + error.text};
     case launch_out_of_resources:
@@ -114,8 +117,9 @@ void Lane::start() {
   referee_.give_back();
   worker_.reset();
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
-  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                              GpuWorker::Role::device, ordinal_, &shared_);
+  auto starting = std::make_unique<GpuWorker>(
+      find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device, ordinal_, &shared_,
+      launches_itself(problem_.kernel) ? options_.sandbox : Sandbox::none);
   GpuDevice device;
   if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
@@ -194,14 +198,15 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
   subject.module = module;
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
-  if (const auto error = worker_->load(module, *artifact.image, artifact.functions, facts))
+  if (const auto error =
+          load_candidate(*worker_, module, *artifact.image, artifact.library, artifact.functions, facts))
     return fault_of(*error);
   const std::vector<std::string> names = launched_kernels(problem_, artifact.candidate);
   double occupancy = 1, blocks_fit = 1e9, dynamic = 0;
   std::vector<Action> guards;
   for (std::size_t s = 0; s < subject.shapes.size(); ++s) {
     ShapeState& state = subject.shapes[s];
-    state.valid = is_valid(problem_, problem_.shapes[s], artifact.candidate.config);
+    state.valid = is_valid(problem_, problem_.shapes[s], artifact.candidate);
     if (!state.valid) continue;
     std::string reason;
     state.plan = plan_call(problem_, artifact.candidate, s, module, names, reason);
@@ -227,7 +232,8 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
       const auto number = static_cast<std::uint32_t>(10000000 + module * 1000000 + s * 64 + a);
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
       // As large as it says and no larger, so that the zones around it are next to it.
-      if (workspace_bytes_[number] != bytes) {
+      if (const auto known = workspace_bytes_.find(number);
+          known == workspace_bytes_.end() || known->second != bytes) {
         if (const auto error = worker_->allocate({number}, {bytes})) return fault_of(*error);
         workspace_bytes_[number] = bytes;
       }
@@ -248,9 +254,11 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
     most.shared = std::max(most.shared, f.shared);
     most.local = std::max(most.local, f.local);
   }
-  features.set("registers", most.registers);
-  features.set("shared_bytes", most.shared + dynamic);
-  features.set("local_bytes", most.local);
+  if (!artifact.library) {
+    features.set("registers", most.registers);
+    features.set("shared_bytes", most.shared + dynamic);
+    features.set("local_bytes", most.local);
+  }
   if (blocks_fit < 1e9) {
     features.set("blocks_per_multiprocessor", blocks_fit);
     features.set("occupancy", occupancy);
@@ -258,8 +266,13 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
   return std::nullopt;
 }
 
-void Lane::dismiss(Subject& subject) {
-  if (worker_ && worker_->alive()) (void)worker_->unload(subject.module);
+void Lane::dismiss(Subject& subject, const GpuArtifact& artifact) {
+  if (!worker_ || !worker_->alive()) return;
+  // What ran in the process itself may have left anything in it.
+  if (artifact.library)
+    worker_->stop();
+  else
+    (void)worker_->unload(subject.module);
 }
 
 Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
@@ -296,9 +309,9 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
       fault = pairs(subject, other, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }
-    dismiss(other);
+    dismiss(other, *baseline);
   }
-  dismiss(subject);
+  dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
     rewrite_guards_ = true;
@@ -324,8 +337,8 @@ std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifa
   if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = verify_pending();
   if (!fault) fault = pairs(ours, theirs, speedup, nullptr);
-  dismiss(ours);
-  dismiss(theirs);
+  dismiss(ours, candidate);
+  dismiss(theirs, champion);
   return fault;
 }
 
