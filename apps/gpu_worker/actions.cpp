@@ -116,7 +116,7 @@ void Device::call(const gpu::Action& action, const std::vector<std::uint32_t>& b
               "setting an array to zero");
         break;
       case gpu::StepKind::entry:
-        module(step.module).entry(parameters, stream_);
+        enter(module(step.module), parameters);
         break;
       case gpu::StepKind::launch: {
         const Status status = driver_->launch_kernel(module(step.module).functions.at(step.function),

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -144,14 +145,33 @@ std::vector<gpu::FunctionFacts> Device::load(std::uint32_t number, const std::ve
   return facts;
 }
 
-void Device::load_library(std::uint32_t number, const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+void Device::load_library(std::uint32_t number, const std::vector<std::byte>& object) {
+  const int file = memfd_create("kernelsearch_candidate", MFD_CLOEXEC);
+  for (std::size_t done = 0; done < object.size();) {
+    const ssize_t written = file < 0 ? -1 : write(file, object.data() + done, object.size() - done);
+    if (written <= 0) fail(gpu::out_of_memory, "there is no room for the library");
+    done += static_cast<std::size_t>(written);
+  }
+  // The file stays open as the library stays loaded: another one never gets its name.
+  void* library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(gpu::invalid_image, std::string("loading the library: ") + dlerror());
+  Loaded loaded;
   void* symbol = dlsym(library, "kernelsearch_entry");
   if (symbol == nullptr) fail(gpu::not_found, "the library has no kernelsearch_entry");
-  Loaded loaded;
   std::memcpy(&loaded.entry, &symbol, sizeof symbol);
+  symbol = dlsym(library, "kernelsearch_status_text");
+  std::memcpy(&loaded.status_text, &symbol, sizeof symbol);
   modules_[number] = std::move(loaded);
+}
+
+void Device::enter(const Loaded& library, void* const* parameters) const {
+  if (library.entry == nullptr) fail(gpu::invalid_value, "the module has no launch function");
+  const int status = library.entry(parameters, stream_);
+  if (status == gpu::success) return;
+  if (status == gpu::not_launched) fail(status, "its launch function says that it cannot launch this");
+  const char* text = library.status_text != nullptr ? library.status_text(status) : nullptr;
+  fail(status, "its launch function: error " + std::to_string(status) + (text != nullptr ? ", " : "") +
+                   (text != nullptr ? text : ""));
 }
 
 void Device::unload(std::uint32_t number) {

@@ -42,7 +42,8 @@ class Device {
 
   std::vector<gpu::FunctionFacts> load(std::uint32_t number, const std::vector<std::byte>& image,
                                        const std::vector<std::string>& functions);
-  void load_library(std::uint32_t number, const std::string& path);
+  /// A shared object, which stays in the process until its end.
+  void load_library(std::uint32_t number, const std::vector<std::byte>& object);
   void unload(std::uint32_t number);
   std::vector<std::int32_t> program(std::uint32_t number, gpu::ProgramPlan plan);
   void allocate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint64_t>& bytes);
@@ -63,10 +64,12 @@ class Device {
     std::uint64_t bytes = 0;
     bool borrowed = false;
   };
-  using Entry = void (*)(void* const*, void*);
+  using Entry = int (*)(void* const*, void*);
+  using StatusText = const char* (*)(int);
   struct Loaded {
     gpu::Module module = nullptr;
     Entry entry = nullptr;
+    StatusText status_text = nullptr;
     std::vector<gpu::Function> functions;
   };
 
@@ -77,6 +80,7 @@ class Device {
   void serve(unsigned service, std::uint64_t elements, void** parameters);
   void perform(const gpu::Action& action, const std::vector<std::uint32_t>& bindings, Done& done);
   void call(const gpu::Action& action, const std::vector<std::uint32_t>& bindings, bool timed);
+  void enter(const Loaded& library, void* const* parameters) const;
   void guard(const gpu::Action& action, bool checking);
   Address next_value(std::size_t count = 1);
 

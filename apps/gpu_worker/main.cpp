@@ -103,7 +103,7 @@ class Server {
       }
       case Op::load_library: {
         const std::uint32_t module = number();
-        return device_->load_library(module, in.take_text());
+        return device_->load_library(module, in.take_vector<std::byte>());
       }
       case Op::unload:
         return device_->unload(number());

@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_check.hpp"
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
@@ -27,6 +28,8 @@ namespace {
 struct CheckCommand {
   std::string problem;
   std::string sandbox = "bubblewrap";
+  std::string architecture;
+  int device = 0;
   bool static_only = false;
   bool all = false;
   bool json = false;
@@ -173,7 +176,20 @@ nlohmann::ordered_json count_as_json(const BigCount& count) {
   return count.to_string();
 }
 
-void print_json(const Subject& subject, const std::vector<LintFinding>& findings, bool ran) {
+std::string depth_text(const GpuCheck& gpu) {
+  switch (gpu.depth) {
+    case GpuCheck::Depth::judged:
+      return "the default was judged on every shape on " + gpu.on;
+    case GpuCheck::Depth::compiled:
+      return fmt::format("only compiled, by {}, and never run: {}", gpu.on, gpu.missing);
+    case GpuCheck::Depth::nothing:
+      break;
+  }
+  return "nothing was compiled or run: " + gpu.missing;
+}
+
+void print_json(const Subject& subject, const std::vector<LintFinding>& findings, bool ran,
+                const GpuCheck* gpu) {
   nlohmann::ordered_json out{
       {"kind", subject.kind}, {"name", subject.name}, {"runnable", subject.problem.has_value()}};
   if (subject.problem) {
@@ -210,6 +226,12 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
   out["missing"] = subject.missing;
   out["notes"] = subject.notes;
   out["ran"] = ran;
+  if (gpu != nullptr) {
+    constexpr const char* depths[] = {"nothing", "compiled", "judged"};
+    out["depth"] = depths[static_cast<int>(gpu->depth)];
+    out["on"] = gpu->on;
+    out["unavailable"] = gpu->missing;
+  }
   out["errors"] = errors_among(findings);
   auto& list = out["findings"] = nlohmann::ordered_json::array();
   for (const LintFinding& finding : findings)
@@ -222,8 +244,10 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
 int run(const CheckCommand& command) {
   const Subject subject = read_subject(command.problem);
   if (!command.json) print_description(subject);
-  const bool on_host = subject.problem && subject.problem->backend == "host";
-  const bool runs = on_host && !command.static_only;
+  const std::string backend = subject.problem ? subject.problem->backend : "";
+  const bool runs = backend == "host" && !command.static_only;
+  const bool on_gpu = (backend == "cuda" || backend == "hip") && !command.static_only;
+  GpuCheck gpu;
   std::vector<LintFinding> findings;
   LintOptions how;
   if (runs) {
@@ -237,16 +261,28 @@ int run(const CheckCommand& command) {
   } else if (subject.problem) {
     findings = lint_static(*subject.problem);
   }
+  if (on_gpu) {
+    GpuOptions options;
+    options.devices = {command.device};
+    options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+    options.architecture = command.architecture;
+    std::fflush(stdout);
+    fmt::print(stderr, "judging the default\n");
+    gpu = check_on_gpu(*subject.problem, options);
+    findings.insert(findings.end(), gpu.findings.begin(), gpu.findings.end());
+  }
   if (command.json) {
-    print_json(subject, findings, runs);
+    print_json(subject, findings, runs || gpu.depth == GpuCheck::Depth::judged, on_gpu ? &gpu : nullptr);
   } else {
     std::string depth = "nothing was run";
     if (runs)
       depth = fmt::format("reference and default were run on {} of {} shapes",
                           std::min(how.max_shapes, subject.problem->shapes.size()),
                           subject.problem->shapes.size());
-    else if (subject.problem && !on_host)
-      depth += ": no evaluator for " + subject.problem->backend;
+    else if (on_gpu)
+      depth = depth_text(gpu);
+    else if (subject.problem && backend != "host" && !command.static_only)
+      depth += ": no evaluator for " + backend;
     print_findings(findings, depth);
   }
   return errors_among(findings) != 0 ? nothing_found : success;
@@ -264,6 +300,9 @@ void add_check(CLI::App& app, int& exit_code) {
   sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()
       ->check(CLI::IsMember({"bubblewrap", "none"}));
+  sub->add_option("--device", command->device, "GPU to judge on, by number")->capture_default_str();
+  sub->add_option("--architecture", command->architecture,
+                  "What GPU code is compiled for; default the device's, without one sm_90a or gfx90a");
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->footer(
       "Example: kernelsearch check examples/host/matmul\n"

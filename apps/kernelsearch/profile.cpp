@@ -34,6 +34,7 @@ struct ProfileCommand {
   bool no_counters = false;
   bool sass = false;
   std::string sanitize;
+  std::string sandbox = "bubblewrap";
   double seconds = 120;
   bool json = false;
 };
@@ -56,6 +57,7 @@ GpuOptions gpu_options(const ProfileCommand& command) {
   GpuOptions options;
   options.devices = {command.device};
   options.cache = command.cache == "warm" ? CacheMode::warm : CacheMode::cold;
+  options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
   return options;
 }
 
@@ -242,6 +244,10 @@ void add_profile(CLI::App& app, int& exit_code) {
   sub->add_flag("--sass", command->sass, "Count instructions in the machine code and its loops");
   sub->add_option("--sanitize", command->sanitize,
                   "Tools of Compute Sanitizer, e.g. memcheck,racecheck,initcheck");
+  sub->add_option("--sandbox", command->sandbox,
+                  "Of launch functions: tools run those only with none, where you trust them")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bubblewrap", "none"}));
   sub->add_option("--seconds", command->seconds, "Time limit of each tool")->capture_default_str();
   sub->add_option("--store", command->store, "SQLite file of runs");
   sub->add_flag("--json", command->json, "Print one JSON object");

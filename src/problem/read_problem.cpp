@@ -33,9 +33,11 @@ std::vector<std::string> read_flags(const JsonCursor& place, std::span<const std
   return flags;
 }
 
-/// Left out: g++ on the host, a device's run-time compiler, OpenCL's driver.
-HostBuild default_build(const std::string& backend) {
+/// Left out: g++ on the host, a device's run-time compiler or, of a launch function, its whole one, OpenCL's
+/// driver.
+HostBuild default_build(const std::string& backend, bool launches_itself) {
   if (backend == "host") return {};
+  if (launches_itself) return {backend == "cuda" ? "nvcc" : backend == "hip" ? "hipcc" : "", {}};
   return {backend == "cuda" ? "nvrtc" : backend == "hip" ? "hiprtc" : "", {}};
 }
 
@@ -160,7 +162,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (!scope.on_host()) problem.reference.flags.clear();
   if (const auto place = document.find("reference"))
     problem.reference = read_reference(*place, folder, scope);
-  problem.build = default_build(problem.backend);
+  problem.build = default_build(problem.backend, !problem.kernel.regions.host.empty());
   if (const auto build = document.find("build")) read_build(*build, scope, problem.build);
   const auto launch = document.find("launch");
   if (launch && scope.on_host())

@@ -71,6 +71,7 @@ HostOptions host_options(const MeasuringOptions& options) {
 GpuOptions gpu_options(const MeasuringOptions& options) {
   GpuOptions gpu;
   gpu.cache = cache_mode(options, "cuda") == "warm" ? CacheMode::warm : CacheMode::cold;
+  gpu.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
   gpu.devices = options.devices;
   gpu.builders = options.jobs;
   set_samples(options.samples, gpu.sampling);

@@ -5,6 +5,7 @@
 // run each operation when it is given to them, so that they are in order and always finished.
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "runtime.hpp"
 
@@ -20,6 +21,7 @@ using namespace kernelsearch_standin;
 namespace {
 
 thread_local int device_in_use = 0;
+int last_error = success;  // of a launch by a launch function, until it is asked for
 
 /// Numbers of hipDeviceAttribute_t (ROCm 5 to 7), and of them only what a runtime of ROCm 5 answers. Much
 /// like an MI250X, but with few multiprocessors and little L2, as both make the evaluator work more.
@@ -334,6 +336,32 @@ EXPORTED hipModuleLaunchKernel(void* function, unsigned grid_x, unsigned grid_y,
   if (stream != nullptr && r.streams.count(stream) == 0) return invalid_handle;
   return r.launch(*static_cast<const KernelEntry*>(function), {grid_x, grid_y, grid_z},
                   {block_x, block_y, block_z}, shared_bytes, parameters);
+}
+/// What `kernel<<<...>>>(...)` of a library becomes that the stand-in of hipcc made.
+EXPORTED kernelsearch_standin_launch(void (*call)(void**), const unsigned* grid, const unsigned* block,
+                                     unsigned shared_bytes, void* stream, void** parameters, void* dynamic,
+                                     State** state) {
+  const auto launched = [&] {
+    ENTER(hipLaunchKernel);
+    if (stream != nullptr && r.streams.count(stream) == 0) return static_cast<int>(invalid_handle);
+    KernelEntry kernel;
+    kernel.call = call;
+    kernel.warp = r.warp;
+    kernel.dynamic_shared = static_cast<unsigned char*>(dynamic);
+    *state = &r.state;
+    return r.launch(kernel, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes,
+                    parameters);
+  };
+  const int status = launched();
+  if (status != success) last_error = status;
+  return status;
+}
+EXPORTED hipGetLastError() {
+  const std::lock_guard<std::recursive_mutex> lock(one_at_a_time());
+  return std::exchange(last_error, success);
+}
+extern "C" __attribute__((visibility("default"))) const char* hipGetErrorString(int status) {
+  return text_of(status);
 }
 EXPORTED hipDrvGetErrorString(int status, const char** text) {
   if (text == nullptr) return invalid_value;

@@ -48,13 +48,16 @@ struct DeviceProblem {
       "}\n";
   std::string reference_function = "scale_reference";
   std::string reference_launch = R"({"grid": ["(n + 63) // 64"], "block": [64]})";
-  std::string more;  ///< further keys, each after a comma
+  std::string host, macros;  ///< regions, none where empty
+  std::string more;          ///< further keys, each after a comma
 
   [[nodiscard]] std::string text() const {
     std::string json = R"({"schema": 1, "name": "small", "backend": ")" + backend + R"(", "function": ")" +
-                       function + R"(", "kernel": {"device": {"text": )" + quoted(kernel) +
-                       R"(}}, "arguments": )" + arguments + R"(, "shapes": )" + shapes + R"(, "launch": )" +
-                       launch;
+                       function + R"(", "kernel": {"device": {"text": )" + quoted(kernel) + "}";
+    if (!host.empty()) json += R"(, "host": {"text": )" + quoted(host) + "}";
+    if (!macros.empty()) json += R"(, "macros": {"text": )" + quoted(macros) + "}";
+    json += R"(}, "arguments": )" + arguments + R"(, "shapes": )" + shapes;
+    if (!launch.empty()) json += R"(, "launch": )" + launch;
     if (!reference.empty())
       json += R"(, "reference": {"source": {"text": )" + quoted(reference) + R"(}, "function": ")" +
               reference_function + R"(", "launch": )" + reference_launch + "}";

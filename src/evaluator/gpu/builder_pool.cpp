@@ -9,12 +9,12 @@
 #include <iterator>
 #include <thread>
 
+#include "evaluator/gpu/kept_file.hpp"
 #include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 
 namespace kernelsearch::detail::gpu {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -25,8 +25,7 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   return {begin, begin + text.size()};
 }
 
-// Through a name of its own and a rename, so that readers and other writers never see half a file. A full
-// disk costs the cache, not the run.
+// Through a name of its own and a rename, so that readers and other writers never see half a file.
 void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
   std::error_code error;
   fs::create_directories(target.parent_path(), error);
@@ -40,7 +39,15 @@ void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
     fs::remove(part, error);
 }
 
-}  // namespace
+std::string listed(const std::vector<std::string>& list) {
+  std::string text = std::to_string(list.size()) + "\n";
+  for (const std::string& one : list) text += one + "\n";
+  return text;
+}
+
+std::string too_long(double seconds) {
+  return "the compiler needed more than " + std::to_string(static_cast<int>(seconds)) + " s";
+}
 
 BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
     : backend_(backend),
@@ -100,37 +107,40 @@ std::string BuilderPool::identity() {
   return identity_ = std::move(identity);
 }
 
+fs::path BuilderPool::place_of(const std::string& content) const {
+  const std::string key = sha256(content);
+  return directory_ / key.substr(0, 2) / (key + ".bin");
+}
+
+std::optional<Built> BuilderPool::kept(const fs::path& target) const {
+  std::error_code error;
+  if (fs::file_size(target, error) == 0 || error) return std::nullopt;
+  Built built;
+  const std::vector<std::byte> bytes = read_bytes(target);
+  Reader in(bytes);
+  built.image = std::make_shared<const std::vector<std::byte>>(in.take_vector<std::byte>());
+  built.functions = in.take_texts();
+  built.log = in.take_text();
+  built.from_cache = true;
+  if (!in.ok() || built.image->empty()) return std::nullopt;
+  return built;
+}
+
 Built BuilderPool::build(const std::string& source, const std::vector<std::string>& options,
                          const std::vector<std::string>& name_expressions) {
   std::string content = "1\n" + identity() + "\n";
-  for (const auto* list : {&options, &name_expressions}) {
-    content += std::to_string(list->size()) + "\n";
-    for (const std::string& one : *list) content += one + "\n";
-  }
-  const std::string key = sha256(content + source);
-  const fs::path target = directory_ / key.substr(0, 2) / (key + ".bin");
+  for (const auto* list : {&options, &name_expressions}) content += listed(*list);
+  const fs::path target = place_of(content + source);
+  if (auto found = kept(target)) return std::move(*found);
   Built built;
-  std::error_code error;
-  if (fs::file_size(target, error) > 0 && !error) {
-    const std::vector<std::byte> bytes = read_bytes(target);
-    Reader in(bytes);
-    built.image = std::make_shared<const std::vector<std::byte>>(in.take_vector<std::byte>());
-    built.functions = in.take_texts();
-    built.log = in.take_text();
-    built.from_cache = true;
-    if (in.ok() && !built.image->empty()) return built;
-    built = {};
-  }
   auto builder = take();
   const auto failed =
       builder->call(Writer().put(Op::compile).put(source).put(options).put(name_expressions), limit_seconds_);
   if (failed) {
     give(nullptr);
     built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;
-    built.reason =
-        failed->kind == WorkerError::timed_out
-            ? "the compiler needed more than " + std::to_string(static_cast<int>(limit_seconds_)) + " s"
-            : "the compiler died: " + failed->text;
+    built.reason = failed->kind == WorkerError::timed_out ? too_long(limit_seconds_)
+                                                          : "the compiler died: " + failed->text;
     return built;
   }
   Reader in(builder->body());

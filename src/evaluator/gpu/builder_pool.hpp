@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,12 @@ struct Built {
   std::vector<std::string> functions;  ///< names in the image of the name expressions
   std::string log;
   bool from_cache = false;
+  bool library = false;  ///< a shared object of this machine that launches its kernels by itself
 };
 
-/// Processes that compile device code at run time, started when first needed, and the code they made, kept on
-/// disk by content. Safe for threads. A process that takes too long or dies is replaced; the source is then
-/// at fault.
+/// Processes that compile device code at run time, started when first needed, or whole libraries, and the
+/// code they made, kept on disk by content. Safe for threads. A process that takes too long or dies is
+/// replaced; the source is then at fault.
 class BuilderPool {
  public:
   BuilderPool(GpuBackend backend, const GpuOptions& options);
@@ -37,12 +39,20 @@ class BuilderPool {
   [[nodiscard]] Built build(const std::string& source, const std::vector<std::string>& options,
                             const std::vector<std::string>& name_expressions);
 
-  /// The compiler with its version; a ConfigError where it is missing.
+  /// A shared object for this machine, device code included, made by nvcc or hipcc.
+  [[nodiscard]] Built build_library(const std::string& source, const std::vector<std::string>& options);
+
+  /// The run-time compiler with its version; a ConfigError where it is missing.
   [[nodiscard]] std::string identity();
+  /// Path and version of nvcc or hipcc; a ConfigError where it is missing.
+  [[nodiscard]] std::string library_identity();
 
  private:
-  struct Lease;
   std::unique_ptr<GpuWorker> take();
+  /// What was kept under this key.
+  [[nodiscard]] std::optional<Built> kept(const std::filesystem::path& target) const;
+  [[nodiscard]] std::filesystem::path place_of(const std::string& content) const;
+  [[nodiscard]] Built run_compiler(const std::string& source, const std::vector<std::string>& options) const;
   void give(std::unique_ptr<GpuWorker> builder);
 
   GpuBackend backend_;
@@ -53,7 +63,8 @@ class BuilderPool {
   std::condition_variable returned_;
   std::vector<std::unique_ptr<GpuWorker>> idle_;
   std::size_t busy_ = 0;
-  std::string identity_;
+  std::string identity_, library_identity_;
+  std::filesystem::path library_compiler_;
 };
 
 }  // namespace kernelsearch::detail::gpu

@@ -199,6 +199,20 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
       plan.program.symbols.push_back(symbol);
     }
   }
+  const auto pass_all = [&](Step& step) {
+    step.first_parameter = static_cast<std::uint32_t>(plan.program.parameters.size());
+    for (std::size_t a = 0; a < problem.arguments.size(); ++a)
+      if (problem.arguments[a].symbol.empty()) plan.program.parameters.push_back(all[a]);
+  };
+  if (!candidate.kernel->regions.host.empty()) {
+    Step step;
+    step.module = module;
+    step.kind = StepKind::entry;
+    pass_all(step);
+    step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size());
+    plan.program.steps.push_back(step);
+    return plan;
+  }
   for (const LaunchStep& given : problem.launch) {
     if (!evaluation.holds(given.condition)) continue;
     Step step;
@@ -215,8 +229,7 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
     step.shape = extents(given.geometry, evaluation);
     step.first_parameter = static_cast<std::uint32_t>(plan.program.parameters.size());
     if (given.arguments.empty()) {
-      for (std::size_t a = 0; a < problem.arguments.size(); ++a)
-        if (problem.arguments[a].symbol.empty()) plan.program.parameters.push_back(all[a]);
+      pass_all(step);
     } else {
       for (const std::string& argument : given.arguments)
         plan.program.parameters.push_back(all[index_of(problem, argument)]);

@@ -23,6 +23,7 @@ using Function = void*;
 
 /// Error numbers shared by both libraries.
 enum : Status {
+  not_launched = -1,  ///< ours, not theirs: a launch function says that it cannot launch this
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,

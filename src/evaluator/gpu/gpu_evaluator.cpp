@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "evaluator/gpu/device_source.hpp"
+#include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/lane.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -23,6 +23,7 @@ using detail::Fault;
 using detail::raise;
 using detail::gpu::BuilderPool;
 using detail::gpu::Lane;
+using detail::gpu::launches_itself;
 using detail::gpu::look_at;
 
 GpuBackend backend_of(const Problem& problem) {
@@ -36,16 +37,22 @@ Problem checked(Problem problem) {
   if (problem.arguments.size() > 64)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
                        "device kernels may have 64");
-  if (!problem.kernel.regions.host.empty())
-    raise<ConfigError>("host regions are not run on GPUs", problem.name,
-                       "say under \"launch\" how the kernels are launched");
+  const bool cuda = problem.backend == "cuda", by_itself = launches_itself(problem.kernel);
+  const std::string wanted = by_itself ? (cuda ? "nvcc" : "hipcc") : cuda ? "nvrtc" : "hiprtc";
   const std::string& compiler = problem.build.compiler;
-  if (!compiler.empty() && compiler != (problem.backend == "cuda" ? "nvrtc" : "hiprtc"))
-    raise<ConfigError>(
-        "device kernels are compiled at run time", compiler,
-        problem.backend == "cuda" ? "set build.compiler to nvrtc" : "set build.compiler to hiprtc");
-  if (problem.launch.empty())
+  if (!compiler.empty() && compiler != wanted)
+    raise<ConfigError>(by_itself ? "a launch function is compiled with its kernels into a library"
+                                 : "kernels without a launch function are compiled at run time",
+                       compiler, "set build.compiler to " + wanted);
+  if (by_itself && !problem.launch.empty())
+    raise<ConfigError>("both a host region and `launch` launch the kernels", problem.name,
+                       "leave one of them out");
+  if (!by_itself && problem.launch.empty())
     raise<ConfigError>("the problem has no launch", problem.name, "say how its kernels are launched");
+  for (const Argument& argument : problem.arguments)
+    if (by_itself && !argument.symbol.empty())
+      raise<ConfigError>("a launch function fills constants by itself", argument.name,
+                         "leave out its symbol and copy the array in the host region");
   if (!problem.reference.source.empty() && !problem.reference.launch)
     raise<ConfigError>("the reference has no launch", problem.name, "give it grid and block");
   return problem;
@@ -66,6 +73,7 @@ struct GpuEvaluator::Impl {
         raise<ConfigError>("the devices differ, so their times cannot be compared",
                            devices.front().id() + " and " + devices.back().id(), "choose equal ones");
     }
+    if (launches_itself(problem.kernel)) (void)builders.library_identity();  // missing is said at once
     for (std::size_t i = 0; i < devices.size(); ++i) {
       lanes.push_back(std::make_unique<Lane>(problem, options, devices[i], options.devices[i], builders));
       free.push_back(lanes.back().get());
@@ -122,10 +130,7 @@ struct GpuEvaluator::Impl {
   };
 
   detail::gpu::Built compile(const Candidate& candidate) {
-    return builders.build(
-        detail::gpu::device_source(candidate),
-        detail::gpu::compile_options(devices.front(), options, candidate_flags(problem, candidate)),
-        detail::gpu::launched_kernels(problem, candidate));
+    return detail::gpu::build_candidate(builders, problem, candidate, devices.front(), options);
   }
 
   /// The problem's kernel at its default configuration; null where it does not build.
@@ -136,7 +141,8 @@ struct GpuEvaluator::Impl {
       const Candidate first = problem.default_candidate();
       const auto built = compile(first);
       if (built.verdict == Verdict::ok)
-        baseline_artifact = std::make_unique<GpuArtifact>(GpuArtifact{first, built.image, built.functions});
+        baseline_artifact =
+            std::make_unique<GpuArtifact>(GpuArtifact{first, built.image, built.functions, built.library});
     }
     return baseline_artifact.get();
   }
@@ -177,7 +183,7 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
   const Problem& problem = impl_->problem;
   // A shape that is only checked may be beyond a configuration; one that is timed may not.
   for (const Shape& shape : problem.shapes)
-    if (shape.weight > 0 && !is_valid(problem, shape, candidate.config)) {
+    if (shape.weight > 0 && !is_valid(problem, shape, candidate)) {
       staged.evaluation = Evaluation::failed(Verdict::rejected, "`valid` is false for shape " + shape.name);
       return staged;
     }
@@ -192,11 +198,11 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
     staged.evaluation.progress = 0.0;  // it was never built, even where its compiler only took too long
   } else {
     staged.evaluation.features.set("image_bytes", static_cast<double>(built.image->size()));
-    staged.artifact = GpuArtifact{candidate, std::move(built.image), std::move(built.functions)};
+    staged.artifact =
+        GpuArtifact{candidate, std::move(built.image), std::move(built.functions), built.library};
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
-  staged.evaluation.provenance =
-      impl_->builders.identity() + (built.from_cache ? "; compiled earlier" : "; compiled");
+  staged.evaluation.provenance = toolchain_id() + (built.from_cache ? "; compiled earlier" : "; compiled");
   if (!built.log.empty()) staged.evaluation.provenance += "\n" + built.log.substr(0, 4000);
   return staged;
 }
@@ -242,7 +248,7 @@ const GpuDevice& GpuEvaluator::device() const noexcept {
   return impl_->devices.front();
 }
 std::string GpuEvaluator::toolchain_id() const {
-  return impl_->builders.identity();
+  return detail::gpu::compiler_identity(impl_->builders, impl_->problem);
 }
 const Problem& GpuEvaluator::problem() const noexcept {
   return impl_->problem;

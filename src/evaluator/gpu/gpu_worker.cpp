@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 #include "evaluator/gpu/frame.hpp"
+#include "evaluator/host/sandboxed.hpp"
 #include "evaluator/host/worker_client.hpp"
 #include "kernelsearch/core/error.hpp"
 
@@ -35,22 +38,49 @@ std::vector<std::string> driver_environment() {
   return entries;
 }
 
+namespace {
+
+/// Folders outside of the system's where the driver is.
+std::vector<std::filesystem::path> driver_folders() {
+  std::vector<std::filesystem::path> folders;
+  const auto add = [&folders](const std::filesystem::path& folder) {
+    std::error_code error;
+    if (folder.is_absolute() && std::filesystem::is_directory(folder, error)) folders.push_back(folder);
+  };
+  for (const char* name : {"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME"})
+    if (const char* file = std::getenv(name); file != nullptr) add(std::filesystem::path(file).parent_path());
+  if (const char* list = std::getenv("LD_LIBRARY_PATH"); list != nullptr) {
+    std::istringstream in(list);
+    for (std::string folder; std::getline(in, folder, ':');) add(folder);
+  }
+  return folders;
+}
+
+}  // namespace
+
 GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
-                     const Arena* shared)
+                     const Arena* shared, Sandbox sandbox)
     : backend_(backend) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     raise<DeviceError>("no socket for a GPU worker", program.string(), "close some files");
   socket_ = Descriptor(ends[0]);
   const Descriptor theirs(ends[1]);
-  Launch launch;
-  launch.argv = {program.string(), std::string(to_string(backend)),
-                 role == Role::builder ? "build" : std::to_string(device)};
-  launch.environment = driver_environment();
-  launch.ends_with_thread = false;  // it watches the connection
-  launch.descriptors = {{socket_fd, theirs.number()}};
-  if (shared != nullptr) launch.descriptors.emplace_back(memory_fd, shared->descriptor());
-  process_ = Process(launch);
+  const Descriptor contents(sandbox == Sandbox::none ? Descriptor() : open_for_reading(program.string()));
+  const Inserted file{contents.number(), "/kernelsearch-gpu-worker", program.string(), true};
+  Boxed boxed;
+  boxed.argv = {path_in(sandbox, file), std::string(to_string(backend)),
+                role == Role::builder ? "build" : std::to_string(device)};
+  boxed.environment = driver_environment();
+  boxed.devices = true;
+  boxed.descriptors = {{socket_fd, theirs.number()}};
+  if (shared != nullptr) boxed.descriptors.emplace_back(memory_fd, shared->descriptor());
+  if (sandbox != Sandbox::none) {
+    boxed.files = {file};
+    boxed.readable = driver_folders();
+    boxed.temporary_bytes = std::uint64_t{1} << 30;
+  }
+  process_ = Process(launch_in(sandbox, boxed));
 }
 
 std::optional<WorkerError> GpuWorker::call(const Writer& command, double seconds) {
@@ -115,6 +145,11 @@ std::optional<WorkerError> GpuWorker::load(std::uint32_t module, const std::vect
   if (auto error = call(Writer().put(Op::load).put(module).put(image).put(functions), 30)) return error;
   facts = Reader(body_).take_vector<FunctionFacts>();
   return std::nullopt;
+}
+
+std::optional<WorkerError> GpuWorker::load_library(std::uint32_t module,
+                                                   const std::vector<std::byte>& library) {
+  return call(Writer().put(Op::load_library).put(module).put(library), 30);
 }
 
 std::optional<WorkerError> GpuWorker::unload(std::uint32_t module) {

@@ -11,6 +11,7 @@
 #include "evaluator/host/arena.hpp"
 #include "evaluator/host/process.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/evaluator/host/sandbox.hpp"
 
 namespace kernelsearch::detail::gpu {
 
@@ -33,9 +34,10 @@ class GpuWorker {
  public:
   enum class Role { device, builder };
 
-  /// Starts the process; `shared` is handed to it and may be null for builders.
+  /// Starts the process; `shared` is handed to it and may be null for builders. In a sandbox it sees the
+  /// devices, the driver and nothing of the user's.
   GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
-            const Arena* shared);
+            const Arena* shared, Sandbox sandbox = Sandbox::none);
 
   /// Sends a command and waits; the answer's body is in `body()`. After anything but `refused` the process is
   /// dead.
@@ -46,6 +48,9 @@ class GpuWorker {
   [[nodiscard]] std::optional<WorkerError> load(std::uint32_t module, const std::vector<std::byte>& image,
                                                 const std::vector<std::string>& functions,
                                                 std::vector<FunctionFacts>& facts);
+  /// A shared object whose launch function launches the kernels in it.
+  [[nodiscard]] std::optional<WorkerError> load_library(std::uint32_t module,
+                                                        const std::vector<std::byte>& library);
   [[nodiscard]] std::optional<WorkerError> unload(std::uint32_t module);
   [[nodiscard]] std::optional<WorkerError> program(std::uint32_t number, const ProgramPlan& plan,
                                                    std::vector<std::int32_t>& blocks);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/lane_parts.hpp"
 #include "evaluator/gpu/service_source.hpp"
@@ -71,6 +72,8 @@ Fault Lane::fault_of(const WorkerError& error) {
   if (error.kind == WorkerError::timed_out) return {Verdict::timed_out, error.text};
   if (error.kind == WorkerError::ended) return {Verdict::crashed, "its process ended: " + error.text};
   switch (error.status) {
+    case not_launched:
+      return {Verdict::rejected, error.text};
     case out_of_memory:
       return {Verdict::launch_failed, "not enough device memory: " + error.text};
     case launch_out_of_resources:
@@ -115,8 +118,9 @@ void Lane::start() {
   if (worker_) referee_.give_back();
   worker_.reset();
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
-  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                              GpuWorker::Role::device, ordinal_, &shared_);
+  auto starting = std::make_unique<GpuWorker>(
+      find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device, ordinal_, &shared_,
+      launches_itself(problem_.kernel) ? options_.sandbox : Sandbox::none);
   GpuDevice device;
   if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
@@ -207,14 +211,15 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
   subject.module = module;
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
-  if (const auto error = worker_->load(module, *artifact.image, artifact.functions, facts))
+  if (const auto error =
+          load_candidate(*worker_, module, *artifact.image, artifact.library, artifact.functions, facts))
     return fault_of(*error);
   const std::vector<std::string> names = launched_kernels(problem_, artifact.candidate);
   double occupancy = 1, blocks_fit = 1e9, dynamic = 0;
   std::vector<Action> guards;
   for (std::size_t s = 0; s < subject.shapes.size(); ++s) {
     ShapeState& state = subject.shapes[s];
-    state.valid = is_valid(problem_, problem_.shapes[s], artifact.candidate.config);
+    state.valid = is_valid(problem_, problem_.shapes[s], artifact.candidate);
     if (!state.valid) continue;
     std::string reason;
     state.plan = plan_call(problem_, artifact.candidate, s, module, names, reason);
@@ -240,7 +245,8 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
       const auto number = static_cast<std::uint32_t>(10000000 + module * 1000000 + s * 64 + a);
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
       // As large as it says and no larger, so that the zones around it are next to it.
-      if (workspace_bytes_[number] != bytes) {
+      const auto known = workspace_bytes_.find(number);
+      if (known == workspace_bytes_.end() || known->second != bytes) {
         workspace_bytes_.erase(number);  // what there was is released, and there may be no room for more
         if (const auto error = worker_->allocate({number}, {bytes})) return fault_of(*error);
         workspace_bytes_[number] = bytes;
@@ -262,9 +268,11 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
     most.shared = std::max(most.shared, f.shared);
     most.local = std::max(most.local, f.local);
   }
-  features.set("registers", most.registers);
-  features.set("shared_bytes", most.shared + dynamic);
-  features.set("local_bytes", most.local);
+  if (!artifact.library) {
+    features.set("registers", most.registers);
+    features.set("shared_bytes", most.shared + dynamic);
+    features.set("local_bytes", most.local);
+  }
   if (blocks_fit < 1e9) {
     features.set("blocks_per_multiprocessor", blocks_fit);
     features.set("occupancy", occupancy);
@@ -272,8 +280,13 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
   return std::nullopt;
 }
 
-void Lane::dismiss(Subject& subject) {
-  if (worker_ && worker_->alive()) (void)worker_->unload(subject.module);
+void Lane::dismiss(Subject& subject, const GpuArtifact& artifact) {
+  if (!worker_ || !worker_->alive()) return;
+  // What ran in the process itself may have left anything in it.
+  if (artifact.library)
+    worker_->stop();
+  else
+    (void)worker_->unload(subject.module);
 }
 
 Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
@@ -310,9 +323,9 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
       fault = pairs(subject, other, options_.pairs, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }
-    dismiss(other);
+    dismiss(other, *baseline);
   }
-  dismiss(subject);
+  dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
     rewrite_guards_ = true;
@@ -338,8 +351,8 @@ std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifa
   if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = verify_pending();
   if (!fault) fault = pairs(ours, theirs, limits, speedup, nullptr);
-  dismiss(ours);
-  dismiss(theirs);
+  dismiss(ours, candidate);
+  dismiss(theirs, champion);
   return fault;
 }
 

@@ -54,7 +54,7 @@ class Lane {
   void start();
   std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
                              Features& features);
-  void dismiss(Subject& subject);
+  void dismiss(Subject& subject, const GpuArtifact& artifact);
   std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
   std::optional<Fault> check_shape(Subject& subject, std::size_t shape,
                                    std::vector<std::shared_ptr<const SolvedSet>> sets,

@@ -63,6 +63,10 @@ NcuObservation NcuProfiler::observe(const Candidate& candidate) {
     seen.problem = built.reason;
     return seen;
   }
+  if (built.library) {
+    seen.problem = "counters are taken of kernels that the problem launches, not of a launch function's";
+    return seen;
+  }
   const detail::gpu::ScratchFolder scratch;
   const auto file = scratch.path() / "frames";
   detail::gpu::NcuTask task;

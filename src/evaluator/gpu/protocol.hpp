@@ -22,7 +22,7 @@ inline constexpr std::uint64_t longest_frame = std::uint64_t{256} << 20;
 enum class Op : std::uint32_t {
   hello = 1,     ///< -> DeviceFacts
   load,          ///< module number, image, function names -> FunctionFacts of each
-  load_library,  ///< module number, path of a shared object with `kernelsearch_entry`
+  load_library,  ///< module number, a shared object with `kernelsearch_entry`
   unload,        ///< module number
   program,       ///< program number, steps -> blocks of each step that fit one multiprocessor
   allocate,      ///< buffer numbers and sizes
@@ -67,7 +67,7 @@ struct MapPlan {
 enum class StepKind : std::uint32_t {
   launch,
   zero,   ///< sets `bytes` of `array` to 0
-  entry,  ///< calls `kernelsearch_entry(arguments, stream)` of a library
+  entry,  ///< calls `kernelsearch_entry(parameters, stream)` of a library, which launches by itself
 };
 
 /// A step of a call.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -48,12 +49,16 @@ Referee::Referee(const Problem& problem, const std::vector<ShapePlan>& shapes, c
       builders_(builders),
       shared_(shared) {}
 
-void Referee::demand(const std::optional<WorkerError>& error, const char* doing) {
+void Referee::demand(const std::optional<WorkerError>& error, const char* doing, Blame blame) {
   if (!error) return;
   worker_.reset();
   if (error->kind == WorkerError::refused && error->status == out_of_memory)
     raise<DeviceError>(std::string("no memory for ") + doing, error->text,
                        "use smaller shapes or free the device");
+  if (blame == Blame::referee)
+    raise<DeviceError>(
+        std::string("the referee failed at ") + doing, error->text,
+        "nothing is known to be wrong with the problem: run it again, or see `kernelsearch doctor`");
   raise<ConfigError>(std::string("the reference fails: ") + doing, problem_.name + ": " + error->text,
                      "mend reference.source or reference.launch");
 }
@@ -78,10 +83,14 @@ void Referee::start() {
   const auto load = [&](std::uint32_t module, const std::string& source,
                         const std::vector<std::string>& flags, const std::vector<std::string>& names) {
     const Built built = builders_.build(source, compile_options(device_, options_, flags), names);
+    if (built.verdict != Verdict::ok && module == 0)
+      raise<ConfigError>("the kernels of the evaluator do not build", built.reason,
+                         "see `kernelsearch doctor`");
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + built.reason,
                          "mend it: its floating types must be `real`");
-    demand(starting->load(module, *built.image, built.functions, facts), "loading it");
+    demand(starting->load(module, *built.image, built.functions, facts), "loading it",
+           module == 0 ? Blame::referee : Blame::reference);
   };
   load(0, service_source(), {}, {service_names(), service_names() + service_count});
   if (independent()) {
@@ -93,8 +102,12 @@ void Referee::start() {
          {problem_.reference.function});
   } else {
     const Candidate first = problem_.default_candidate();
-    load(wide_module, device_source(first), candidate_flags(problem_, first),
-         launched_kernels(problem_, first));
+    const Built built = build_candidate(builders_, problem_, first, device_, options_);
+    if (built.verdict != Verdict::ok)
+      raise<ConfigError>("the default configuration does not build", problem_.name + ":\n" + built.reason,
+                         "mend it, or give the problem a reference");
+    demand(load_candidate(*starting, wide_module, *built.image, built.library, built.functions, facts),
+           "loading it", Blame::reference);
   }
   worker_ = std::move(starting);
 }
@@ -106,7 +119,7 @@ std::uint32_t Referee::buffer(std::uint64_t bytes) {
     return number;
   }
   const std::uint32_t number = next_buffer_++;
-  demand(worker_->allocate({number}, {bytes}), "its buffers");
+  demand(worker_->allocate({number}, {bytes}), "making its buffers");
   sizes_[number] = bytes;
   return number;
 }
@@ -115,7 +128,7 @@ std::uint32_t Referee::scratch(std::size_t use, std::size_t shape, std::size_t a
                                std::uint64_t bytes) {
   auto& [number, size] = scratch_[{use, shape, argument}];
   if (number == 0 || size < bytes) {
-    if (number != 0) demand(worker_->release({number}), "its buffers");
+    if (number != 0) demand(worker_->release({number}), "making its buffers");
     number = buffer(bytes);
     size = bytes;
   }
@@ -158,7 +171,7 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
         raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
     }
     std::vector<std::int32_t> blocks;
-    demand(worker_->program(number, plan.program, blocks), "preparing its launch");
+    demand(worker_->program(number, plan.program, blocks), "preparing its launch", Blame::reference);
     found = plans_.emplace(key, std::move(plan)).first;
   }
   const CallPlan& plan = found->second;
@@ -222,7 +235,7 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
     checked.push_back(a);
   }
   GpuWorker::Done done;
-  demand(worker_->act(actions, bindings, reference_seconds, done), "running it");
+  demand(worker_->act(actions, bindings, reference_seconds, done), "running it", Blame::reference);
   for (std::size_t i = 0; i < checked.size() && i < done.values.size(); ++i)
     if (done.values[i] != 0)
       raise<ConfigError>("the reference leaves elements unwritten",

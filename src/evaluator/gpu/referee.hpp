@@ -70,7 +70,9 @@ class Referee {
  private:
   using Set = std::shared_ptr<SolvedSet>;
   void start();
-  void demand(const std::optional<WorkerError>& error, const char* doing);
+  /// Raises what a failure means: the problem's author can mend what the reference does, and nothing else.
+  enum class Blame { reference, referee };
+  void demand(const std::optional<WorkerError>& error, const char* doing, Blame blame = Blame::referee);
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
   Set solve(std::size_t shape, InputFlavour flavour);
   std::uint32_t buffer(std::uint64_t bytes);

@@ -39,7 +39,7 @@ ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const
     raise<ConfigError>("there is no such shape", std::to_string(call.shape),
                        "the problem has " + std::to_string(problem.shapes.size()));
   const Shape& shape = problem.shapes[call.shape];
-  if (!is_valid(problem, shape, candidate.config)) {
+  if (!is_valid(problem, shape, candidate)) {
     problem_ = "`valid` is false for shape " + shape.name;
     return;
   }
@@ -52,7 +52,14 @@ ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const
   const auto add = [this](const Writer& frame) { frames_.push_back(frame.bytes()); };
   add(Writer().put(Op::hello));
   add(Writer().put(Op::load).put(service_module).put(*services.image).put(services.functions));
-  add(Writer().put(Op::load).put(candidate_module).put(*candidate_code.image).put(candidate_code.functions));
+  if (candidate_code.library)
+    add(Writer().put(Op::load_library).put(candidate_module).put(*candidate_code.image));
+  else
+    add(Writer()
+            .put(Op::load)
+            .put(candidate_module)
+            .put(*candidate_code.image)
+            .put(candidate_code.functions));
   add(Writer()
           .put(Op::program)
           .put(program)

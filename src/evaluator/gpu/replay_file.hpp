@@ -29,6 +29,7 @@ inline constexpr int replay_refused = 4;
 struct ReplayModule {
   Image image;
   std::vector<std::string> functions;
+  bool library = false;
 };
 
 /// What is replayed.
@@ -50,7 +51,7 @@ class ReplayFile {
 
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   [[nodiscard]] const std::vector<std::vector<std::byte>>& frames() const noexcept { return frames_; }
-  /// Launches of the candidate's kernels in one call.
+  /// Launches of the candidate's kernels in one call; 0 where a launch function decides.
   [[nodiscard]] std::size_t launches() const noexcept { return launches_; }
 
   /// A DeviceError where the file cannot be written.

@@ -3,6 +3,7 @@
 #include "evaluator/gpu/replay_target.hpp"
 
 #include "evaluator/gpu/call_plan.hpp"
+#include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -44,9 +45,10 @@ ReplayTarget::ReplayTarget(Problem problem, GpuOptions options)
       device_(look_at(backend_, options_.devices.front(), options_)) {}
 
 Built ReplayTarget::build(const Candidate& candidate) {
-  return builders_.build(device_source(candidate),
-                         compile_options(device_, options_, candidate_flags(problem_, candidate)),
-                         launched_kernels(problem_, candidate));
+  if (launches_itself(*candidate.kernel) && options_.sandbox != Sandbox::none)
+    raise<ConfigError>("a tool runs a launch function without a sandbox", problem_.name,
+                       "allow it with `--sandbox none` where you trust the candidates");
+  return build_candidate(builders_, problem_, candidate, device_, options_);
 }
 
 std::string ReplayTarget::write(const Candidate& candidate, const Built& built, const ReplayCall& call,
@@ -56,7 +58,7 @@ std::string ReplayTarget::write(const Candidate& candidate, const Built& built, 
   if (services.verdict != Verdict::ok)
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
-  const ReplayFile replay(problem_, candidate, {built.image, built.functions},
+  const ReplayFile replay(problem_, candidate, {built.image, built.functions, built.library},
                           {services.image, services.functions}, call);
   launches = replay.launches();
   if (replay.problem().empty()) replay.write(file);
@@ -82,7 +84,7 @@ std::optional<std::size_t> ReplayTarget::shape(const Candidate& candidate, const
       if (shape.name == name) return s;
       continue;
     }
-    if (!is_valid(problem_, shape, candidate.config)) continue;
+    if (!is_valid(problem_, shape, candidate)) continue;
     double worth = shape.weight;
     if (small) {
       worth = 0;

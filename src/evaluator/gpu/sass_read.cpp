@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -33,6 +34,16 @@ std::vector<fs::path> triton_folders() {
   return folders;
 }
 
+/// Whether it is an object of this machine that has device code inside, not device code itself.
+bool is_host_object(const std::vector<std::byte>& image) {
+  constexpr std::byte magic[] = {std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
+  constexpr std::size_t machine_at = 18;
+  if (image.size() < machine_at + 2 || !std::equal(std::begin(magic), std::end(magic), image.begin()))
+    return false;
+  constexpr int cuda = 190;  // EM_CUDA
+  return std::to_integer<int>(image[machine_at]) + 256 * std::to_integer<int>(image[machine_at + 1]) != cuda;
+}
+
 }  // namespace
 
 std::optional<fs::path> detail::gpu::find_disassembler(const fs::path& given) {
@@ -52,7 +63,12 @@ std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const S
         "there is no disassembler for NVIDIA's machine code",
         options.program.empty() ? "nvdisasm, cuobjdump" : options.program.string(),
         "install the CUDA toolkit or Triton, or set KERNELSEARCH_NVDISASM to the program");
-  const fs::path& program = *found;
+  // nvdisasm takes device code alone; the other one is beside it in the toolkit and finds the code in a
+  // library.
+  fs::path program = *found;
+  if (is_host_object(image) && options.program.empty() && program.filename() == "nvdisasm")
+    if (const auto other = detail::gpu::find_tool("cuobjdump", nullptr, {}, {program.parent_path()}))
+      program = *other;
   const detail::gpu::ScratchFolder scratch;
   const fs::path file = scratch.path() / "image.cubin";
   std::ofstream(file, std::ios::binary)

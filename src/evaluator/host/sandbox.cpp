@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <vector>
 
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -103,6 +104,8 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   launch.limits = boxed.limits;
   if (sandbox == Sandbox::none) {
     launch.argv = boxed.argv;
+    launch.environment = boxed.environment;
+    launch.ends_with_thread = !boxed.devices;
     return launch;
   }
   const SandboxStatus& status = sandbox_status();
@@ -114,6 +117,17 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
             : "allow user namespaces, or run trusted candidates with `--sandbox none`");
   launch.as_nobody = status.as_nobody;
   launch.argv = bubblewrap(status, boxed.temporary_bytes);
+  if (boxed.devices) {
+    // Ours may be the thread of a pool that ends before it does; it watches its connection instead.
+    std::erase(launch.argv, "--die-with-parent");
+    append(launch.argv, {"--proc", "/proc", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm",
+                         "--ro-bind-try", "/sys", "/sys", "--ro-bind-try", "/opt", "/opt"});
+    launch.ends_with_thread = false;
+  }
+  for (const std::string& entry : boxed.environment) {
+    const std::size_t equals = entry.find('=');
+    append(launch.argv, {"--setenv", entry.substr(0, equals), entry.substr(equals + 1)});
+  }
   for (const auto& folder : boxed.readable)
     append(launch.argv, {"--ro-bind", folder.string(), folder.string()});
   int number = first_inserted;

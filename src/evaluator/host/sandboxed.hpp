@@ -30,6 +30,8 @@ struct Boxed {
   std::vector<int> cores;
   std::vector<std::pair<int, std::uint64_t>> limits;  ///< of everything inside
   std::uint64_t temporary_bytes = std::uint64_t{1} << 20;
+  bool devices = false;  ///< sees the machine's devices, /proc and /sys, and may outlive its thread
+  std::vector<std::string> environment;  ///< `NAME=value`
 };
 
 /// The launch of `boxed` in that sandbox; a ConfigError says how to get bubblewrap where it does not work.

@@ -147,6 +147,14 @@ TEST_CASE(
   CHECK(failures > 20);
 }
 
+TEST_CASE("GpuEvaluator: what fails in the referee is not called the reference's fault") {
+  // Copying in is done by the referee alone, to compare.
+  Judge judge({}, least());
+  const Setting fail("FAIL", plan("hipMemcpyHtoD", 1, 719));
+  CHECK_THROWS_WITH_AS((void)judge.own(), doctest::Contains("the referee failed at comparing outputs"),
+                       DeviceError);
+}
+
 TEST_CASE("GpuEvaluator: a run-time compiler that fails makes a candidate that does not build") {
   for (const char* function :
        {"hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcGetCodeSize", "hiprtcGetCode",

@@ -81,6 +81,13 @@ TEST_CASE("GpuEvaluator: steps with conditions, templates by name, workspaces wh
   CHECK(contains(e.reason, "unwritten"));
 }
 
+TEST_CASE("GpuEvaluator: a workspace of no elements is a workspace") {
+  DeviceProblem problem = row_sums();
+  problem.arguments.replace(problem.arguments.find("n*PARTS"), 7, "n*PARTS if PARTS > 1 else 0");
+  const auto e = Judge(problem).config({0, 0, 0});
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+}
+
 TEST_CASE("GpuEvaluator: workspaces end where they say") {
   DeviceProblem problem = row_sums();
   Judge judge(problem);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
+#include "kernelsearch/evaluator/host/sandbox.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
 
@@ -32,6 +33,8 @@ struct GpuOptions {
   std::uint64_t buffer_memory = 0;  ///< for the sets of buffers of one shape; 0: a quarter of the free memory
   std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core
   GpuLimits limits{};
+  /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches need none.
+  Sandbox sandbox = Sandbox::bubblewrap;
   CheckOptions check{};
   SamplingOptions sampling{.precision = 0.01, .min_samples = 10, .max_samples = 200, .budget_seconds = 0.5};
   PairOptions pairs{};

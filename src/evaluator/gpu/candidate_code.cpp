@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/candidate_code.hpp"
+
+#include <algorithm>
+
+#include "evaluator/gpu/device_source.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+/// How a launch function is called, with CUDA's names; those of HIP differ in the prefix. Without standard
+/// headers, so that it compiles as any C++ that the flags ask for. A stream is passed on where the function
+/// takes one, and what it returns is understood: nothing, false for "not these sizes", or an error.
+constexpr std::string_view entry_text = R"(namespace kernelsearch_launch {
+// of 16 bits a type that the regions choose, __half or a plain number
+struct Halves {
+  void* data;
+  template <class T>
+  operator T*() const {
+    static_assert(sizeof(T) == 2, "an array of 16-bit numbers");
+    return static_cast<T*>(data);
+  }
+};
+struct Half {
+  const void* data;
+  template <class T>
+  operator T() const {
+    static_assert(sizeof(T) == 2, "a 16-bit number");
+    return *static_cast<const T*>(data);
+  }
+};
+struct Done {};
+inline int operator,(bool launched, Done) { return launched ? 0 : -1; }
+inline int operator,(int status, Done) { return status; }
+inline int operator,(cudaError_t status, Done) { return static_cast<int>(status); }
+inline int code(int status) { return status; }
+inline int code(Done) { return 0; }
+template <class F, class... A>
+auto call(int, F launch, cudaStream_t stream, A... a) -> decltype(launch(a..., stream)) {
+  return launch(a..., stream);
+}
+template <class F, class... A>
+auto call(long, F launch, cudaStream_t, A... a) -> decltype(launch(a...)) {
+  return launch(a...);
+}
+}
+extern "C" __attribute__((visibility("default"))) const char* kernelsearch_status_text(int status) {
+  return cudaGetErrorString(static_cast<cudaError_t>(status));
+}
+extern "C" __attribute__((visibility("default"))) int kernelsearch_entry(void* const* p, void* stream) {
+  const int status = kernelsearch_launch::code((
+      kernelsearch_launch::call(0, &)";
+
+std::string with_names_of(GpuBackend backend, std::string text) {
+  if (backend == GpuBackend::cuda) return text;
+  for (std::size_t at = text.find("cuda"); at != std::string::npos; at = text.find("cuda", at + 3))
+    text.replace(at, 4, "hip");
+  return text;
+}
+
+/// The value of parameter `i` of a call, as the worker lays it out.
+std::string parameter(const Argument& argument, std::size_t i) {
+  const std::string place = "p[" + std::to_string(i) + "]";
+  if (argument.tensor_map) return "*static_cast<const CUtensorMap*>(" + place + ")";
+  const bool half = argument.type == ElementType::f16 || argument.type == ElementType::bf16;
+  const std::string type(cpp_name(argument.type)), given = argument.role == Role::in ? "const " : "";
+  if (!argument.is_array)
+    return half ? "kernelsearch_launch::Half{" + place + "}"
+                : "*static_cast<const " + type + "*>(" + place + ")";
+  if (half) return "kernelsearch_launch::Halves{*static_cast<void**>(" + place + ")}";
+  return "*static_cast<" + given + type + "**>(" + place + ")";
+}
+
+}  // namespace
+
+std::string library_source(const Problem& problem, const Candidate& candidate) {
+  const Regions& regions = candidate.kernel->regions;
+  const GpuBackend backend = problem.backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip;
+  const auto& arguments = problem.arguments;
+  std::string text = "#include <cstddef>\n#include <cstdint>\n";
+  if (backend == GpuBackend::hip) text += "#include <hip/hip_runtime.h>\n";
+  if (std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) { return a.tensor_map; }))
+    text += "#include <cuda.h>\n";
+  text += tunable_definitions(*candidate.kernel, candidate.config) + region("macros", regions.macros) +
+          region("device", regions.device) + region("host", regions.host) +
+          "#line 1 \"kernelsearch_entry\"\n" + with_names_of(backend, std::string(entry_text)) +
+          problem.function + ", static_cast<" + with_names_of(backend, "cudaStream_t") + ">(stream)";
+  for (std::size_t i = 0; i < arguments.size(); ++i) text += ",\n          " + parameter(arguments[i], i);
+  return text +
+         "),\n      kernelsearch_launch::Done()));\n  return status != 0 ? status : static_cast<int>(" +
+         with_names_of(backend, "cudaGetLastError") + "());\n}\n";
+}
+
+Built build_candidate(BuilderPool& builders, const Problem& problem, const Candidate& candidate,
+                      const GpuDevice& device, const GpuOptions& options) {
+  const auto all = compile_options(device, options, candidate_flags(problem, candidate));
+  if (launches_itself(*candidate.kernel) != launches_itself(problem.kernel)) {
+    Built refused;
+    refused.verdict = Verdict::rejected;
+    refused.reason = launches_itself(problem.kernel) ? "it has no host region to launch it"
+                                                     : "the problem's `launch` launches it, no host region";
+    return refused;
+  }
+  if (launches_itself(*candidate.kernel))
+    return builders.build_library(library_source(problem, candidate), all);
+  return builders.build(device_source(candidate), all, launched_kernels(problem, candidate));
+}
+
+std::string compiler_identity(BuilderPool& builders, const Problem& problem) {
+  return launches_itself(problem.kernel) ? builders.library_identity() : builders.identity();
+}
+
+std::optional<WorkerError> load_candidate(GpuWorker& worker, std::uint32_t module,
+                                          const std::vector<std::byte>& image, bool library,
+                                          const std::vector<std::string>& functions,
+                                          std::vector<FunctionFacts>& facts) {
+  return library ? worker.load_library(module, image) : worker.load(module, image, functions, facts);
+}
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <sys/wait.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "evaluator/gpu/builder_pool.hpp"
+#include "evaluator/gpu/kept_file.hpp"
+#include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/compile.hpp"
+#include "kernelsearch/core/error.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The line of a compiler's `--version` that tells its builds apart.
+std::string version_of(const std::string& output) {
+  std::istringstream in(output);
+  std::string first, told;
+  for (std::string line; std::getline(in, line);) {
+    if (first.empty()) first = line;
+    if (line.find("release") != std::string::npos || line.find("HIP version") != std::string::npos)
+      told = line;
+  }
+  return told.empty() ? first : told;
+}
+
+}  // namespace
+
+std::string BuilderPool::library_identity() {
+  const std::scoped_lock lock(mutex_);
+  if (!library_identity_.empty()) return library_identity_;
+  const bool cuda = backend_ == GpuBackend::cuda;
+  const auto program = cuda ? find_tool("nvcc", "KERNELSEARCH_NVCC", {}, {})
+                            : find_tool("hipcc", "KERNELSEARCH_HIPCC", {}, {"/opt/rocm/bin"});
+  if (!program)
+    raise<ConfigError>("a launch function needs a compiler that is not there", cuda ? "nvcc" : "hipcc",
+                       cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVCC to the program"
+                            : "install ROCm, or set KERNELSEARCH_HIPCC to the program");
+  const Finished finished = run_tool({program->string(), "--version"}, 60);
+  const std::string version = version_of(finished.output);
+  if (finished.timed_out || version.empty())
+    raise<ConfigError>("the compiler of launch functions does not run",
+                       program->string() + ": " + finished.errors.substr(0, finished.errors.find('\n')),
+                       "see `kernelsearch doctor`");
+  library_compiler_ = *program;
+  return library_identity_ = program->string() + " " + version;
+}
+
+Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options) {
+  const fs::path target = place_of("library 1\n" + library_identity() + "\n" + listed(options) + source);
+  if (auto found = kept(target)) {
+    found->library = true;
+    return std::move(*found);
+  }
+  {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [this] { return busy_ < most_; });
+    ++busy_;
+  }
+  const struct Turn {
+    BuilderPool& pool;
+    ~Turn() { pool.give(nullptr); }
+  } turn{*this};
+  Built built = run_compiler(source, options);
+  if (built.verdict == Verdict::ok)
+    keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
+  return built;
+}
+
+Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options) const {
+  const bool cuda = backend_ == GpuBackend::cuda;
+  const ScratchFolder scratch;
+  const fs::path input = scratch.path() / (cuda ? "kernel.cu" : "kernel.hip");
+  const fs::path library = scratch.path() / "kernel.so";
+  std::ofstream(input, std::ios::binary) << source;
+  std::vector<std::string> argv{library_compiler_.string(), "-shared"};
+  // Unique symbols are one for a whole process: a candidate would share statics with its reference.
+  if (cuda)
+    argv.insert(argv.end(), {"-Xcompiler", "-fPIC,-fno-gnu-unique"});
+  else
+    argv.insert(argv.end(), {"-fPIC", "-O3"});
+  argv.insert(argv.end(), options.begin(), options.end());
+  argv.insert(argv.end(), {"-o", library.string(), input.string()});
+  const Finished finished = run_tool(argv, limit_seconds_);
+  Built built;
+  built.library = true;
+  built.log = finished.errors.empty() ? finished.output : finished.errors;
+  const bool well = !finished.timed_out && WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
+  built.image =
+      std::make_shared<const std::vector<std::byte>>(well ? read_bytes(library) : std::vector<std::byte>());
+  if (!built.image->empty()) return built;
+  built.verdict = finished.timed_out ? Verdict::timed_out : Verdict::build_failed;
+  built.reason = finished.timed_out ? too_long(limit_seconds_) : first_errors(built.log);
+  if (built.reason.empty()) built.reason = "the compiler gave no library and no message";
+  return built;
+}
+
+}  // namespace kernelsearch::detail::gpu
