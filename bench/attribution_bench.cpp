@@ -196,7 +196,7 @@ int main(int argc, char** argv) {
       Result& result = row[m];
       result.seconds = now() - from;
       result.attribution = attribution_of(champion, ablated);
-      result.noise = noise_threshold(champion.evaluation.measurement);
+      result.noise = noise_threshold(result.attribution, champion.evaluation.measurement);
       result.contribution = contributes(result.attribution, result.noise);
       const Attribution& a = result.attribution;
       result.apart = ablated.evaluation.measurement.seconds / champion.evaluation.measurement.seconds - 1;

@@ -130,6 +130,18 @@ TEST_CASE("noise threshold: from the interval of the median, else from the sprea
   CHECK(noise_threshold(measurement) == 0.005);
 }
 
+TEST_CASE("noise threshold: pairs bring their own noise") {
+  Measurement bad_moment;
+  bad_moment.seconds = 2;
+  bad_moment.interval = {1.9, 2.1};
+  const Attribution paired = number(0.03, 0.03, 0.03006);
+  CHECK(noise_threshold(paired, bad_moment) == 0.005);
+  CHECK(contributes(paired, noise_threshold(paired, bad_moment)) == Contribution::yes);
+  Attribution apart = paired;
+  apart.paired = false;
+  CHECK(noise_threshold(apart, bad_moment) == Approx(0.05));
+}
+
 TEST_CASE("interaction: of independent, overlapping and mutually replacing methods") {
   const Attribution a = number(0.1, 0.09, 0.11), b = number(0.2, 0.19, 0.21);
   const Attribution apart = interaction_of(a, b, number(0.32, 0.31, 0.33));

@@ -38,6 +38,11 @@ struct Attribution {
 /// `least`; where there is no interval the spread of the samples takes its place.
 [[nodiscard]] double noise_threshold(const Measurement& measurement, double least = 0.005);
 
+/// The threshold to judge an attribution by: `least` of one made in pairs, whose interval holds its noise, so
+/// that a champion measured at a bad moment takes nothing away; else that of the champion's measurement.
+[[nodiscard]] double noise_threshold(const Attribution& attribution, const Measurement& champion,
+                                     double least = 0.005);
+
 /// Whether a method contributed.
 enum class Contribution : std::uint8_t {
   yes,

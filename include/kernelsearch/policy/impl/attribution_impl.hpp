@@ -96,6 +96,11 @@ KERNELSEARCH_INLINE double noise_threshold(const Measurement& measurement, doubl
   return std::isfinite(noise) ? std::max(least, noise) : least;
 }
 
+KERNELSEARCH_INLINE double noise_threshold(const Attribution& attribution, const Measurement& champion,
+                                           double least) {
+  return attribution.paired ? least : noise_threshold(champion, least);
+}
+
 KERNELSEARCH_INLINE Contribution contributes(const Attribution& attribution, double noise) {
   if (!attribution.known) return Contribution::unknown;
   if (attribution.essential) return Contribution::yes;
