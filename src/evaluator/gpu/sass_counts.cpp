@@ -75,7 +75,8 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return has_signature(opcode, SassSignature::tensor_core) && has_part(opcode, "TF32");
     case SassSignature::fp8_tensor_core:
       return has_signature(opcode, SassSignature::tensor_core) &&
-             (root == "QMMA" || root == "QGMMA" || has_part(opcode, "E4M3") || has_part(opcode, "E5M2"));
+             (is_one_of(root, {"QMMA", "QGMMA", "UTCQMMA"}) || has_part(opcode, "E4M3") ||
+              has_part(opcode, "E5M2"));
     case SassSignature::ex2:
       return root == "MUFU" && has_part(opcode, "EX2");
     case SassSignature::special_function:
@@ -111,7 +112,7 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::cp_async_group:
       return root == "LDGDEPBAR";
     case SassSignature::vote:
-      return is_one_of(root, {"VOTE", "VOTEU", "MATCH"});
+      return is_one_of(root, {"VOTE", "MATCH"}) || (root == "VOTEU" && !has_part(opcode, "ALL"));
     case SassSignature::population_count:
       return is_one_of(root, {"POPC", "UPOPC"});
     case SassSignature::warp_reduction:

@@ -33,7 +33,7 @@ enum class SassSignature : std::uint8_t {
   conversion,             ///< F2F, F2FP: to narrower or wider floating types
   warpgroup_mma,          ///< HGMMA, IGMMA, QGMMA, BGMMA
   tf32_tensor_core,       ///< of these with .TF32
-  fp8_tensor_core,        ///< of these QMMA, QGMMA or with .E4M3, .E5M2
+  fp8_tensor_core,        ///< of these QMMA, QGMMA, UTCQMMA or with .E4M3, .E5M2
   ex2,                    ///< MUFU.EX2
   special_function,       ///< MUFU
   shared_access,          ///< LDS, STS
@@ -51,7 +51,7 @@ enum class SassSignature : std::uint8_t {
   tma_im2col,             ///< UTMALDG with .IM2COL
   tensor_map_prefetch,    ///< UTMACCTL.PF
   cp_async_group,         ///< LDGDEPBAR: commits asynchronous copies
-  vote,                   ///< VOTE, VOTEU, MATCH
+  vote,                   ///< VOTE, MATCH, VOTEU less .ALL, which chooses one thread for a copy
   population_count,       ///< POPC, UPOPC
   warp_reduction,         ///< REDUX
   lop3,                   ///< LOP3
