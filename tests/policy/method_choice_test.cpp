@@ -168,6 +168,9 @@ TEST_CASE("methods whose trigger is unknown come after those whose trigger holds
   const MethodChoice three = choose(methods, {{3, 0, 0}});
   CHECK(three.taken == std::vector<std::size_t>{2, 1, 0});
   CHECK(decision(three, 0).words == "whether it is asked for cannot be told: nothing is not known");
+  const std::vector<Method> without{method("last_resort", 9, nullptr, nullptr, "1"), methods[0], methods[1]};
+  CHECK(choose(without, {{3, 0, 0}}).taken == std::vector<std::size_t>{2, 1, 0});  // of equals by priority
+  CHECK(choose(without).taken == std::vector<std::size_t>{2});
   const std::vector<Method> alone{methods[0]};
   CHECK(choose(alone).taken.size() == 1);
 }

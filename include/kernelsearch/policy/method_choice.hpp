@@ -79,8 +79,8 @@ struct MethodChoice {
 
 /// Scans each axis that has slots from priority 1 on: tried? architecture? skip condition? trigger? The first
 /// that passes takes a single slot; of two slots the strongest take (of equals the higher priority). A
-/// trigger or skip condition whose features are not known decides nothing, and such a method comes after all
-/// whose trigger is known to hold (CUDA optimisation skill V2, post 1.5).
+/// trigger or skip condition whose features are not known decides nothing. A method whose trigger is unknown,
+/// or that has none, comes after all whose trigger is known to hold (CUDA optimisation skill V2, post 1.5).
 [[nodiscard]] MethodChoice choose_methods(std::span<const Method> methods, const Features& profile,
                                           const MethodDevice& device, const AxisBudget& budget,
                                           std::span<const MethodRecord> record = {},

@@ -39,7 +39,7 @@ class MethodChooser {
     std::vector<Passed> passed;
     for (const std::size_t m : order) {
       MethodDecision decision{m, MethodReason::taken, {}, {}};
-      bool asked = true;
+      bool asked = false;
       if (check(decision, asked)) passed.push_back({choice_.decisions.size(), asked});
       choice_.decisions.push_back(std::move(decision));
     }
