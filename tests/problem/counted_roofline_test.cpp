@@ -150,6 +150,8 @@ TEST_CASE("counted_peak: of the widest floating input") {
   Problem mixed = problem(both, "f16");
   mixed.arguments[2].type = ElementType::f32;  // f16 in, f32 out: what tensor cores do
   CHECK(counted_peak(mixed, all) == 64e9);
+  mixed.arguments[2].role = Role::inout;  // what is added to is read as well
+  CHECK(counted_peak(mixed, all) == 8e9);
 }
 
 TEST_CASE("CountedRoofline: adds to what is known and leaves what a profiler saw") {
