@@ -108,7 +108,7 @@ TEST_CASE("counted_features: main memory where nothing nearer holds the arrays, 
 TEST_CASE("counted_features: calls that share a sample must fit the cache together") {
   const Measurement one = measurement({measured("a", 1e-6)});
   CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 1.9e-6}), "memory_level") == 1);
-  CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 3.5e-6}), "memory_level") == 2);
+  CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 2.1e-6}), "memory_level") == 2);
   CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 9.0e-6}), "memory_level") == 3);
 }
 
