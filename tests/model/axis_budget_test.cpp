@@ -67,6 +67,7 @@ TEST_CASE("axis_budget: unknown is no gap") {
 
 TEST_CASE("axis_budget: near the peak there is nothing to spend") {
   CHECK(axis_budget(gaps(0.05, 0.09, 0.0)) == slots(0, 0, 0));
+  CHECK(axis_budget_as_published(gaps(0.05, 0.09, 0.0)) == slots(1, 1, 1));
   CHECK(axis_budget_as_published(gaps(0.0, 0.0, 0.0)) == slots(1, 1, 1));
   CHECK(axis_budget(gaps(0.1, 0.0, 0.0)) == slots(2, 0, 0));  // `smallest` itself takes part
 }
