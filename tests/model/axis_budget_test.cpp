@@ -67,6 +67,7 @@ TEST_CASE("axis_budget: unknown is no gap") {
 
 TEST_CASE("axis_budget: near the peak there is nothing to spend") {
   CHECK(axis_budget(gaps(0.05, 0.09, 0.0)) == slots(0, 0, 0));
+  CHECK(axis_budget_as_published(gaps(0.05, 0.09, 0.0)) == slots(1, 1, 1));
   CHECK(axis_budget_as_published(gaps(0.0, 0.0, 0.0)) == slots(1, 1, 1));
   CHECK(axis_budget(gaps(0.1, 0.0, 0.0)) == slots(2, 0, 0));  // `smallest` itself takes part
 }
@@ -161,6 +162,8 @@ TEST_CASE("axis_budget_as_published: three slots, two at most, whatever the gaps
   }
   // 1.5, 0.75, 0.75 rounds to 2, 1, 1: one too many, taken where it overshoots most
   CHECK(axis_budget_as_published(gaps(0.4, 0.2, 0.2)) == slots(1, 1, 1));
+  // 2.96 is 3, of which one is beyond the cap: to the next gap, 0.59, though it has been rounded up already
+  CHECK(axis_budget_as_published(gaps(1.0, 0.2, 0.15), {.total = 4}) == slots(2, 2, 0));
   // 2.5 rounds half to even
   CHECK(axis_budget_as_published(gaps(0.75, 0.15, 0.0)) == slots(2, 1, 0));
 }

@@ -76,9 +76,11 @@ class Gauge {
     std::array<double, 6> found{};
     if (kernels_.f32 == nullptr) return found;
     warm_up();
-    // Half of a level, so that neither the stack nor the neighbours evict it; the last is shared by threads.
-    const std::size_t halves[] = {caches_.bytes[0] / 2, caches_.bytes[1] / 2,
-                                  caches_.bytes[2] / 2 / threads_};
+    // Half of a level, so that neither the stack nor the neighbours evict it. The last is shared by threads,
+    // and with other guests of a machine: four times what is nearer is enough to come from there.
+    const std::size_t halves[] = {
+        caches_.bytes[0] / 2, caches_.bytes[1] / 2,
+        std::min(caches_.bytes[2] / 2 / threads_, 4 * std::max(caches_.bytes[1], std::size_t{1} << 20))};
     const std::size_t most =
         std::min(std::max({halves[0], halves[1], halves[2], std::size_t{4096}}), memory_bytes);
     const Buffer buffer(most);

@@ -29,13 +29,6 @@ inline AxisShares axis_shares(const AxisShares& gaps, std::size_t total) {
   return shares;
 }
 
-/// Half to even, whatever the mode of the processor.
-inline double rounded_half_to_even(double value) {
-  const double below = std::floor(value), part = value - below;
-  if (part != 0.5) return part < 0.5 ? below : below + 1;
-  return std::fmod(below, 2.0) == 0 ? below : below + 1;
-}
-
 }  // namespace detail
 
 KERNELSEARCH_INLINE AxisBudget axis_budget(const RooflineGaps& gaps, AxisBudgetOptions options) {
@@ -52,7 +45,7 @@ KERNELSEARCH_INLINE AxisBudget axis_budget(const RooflineGaps& gaps, AxisBudgetO
   AxisBudget budget;
   for (std::size_t i = 0; i < 3; ++i)
     if (shares[i])
-      budget.slots[i] = std::min(options.cap, static_cast<std::size_t>(std::max(0.0, *shares[i] + rounding)));
+      budget.slots[i] = std::min(options.cap, static_cast<std::size_t>(std::max(0.0, *shares[i])));
   // No product with the cap: both may be the largest number there is.
   const auto open = [&](Axis axis) {
     return known[static_cast<std::size_t>(axis)].has_value() && budget[axis] < options.cap;
@@ -90,7 +83,7 @@ KERNELSEARCH_INLINE AxisBudget axis_budget_as_published(const RooflineGaps& gaps
   std::size_t over = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     shares[i] = static_cast<double>(options.total) * *known[i] / sum;
-    const auto slots = static_cast<std::size_t>(detail::rounded_half_to_even(shares[i]));
+    const auto slots = static_cast<std::size_t>(std::nearbyint(shares[i]));
     budget.slots[i] = std::min(slots, options.cap);
     over += slots - budget.slots[i];
   }
