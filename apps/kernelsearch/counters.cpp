@@ -44,6 +44,10 @@ struct Counters {
 
 AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted) {
   counted = false;
+  if (evaluator.lanes() > 1) {
+    say_none("several devices measure at a time, and a profile would disturb the others");
+    return evaluator;
+  }
   try {
     Counters counters{std::make_shared<NcuProfiler>(evaluator.problem(), gpu)};
     counted = true;

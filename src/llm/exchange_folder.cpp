@@ -149,13 +149,19 @@ std::string ExchangeFolder::digest(const ChatRequest& request) const {
   return sha256(canonical(request));
 }
 
+ExchangeFolder::Asked ExchangeFolder::asked(const ChatRequest& request) const {
+  Asked asked;
+  asked.canonical = canonical(request);
+  asked.digest = sha256(asked.canonical);
+  return asked;
+}
+
 std::string ExchangeFolder::path_of(const std::string& digest) const {
   return (fs::path(folder_) / digest.substr(0, 2) / (digest + ".json")).string();
 }
 
-std::optional<ChatResult> ExchangeFolder::find(const ChatRequest& request) const {
-  const std::string asked = canonical(request);
-  const std::string path = path_of(sha256(asked));
+std::optional<ChatResult> ExchangeFolder::find(const Asked& asked) const {
+  const std::string path = path_of(asked.digest);
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -165,7 +171,7 @@ std::optional<ChatResult> ExchangeFolder::find(const ChatRequest& request) const
     const json document = json::parse(text);
     if (document.at("kernelsearch_exchange") != format_version)
       problem = "written by another version of kernelsearch";
-    else if (dumped(document.at("question")) == asked) {
+    else if (dumped(document.at("question")) == asked.canonical) {
       ChatResult result = result_of(document);
       if (result) result.reply->replayed = true;
       return result;
@@ -177,17 +183,17 @@ std::optional<ChatResult> ExchangeFolder::find(const ChatRequest& request) const
                              "remove the file; its question will be asked again");
 }
 
-ChatResult ExchangeFolder::keep(const ChatRequest& request, const ChatResult& result) const {
-  const json asked = question(request, redactor_);
-  const std::string path = path_of(sha256(dumped(asked)));
+ChatResult ExchangeFolder::keep(const Asked& asked, const ChatResult& result) const {
+  const std::string path = path_of(asked.digest);
+  json answered = json::parse(dumped(answer(result, redactor_)));  // as `find` will read it
   const json document = {{"kernelsearch_exchange", format_version},
-                         {"question", asked},
-                         {result ? "reply" : "error", answer(result, redactor_)}};
+                         {"question", json::parse(asked.canonical)},
+                         {result ? "reply" : "error", answered}};
   const std::string text = dumped(document, 1) + '\n';
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   write_whole(path, text);
-  return result_of(json::parse(text));
+  return result_of({{result ? "reply" : "error", std::move(answered)}});
 }
 
 void ExchangeFolder::each(

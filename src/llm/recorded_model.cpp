@@ -4,16 +4,17 @@
 
 namespace kernelsearch::detail {
 
-ChatResult replayed_exchange(const ExchangeFolder& folder, const ChatRequest& request) {
+ChatResult replayed_exchange(const ExchangeFolder& folder, const ChatRequest& request,
+                             const ExchangeFolder::Asked& asked) {
   try {
-    if (std::optional<ChatResult> known = folder.find(request)) return std::move(*known);
+    if (std::optional<ChatResult> known = folder.find(asked)) return std::move(*known);
   } catch (const ConfigError& error) {
     return ChatResult::failed(ChatFailure::configuration, error.what());
   }
   return ChatResult::failed(
       ChatFailure::not_recorded,
       error_text("the recording has no such exchange",
-                 folder.folder() + ", role `" + request.role + "`, digest " + folder.digest(request),
+                 folder.folder() + ", role `" + request.role + "`, digest " + asked.digest,
                  "the run differs from the recorded one; record it again, or allow to ask"));
 }
 

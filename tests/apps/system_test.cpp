@@ -77,6 +77,38 @@ std::vector<std::string> story_of(const Desk& desk) {
   return story;
 }
 
+/// A question as the run's folder of exchanges has it.
+struct Question {
+  std::string role, text;
+  std::size_t messages = 0;
+  std::set<std::string> window;  ///< what the other kernels shown are to the one to change
+};
+
+std::vector<Question> questions_of(const Desk& desk, int run) {
+  std::vector<Question> all;
+  const auto folder = desk.path() / "runs.db.exchanges" / std::to_string(run);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    const auto question = nlohmann::json::parse(read_text(entry.path()))["question"];
+    Question one{question["role"], question["messages"][1]["text"], question["messages"].size(), {}};
+    std::istringstream lines(one.text.substr(0, one.text.find("# Kernel to change")));
+    for (std::string line; std::getline(lines, line);)
+      if (line.rfind("## Kernel ", 0) == 0) one.window.insert(line.substr(line.find(": ") + 2));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// Whether no question of the role shows other kernels than these, and one shows each of `some`.
+void check_windows(const std::vector<Question>& questions, const std::string& role,
+                   const std::set<std::string>& allowed, const std::set<std::string>& some) {
+  std::set<std::string> seen;
+  for (const Question& one : questions)
+    if (one.role == role) seen.insert(one.window.begin(), one.window.end());
+  for (const std::string& kind : seen) CHECK_MESSAGE(allowed.count(kind) == 1, role << ": " << kind);
+  for (const std::string& kind : some) CHECK_MESSAGE(seen.count(kind) == 1, role << ": " << kind);
+}
+
 using Calls = std::map<std::string, int>;
 using Story = std::vector<std::string>;
 
@@ -130,6 +162,27 @@ TEST_CASE("systems: STARK plans, codes and debugs on its tree; a run that was cu
   CHECK(calls.at("debugger") >= 1);
   CHECK(whole["models"]["faults"].contains("no_code"));
 
+  // What each role is shown: STARK's windows.
+  const std::string root = "the original kernel", child = "made from the kernel to change",
+                    leader = "among the fastest", nephew = "made from a sibling of the kernel to change",
+                    sibling = "made from the same parent as the kernel to change";
+  const std::vector<Question> questions = questions_of(desk, 1);
+  CHECK(questions.size() == whole["models"]["total"]["calls"].get<std::size_t>());
+  check_windows(questions, "planner", {root, child, leader}, {root, child});
+  check_windows(questions, "coder", {root, child, nephew}, {});
+  check_windows(questions, "debugger", {root, sibling}, {root});
+  int corrected = 0, faults = 0;
+  for (const Question& one : questions) {
+    corrected += one.messages == 4 ? 1 : 0;
+    CHECK(one.messages <= 4);  // told once, then given up
+    if (one.role != "debugger") continue;
+    const std::size_t failure = one.text.find("## How it failed");
+    REQUIRE(failure != std::string::npos);
+    CHECK(one.text.find("verdict: wrong_result", failure) != std::string::npos);
+  }
+  for (const auto& count : whole["models"]["faults"]) faults += count.get<int>();
+  CHECK(faults == 2 * corrected);
+
   // The same in two parts, with results measured anew for nothing: the store knows them.
   const auto first = result_of(desk.kernelsearch(line("stark", {"--budget", "3", "--name", "parts"})));
   CHECK(first["trials"] == 3);
@@ -163,6 +216,7 @@ TEST_CASE("systems: GEAK reflects on what failed, and mends it") {
   CHECK(story_of(desk) ==
         Story{"root: ok", "rewrite <- 0: wrong_result", "debug <- 1: ok", "rewrite <- 2: ok"});
   CHECK(calls_of(result) == Calls{{"generator", 1}, {"optimizer", 2}, {"reflector", 1}});
+  check_windows(questions_of(desk, 1), "optimizer", {"among the fastest"}, {"among the fastest"});
 }
 
 TEST_CASE("systems: PEAK tunes each transformation's kernel and goes on from checkpoints") {

@@ -25,11 +25,23 @@ class ExchangeFolder {
   /// SHA-256 of `canonical`, 64 hexadecimal digits.
   [[nodiscard]] std::string digest(const ChatRequest& request) const;
 
+  /// Both, so that a call spells and hashes its question once.
+  struct Asked {
+    std::string canonical, digest;
+  };
+  [[nodiscard]] Asked asked(const ChatRequest& request) const;
+
   /// What was kept for an equal question, marked `replayed`; nothing where there is none. A ConfigError for a
   /// file that cannot be read.
-  [[nodiscard]] std::optional<ChatResult> find(const ChatRequest& request) const;
+  [[nodiscard]] std::optional<ChatResult> find(const Asked& asked) const;
+  [[nodiscard]] std::optional<ChatResult> find(const ChatRequest& request) const {
+    return find(asked(request));
+  }
   /// Keeps it in place of an earlier one and returns what `find` will return, but for `replayed`.
-  ChatResult keep(const ChatRequest& request, const ChatResult& result) const;
+  ChatResult keep(const Asked& asked, const ChatResult& result) const;
+  ChatResult keep(const ChatRequest& request, const ChatResult& result) const {
+    return keep(asked(request), result);
+  }
 
   /// Calls back with the role, the model and the result of each exchange kept, in any order; files that
   /// cannot be read are left out.

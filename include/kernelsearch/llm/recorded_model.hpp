@@ -53,7 +53,8 @@ class InFlight {
 };
 
 /// The recording's side of a call, shared by every `RecordedModel`.
-[[nodiscard]] ChatResult replayed_exchange(const ExchangeFolder& folder, const ChatRequest& request);
+[[nodiscard]] ChatResult replayed_exchange(const ExchangeFolder& folder, const ChatRequest& request,
+                                           const ExchangeFolder::Asked& asked);
 /// Whether a failure would come again in the same place of the same run; a cancelled call would not.
 [[nodiscard]] bool worth_keeping(const ChatResult& result) noexcept;
 
@@ -69,18 +70,19 @@ class RecordedModel {
       : model_(std::move(model)), folder_(std::move(folder)), mode_(mode) {}
 
   [[nodiscard]] ChatResult chat(const ChatRequest& request, std::stop_token stop = {}) {
-    if (mode_ == RecordMode::replay) return detail::replayed_exchange(*folder_, request);
-    const std::string digest = folder_->digest(request);
-    if (!in_flight_->enter(digest, stop))
+    if (mode_ == RecordMode::replay)
+      return detail::replayed_exchange(*folder_, request, folder_->asked(request));
+    const ExchangeFolder::Asked asked = folder_->asked(request);
+    if (!in_flight_->enter(asked.digest, stop))
       return ChatResult::failed(ChatFailure::cancelled, "the call was cancelled");
-    const Leave leave(*in_flight_, digest);
+    const Leave leave(*in_flight_, asked.digest);
     if (mode_ == RecordMode::replay_else_ask) {
-      ChatResult known = detail::replayed_exchange(*folder_, request);
+      ChatResult known = detail::replayed_exchange(*folder_, request, asked);
       // A damaged file is said, not paid for again.
       if (known || known.error.failure == ChatFailure::configuration) return known;
     }
     ChatResult result = model_.chat(request, std::move(stop));
-    return detail::worth_keeping(result) ? folder_->keep(request, result) : result;
+    return detail::worth_keeping(result) ? folder_->keep(asked, result) : result;
   }
 
  private:

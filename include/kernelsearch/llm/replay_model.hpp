@@ -21,7 +21,7 @@ class ReplayModel {
   explicit ReplayModel(std::shared_ptr<const ExchangeFolder> folder) : folder_(std::move(folder)) {}
 
   [[nodiscard]] ChatResult chat(const ChatRequest& request, std::stop_token = {}) const {
-    return detail::replayed_exchange(*folder_, request);
+    return detail::replayed_exchange(*folder_, request, folder_->asked(request));
   }
 
  private:
