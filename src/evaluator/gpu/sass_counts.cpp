@@ -75,7 +75,8 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return has_signature(opcode, SassSignature::tensor_core) && has_part(opcode, "TF32");
     case SassSignature::fp8_tensor_core:
       return has_signature(opcode, SassSignature::tensor_core) &&
-             (root == "QMMA" || root == "QGMMA" || has_part(opcode, "E4M3") || has_part(opcode, "E5M2"));
+             (is_one_of(root, {"QMMA", "QGMMA", "UTCQMMA"}) || has_part(opcode, "E4M3") ||
+              has_part(opcode, "E5M2"));
     case SassSignature::ex2:
       return root == "MUFU" && has_part(opcode, "EX2");
     case SassSignature::special_function:
@@ -130,6 +131,32 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return is_one_of(root, {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"});
     case SassSignature::call:
       return root == "CALL";
+    case SassSignature::narrow_tensor_core:
+      return is_one_of(root, {"QMMA", "OMMA", "QGMMA", "UTCQMMA", "UTCOMMA"});
+    case SassSignature::tensor_map_update:
+      return root == "UTMACCTL" && has_part(opcode, "IV");
+    case SassSignature::cluster_launch_control:
+      return root == "UGETNEXTWORKID";
+    case SassSignature::integer_division:
+      return is_one_of(root, {"I2F", "UI2F"}) && has_part(opcode, "RP");
+    case SassSignature::float_division:
+      return root == "FCHK";
+    case SassSignature::exact_exponential:
+      return root == "FFMA" && has_part(opcode, "SAT");
+    case SassSignature::float_arithmetic:
+      return is_one_of(root,
+                       {"FFMA", "FADD", "FMUL", "FMNMX", "FFMA2", "FADD2", "FMUL2", "DFMA", "DADD", "DMUL"});
+    case SassSignature::divergence:
+      return root == "BSSY";
+    case SassSignature::fence:
+      return root == "MEMBAR";
+    case SassSignature::constant_load:
+      return root == "LDC";
+    case SassSignature::shared_atomics:
+      return root == "ATOMS" && !has_part(opcode, "ARRIVE");
+    case SassSignature::mbarrier_arrive:
+      return (root == "SYNCS" && has_part(opcode, "ARRIVE") && has_part(opcode, "A1T0")) ||
+             (root == "ATOMS" && has_part(opcode, "ARRIVE"));
   }
   return false;
 }

@@ -33,7 +33,7 @@ enum class SassSignature : std::uint8_t {
   conversion,             ///< F2F, F2FP: to narrower or wider floating types
   warpgroup_mma,          ///< HGMMA, IGMMA, QGMMA, BGMMA
   tf32_tensor_core,       ///< of these with .TF32
-  fp8_tensor_core,        ///< of these QMMA, QGMMA or with .E4M3, .E5M2
+  fp8_tensor_core,        ///< of these QMMA, QGMMA, UTCQMMA or with .E4M3, .E5M2
   ex2,                    ///< MUFU.EX2
   special_function,       ///< MUFU
   shared_access,          ///< LDS, STS
@@ -61,9 +61,21 @@ enum class SassSignature : std::uint8_t {
   generic_access,         ///< LD, ST, ATOM: also another block's shared memory through a pointer
   branch,                 ///< BRA, BRX, JMP, JMX
   call,                   ///< CALL
+  narrow_tensor_core,     ///< QMMA, OMMA, QGMMA, UTCQMMA, UTCOMMA: on floats of eight bits or fewer
+  tensor_map_update,      ///< UTMACCTL.IV: a tensor map that was changed in memory is fetched anew
+  cluster_launch_control,  ///< UGETNEXTWORKID
+  integer_division,        ///< I2F.RP, UI2F.RP: how division and remainder by a variable begin
+  float_division,          ///< FCHK: how a division rounded as IEEE 754 asks begins
+  exact_exponential,       ///< FFMA.SAT: how expf splits its argument
+  float_arithmetic,        ///< FFMA, FADD, FMUL, FMNMX, their pairs, DFMA, DADD, DMUL
+  divergence,              ///< BSSY: a branch that threads of a warp may take differently
+  fence,                   ///< MEMBAR
+  constant_load,           ///< LDC: constant memory at a computed address, and, outside of loops, parameters
+  shared_atomics,          ///< ATOMS, but for its ARRIVE
+  mbarrier_arrive,  ///< SYNCS.ARRIVE of one thread without bytes, ATOMS.ARRIVE: as those who are done say
 };
 
-inline constexpr std::array<std::string_view, 46> sass_signature_names{"tensor_core",
+inline constexpr std::array<std::string_view, 58> sass_signature_names{"tensor_core",
                                                                        "cp_async",
                                                                        "tma",
                                                                        "mbarrier",
@@ -108,7 +120,19 @@ inline constexpr std::array<std::string_view, 46> sass_signature_names{"tensor_c
                                                                        "distributed_shared",
                                                                        "generic_access",
                                                                        "branch",
-                                                                       "call"};
+                                                                       "call",
+                                                                       "narrow_tensor_core",
+                                                                       "tensor_map_update",
+                                                                       "cluster_launch_control",
+                                                                       "integer_division",
+                                                                       "float_division",
+                                                                       "exact_exponential",
+                                                                       "float_arithmetic",
+                                                                       "divergence",
+                                                                       "fence",
+                                                                       "constant_load",
+                                                                       "shared_atomics",
+                                                                       "mbarrier_arrive"};
 
 [[nodiscard]] constexpr std::string_view to_string(SassSignature signature) noexcept {
   return sass_signature_names[static_cast<std::size_t>(signature)];
