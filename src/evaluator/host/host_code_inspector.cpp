@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_output = std::size_t{256} << 20;
+constexpr std::size_t max_output = std::size_t{256} << 20;  // and of a library
 
 bool is_program(const fs::path& file) {
   std::error_code error;
@@ -71,7 +71,7 @@ ObjectCode HostCodeInspector::read(const fs::path& library, const std::string& e
   const std::string folder = impl_->program.parent_path().string();
   if (!folder.starts_with("/usr") && !folder.starts_with("/bin")) boxed.readable.emplace_back(folder);
   boxed.cores = options.cores;
-  boxed.limits = {{RLIMIT_AS, std::uint64_t{2} << 30}, {RLIMIT_CORE, 0}, {RLIMIT_FSIZE, 0}};
+  boxed.limits = {{RLIMIT_AS, std::uint64_t{2} << 30}, {RLIMIT_CORE, 0}, {RLIMIT_FSIZE, max_output}};
   const detail::Finished finished =
       detail::run_command(detail::launch_in(options.sandbox, boxed), options.seconds, max_output);
   if (finished.timed_out || finished.too_much_output || !WIFEXITED(finished.status) ||

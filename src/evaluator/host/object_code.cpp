@@ -99,7 +99,7 @@ class Reader {
     text = trimmed(text);
     if (constexpr std::string_view word = "file format "; text.find(word) != std::string_view::npos) {
       const std::string_view format = text.substr(text.find(word) + word.size());
-      foreign_ = format.find("x86-64") == std::string_view::npos;
+      foreign_ = foreign_ || format.find("x86-64") == std::string_view::npos;
       return;
     }
     if (begins_with(text, "DYNAMIC RELOCATION RECORDS")) relocated_ = true;
