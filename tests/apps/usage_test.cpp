@@ -213,9 +213,10 @@ TEST_CASE("command: methods, and which of them a profile asks for") {
   const Desk desk;
   CHECK(desk.kernelsearch({"list", "methods", "--json"}).json().size() == 63);
   has(desk.kernelsearch({"list", "methods", "--backend", "host"}).out, "compute.vectorise");
-  write_text(desk / "profile.json",
+  write_text(desk.path() / "profile.json",
              R"({"counters": {"features": {"tensor_utilisation": 0, "stall_barrier": 4}}})");
-  write_text(desk / "plain.json", R"({"tensor_utilisation": 0, "trait.matmul": 1, "words": "left out"})");
+  write_text(desk.path() / "plain.json",
+             R"({"tensor_utilisation": 0, "trait.matmul": 1, "words": "left out"})");
   const Ran words =
       desk.kernelsearch({"list", "methods", "--features", "profile.json", "--architecture", "90"});
   CHECK(words.code == 0);

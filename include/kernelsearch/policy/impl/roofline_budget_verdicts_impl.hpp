@@ -121,7 +121,8 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
   verdict.contributed = contributes(verdict.attribution, noise(verdict.attribution, now));
   if (champion_) {
     const std::vector<std::size_t> line = applied(outcomes_[*champion_].id);
-    verdict.kept = std::binary_search(line.begin(), line.end(), method);
+    verdict.kept =
+        verdict.evidence != Evidence::absent && std::binary_search(line.begin(), line.end(), method);
   }
   const std::string effect =
       verdict.attribution.essential
