@@ -68,9 +68,9 @@ SkillJudge beside_parents(SystemJudge judge, const SystemRun& run) {
 
 struct SkillFinalists {
   template <class Search, class... Observers>
-  void operator()(Search& search, const std::stop_token& stop, const std::function<void(TrialId)>& tell,
+  void operator()(Search& search, const std::stop_token& stop, const FinalistSteps& steps,
                   Observers&... observers) const {
-    measure_finalists_again(search, search.evaluator().inner().inner(), stop, tell, observers...);
+    measure_finalists_again(search, search.evaluator().inner().inner(), stop, steps, observers...);
   }
 };
 
