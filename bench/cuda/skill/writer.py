@@ -66,24 +66,25 @@ def made_of(text):
 def answer(problem, base, request):
     folder = request.parent
     iteration = folder.parent.parent
+    extension = next(iteration.glob('start.*')).suffix
     if folder.parent.name == 'branches':
-        before, _ = made_of((iteration / 'start.cu').read_text())
+        before, _ = made_of((iteration / ('start' + extension)).read_text())
         asked = {method['id'] for method in json.loads((iteration / 'methods.json').read_text())['methods']}
         text = kernel(problem, base, before | asked, int(re.sub(r'\D', '', folder.name)) - 1)
     else:
-        methods, variant = made_of((iteration / 'kernel.cu').read_text())
+        methods, variant = made_of((iteration / ('kernel' + extension)).read_text())
         text = kernel(problem, base, methods - set(folder.name.split('+')), variant)
     part = folder / 'kernel.part'
     part.write_text(text)
-    part.rename(folder / 'kernel.cu')
+    part.rename(folder / ('kernel' + extension))
 
 
 def main():
     problem, root = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    base = (problem / 'kernel.cu').read_text()
+    base = next(problem.glob('kernel.*')).read_text()
     while True:
         for request in root.glob('iterv*/*/*/request.md'):
-            if not (request.parent / 'kernel.cu').exists():
+            if not any(request.parent.glob('kernel.*')):
                 answer(problem.name, base, request)
         time.sleep(0.1)
 
