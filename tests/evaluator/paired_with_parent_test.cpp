@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Asked {
   std::atomic<int> judged{0};
   std::atomic<int> measuring{0};
   std::atomic<bool> together{false};
-  PairOptions pairs;
+  std::mutex mutex;
+  PairOptions pairs;  ///< under the mutex
 };
 
 struct Timed {
@@ -40,7 +42,10 @@ struct Timed {
   // 666 is a parent that was fine once and is not any more
   Speedup compare(int candidate, int champion, const PairOptions& pairs) const {
     ++asked->compared;
-    asked->pairs = pairs;
+    {
+      const std::lock_guard lock(asked->mutex);
+      asked->pairs = pairs;
+    }
     if (champion == 666) detail::raise<ConfigError>("a candidate to compare is not ok", "666", "do not");
     const double ratio = static_cast<double>(champion) / candidate;
     return {ratio, {ratio / 1.01, ratio * 1.02}, 30};
