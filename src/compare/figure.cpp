@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../report/xml_text.hpp"
+
 namespace kernelsearch::comparing {
 namespace {
 
@@ -92,7 +94,7 @@ std::string grid(const Axes& axes, const FigureTexts& texts) {
   svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">above the optimum</text>\n",
                      width - right - 5, top + 10);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
-                     (left + width - right) / 2, height - 8, escaped(texts.x_label));
+                     (left + width - right) / 2, height - 8, html_text(texts.x_label));
   return svg;
 }
 
@@ -128,7 +130,7 @@ std::string figure(const std::vector<StyledCurve>& curves, const std::vector<Cur
   const Axes axes = axes_of(curves, random);
   std::string svg =
       fmt::format("<svg viewBox=\"0 0 {} {}\" font-size=\"11\" role=\"img\" aria-label=\"{}\">\n", width,
-                  height, escaped(texts.title));
+                  height, html_text(texts.title));
   svg += grid(axes, texts);
   for (const StyledCurve& curve : curves)
     if (curve.band && !curve.curve.points.empty())
@@ -141,7 +143,7 @@ std::string figure(const std::vector<StyledCurve>& curves, const std::vector<Cur
   for (const StyledCurve& curve : curves)
     if (!curve.curve.points.empty())
       svg += line_path(curve.style, line(axes, curve.curve.points),
-                       "<title>" + escaped(curve.curve.name) + "</title>") +
+                       "<title>" + html_text(curve.curve.name) + "</title>") +
              "\n";
   return svg + "</svg>\n";
 }
@@ -152,32 +154,6 @@ std::string line_path(std::size_t style, const std::string& path, const std::str
       "d=\"{4}\">{5}</path>",
       style % colours, style / colours % dashes.size(), light[style % colours],
       dashes[style / colours % dashes.size()], path, inside);
-}
-
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
 }
 
 }  // namespace kernelsearch::comparing

@@ -36,7 +36,4 @@ inline constexpr std::size_t colours = 7;
 [[nodiscard]] std::string line_path(std::size_t style, const std::string& path,
                                     const std::string& inside = "");
 
-/// `text` for an element or an attribute of HTML.
-[[nodiscard]] std::string escaped(std::string_view text);
-
 }  // namespace kernelsearch::comparing

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "../report/xml_text.hpp"
 #include "figure.hpp"
 #include "kernelsearch/version.hpp"
 
 namespace kernelsearch {
 namespace {
 
-using comparing::escaped;
 using Order = std::vector<const PolicyScores*>;
 
 constexpr std::size_t most_bands = 5;  ///< more of them hide each other
@@ -57,7 +57,7 @@ std::string area_cell(const AreaScore& area, bool best) {
 /// Escaped, and may be broken behind underscores.
 std::string breakable(const std::string& name) {
   std::string html;
-  for (const char c : escaped(name)) (html += c) += c == '_' ? "<wbr>" : "";
+  for (const char c : html_text(name)) (html += c) += c == '_' ? "<wbr>" : "";
   return html;
 }
 
@@ -81,7 +81,7 @@ std::string means_table(const Order& order) {
         std::minmax_element(policy->spaces.begin(), policy->spaces.end(),
                             [](const SpaceScores& a, const SpaceScores& b) { return a.repeats < b.repeats; });
     html += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td>", escaped(policy->strategy), policy->spaces.size(),
+        "<tr><td>{}</td><td>{}</td><td>{}</td>", html_text(policy->strategy), policy->spaces.size(),
         least->repeats == most->repeats ? fmt::format("{}", least->repeats)
                                         : fmt::format("{}&#8211;{}", least->repeats, most->repeats));
     for (std::size_t h = 0; h < area_names.size(); ++h) {
@@ -102,7 +102,7 @@ std::string speed_table(const Order& order) {
   for (const std::uint64_t k : ratio_evaluations) html += fmt::format("<th>ratio@{}</th>", k);
   html += "<th>n5 (reached)</th><th>n1 (reached)</th><th>policy ms/eval</th></tr>\n";
   for (const PolicyScores* policy : order) {
-    html += fmt::format("<tr><td>{}</td>", escaped(policy->strategy));
+    html += fmt::format("<tr><td>{}</td>", html_text(policy->strategy));
     for (const double ratio : policy->ratios) html += fmt::format("<td>{:.3f}</td>", ratio);
     html += fmt::format("<td>{} ({:.0f} %)</td><td>{} ({:.0f} %)</td>", count(policy->n5),
                         100 * policy->n5_reached, count(policy->n1), 100 * policy->n1_reached);
@@ -122,13 +122,13 @@ std::string differences_table(const ReportContents& contents, const Order& order
       "repeats, paired by space and repeat, with its 95 % interval; p of a sign-flip permutation test, by "
       "Holm for "
       "all policies. Negative: worse.</caption><tr><th>policy</th><th>pairs</th>",
-      escaped(contents.differences.against));
+      html_text(contents.differences.against));
   for (std::size_t h = 0; h < 4; ++h) html += fmt::format("<th>{0}</th><th>p</th>", area_names[h]);
   html += "</tr>\n";
   for (const PolicyScores* policy : order) {
     const PairedDifference* difference = difference_of(contents, policy->strategy);
     if (difference == nullptr || difference->pairs == 0) continue;
-    html += fmt::format("<tr><td>{}</td><td>{}</td>", escaped(policy->strategy), difference->pairs);
+    html += fmt::format("<tr><td>{}</td><td>{}</td>", html_text(policy->strategy), difference->pairs);
     for (std::size_t h = 0; h < 4; ++h) {
       const AreaDifference& area = difference->areas[h];
       html += fmt::format("<td>{:+.2f} <span class=\"ci\">[{:+.2f}, {:+.2f}]</span></td><td>{:.2g}</td>",
@@ -148,7 +148,7 @@ std::string spaces_table(const ReportContents& contents, const Order& order, std
                         h == 0 ? fmt::format(" ({})", landscape.budget()) : "");
   html += "<th>mean</th></tr>\n";
   for (const PolicyScores* policy : order) {
-    html += fmt::format("<tr><td>{}</td>", escaped(policy->strategy));
+    html += fmt::format("<tr><td>{}</td>", html_text(policy->strategy));
     for (const Landscape& landscape : contents.landscapes) {
       const auto found = std::find_if(policy->spaces.begin(), policy->spaces.end(),
                                       [&](const SpaceScores& s) { return s.space == landscape.name(); });
@@ -166,7 +166,7 @@ std::string legend(const Order& order) {
   for (std::size_t i = 0; i < order.size(); ++i)
     html += fmt::format(
         "<span class=\"key\"><svg viewBox=\"0 0 36 10\" preserveAspectRatio=\"none\">{}</svg>{}</span>",
-        comparing::line_path(i, "M0 5H36"), escaped(order[i]->strategy));
+        comparing::line_path(i, "M0 5H36"), html_text(order[i]->strategy));
   return html +
          "<span class=\"key\"><svg viewBox=\"0 0 36 10\" preserveAspectRatio=\"none\"><path class=\"random\" "
          "fill=\"none\" stroke=\"#666\" d=\"M0 5H36\"/></svg>random search, expected</span></p>\n";
@@ -193,7 +193,7 @@ std::string space_section(const ReportContents& contents, const Order& order, co
       "<section><h2>{}</h2><p>{} configurations, {} of them valid; random search needs about {} evaluations "
       "to come "
       "95 % of the way from the median to the optimum.</p><div class=\"pair\"><figure>\n",
-      escaped(landscape.name()), landscape.size(), landscape.valid(), landscape.budget());
+      html_text(landscape.name()), landscape.size(), landscape.valid(), landscape.budget());
   html += figure(by_evaluations, comparing::random_curve(landscape, longest, curve_points),
                  {what + " by evaluations", "evaluations", false});
   html += "</figure>";

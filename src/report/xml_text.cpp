@@ -26,7 +26,36 @@ std::size_t character(std::string_view text) {
   return length;
 }
 
+/// How markup writes the character; empty where it stands for itself.
+std::string_view escape_of(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return {};
+  }
+}
+
 }  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string html;
+  for (const char c : text) {
+    if (const std::string_view escape = escape_of(c); !escape.empty())
+      html += escape;
+    else
+      html += c;
+  }
+  return html;
+}
 
 std::string xml_text(std::string_view text) {
   std::string xml;
@@ -37,16 +66,8 @@ std::string xml_text(std::string_view text) {
       xml += text.substr(0, length);
     else if (length == 0)
       xml += '?';
-    else if (c == '&')
-      xml += "&amp;";
-    else if (c == '<')
-      xml += "&lt;";
-    else if (c == '>')
-      xml += "&gt;";
-    else if (c == '"')
-      xml += "&quot;";
-    else if (c == '\'')
-      xml += "&#39;";
+    else if (const std::string_view escape = escape_of(c); !escape.empty())
+      xml += escape;
     else if (c == '\n' || c == '\t' || c == '\r')
       xml += ' ';
     else

@@ -11,4 +11,8 @@ namespace kernelsearch {
 /// not stand there and bytes that are no UTF-8 become question marks, line ends and tabs blanks.
 [[nodiscard]] std::string xml_text(std::string_view text);
 
+/// Text for elements and attributes of HTML: the five characters that mean something there are escaped, all
+/// else stands as it is.
+[[nodiscard]] std::string html_text(std::string_view text);
+
 }  // namespace kernelsearch

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../report/xml_text.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -26,29 +27,6 @@ constexpr std::string_view style =
     "td.n{text-align:right;white-space:nowrap}tr.best{font-weight:bold}.wide{overflow-x:auto}svg{width:100%;"
     "height:auto;"
     "max-width:60em}svg text{fill:currentColor;font-size:11px}";
-
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
 
 /// The best so far over the trials, times on a logarithmic scale.
 std::string curve(const std::vector<StoredTrial>& trials) {
@@ -98,7 +76,7 @@ std::string row_of(const StoredTrial& trial, bool best) {
       best ? " class=\"best\"" : "", number(trial.outcome.id), to_string(e.verdict),
       trial.outcome.ok() ? format_seconds(trial.outcome.objective) : "",
       e.measurement.speedup ? format_speedup(*e.measurement.speedup) : "", parents,
-      escaped(trial.candidate ? trial.candidate->values : ""), escaped(e.reason.substr(0, 2000)));
+      html_text(trial.candidate ? trial.candidate->values : ""), html_text(e.reason.substr(0, 2000)));
 }
 
 }  // namespace
@@ -111,12 +89,12 @@ std::string run_page(const RunStore& store, RunId run) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>run {0}: "
       "{1}</title><style>{2}</style></head>"
       "<body>\n<h1>Run {0}: {1}</h1>\n<pre>{3}</pre>\n",
-      number(run), escaped(row.info.problem), style, escaped(run_summary(store, run)));
+      number(run), html_text(row.info.problem), style, html_text(run_summary(store, run)));
   html += "<h2>Best so far</h2>\n" + curve(trials);
   if (best && best->candidate)
     if (const std::optional<StoredKernel> kernel = store.kernel(best->candidate->kernel))
       html += fmt::format("<h2>The best kernel, trial {}</h2>\n<pre>{}</pre>\n", number(best->outcome.id),
-                          escaped(kernel->macros + kernel->device + kernel->host));
+                          html_text(kernel->macros + kernel->device + kernel->host));
   html +=
       "<h2>Trials</h2>\n<div "
       "class=\"wide\"><table><tr><th>trial</th><th>verdict</th><th>time</th><th>speedup</th>"

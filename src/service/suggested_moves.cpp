@@ -31,6 +31,13 @@ class RootOnly {
   bool proposed_ = false;
 };
 
+template <class Policy, class Options>
+AnyPolicy<Move> over_strategies(Options options, std::vector<std::string> strategies, std::uint64_t seed) {
+  options.strategies = std::move(strategies);
+  options.seed = seed;
+  return Policy(std::move(options));
+}
+
 }  // namespace
 
 std::vector<Move> SuggestedMoves::ask(std::size_t n) {
@@ -105,31 +112,12 @@ AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::strin
     return RooflineBudget(std::move(options));
   }
   if (name == "none") return RootOnly{};
-  if (name == "beam") {
-    BeamOptions options;
-    options.strategies = std::move(strategies);
-    options.seed = seed;
-    return Beam(std::move(options));
-  }
-  if (name == "best_of_k") {
-    BestOfKOptions options;
-    options.strategies = std::move(strategies);
-    options.seed = seed;
-    options.climb = true;
-    return BestOfK(std::move(options));
-  }
-  if (name == "reflexion") {
-    ReflexionOptions options;
-    options.strategies = std::move(strategies);
-    options.seed = seed;
-    return Reflexion(std::move(options));
-  }
-  if (name == "epsilon_greedy_tree") {
-    EpsilonGreedyTreeOptions options;
-    options.strategies = std::move(strategies);
-    options.seed = seed;
-    return EpsilonGreedyTree(std::move(options));
-  }
+  if (name == "beam") return over_strategies<Beam>(BeamOptions{}, std::move(strategies), seed);
+  if (name == "best_of_k")
+    return over_strategies<BestOfK>(BestOfKOptions{.climb = true}, std::move(strategies), seed);
+  if (name == "reflexion") return over_strategies<Reflexion>(ReflexionOptions{}, std::move(strategies), seed);
+  if (name == "epsilon_greedy_tree")
+    return over_strategies<EpsilonGreedyTree>(EpsilonGreedyTreeOptions{}, std::move(strategies), seed);
   std::vector<std::string> names;
   for (const MovePolicyEntry& entry : move_policies()) names.push_back(entry.name);
   const std::string nearest = nearest_name(name, names);

@@ -11,7 +11,9 @@
 #include <sstream>
 
 #include "../../src/compare/figure.hpp"
+#include "../../src/report/xml_text.hpp"
 #include "kernelsearch/compare/comparison.hpp"
+
 #include "support/made_up_recording.hpp"
 
 using namespace kernelsearch;
@@ -139,5 +141,5 @@ TEST_CASE("figure: curves fall, stay inside the picture and stop at the floor") 
   CHECK(places[1] < places[3]);
   CHECK(places[3] < places[5]);
   CHECK(places[5] == 278.0);
-  CHECK(comparing::escaped("<&>\"'") == "&lt;&amp;&gt;&quot;&#39;");
+  CHECK(html_text("<&>\"'") == "&lt;&amp;&gt;&quot;&#39;");
 }

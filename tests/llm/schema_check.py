@@ -4,24 +4,17 @@
 """Checks docs/formats/models.schema.json: it accepts the example in docs/models.md and refuses broken ones.
 
 Exits with 77 (skipped) where the jsonschema package is not installed."""
-import copy
 import json
 import pathlib
 import re
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print("skipped: the Python package jsonschema is not installed")
-    sys.exit(77)
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+from published_schema import ROOT, changed, validator_of, without_comments
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-schema = json.loads((ROOT / "docs/formats/models.schema.json").read_text())
-jsonschema.Draft202012Validator.check_schema(schema)
-validator = jsonschema.Draft202012Validator(schema)
+validator = validator_of("models")
 text = re.search(r"```json\n(.*?)```", (ROOT / "docs/models.md").read_text(), re.S).group(1)
-example = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*', lambda match: match.group(1) or "", text))
+example = json.loads(without_comments(text))
 validator.validate(example)
 name = next(iter(example["models"]))
 BROKEN = [(["models"], {}), (["model"], {}), (["models", name, "provider"], "openia"), (["models", name, "model"], ""),
@@ -31,12 +24,7 @@ BROKEN = [(["models"], {}), (["model"], {}), (["models", name, "provider"], "ope
           (["models", name, "parameters"], []), (["roles"], {"coder": {"temp": 1}}), (["roles"], {"coder": {"temperature": -1}})]
 failed = 0
 for path, value in BROKEN:
-    broken = copy.deepcopy(example)
-    at = broken
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
-    if validator.is_valid(broken):
+    if validator.is_valid(changed(example, path, value)):
         print("accepted:", path, value)
         failed += 1
 print(f"{len(BROKEN) - failed} of {len(BROKEN)} broken files are refused")

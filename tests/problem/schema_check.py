@@ -4,26 +4,13 @@
 """Checks docs/formats/problem.schema.json: it accepts every example and the one in the docs, and refuses broken ones.
 
 Exits with 77 (skipped) where the jsonschema package is not installed."""
-import copy
 import json
 import pathlib
 import re
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print("skipped: the Python package jsonschema is not installed")
-    sys.exit(77)
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def without_comments(text):
-    """Drops // and /* */ outside of strings."""
-    pattern = r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/'
-    return re.sub(pattern, lambda match: match.group(1) or "", text, flags=re.S)
-
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+from published_schema import ROOT, changed, validator_of, without_comments
 
 BROKEN = [  # (what to change: path and value, or path alone to remove)
     (["schema"],), (["schema"], 2), (["name"],), (["name"], ""), (["function"],), (["function"], "2f"),
@@ -65,22 +52,8 @@ OF_DEVICES = [  # what host problems may not have
 ]
 
 
-def changed(document, path, *value):
-    document = copy.deepcopy(document)
-    place = document
-    for step in path[:-1]:
-        place = place[step]
-    if value:
-        place[path[-1]] = value[0]
-    else:
-        del place[path[-1]]
-    return document
-
-
 def main():
-    schema = json.loads((ROOT / "docs/formats/problem.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = validator_of("problem")
     failures = 0
 
     def expect(name, document, right):
