@@ -20,7 +20,7 @@ struct Plan {
 
 [[nodiscard]] Plan make_plan(TuneOptions options, const RunStore& store);
 
-[[nodiscard]] MeasuringOptions measuring(const TuneOptions& options);
+[[nodiscard]] MeasurementOptions measuring(const TuneOptions& options);
 
 /// What a run is measured on.
 struct Ground {

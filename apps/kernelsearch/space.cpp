@@ -13,7 +13,7 @@
 #include "input.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/space/space.hpp"
-#include "narrow.hpp"
+#include "kernelsearch/run/narrowed_space.hpp"
 
 namespace kernelsearch::app {
 namespace {

@@ -17,7 +17,7 @@
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
-#include "kernelsearch/run/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/run/finalists.hpp"
 #include "kernelsearch/service/any_evaluator.hpp"
 #include "kernelsearch/store/load_record.hpp"
@@ -51,7 +51,7 @@ struct SystemRun {
   RunStore& store;
   RunId run{};
   const Interrupt& interrupt;
-  BudgetOption budget;
+  RunBudget budget;
   OptimizerOptions loop;
   AskedModels models;
   std::string device;  ///< facts of the hardware, for prompts

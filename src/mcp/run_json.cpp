@@ -78,7 +78,7 @@ json trial_json(const StoredTrial& trial, bool shapes) {
   return out;
 }
 
-json run_json(const SessionBook& book, RunId run) {
+json run_json(const RunManager& book, RunId run) {
   const RunStore& store = book.store();
   const RunRow row = store.run(run);
   const std::string doing = book.doing(run);

@@ -36,7 +36,7 @@ ToolReply replied(std::string text, const json& structured) {
 }
 
 /// The run that the arguments name; ConfigError where the store has none.
-RunId run_of(const SessionBook& book, const json& arguments) {
+RunId run_of(const RunManager& book, const json& arguments) {
   const auto wanted = arguments.at("run").get<std::int64_t>();
   const auto row = book.store().find_run(std::to_string(wanted));
   if (!row || number(row->id) != wanted)
@@ -45,7 +45,7 @@ RunId run_of(const SessionBook& book, const json& arguments) {
   return row->id;
 }
 
-StoredTrial trial_of(const SessionBook& book, RunId run, TrialId id) {
+StoredTrial trial_of(const RunManager& book, RunId run, TrialId id) {
   if (std::optional<StoredTrial> trial = book.store().trial(run, id)) return *std::move(trial);
   detail::raise<ConfigError>(
       "no such trial in this run", std::to_string(number(id)),
@@ -62,7 +62,7 @@ std::optional<std::string> text_if(const json& arguments, const char* name) {
 }
 
 /// What an agent should do next in a run that waits for its kernels.
-std::string next_text(const SessionBook& book, RunId run) {
+std::string next_text(const RunManager& book, RunId run) {
   const std::optional<Move> move = book.suggestion(run);
   if (!move) return {};
   return "\nsuggested next: " + move_text(*move) +
@@ -75,7 +75,7 @@ json regions_json(const StoredKernel& kernel) {
 
 /// The tools, as functions of a book.
 struct RunTools {
-  SessionBook& book;
+  RunManager& book;
   RunToolsOptions options;
 
   [[nodiscard]] ToolReply start_run(const json& arguments, const ToolCall& call) const {
@@ -313,7 +313,7 @@ struct RunTools {
 
 }  // namespace
 
-std::vector<Tool> run_tools(SessionBook& book, RunToolsOptions options) {
+std::vector<Tool> run_tools(RunManager& book, RunToolsOptions options) {
   const RunTools tools{book, std::move(options)};
   const auto calls = [&tools](ToolReply (RunTools::*member)(const json&, const ToolCall&) const) {
     return [tools, member](const json& arguments, const ToolCall& call) {

@@ -35,7 +35,7 @@ ObjectCodeOptions inspecting(const HostOptions& host) {
   return options;
 }
 
-AnyEvaluator made(Problem problem, const MeasuringOptions& options, Pairing pairing) {
+AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pairing) {
   if (is_device(problem.backend)) {
     GpuOptions gpu = gpu_options(options);
     gpu.pairs.when = pairing;
@@ -54,12 +54,12 @@ AnyEvaluator made(Problem problem, const MeasuringOptions& options, Pairing pair
 
 }  // namespace
 
-std::string cache_mode(const MeasuringOptions& options, const std::string& backend) {
+std::string cache_mode(const MeasurementOptions& options, const std::string& backend) {
   if (!options.cache.empty()) return options.cache;
   return is_device(backend) ? "cold" : "warm";
 }
 
-HostOptions host_options(const MeasuringOptions& options) {
+HostOptions host_options(const MeasurementOptions& options) {
   HostOptions host;
   host.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
   host.cache = cache_mode(options, "host") == "cold" ? CacheMode::cold : CacheMode::warm;
@@ -68,7 +68,7 @@ HostOptions host_options(const MeasuringOptions& options) {
   return host;
 }
 
-GpuOptions gpu_options(const MeasuringOptions& options) {
+GpuOptions gpu_options(const MeasurementOptions& options) {
   GpuOptions gpu;
   gpu.cache = cache_mode(options, "cuda") == "warm" ? CacheMode::warm : CacheMode::cold;
   gpu.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
@@ -85,11 +85,11 @@ void leave_core_to_measuring(int core) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-AnyEvaluator make_evaluator(Problem problem, const MeasuringOptions& options) {
+AnyEvaluator make_evaluator(Problem problem, const MeasurementOptions& options) {
   return made(std::move(problem), options, Pairing::improved);
 }
 
-AnyEvaluator make_pairing_evaluator(Problem problem, const MeasuringOptions& options) {
+AnyEvaluator make_pairing_evaluator(Problem problem, const MeasurementOptions& options) {
   return made(std::move(problem), options, Pairing::always);
 }
 

@@ -47,7 +47,7 @@ AnyEvaluator observed(std::shared_ptr<Base> base, Inspector inspector, Observe s
 
 }  // namespace
 
-ObservingEvaluator make_observing_evaluator(Problem problem, const MeasuringOptions& options) {
+ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options) {
   std::vector<std::string> missing;
   if (problem.backend == "cuda" || problem.backend == "hip") {
     const GpuOptions gpu = gpu_options(options);

@@ -16,7 +16,7 @@
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
-#include "kernelsearch/run/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -27,7 +27,7 @@ using detail::check_policy;
 using detail::plan_of;
 using nlohmann::json;
 
-struct SessionBook::Impl {
+struct RunManager::Impl {
   struct Entry {
     std::unique_ptr<RunSession> session;
     std::string doing;  ///< empty: idle
@@ -36,9 +36,9 @@ struct SessionBook::Impl {
     std::optional<Move> suggested;  ///< when the last call on it ended
   };
 
-  Impl(RunStore& s, SessionBookOptions o) : store(s), options(std::move(o)), root(options.root) {
+  Impl(RunStore& s, RunManagerOptions o) : store(s), options(std::move(o)), root(options.root) {
     if (!options.evaluator)
-      options.evaluator = [](Problem problem, const MeasuringOptions& how, bool pairing) {
+      options.evaluator = [](Problem problem, const MeasurementOptions& how, bool pairing) {
         return pairing ? make_pairing_evaluator(std::move(problem), how)
                        : make_evaluator(std::move(problem), how);
       };
@@ -56,8 +56,8 @@ struct SessionBook::Impl {
   }
 
   /// How the problem is measured, and the compilers that may run meanwhile.
-  [[nodiscard]] MeasuringOptions measuring(const Problem& problem, const std::string& cache) const {
-    MeasuringOptions how = options.measuring;
+  [[nodiscard]] MeasurementOptions measuring(const Problem& problem, const std::string& cache) const {
+    MeasurementOptions how = options.measuring;
     how.cache = cache.empty() ? cache_mode(how, problem.backend) : cache;
     const std::vector<int> cores = host_machine().cores;
     if (how.core < 0) how.core = cores.back();
@@ -67,17 +67,17 @@ struct SessionBook::Impl {
     return how;
   }
 
-  static void set_machine(RunPlan& plan, const MeasuringOptions& how, const Problem& problem) {
+  static void set_machine(RunPlan& plan, const MeasurementOptions& how, const Problem& problem) {
     plan.core = problem.backend == "host" ? how.core : -1;
   }
 
   [[nodiscard]] static RunInfo info_of(const RunRequest& request, const AnyEvaluator& evaluator,
-                                       const std::string& place, const MeasuringOptions& how) {
+                                       const std::string& place, const MeasurementOptions& how) {
     const Problem& problem = evaluator.problem();
     RunInfo info;
     info.name = request.name.empty() ? problem.name : request.name;
     info.problem = problem.name;
-    info.problem_digest = ground_digest(problem, how.cache);
+    info.problem_digest = measurement_digest(problem, how.cache);
     info.policy = request.plan.policy;
     info.generator = request.plan.policy == "submit" ? "submit" : "template";
     info.evaluator = problem.backend;
@@ -184,14 +184,14 @@ struct SessionBook::Impl {
     const RunRow row = store.run(run);
     RunPlan plan = plan_of(row);
     Problem problem = problem_of(row);
-    const MeasuringOptions how = measuring(problem, Began(row).text("cache"));
+    const MeasurementOptions how = measuring(problem, Began(row).text("cache"));
     set_machine(plan, how, problem);
     AnyEvaluator evaluator = options.evaluator(std::move(problem), how, plan.policy == "submit");
     RunInfo now = row.info;
-    now.problem_digest = ground_digest(evaluator.problem(), how.cache);
+    now.problem_digest = measurement_digest(evaluator.problem(), how.cache);
     now.device = evaluator.device_id();
     now.toolchain = evaluator.toolchain_id();
-    check_same_ground(row, now);
+    check_same_context(row, now);
     entry.session = std::make_unique<RunSession>(store, run, std::move(evaluator), plan);
   }
 
@@ -227,7 +227,7 @@ struct SessionBook::Impl {
   }
 
   RunStore& store;
-  SessionBookOptions options;
+  RunManagerOptions options;
   RootFolder root;
   mutable std::mutex mutex;
   std::condition_variable_any changed;
@@ -237,10 +237,10 @@ struct SessionBook::Impl {
   bool closing = false;
 };
 
-SessionBook::SessionBook(RunStore& store, SessionBookOptions options)
+RunManager::RunManager(RunStore& store, RunManagerOptions options)
     : impl_(std::make_unique<Impl>(store, std::move(options))) {}
 
-SessionBook::~SessionBook() {
+RunManager::~RunManager() {
   std::unique_lock lock(impl_->mutex);
   impl_->closing = true;
   std::vector<std::stop_source> stops;
@@ -255,7 +255,7 @@ SessionBook::~SessionBook() {
   });
 }
 
-std::optional<RunId> SessionBook::start(const RunRequest& request, const ToolCall& call) {
+std::optional<RunId> RunManager::start(const RunRequest& request, const ToolCall& call) {
   Impl& book = *impl_;
   check_policy(request.plan);
   if (request.problem.empty() == request.problem_text.empty())
@@ -265,7 +265,7 @@ std::optional<RunId> SessionBook::start(const RunRequest& request, const ToolCal
   if (!request.problem.empty()) place = book.root.find(request.problem).string();
   Problem problem =
       place.empty() ? parse_problem(request.problem_text, book.root.path()) : read_problem(place);
-  const MeasuringOptions how = book.measuring(problem, "");
+  const MeasurementOptions how = book.measuring(problem, "");
   RunRequest whole = request;
   whole.plan.jobs = how.jobs;
   Impl::set_machine(whole.plan, how, problem);
@@ -285,7 +285,7 @@ std::optional<RunId> SessionBook::start(const RunRequest& request, const ToolCal
   return run;
 }
 
-StepReport SessionBook::step(RunId run, const StepLimit& limit, const ToolCall& call) {
+StepReport RunManager::step(RunId run, const StepLimit& limit, const ToolCall& call) {
   auto report = impl_->with(run, "step", call, [&limit](RunSession& session, const ToolCall& inner) {
     return session.step(limit, inner);
   });
@@ -293,7 +293,7 @@ StepReport SessionBook::step(RunId run, const StepLimit& limit, const ToolCall& 
   return {0, false, true, "stopped"};
 }
 
-std::optional<TrialId> SessionBook::submit(RunId run, const Submission& submission, const ToolCall& call) {
+std::optional<TrialId> RunManager::submit(RunId run, const Submission& submission, const ToolCall& call) {
   const auto trial =
       impl_->with(run, "submit_kernel", call, [&submission](RunSession& session, const ToolCall& inner) {
         return session.submit(submission, inner);
@@ -301,20 +301,20 @@ std::optional<TrialId> SessionBook::submit(RunId run, const Submission& submissi
   return trial ? *trial : std::nullopt;
 }
 
-void SessionBook::decline(RunId run, const std::string& reason, const ToolCall& call) {
+void RunManager::decline(RunId run, const std::string& reason, const ToolCall& call) {
   (void)impl_->with(run, "step", call, [&reason](RunSession& session, const ToolCall& inner) {
     session.decline(reason, inner);
     return 0;
   });
 }
 
-std::optional<Move> SessionBook::suggestion(RunId run) const {
+std::optional<Move> RunManager::suggestion(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
   return found == impl_->entries.end() ? std::nullopt : found->second.suggested;
 }
 
-bool SessionBook::cancel(RunId run) {
+bool RunManager::cancel(RunId run) {
   std::unique_lock lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
   if (found == impl_->entries.end()) return false;
@@ -331,23 +331,23 @@ bool SessionBook::cancel(RunId run) {
   return working;
 }
 
-std::string SessionBook::doing(RunId run) const {
+std::string RunManager::doing(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
   return found == impl_->entries.end() ? std::string() : found->second.doing;
 }
 
-Problem SessionBook::problem_of(RunId run) const {
+Problem RunManager::problem_of(RunId run) const {
   return impl_->problem_of(impl_->store.run(run));
 }
 
-RunStore& SessionBook::store() noexcept {
+RunStore& RunManager::store() noexcept {
   return impl_->store;
 }
-const RunStore& SessionBook::store() const noexcept {
+const RunStore& RunManager::store() const noexcept {
   return impl_->store;
 }
-const RootFolder& SessionBook::root() const noexcept {
+const RootFolder& RunManager::root() const noexcept {
   return impl_->root;
 }
 

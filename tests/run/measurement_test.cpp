@@ -16,7 +16,7 @@
 using namespace kernelsearch;
 
 TEST_CASE("host_options, gpu_options: what the options say, and the defaults of each backend") {
-  MeasuringOptions options;
+  MeasurementOptions options;
   CHECK(cache_mode(options, "host") == "warm");
   CHECK(cache_mode(options, "cuda") == "cold");
   CHECK(cache_mode(options, "hip") == "cold");
@@ -64,7 +64,7 @@ TEST_CASE("make_evaluator: a backend that this machine has none for is a ConfigE
 
 TEST_CASE("make_evaluator: candidates' machine code is looked into where that is asked for") {
   const Problem problem = run_test::small_problem();
-  MeasuringOptions options;
+  MeasurementOptions options;
   if (!sandbox_status().works) options.sandbox = "none";
   options.samples = 3;
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);

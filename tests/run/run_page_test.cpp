@@ -20,7 +20,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("run_page: every trial, the winner's code, and nothing that a kernel could put into a browser") {
   Place place;
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   RunRequest request;
   request.problem = "twice";
   request.plan.policy = "submit";

@@ -26,7 +26,7 @@ struct Bench {
     problem.kernel.regions.device = code_with(words);
     RunInfo info;
     info.problem = "twice";
-    info.problem_digest = ground_digest(problem, "warm");
+    info.problem_digest = measurement_digest(problem, "warm");
     info.policy = plan.policy;
     info.device = "a scripted device";
     run = place.store->begin_run(info);

@@ -129,11 +129,11 @@ struct Place {
     std::ofstream(folder / "root" / "twice" / "problem.json") << problem_text;
     store = std::make_unique<RunStore>(folder / "runs.db");
   }
-  [[nodiscard]] SessionBookOptions options() const {
-    SessionBookOptions options;
+  [[nodiscard]] RunManagerOptions options() const {
+    RunManagerOptions options;
     options.root = folder / "root";
     options.measuring.jobs = 1;
-    options.evaluator = [gate = gate, device = device](Problem problem, const MeasuringOptions&, bool) {
+    options.evaluator = [gate = gate, device = device](Problem problem, const MeasurementOptions&, bool) {
       return Words{std::move(problem), gate, device};
     };
     return options;

@@ -19,7 +19,7 @@ struct RunToolsOptions {
 
 /// The tools by which someone outside drives searches; docs/mcp.md shows each: start_run, step, status, best,
 /// submit_kernel, explain_verdict, list_methods, report, cancel. The book outlives them.
-[[nodiscard]] std::vector<Tool> run_tools(SessionBook& book, RunToolsOptions options);
+[[nodiscard]] std::vector<Tool> run_tools(RunManager& book, RunToolsOptions options);
 
 /// What a client's model should know before it uses them.
 [[nodiscard]] std::string run_tools_instructions();

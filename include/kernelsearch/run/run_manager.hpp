@@ -24,26 +24,26 @@ struct RunRequest {
 };
 
 /// How a book of sessions works.
-struct SessionBookOptions {
+struct RunManagerOptions {
   std::filesystem::path root = ".";  ///< problems are read from below it, and from nowhere else
-  MeasuringOptions measuring = {};
+  MeasurementOptions measuring = {};
   std::size_t live = 4;  ///< runs whose evaluator is kept; the one unused longest is closed for another
   /// What judges a problem's kernels; `pairing`: every right one against the reference. Empty: this machine
   /// does.
-  std::function<AnyEvaluator(Problem, const MeasuringOptions&, bool pairing)> evaluator = nullptr;
+  std::function<AnyEvaluator(Problem, const MeasurementOptions&, bool pairing)> evaluator = nullptr;
 };
 
 /// The runs of a store as sessions, by number. Calls come from any thread; of one run one works at a time,
 /// and of all runs only one measures at a time, since two would time each other. A run that this process has
 /// not begun is opened from the store when it is asked for.
-class SessionBook {
+class RunManager {
  public:
   /// `store` outlives the book. ConfigError where the root is no folder.
-  SessionBook(RunStore& store, SessionBookOptions options);
+  RunManager(RunStore& store, RunManagerOptions options);
   /// Stops what works, and waits for it.
-  ~SessionBook();
-  SessionBook(const SessionBook&) = delete;
-  SessionBook& operator=(const SessionBook&) = delete;
+  ~RunManager();
+  RunManager(const RunManager&) = delete;
+  RunManager& operator=(const RunManager&) = delete;
 
   /// Begins a run. Nothing is searched yet, except that of a `submit` run the problem's own kernel is
   /// measured. ConfigError for a problem, policy or budget that is none; nothing where it was stopped before

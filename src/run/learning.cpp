@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "learning.hpp"
 
-#include <fmt/core.h>
-
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -11,7 +9,7 @@
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch::detail {
 namespace {
 
 constexpr std::uint64_t fewest_trials = 8;  // fewer say nothing of a space
@@ -36,7 +34,8 @@ std::vector<std::string> runs_of(const RunStore& store, const std::string& probl
   return runs;
 }
 
-std::vector<EarlierRun> earlier_runs(const std::vector<std::string>& sources, const Space& space, bool tell) {
+std::vector<EarlierRun> earlier_runs(const std::vector<std::string>& sources, const Space& space,
+                                     RunObserver& observer) {
   std::vector<std::string> each;
   for (const std::string& source : sources) {
     if (is_store(source)) {
@@ -49,7 +48,7 @@ std::vector<EarlierRun> earlier_runs(const std::vector<std::string>& sources, co
   for (const std::string& source : each) {
     std::optional<EarlierRun> run = earlier_run(read_recording(source), space);
     if (!run) {
-      if (tell) fmt::print(stderr, "nothing to learn from {}: it is of another space\n", source);
+      observer.on_message("nothing to learn from " + source + ": it is of another space");
       continue;
     }
     run->source = source;
@@ -58,4 +57,4 @@ std::vector<EarlierRun> earlier_runs(const std::vector<std::string>& sources, co
   return runs;
 }
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch::detail

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/run/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ TEST_CASE("parse_budget: trials, times, both, all") {
   CHECK(parse_budget("5m").seconds == 300);
   CHECK(parse_budget("2min").seconds == 120);
   CHECK(parse_budget("1.5h").seconds == 5400);
-  const BudgetOption both = parse_budget("10,30s");
+  const RunBudget both = parse_budget("10,30s");
   CHECK(both.trials == 10);
   CHECK(both.seconds == 30);
   CHECK(!parse_budget("all").trials);

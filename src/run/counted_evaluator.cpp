@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "counters.hpp"
-
-#include <fmt/core.h>
+#include "counted_evaluator.hpp"
 
 #include <memory>
 #include <utility>
@@ -11,29 +9,27 @@
 #include "kernelsearch/evaluator/gpu/ncu_profiler.hpp"
 #include "kernelsearch/service/profiled_ground.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch::detail {
 namespace {
 
-void say_none(std::string_view why) {
-  fmt::print(
-      stderr,
-      "no counters of Nsight Compute: {}\nkernels are told apart by their times and what the evaluator "
-      "reports\n",
-      why);
+void say_none(const MessageTeller& say, const std::string& why) {
+  say("no counters of Nsight Compute: " + why +
+      "\nkernels are told apart by their times and what the evaluator reports");
 }
 
 /// Counters where they can be had. A kernel is measured before, so a profile that fails takes nothing away.
 struct Counters {
+  MessageTeller say;
   std::shared_ptr<NcuProfiler> ncu;  // one at a time inside; empty once it is known to fail
 
   Features profile(const Candidate& candidate) {
     if (!ncu) return {};
     try {
       NcuObservation seen = ncu->observe(candidate);
-      if (!seen.problem.empty()) fmt::print(stderr, "no counters of one kernel: {}\n", seen.problem);
+      if (!seen.problem.empty()) say("no counters of one kernel: " + seen.problem);
       return std::move(seen.features);
     } catch (const ConfigError& error) {
-      say_none(error.what());
+      say_none(say, error.what());
       ncu.reset();
       return {};
     }
@@ -42,20 +38,21 @@ struct Counters {
 
 }  // namespace
 
-AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted) {
+AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted,
+                           MessageTeller say) {
   counted = false;
   if (evaluator.lanes() > 1) {
-    say_none("several devices measure at a time, and a profile would disturb the others");
+    say_none(say, "several devices measure at a time, and a profile would disturb the others");
     return evaluator;
   }
   try {
-    Counters counters{std::make_shared<NcuProfiler>(evaluator.problem(), gpu)};
+    Counters counters{say, std::make_shared<NcuProfiler>(evaluator.problem(), gpu)};
     counted = true;
     return ProfiledGround<Counters>(std::move(evaluator), std::move(counters));
   } catch (const ConfigError& error) {
-    say_none(error.what());
+    say_none(say, error.what());
     return evaluator;
   }
 }
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch::detail

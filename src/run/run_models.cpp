@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "asked_models.hpp"
+#include "run_models.hpp"
+
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,7 +13,7 @@
 #include "kernelsearch/llm/recorded_model.hpp"
 #include "kernelsearch/llm/scripted_replies.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch::detail {
 namespace {
 
 /// The one model for all roles, whose temperatures and limits stay.
@@ -59,37 +61,51 @@ std::string FaultCount::text() const {
   return all == 0 ? "" : std::to_string(all) + " (" + each + ')';
 }
 
-AskedModels open_models(const TuneOptions& o, const std::filesystem::path& folder) {
-  AskedModels asked;
+RunModels open_models(const RunModelOptions& o, const std::filesystem::path& folder) {
+  RunModels asked;
   asked.folder = folder;
   asked.ledger = std::make_shared<Ledger>(LedgerLimits{.money = o.max_cost, .tokens = o.max_tokens});
   const std::string kept = folder.string();
-  if (ScriptedReplies::has_script(o.replay_exchanges)) {
+  if (ScriptedReplies::has_script(o.replay)) {
     book_earlier(kept, *asked.ledger, {});
-    asked.model = RecordedModel(LedgeredModel(ScriptedReplies(o.replay_exchanges), asked.ledger, "script"),
+    asked.model = RecordedModel(LedgeredModel(ScriptedReplies(o.replay), asked.ledger, "script"),
                                 std::make_shared<const ExchangeFolder>(kept), RecordMode::replay_else_ask);
     return asked;
   }
-  ModelFile file = read_model_file(find_model_file(o.models));
+  ModelFile file = read_model_file(find_model_file(o.file));
   take_everywhere(file, o.model);
   ModelSetOptions options;
   options.ledger = asked.ledger;
-  if (o.replay_exchanges.empty()) {
+  if (o.replay.empty()) {
     book_earlier(kept, *asked.ledger, file);
     options.recording = kept;
     options.mode = RecordMode::replay_else_ask;
     options.book_replays = false;  // the folder is this run's own, and all of it is booked
   } else {
-    options.recording = o.replay_exchanges;
+    options.recording = o.replay;
     options.mode = RecordMode::replay;
-    asked.folder = o.replay_exchanges;
+    asked.folder = o.replay;
   }
   asked.model = ModelSet(std::move(file), options);
   return asked;
+}
+
+std::string RunModels::json() const {
+  nlohmann::ordered_json out = nlohmann::ordered_json::parse(ledger->json());
+  out["faults"] = faults->json();
+  out["exchanges"] = folder.string();
+  return out.dump();
+}
+
+std::string RunModels::text() const {
+  std::string text = ledger->text();
+  if (const std::string counted = faults->text(); !counted.empty())
+    text += fmt::format("{:<10} {}\n", "faults", counted);
+  return text + fmt::format("{:<10} {}\n", "exchanges", folder.string());
 }
 
 std::filesystem::path exchanges_of(const std::filesystem::path& store, std::int64_t run) {
   return store.string() + ".exchanges/" + std::to_string(run);
 }
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch::detail

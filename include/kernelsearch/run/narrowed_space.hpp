@@ -8,7 +8,7 @@
 
 #include "kernelsearch/space/space.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch {
 
 /// The configurations of `space` for which every expression of `where` holds, with the default nearest to its
 /// own. ConfigError for unknown names and where nothing is left.
@@ -18,4 +18,4 @@ namespace kernelsearch::app {
 /// ConfigError where one of them is not in the space.
 [[nodiscard]] Space listed_in(const Space& space, const std::filesystem::path& file);
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch

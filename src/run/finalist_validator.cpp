@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "validating.hpp"
-
-#include <fmt/core.h>
+#include "finalist_validator.hpp"
 
 #include <memory>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/compute_sanitizer.hpp"
-#include "plan.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch::detail {
 
-FinalistValidator make_validator(const TuneOptions& options, const Problem& problem) {
+FinalistValidator make_validator(const RunOptions& options, const Problem& problem, RunObserver& observer) {
   if (options.validate.empty()) return nullptr;
   if (problem.backend != "cuda" && problem.backend != "hip")
     detail::raise<ConfigError>(
@@ -24,11 +21,11 @@ FinalistValidator make_validator(const TuneOptions& options, const Problem& prob
   SanitizerOptions sanitizer;
   sanitizer.tools = sanitizer_tools(options.validate);
   const auto validator =
-      std::make_shared<ComputeSanitizer>(problem, gpu_options(measuring(options)), std::move(sanitizer));
-  if (!options.quiet) fmt::print(stderr, "trying {} on the default configuration\n", options.validate);
-  if (const auto objection = validator->validate(problem.default_candidate()); objection && !options.quiet)
-    fmt::print(stderr, "the default configuration would not pass: {}\n", objection->reason);
+      std::make_shared<ComputeSanitizer>(problem, gpu_options(options.measurement), std::move(sanitizer));
+  observer.on_message("trying " + options.validate + " on the default configuration");
+  if (const auto objection = validator->validate(problem.default_candidate()))
+    observer.on_message("the default configuration would not pass: " + objection->reason);
   return [validator](const Candidate& candidate) { return validator->validate(candidate); };
 }
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch::detail

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/run/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 
 #include <charconv>
 #include <sstream>
@@ -9,8 +9,8 @@
 
 namespace kernelsearch {
 
-BudgetOption parse_budget(const std::string& text) {
-  BudgetOption budget;
+RunBudget parse_budget(const std::string& text) {
+  RunBudget budget;
   if (text == "all") return budget;
   const auto wrong = [&text] {
     detail::raise<ConfigError>("cannot read the budget", text,

@@ -11,14 +11,14 @@
 namespace kernelsearch {
 
 /// What `--budget` says: trials, seconds, or both, whichever comes first; neither: every configuration.
-struct BudgetOption {
+struct RunBudget {
   std::optional<std::uint64_t> trials;
   std::optional<double> seconds;
 };
 
 /// Reads `200`, `30s`, `5m`, `1h`, `1500ms`, several joined by commas, or `all`. ConfigError for anything
 /// else.
-[[nodiscard]] BudgetOption parse_budget(const std::string& text);
+[[nodiscard]] RunBudget parse_budget(const std::string& text);
 
 /// The stop rules of a run as far as they were given.
 struct RunLimits {

@@ -13,9 +13,9 @@
 #include "kernelsearch/agents/reply_fault.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
 #include "kernelsearch/llm/ledger.hpp"
-#include "tune_options.hpp"
+#include "kernelsearch/run/run_options.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch::detail {
 
 /// Replies that could not be used, by what was wrong with them.
 class FaultCount {
@@ -30,19 +30,23 @@ class FaultCount {
 };
 
 /// The models that a run asks, and what it has cost.
-struct AskedModels {
+struct RunModels {
   AnyChatModel model;
   std::shared_ptr<Ledger> ledger;
   std::shared_ptr<FaultCount> faults = std::make_shared<FaultCount>();
   std::filesystem::path folder;  ///< of the exchanges
+
+  /// What asking has cost and which replies could not be used, in lines of text and as a JSON object.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string json() const;
 };
 
 /// As the options say: models of the model file, a recording or a script. Every exchange is kept in `folder`
 /// unless it comes from a recording, and asked again only where it is not there. What is there already counts
 /// towards the limits.
-[[nodiscard]] AskedModels open_models(const TuneOptions& options, const std::filesystem::path& folder);
+[[nodiscard]] RunModels open_models(const RunModelOptions& options, const std::filesystem::path& folder);
 
 /// Where a run of this store keeps its exchanges.
 [[nodiscard]] std::filesystem::path exchanges_of(const std::filesystem::path& store, std::int64_t run);
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch::detail

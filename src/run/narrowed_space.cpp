@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "narrow.hpp"
+#include "kernelsearch/run/narrowed_space.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/json.hpp"
 
-namespace kernelsearch::app {
+namespace kernelsearch {
 namespace {
 
 std::vector<Tunable> with_own_defaults(const Space& space) {
@@ -88,4 +88,4 @@ Space listed_in(const Space& space, const std::filesystem::path& file) {
                        std::vector<Constraint>(space.constraints().begin(), space.constraints().end()));
 }
 
-}  // namespace kernelsearch::app
+}  // namespace kernelsearch
