@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::app {
 

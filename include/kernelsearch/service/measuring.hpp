@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/problem/problem.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
 #include "kernelsearch/service/measuring.hpp"
 
 namespace kernelsearch {

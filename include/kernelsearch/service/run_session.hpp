@@ -11,7 +11,8 @@
 #include "kernelsearch/core/ids.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/core/value.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
+#include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/service/tool.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
