@@ -7,7 +7,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/ncu_profiler.hpp"
-#include "kernelsearch/service/profiled_ground.hpp"
+#include "kernelsearch/evaluator/profiled.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -48,7 +48,7 @@ AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& 
   try {
     Counters counters{say, std::make_shared<NcuProfiler>(evaluator.problem(), gpu)};
     counted = true;
-    return ProfiledGround<Counters>(std::move(evaluator), std::move(counters));
+    return Profiled<AnyEvaluator, Candidate, Counters>(std::move(evaluator), std::move(counters));
   } catch (const ConfigError& error) {
     say_none(say, error.what());
     return evaluator;

@@ -5,8 +5,9 @@
 #include <functional>
 #include <string>
 
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::detail {
 

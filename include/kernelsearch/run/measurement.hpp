@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "kernelsearch/core/device_peaks.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
 

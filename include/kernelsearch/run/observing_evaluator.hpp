@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/run/measurement.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
 
 namespace kernelsearch {
 

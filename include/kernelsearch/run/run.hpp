@@ -21,7 +21,7 @@
 #include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/run/run_observer.hpp"
 #include "kernelsearch/run/run_options.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch {

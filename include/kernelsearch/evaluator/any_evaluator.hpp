@@ -12,24 +12,30 @@
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
-#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
 
-/// An evaluator that knows its problem and what it measures on, as those of this library do.
+struct Problem;
+
+/// An evaluator that knows its measurement context, as those of this library do. Only times that were taken
+/// in the same context can be compared, so results are kept under it.
+///
+/// 1. `evaluator.problem()` is what candidates are judged by.
+/// 2. `evaluator.device_id()` is what they are measured on.
+/// 3. `evaluator.toolchain_id()` is what they are compiled with.
 template <class E>
-concept GroundedEvaluator = StagedEvaluator<E, Candidate> && requires(const E& evaluator) {
+concept DeviceEvaluator = StagedEvaluator<E, Candidate> && requires(const E& evaluator) {
   { evaluator.problem() } -> std::convertible_to<const Problem&>;
   { evaluator.device_id() } -> std::convertible_to<std::string>;
   { evaluator.toolchain_id() } -> std::convertible_to<std::string>;
 };
 
-/// Any of them, chosen when the program runs.
+/// Any of them, chosen when the program runs. What the one inside can do beyond that it passes on.
 class AnyEvaluator {
  public:
   using Artifact = std::shared_ptr<void>;
 
-  template <GroundedEvaluator E>
+  template <DeviceEvaluator E>
   requires(!std::same_as<E, AnyEvaluator>) AnyEvaluator(E evaluator)  // NOLINT(google-explicit-constructor)
       : model_(std::make_unique<Model<E>>(std::move(evaluator))) {}
 
@@ -47,6 +53,8 @@ class AnyEvaluator {
   [[nodiscard]] const Problem& problem() const { return model_->problem(); }
   [[nodiscard]] std::string device_id() const { return model_->device_id(); }
   [[nodiscard]] std::string toolchain_id() const { return model_->toolchain_id(); }
+  /// The device for people; its id where the evaluator has no name for it.
+  [[nodiscard]] std::string device_name() const { return model_->device_name(); }
   /// The champion's time divided by the candidate's, in interleaved pairs; nothing where the evaluator cannot
   /// compare. A ConfigError if one of them is not ok.
   [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
@@ -64,6 +72,7 @@ class AnyEvaluator {
     [[nodiscard]] virtual std::size_t lanes() const = 0;
     [[nodiscard]] virtual const Problem& problem() const = 0;
     [[nodiscard]] virtual std::string device_id() const = 0;
+    [[nodiscard]] virtual std::string device_name() const = 0;
     [[nodiscard]] virtual std::string toolchain_id() const = 0;
     [[nodiscard]] virtual std::optional<Speedup> compare(const Candidate& candidate,
                                                          const Candidate& champion,
@@ -87,6 +96,12 @@ class AnyEvaluator {
     [[nodiscard]] std::size_t lanes() const override { return static_cast<std::size_t>(evaluator.lanes()); }
     [[nodiscard]] const Problem& problem() const override { return evaluator.problem(); }
     [[nodiscard]] std::string device_id() const override { return evaluator.device_id(); }
+    [[nodiscard]] std::string device_name() const override {
+      if constexpr (requires(const E& e) { e.device_name(); })
+        return evaluator.device_name();
+      else
+        return evaluator.device_id();
+    }
     [[nodiscard]] std::string toolchain_id() const override { return evaluator.toolchain_id(); }
     [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
                                                  const PairOptions& pairs) override {
@@ -104,6 +119,7 @@ class AnyEvaluator {
   std::unique_ptr<Interface> model_;
 };
 
-static_assert(StagedEvaluator<AnyEvaluator, Candidate>);
+static_assert(DeviceEvaluator<AnyEvaluator>);
+static_assert(PairingEvaluator<AnyEvaluator, Candidate>);
 
 }  // namespace kernelsearch

@@ -1,12 +1,21 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 
 #include <doctest/doctest.h>
 
+<<<<<<<< HEAD:tests/run/any_evaluator_test.cpp
 #include "run/support.hpp"
 
 using namespace run_test;
+========
+#include "support/word_evaluator.hpp"
+
+using namespace kernelsearch;
+using support::candidate_with;
+using support::small_problem;
+using support::Words;
+>>>>>>>> evaluator:tests/evaluator/any_evaluator_test.cpp
 
 TEST_CASE("AnyEvaluator: does what the one inside does, in phases and in one") {
   Words words{small_problem()};
@@ -14,25 +23,21 @@ TEST_CASE("AnyEvaluator: does what the one inside does, in phases and in one") {
   AnyEvaluator any(std::move(words));
   CHECK(any.problem().name == "twice");
   CHECK(any.device_id() == "a scripted device");
+  CHECK(any.device_name() == "a scripted device");  // it has no name of its own
   CHECK(any.toolchain_id() == "a scripted compiler 1.0");
   CHECK(any.lanes() == 1);
   any.renew();  // it keeps nothing: nothing happens
-  const Problem problem = small_problem();
-  const auto candidate = [&problem](const std::string& text) {
-    return Candidate{std::make_shared<const Kernel>(Kernel{{text, "", ""}, problem.kernel.space}),
-                     problem.kernel.space.default_config()};
-  };
-  auto staged = any.build(candidate("fast"), {});
+  auto staged = any.build(candidate_with("fast"), {});
   REQUIRE(staged.artifact);
   CHECK(gate->judged == 0);
   CHECK(any.run(std::move(staged), {}).verdict == Verdict::ok);
   CHECK(gate->judged == 1);
-  CHECK(!any.build(candidate("broken"), {}).artifact);
-  CHECK(any.evaluate(candidate("broken"), {}).verdict == Verdict::build_failed);
-  CHECK(any.evaluate(candidate("bug"), {}).verdict == Verdict::wrong_result);
+  CHECK(!any.build(candidate_with("broken"), {}).artifact);
+  CHECK(any.evaluate(candidate_with("broken"), {}).verdict == Verdict::build_failed);
+  CHECK(any.evaluate(candidate_with("bug"), {}).verdict == Verdict::wrong_result);
   AnyEvaluator moved = std::move(any);
-  CHECK(moved.evaluate(candidate("fast"), {}).measurement.seconds <
-        moved.evaluate(candidate("slow"), {}).measurement.seconds);
+  CHECK(moved.evaluate(candidate_with("fast"), {}).measurement.seconds <
+        moved.evaluate(candidate_with("slow"), {}).measurement.seconds);
 }
 
 TEST_CASE("AnyEvaluator: renews what can be renewed") {
