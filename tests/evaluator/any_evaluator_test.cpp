@@ -4,18 +4,12 @@
 
 #include <doctest/doctest.h>
 
-<<<<<<<< HEAD:tests/run/any_evaluator_test.cpp
-#include "run/support.hpp"
-
-using namespace run_test;
-========
 #include "support/word_evaluator.hpp"
 
 using namespace kernelsearch;
 using support::candidate_with;
 using support::small_problem;
 using support::Words;
->>>>>>>> evaluator:tests/evaluator/any_evaluator_test.cpp
 
 TEST_CASE("AnyEvaluator: does what the one inside does, in phases and in one") {
   Words words{small_problem()};

@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-<<<<<<<< HEAD:tests/run/profiled_ground_test.cpp
-#include "run/support.hpp"
-
-using namespace run_test;
-========
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "support/word_evaluator.hpp"
 
@@ -16,7 +11,6 @@ using namespace kernelsearch;
 using support::candidate_with;
 using support::small_problem;
 using support::Words;
->>>>>>>> evaluator:tests/evaluator/profiled_test.cpp
 
 TEST_CASE(
     "Profiled around AnyEvaluator: right candidates have what the profiler saw, in phases and in one; the "
