@@ -41,7 +41,8 @@ void leave_core_to_measuring(int core);
 /// Each right candidate is also timed against the reference, not only one that is the best so far.
 [[nodiscard]] AnyEvaluator make_pairing_evaluator(Problem problem, const MeasurementOptions& options);
 
-/// The peaks of this machine's device for the problem, those of a host measured now; empty where they are not known.
+/// The peaks of this machine's device for the problem, those of a host measured now; empty where they are not
+/// known.
 [[nodiscard]] DevicePeaks device_peaks(const Problem& problem, int device = 0);
 
 }  // namespace kernelsearch

@@ -47,7 +47,9 @@ RooflineBudgetOptions search_options(const SystemSetup& setup) {
 
 }  // namespace
 
-std::string cuda_skill_v2_settings(const SystemSetup& setup) { return skill_settings_json(search_options(setup)); }
+std::string cuda_skill_v2_settings(const SystemSetup& setup) {
+  return skill_settings_json(search_options(setup));
+}
 
 SystemSearch cuda_skill_v2(SystemSetup setup) {
   CudaSkillV2Settings settings;
