@@ -28,7 +28,7 @@ struct DeclaredTunablesLimits {
   std::size_t tunables = 8;         ///< of one declaration
   std::size_t values = 64;          ///< of one tunable
   std::size_t constraints = 16;     ///< of one declaration
-  std::size_t max_states = 200000;  ///< of the space that comes of it, see SpaceOptions
+  std::size_t max_states = 200000;  ///< of the resulting space, see SpaceOptions
 };
 
 /// Reads `{"tunables": {"TILE": [8, 16] or {"values": [...], "default": 8}, ...}, "constraints": ["..."]}`;
