@@ -21,7 +21,7 @@ namespace kernelsearch {
 enum class RecordMode : std::uint8_t {
   record,           ///< always ask, and keep what comes
   replay,           ///< never ask
-  replay_else_ask,  ///< ask only what has no reply yet: how a killed run goes on without paying twice
+  replay_else_ask,  ///< ask only what has no reply yet: how a killed run resumes without paying twice
 };
 
 [[nodiscard]] constexpr std::string_view to_string(RecordMode mode) noexcept {
