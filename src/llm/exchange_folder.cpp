@@ -100,9 +100,9 @@ ChatResult result_of(const json& document) {
   return result;
 }
 
-/// What was paid for is on the disk before it is used.
+/// What was paid for is in its file before it is used.
 void write_whole(const fs::path& path, std::string_view text) {
-  if (const std::error_code error = detail::replace_file(path, text, detail::Durability::machine))
+  if (const std::error_code error = detail::replace_file(path, text))
     detail::raise<ConfigError>("an exchange with a model cannot be kept",
                                path.string() + ": " + error.message(),
                                "check the space and the permissions of the folder");
@@ -139,7 +139,7 @@ std::optional<ChatResult> ExchangeFolder::find(const Asked& asked) const {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.empty()) return std::nullopt;  // of a version that did not wait for the disk
+  if (text.empty()) return std::nullopt;  // lost with the power, see replace_file
   std::string problem = "it answers another question";
   try {
     const json document = json::parse(text);
