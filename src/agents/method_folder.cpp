@@ -72,7 +72,7 @@ bool MethodFolder::await(const fs::path& file, const fs::path& declined, const s
   };
   std::error_code error;
   if (there()) return true;
-  // What was put there just now is given its time to settle.
+  // A file that was written just now gets the time to settle.
   double seconds = options_.wait_seconds;
   if (fs::exists(file, error) || fs::exists(declined, error)) seconds += options_.settled_seconds + 1;
   if (seconds > 0 && options_.say) options_.say(words + ": waiting for " + file.string());

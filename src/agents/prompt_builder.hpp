@@ -20,7 +20,7 @@
 
 namespace kernelsearch::detail {
 
-/// What a reply turned out to be.
+/// The judgement of a reply, with the kernel in it.
 struct Judged {
   ReplyJudgement judgement;
   const Kernel* kernel = nullptr;  ///< read from it, if any; for the log
@@ -49,7 +49,7 @@ class PromptBuilder {
   [[nodiscard]] PromptValues values(const Move& move, const Start& start, const History<Candidate>& history,
                                     WindowKind window) const;
 
-  /// What code is held against.
+  /// What the code of a reply is checked against.
   [[nodiscard]] ReplyExpectation expectation(const Start& start, const History<Candidate>& history) const;
 
   using Judge = std::function<Judged(const std::string& text, bool cut)>;

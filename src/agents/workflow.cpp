@@ -200,7 +200,7 @@ std::optional<Move> Workflow::choose() {
   }
   std::optional<std::size_t> strategy = next_strategy(*node);
   if (!strategy && !listed()) {
-    // Nothing is left here: on from the best checkpoint where something is.
+    // Nothing is left to try here: continue from the best checkpoint that has something left.
     std::vector<std::tuple<double, std::size_t>> others;
     for (const Checkpoint& checkpoint : checkpoints_.list())
       if (const auto other = ledger_.tree().find(checkpoint.trial); other && open_strategy(*other))

@@ -39,7 +39,7 @@ struct DeclaredTunablesLimits {
                                                       DeclaredTunablesLimits limits = {});
 
 /// The kernel of these regions: `base` with the tunables that lines `//@tunables {...}` of the macros region
-/// declare. So a kernel is all in its text, and one that was stored or edited as text brings its space.
+/// declare. So the text holds the whole kernel, and one that was stored or edited as text has its space.
 /// ConfigError for a line that does not read or fit.
 [[nodiscard]] Kernel kernel_with_declared(const Space& base, Regions regions,
                                           DeclaredTunablesLimits limits = {});

@@ -15,7 +15,7 @@
 
 namespace kernelsearch {
 
-/// What a reply's code is held against.
+/// What the code of a reply is checked against.
 struct ReplyExpectation {
   const Kernel* parent = nullptr;           ///< the kernel that was to be changed
   std::vector<std::string> functions = {};  ///< whose signatures must stay
