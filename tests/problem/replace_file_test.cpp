@@ -3,11 +3,13 @@
 #include "problem/replace_file.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -67,6 +69,22 @@ TEST_CASE("replace_file: who fails leaves the file as it was and nothing beside 
   CHECK(detail::replace_file(folder / "file", [](const fs::path&) { return false; }) == std::errc::io_error);
   CHECK(content(folder / "file") == "before");
   CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("replace_file: a text that does not fit is an error") {
+  const TemporaryFolder folder;
+  REQUIRE_FALSE(detail::replace_file(folder / "file", "before"));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{1000, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::error_code error = detail::replace_file(folder / "file", std::string(20000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(error == std::errc::file_too_large);
+  CHECK(content(folder / "file") == "before");
+  CHECK(files_in(folder.path()) == 1);
 }
 
 TEST_CASE("replace_file: readers find a whole text while several threads replace it") {
