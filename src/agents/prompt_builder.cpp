@@ -28,10 +28,8 @@ std::string hash_of(const std::vector<Message>& messages) {
 
 /// The one text of a template that other prompts put in.
 std::string part(const PromptLibrary& prompts, std::string_view name, const PromptValues& values) {
-  std::string text;
-  for (const Message& message : prompts.find(name).render(values))
-    (text += text.empty() ? "" : "\n\n") += message.text;
-  return text;
+  return joined(prompts.find(name).render(values), "\n\n",
+                [](const Message& message) { return message.text; });
 }
 
 }  // namespace
