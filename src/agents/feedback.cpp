@@ -17,7 +17,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::size_t most_code = 1 << 19;
+constexpr std::size_t most_quoted_code = 1 << 19;
 
 bool is_error(std::string_view line) {
   constexpr std::array<std::string_view, 7> signs{
@@ -225,8 +225,8 @@ std::string kernel_text(const Candidate& candidate, std::string_view language) {
   for (const KernelRegion region : regions_in_code)
     if (const std::string& code = text_of(regions, region); !code.empty()) {
       const std::string name(to_string(region));
-      text +=
-          "Region " + name + ":\n\n" + quoted(code, std::string(language) + ' ' + name, most_code) + "\n\n";
+      text += "Region " + name + ":\n\n" +
+              quoted(code, std::string(language) + ' ' + name, most_quoted_code) + "\n\n";
     }
   const Space& space = candidate.kernel->space;
   if (space.size() > 0) {
