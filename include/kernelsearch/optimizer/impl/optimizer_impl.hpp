@@ -9,14 +9,11 @@
 #include "kernelsearch/optimizer/impl/notify_impl.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 
-// Short for the template head and class name that every member repeats.
-#define KERNELSEARCH_OPTIMIZER_TEMPLATE template <class Policy, class Gen, class Eval>
-#define KERNELSEARCH_OPTIMIZER Optimizer<Policy, Gen, Eval>
-
 namespace kernelsearch {
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-KERNELSEARCH_OPTIMIZER::Optimizer(Policy policy, Gen generator, Eval evaluator, OptimizerOptions options)
+template <class Policy, class Gen, class Eval>
+Optimizer<Policy, Gen, Eval>::Optimizer(Policy policy, Gen generator, Eval evaluator,
+                                        OptimizerOptions options)
     : policy_(std::move(policy)),
       generator_(std::move(generator)),
       evaluator_(std::move(evaluator)),
@@ -28,14 +25,14 @@ KERNELSEARCH_OPTIMIZER::Optimizer(Policy policy, Gen generator, Eval evaluator, 
   if (!options_.objective) options_.objective = [](const Measurement& m) { return m.seconds; };
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-bool KERNELSEARCH_OPTIMIZER::may_ask() const {
+template <class Policy, class Gen, class Eval>
+bool Optimizer<Policy, Gen, Eval>::may_ask() const {
   return !done_ && options_.budget->remaining() != 0 && !options_.stop.stop_requested();
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <class... Observers>
-auto KERNELSEARCH_OPTIMIZER::propose(std::size_t n, Observers&... observers) -> std::vector<Ticket> {
+auto Optimizer<Policy, Gen, Eval>::propose(std::size_t n, Observers&... observers) -> std::vector<Ticket> {
   std::vector<Ticket> tickets;
   while (!backlog_.empty() && tickets.size() < n) {
     tickets.push_back(std::move(backlog_.front()));
@@ -62,15 +59,16 @@ auto KERNELSEARCH_OPTIMIZER::propose(std::size_t n, Observers&... observers) -> 
   return tickets;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-auto KERNELSEARCH_OPTIMIZER::generate(const Ticket& ticket) -> Generation<Candidate> {
+template <class Policy, class Gen, class Eval>
+auto Optimizer<Policy, Gen, Eval>::generate(const Ticket& ticket) -> Generation<Candidate> {
   return generator_.generate(*ticket.proposal, History<Candidate>(*log_, ticket.told));
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <class... Observers>
-std::vector<TrialId> KERNELSEARCH_OPTIMIZER::admit(const Ticket& ticket, Generation<Candidate> generation,
-                                                   Observers&... observers) {
+std::vector<TrialId> Optimizer<Policy, Gen, Eval>::admit(const Ticket& ticket,
+                                                         Generation<Candidate> generation,
+                                                         Observers&... observers) {
   std::vector<TrialId> ids;
   const auto count = static_cast<std::uint32_t>(generation.candidates.size());
   const auto known = [&ticket](std::uint32_t index) {
@@ -97,9 +95,9 @@ std::vector<TrialId> KERNELSEARCH_OPTIMIZER::admit(const Ticket& ticket, Generat
   return ids;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-Outcome KERNELSEARCH_OPTIMIZER::make_outcome(TrialId id, const Pending& pending,
-                                             Evaluation evaluation) const {
+template <class Policy, class Gen, class Eval>
+Outcome Optimizer<Policy, Gen, Eval>::make_outcome(TrialId id, const Pending& pending,
+                                                   Evaluation evaluation) const {
   Outcome outcome;
   outcome.id = id;
   outcome.origin = pending.origin;
@@ -109,9 +107,9 @@ Outcome KERNELSEARCH_OPTIMIZER::make_outcome(TrialId id, const Pending& pending,
   return outcome;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <class... Observers>
-void KERNELSEARCH_OPTIMIZER::complete(TrialId id, Evaluation evaluation, Observers&... observers) {
+void Optimizer<Policy, Gen, Eval>::complete(TrialId id, Evaluation evaluation, Observers&... observers) {
   auto found = pending_.find(number(id));
   if (found == pending_.end())
     detail::raise<ConfigError>("told the outcome of a candidate that is not outstanding",
@@ -125,10 +123,11 @@ void KERNELSEARCH_OPTIMIZER::complete(TrialId id, Evaluation evaluation, Observe
                   observers...);
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <class... Observers>
-void KERNELSEARCH_OPTIMIZER::append_and_tell(TrialType trial, const std::shared_ptr<const Proposal>& proposal,
-                                             Observers&... observers) {
+void Optimizer<Policy, Gen, Eval>::append_and_tell(TrialType trial,
+                                                   const std::shared_ptr<const Proposal>& proposal,
+                                                   Observers&... observers) {
   log_->append(std::move(trial));
   told_proposals_.push_back(proposal);
   const TrialType& told = log_->own_trials().back();
@@ -145,15 +144,15 @@ void KERNELSEARCH_OPTIMIZER::append_and_tell(TrialType trial, const std::shared_
   if (gain) (detail::notify_best(observers, told), ...);
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-void KERNELSEARCH_OPTIMIZER::tell_policy(const Proposal& proposal, const Outcome& outcome) {
+template <class Policy, class Gen, class Eval>
+void Optimizer<Policy, Gen, Eval>::tell_policy(const Proposal& proposal, const Outcome& outcome) {
   const Observation<Proposal> observation{proposal, outcome};
   policy_.tell(std::span<const Observation<Proposal>>(&observation, 1));
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-EvaluationContext KERNELSEARCH_OPTIMIZER::context_for(TrialId id, const Proposal& proposal,
-                                                      std::optional<double> incumbent) const {
+template <class Policy, class Gen, class Eval>
+EvaluationContext Optimizer<Policy, Gen, Eval>::context_for(TrialId id, const Proposal& proposal,
+                                                            std::optional<double> incumbent) const {
   EvaluationContext context;
   context.trial = id;
   context.incumbent = incumbent;
@@ -163,9 +162,10 @@ EvaluationContext KERNELSEARCH_OPTIMIZER::context_for(TrialId id, const Proposal
   return context;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-auto KERNELSEARCH_OPTIMIZER::ask(std::size_t n, Observers&... observers) -> std::vector<Job<Candidate>> {
+auto Optimizer<Policy, Gen, Eval>::ask(std::size_t n, Observers&... observers)
+    -> std::vector<Job<Candidate>> {
   std::vector<Job<Candidate>> jobs;
   while (jobs.empty() && may_ask()) {
     const std::vector<Ticket> tickets = propose(n, observers...);
@@ -193,15 +193,15 @@ auto KERNELSEARCH_OPTIMIZER::ask(std::size_t n, Observers&... observers) -> std:
   return jobs;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-void KERNELSEARCH_OPTIMIZER::tell(TrialId id, Evaluation evaluation, Observers&... observers) {
+void Optimizer<Policy, Gen, Eval>::tell(TrialId id, Evaluation evaluation, Observers&... observers) {
   complete(id, std::move(evaluation), observers...);
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-auto KERNELSEARCH_OPTIMIZER::submit(Proposal point, Candidate candidate, Observers&... observers)
+auto Optimizer<Policy, Gen, Eval>::submit(Proposal point, Candidate candidate, Observers&... observers)
     -> std::optional<Job<Candidate>> {
   if (!DrawsOwnBudget<Eval> && !options_.budget->take()) return std::nullopt;
   const TrialId id{next_trial_++};
@@ -214,10 +214,10 @@ auto KERNELSEARCH_OPTIMIZER::submit(Proposal point, Candidate candidate, Observe
   return job;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-TrialId KERNELSEARCH_OPTIMIZER::submit(Proposal point, Candidate candidate, Evaluation evaluation,
-                                       Observers&... observers) {
+TrialId Optimizer<Policy, Gen, Eval>::submit(Proposal point, Candidate candidate, Evaluation evaluation,
+                                             Observers&... observers) {
   const TrialId id{next_trial_++};
   pending_.emplace(
       number(id),
@@ -226,9 +226,9 @@ TrialId KERNELSEARCH_OPTIMIZER::submit(Proposal point, Candidate candidate, Eval
   return id;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-void KERNELSEARCH_OPTIMIZER::revise(TrialId id, Evaluation evaluation, Observers&... observers) {
+void Optimizer<Policy, Gen, Eval>::revise(TrialId id, Evaluation evaluation, Observers&... observers) {
   if (!log_->contains(id))
     detail::raise<ConfigError>("revised a trial that was never told", "trial " + std::to_string(number(id)),
                                "tell it first");
@@ -249,15 +249,15 @@ void KERNELSEARCH_OPTIMIZER::revise(TrialId id, Evaluation evaluation, Observers
   if (best_ && best_ != before) (detail::notify_best(observers, log_->own(*best_)), ...);
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-void KERNELSEARCH_OPTIMIZER::update_best(const Outcome& outcome) {
+template <class Policy, class Gen, class Eval>
+void Optimizer<Policy, Gen, Eval>::update_best(const Outcome& outcome) {
   if (!outcome.ok() || (best_ && outcome.objective >= best_objective_)) return;
   best_ = outcome.id;
   best_objective_ = outcome.objective;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-void KERNELSEARCH_OPTIMIZER::resume(const RunRecord<Candidate, Proposal>& record) {
+template <class Policy, class Gen, class Eval>
+void Optimizer<Policy, Gen, Eval>::resume(const RunRecord<Candidate, Proposal>& record) {
   if (next_trial_ != 0 || next_proposal_ != 0)
     detail::raise<ConfigError>("resumed an optimizer that has already worked",
                                std::to_string(next_trial_) + " trials", "resume right after construction");
@@ -324,14 +324,15 @@ void KERNELSEARCH_OPTIMIZER::resume(const RunRecord<Candidate, Proposal>& record
   seconds_before_ = record.seconds;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-Evaluation KERNELSEARCH_OPTIMIZER::evaluate(const Candidate& candidate, const EvaluationContext& context) {
+template <class Policy, class Gen, class Eval>
+Evaluation Optimizer<Policy, Gen, Eval>::evaluate(const Candidate& candidate,
+                                                  const EvaluationContext& context) {
   return evaluator_.evaluate(candidate, context);
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <class Rule, class... Observers>
-bool KERNELSEARCH_OPTIMIZER::step_until(const Rule& rule, Observers&... observers) {
+bool Optimizer<Policy, Gen, Eval>::step_until(const Rule& rule, Observers&... observers) {
   std::vector<Job<Candidate>> jobs = ask(1, observers...);
   for (Job<Candidate>& job : jobs) {
     job.context.on_inner = [&](const InnerTrial& inner) {
@@ -351,15 +352,15 @@ bool KERNELSEARCH_OPTIMIZER::step_until(const Rule& rule, Observers&... observer
   return !done_;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <Observer<typename Gen::Candidate, typename Policy::Proposal>... Observers>
-requires(!std::same_as<Eval, External>) bool KERNELSEARCH_OPTIMIZER::step(Observers&... observers) {
+requires(!std::same_as<Eval, External>) bool Optimizer<Policy, Gen, Eval>::step(Observers&... observers) {
   return step_until(Never{}, observers...);
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
+template <class Policy, class Gen, class Eval>
 template <StopRule Rule, class... Observers>
-RunSummary KERNELSEARCH_OPTIMIZER::run(Rule rule, Observers&... observers) {
+RunSummary Optimizer<Policy, Gen, Eval>::run(Rule rule, Observers&... observers) {
   static_assert(!std::same_as<Eval, External>, "run needs an evaluator; without one use ask and tell");
   static_assert(((sizeof(detail::ObserverCheck<Observers, Candidate, Proposal>) != 0) && ...));
   started_ = Clock::now();
@@ -376,8 +377,8 @@ RunSummary KERNELSEARCH_OPTIMIZER::run(Rule rule, Observers&... observers) {
   return summary();
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-RunProgress KERNELSEARCH_OPTIMIZER::progress() const {
+template <class Policy, class Gen, class Eval>
+RunProgress Optimizer<Policy, Gen, Eval>::progress() const {
   RunProgress progress;
   progress.trials = log_->own_trials().size();
   progress.trials_since_gain = trials_since_gain_;
@@ -390,8 +391,8 @@ RunProgress KERNELSEARCH_OPTIMIZER::progress() const {
   return progress;
 }
 
-KERNELSEARCH_OPTIMIZER_TEMPLATE
-RunSummary KERNELSEARCH_OPTIMIZER::summary() const {
+template <class Policy, class Gen, class Eval>
+RunSummary Optimizer<Policy, Gen, Eval>::summary() const {
   RunSummary summary;
   summary.reason = reason_;
   summary.trials = log_->own_trials().size();
