@@ -43,6 +43,7 @@
 #include "kernelsearch/generator/source_moves.hpp"
 #include "kernelsearch/generator/space_moves.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
+#include "kernelsearch/optimizer/job.hpp"
 #include "kernelsearch/optimizer/observer.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/optimizer/optimizer_options.hpp"
