@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/optimizer/impl/clock_impl.hpp"
 #include "kernelsearch/optimizer/impl/loop_impl.hpp"
 #include "kernelsearch/optimizer/impl/loop_instances.hpp"
+#include "kernelsearch/optimizer/impl/stop_rule_impl.hpp"
 
 namespace kernelsearch {
 

@@ -138,6 +138,3 @@ class Optimizer {
 #include "kernelsearch/optimizer/impl/loop_impl.hpp"
 #include "kernelsearch/optimizer/impl/loop_instances.hpp"
 #include "kernelsearch/optimizer/impl/optimizer_impl.hpp"
-#if KERNELSEARCH_HEADER_ONLY
-#  include "kernelsearch/optimizer/impl/clock_impl.hpp"
-#endif

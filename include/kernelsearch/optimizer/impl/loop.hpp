@@ -14,6 +14,7 @@
 
 #include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/history.hpp"
+#include "kernelsearch/core/impl/steady_seconds.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/optimizer/impl/loop_parts.hpp"
 #include "kernelsearch/optimizer/job.hpp"
@@ -26,9 +27,6 @@ namespace kernelsearch::detail {
 
 template <class Candidate, class Proposal>
 class Pipeline;
-
-/// Seconds of the steady clock.
-[[nodiscard]] double steady_seconds();
 
 /// The loop of `Optimizer`, which documents it: what it knows of a run, and the steps of it. The parts are
 /// handed in at each call, so that both can be moved.

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "kernelsearch/optimizer/impl/loop.hpp"
+#include "kernelsearch/core/impl/steady_seconds.hpp"
 
 namespace kernelsearch::detail {
 
