@@ -29,7 +29,7 @@
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
-#include "kernelsearch/service/budget.hpp"
+#include "kernelsearch/run/budget.hpp"
 
 namespace kernelsearch::app {
 namespace {

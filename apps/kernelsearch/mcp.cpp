@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "kernelsearch/service/mcp_server.hpp"
-#include "kernelsearch/service/method_files.hpp"
-#include "kernelsearch/service/run_tools.hpp"
-#include "kernelsearch/service/session_book.hpp"
+#include "kernelsearch/mcp/mcp_server.hpp"
+#include "kernelsearch/mcp/method_files.hpp"
+#include "kernelsearch/mcp/run_tools.hpp"
+#include "kernelsearch/run/run_manager.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch::app {

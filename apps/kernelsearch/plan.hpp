@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernelsearch/problem/problem.hpp"
-#include "kernelsearch/service/measuring.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "tune_options.hpp"
 

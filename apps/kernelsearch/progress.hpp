@@ -7,7 +7,7 @@
 
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/report/progress_printer.hpp"
-#include "kernelsearch/service/budget.hpp"
+#include "kernelsearch/run/budget.hpp"
 #include "kernelsearch/store/run_info.hpp"
 
 namespace kernelsearch::app {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernelsearch/problem/problem.hpp"
-#include "kernelsearch/service/finalists.hpp"
+#include "kernelsearch/run/finalists.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
