@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kernelsearch/kernelsearch.hpp"
+#include "kernelsearch/policy/registry.hpp"
 
 #if KERNELSEARCH_EXCEPTIONS || !KERNELSEARCH_HEADER_ONLY
 #  error "compile this with -fno-exceptions and KERNELSEARCH_HEADER_ONLY=1"
