@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kernelsearch/kernelsearch.hpp"
+#include "kernelsearch/policy/registry.hpp"
 
 #if KERNELSEARCH_EXCEPTIONS || KERNELSEARCH_HEADER_ONLY != EXPECTED_HEADER_ONLY
 #  error "compile this with -fno-exceptions and the KERNELSEARCH_HEADER_ONLY that the target is for"
