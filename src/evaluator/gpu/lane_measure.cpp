@@ -46,7 +46,6 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
   std::vector<Action> actions;
-  std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
   // Each call's inputs come just before it and its outputs are looked at just after it: no call can do the
@@ -55,12 +54,12 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
     const auto seed = known[i] ? std::optional(set->seed) : std::nullopt;
     fill_turned(actions, shape, first + i, seed, poison + i);
     prepare(actions, shape, first + i);
-    call(actions, bindings, subject, shape, first + i, true);
+    call(actions, subject, shape, first + i, true);
     inspect(actions, subject, shape, first + i, poison + i);
   }
-  GpuWorker::Done done;
+  Act::Reply done;
   const double limit = options_.limits.call + 20 * state.estimate * static_cast<double>(count);
-  if (auto fault = send(actions, bindings, limit, done)) {
+  if (auto fault = send(std::move(actions), limit, done)) {
     fault->reason += " (timed calls, shape " + problem_.shapes[shape].name + ")";
     return fault;
   }
@@ -117,8 +116,8 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
       const double each = state.estimate + flush_seconds +
                           static_cast<double>(slot_bytes(plans_[shapes[i]])) / filled_per_second;
       const auto wanted = static_cast<std::size_t>(batch_seconds / each) + 1;
-      const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots / 2);
-      const std::size_t full = std::clamp(wanted, least, most_slots / 2);
+      const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots);
+      const std::size_t full = std::clamp(wanted, least, most_slots);
       const std::size_t count = hopeless ? 3 : over > 1 ? std::min<std::size_t>(full, 8) : full;
       if (auto fault = batch(subject, shapes[i], count, taken[i])) return fault;
       state.elapsed += monotonic_seconds() - begin;
@@ -186,7 +185,6 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
   std::vector<Action> actions;
-  std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
   for (std::size_t i = 0; i < count; ++i) {  // A B B A: a drift of the machine meets both alike
@@ -197,12 +195,12 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
     for (const bool ours : {ours_first, !ours_first}) {
       const std::size_t slot = first + (ours ? 2 * i : 2 * i + 1);
       prepare(actions, shape, slot);
-      call(actions, bindings, ours ? subject : other, shape, slot, true);
+      call(actions, ours ? subject : other, shape, slot, true);
       if (ours) inspect(actions, subject, shape, slot, poison + i);
     }
   }
-  GpuWorker::Done done;
-  if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done))
+  Act::Reply done;
+  if (auto fault = send(std::move(actions), options_.limits.call * static_cast<double>(count + 1), done))
     return fault;
   std::size_t at = 0;
   std::unordered_set<std::uint64_t> seen;
