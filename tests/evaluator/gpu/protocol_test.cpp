@@ -114,6 +114,18 @@ bool same(const T& a, const T& b) {
   return Compared::same(a, b);
 }
 
+/// Whether the members that are sent, one behind the other, take as much room as the struct: one that was
+/// forgotten is missed here, but for a small one that stands in a gap.
+template <class T>
+bool sends_all_members() {
+  const auto up = [](std::size_t offset, std::size_t align) { return (offset + align - 1) / align * align; };
+  std::size_t end = 0;
+  T value{};
+  std::apply([&](auto&... members) { ((end = up(end, alignof(decltype(members))) + sizeof members), ...); },
+             T::members(value));
+  return std::is_empty_v<T> || up(end, alignof(T)) == sizeof(T);
+}
+
 template <class T>
 T sent(const T& value) {
   const std::vector<std::byte> bytes = Writer().put(value).bytes();
@@ -142,7 +154,10 @@ TEST_CASE("protocol: every command, every reply and every action arrives as it w
   Different different;
   std::size_t commands = 0, actions = 0;
   each_alternative(Command{}, [&]<class C>(C command) {
-    CAPTURE(commands++);
+    ++commands;
+    CAPTURE(commands);
+    CHECK(sends_all_members<C>());
+    CHECK(sends_all_members<typename C::Reply>());
     for (int round = 0; round < 8; ++round) {
       different.set(command);
       const Command whole = command;
@@ -157,7 +172,9 @@ TEST_CASE("protocol: every command, every reply and every action arrives as it w
     }
   });
   each_alternative(Action{}, [&]<class A>(A action) {
-    CAPTURE(actions++);
+    ++actions;
+    CAPTURE(actions);
+    CHECK(sends_all_members<A>());
     for (int round = 0; round < 8; ++round) {
       different.set(action);
       const Action read = sent(Action(action));
@@ -167,6 +184,16 @@ TEST_CASE("protocol: every command, every reply and every action arrives as it w
   });
   CHECK(commands == std::variant_size_v<Command>);
   CHECK(actions == std::variant_size_v<Action>);
+}
+
+TEST_CASE("protocol: programs and their parts are sent whole") {
+  CHECK(sends_all_members<ProgramPlan>());
+  CHECK(sends_all_members<LaunchKernel>());
+  CHECK(sends_all_members<SetToZero>());
+  CHECK(sends_all_members<CallEntry>());
+  CHECK(sends_all_members<SymbolPlan>());
+  CHECK(sends_all_members<AllocateBuffers::Buffer>());
+  CHECK(sends_all_members<Answer>());
 }
 
 TEST_CASE("protocol: the values of actions are counted") {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "evaluator/gpu/lane.hpp"
-#include "evaluator/gpu/lane_parts.hpp"
+#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {
@@ -31,15 +31,15 @@ bool is_turned(const PlannedArgument& planned) {
 
 }  // namespace
 
-void Lane::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                       std::size_t argument, std::uint64_t poison) const {
+void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::size_t argument, std::uint64_t poison) const {
   const PlannedArgument& planned = plans_[shape].arguments[argument];
   actions.emplace_back(
       FillPattern{slot_buffer(shape, slot, argument), stale_word(planned.type, poison), bytes_of(planned)});
 }
 
-void Lane::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
-                std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
+void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                        std::size_t slot, std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (const auto workspace = subject.shapes[shape].workspaces[a])
@@ -55,7 +55,7 @@ void Lane::fill(std::vector<Action>& actions, const Subject& subject, std::size_
   }
 }
 
-void Lane::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
+void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
   if (!staged_[shape]) {
     std::vector<AllocateBuffers::Buffer> buffers;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
@@ -73,8 +73,8 @@ void Lane::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t 
                                        InputFlavour::declared, false));
 }
 
-void Lane::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                       std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
+void DeviceWorker::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
   const std::uint64_t seed = staged_seed ? *staged_seed : rng_();
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
@@ -94,8 +94,8 @@ void Lane::fill_turned(std::vector<Action>& actions, std::size_t shape, std::siz
   }
 }
 
-void Lane::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
-                bool timed) const {
+void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                        std::size_t slot, bool timed) const {
   CallProgram call{program_of(subject.module, shape), timed, {}};
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const auto workspace = subject.shapes[shape].workspaces[a];
@@ -104,7 +104,7 @@ void Lane::call(std::vector<Action>& actions, const Subject& subject, std::size_
   actions.emplace_back(std::move(call));
 }
 
-void Lane::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+void DeviceWorker::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   if (options_.cache == CacheMode::cold) {
     actions.emplace_back(FlushCache{});
     return;
@@ -114,8 +114,8 @@ void Lane::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t 
       actions.emplace_back(TouchArray{slot_buffer(shape, slot, a), bytes_of(planned)});
 }
 
-void Lane::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
-                   std::uint64_t poison) const {
+void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                           std::size_t slot, std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array) continue;
@@ -132,8 +132,9 @@ void Lane::inspect(std::vector<Action>& actions, const Subject& subject, std::si
   }
 }
 
-std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                  std::size_t shape, std::uint64_t& result, std::size_t skipped) const {
+std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
+                                          std::size_t shape, std::uint64_t& result,
+                                          std::size_t skipped) const {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
   std::vector<std::uint64_t> before(inputs(shape));
   for (std::uint64_t& hash : before) hash = next();
@@ -164,20 +165,20 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
   return fault;
 }
 
-std::size_t Lane::inputs(std::size_t shape) const {
+std::size_t DeviceWorker::inputs(std::size_t shape) const {
   return static_cast<std::size_t>(
       std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
                     [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
 }
 
-std::optional<Fault> Lane::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
+std::optional<Fault> DeviceWorker::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
   if (held_[shape] + count > slots(shape))
     if (auto fault = verify_pending()) return fault;
   first = held_[shape];
   return reserve(shape, first + count);
 }
 
-std::optional<Fault> Lane::verify_pending() {
+std::optional<Fault> DeviceWorker::verify_pending() {
   const std::vector<Called> calls = std::exchange(pending_, {});
   held_.assign(plans_.size(), 0);
   std::vector<Action> actions;
@@ -242,7 +243,8 @@ std::optional<Fault> Lane::verify_pending() {
   return samples.empty() ? std::nullopt : ask();
 }
 
-std::optional<Fault> Lane::check(Subject& subject, Features& features, std::optional<double> incumbent) {
+std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
+                                         std::optional<double> incumbent) {
   std::vector<std::size_t> order(plans_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Small ones first: what is wrong is mostly wrong everywhere.
@@ -262,9 +264,9 @@ std::optional<Fault> Lane::check(Subject& subject, Features& features, std::opti
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
-                                       std::vector<std::shared_ptr<const SolvedSet>> sets,
-                                       std::optional<double> incumbent, std::size_t& differing) {
+std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t shape,
+                                               std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                               std::optional<double> incumbent, std::size_t& differing) {
   ShapeState& state = subject.shapes[shape];
   sets.push_back(sets.front());  // once more, at another address: two runs must agree
   const bool may_be_slow = incumbent && timed(shape) && only_timed_shape();
@@ -310,7 +312,7 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
   return std::nullopt;
 }
 
-bool Lane::only_timed_shape() const {
+bool DeviceWorker::only_timed_shape() const {
   return std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
                        [](const Shape& shape) { return shape.weight > 0; }) == 1;
 }

@@ -19,10 +19,10 @@ namespace kernelsearch::detail::gpu {
 
 /// One device: the process that candidates run in, and the referee. Candidates are judged one after another;
 /// a process that one of them broke is replaced before the next. Not thread-safe.
-class Lane {
+class DeviceWorker {
  public:
-  Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-       BuilderPool& builders);
+  DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
+               BuilderPool& builders);
 
   /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
   [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline,

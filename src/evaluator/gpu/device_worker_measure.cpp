@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <future>
 
-#include "evaluator/gpu/lane.hpp"
-#include "evaluator/gpu/lane_parts.hpp"
+#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch::detail::gpu {
 
-double Lane::floor_seconds(std::size_t shape) const {
+double DeviceWorker::floor_seconds(std::size_t shape) const {
   // A margin of a tenth: clocks are what the device says, and counts are the problem's.
   constexpr double margin = 0.9;
   double floor = 0;
@@ -27,7 +27,7 @@ double Lane::floor_seconds(std::size_t shape) const {
   return margin * floor;
 }
 
-std::vector<bool> Lane::some_of(std::size_t count) {
+std::vector<bool> DeviceWorker::some_of(std::size_t count) {
   std::vector<bool> chosen(count, false);
   for (std::size_t left = std::max<std::size_t>(1, count / 4); left > 0;)
     if (const auto i = static_cast<std::size_t>(rng_.below(count)); !chosen[i]) {
@@ -37,8 +37,8 @@ std::vector<bool> Lane::some_of(std::size_t count) {
   return chosen;
 }
 
-std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_t count,
-                                 std::vector<double>& samples) {
+std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, std::size_t count,
+                                         std::vector<double>& samples) {
   ShapeState& state = subject.shapes[shape];
   count = std::min(count, slots(shape));
   std::size_t first = 0;
@@ -82,8 +82,8 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, Features& features,
-                                   const EvaluationContext& context) {
+std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measurement, Features& features,
+                                           const EvaluationContext& context) {
   constexpr double batch_seconds = 0.02, flush_seconds = 60e-6, filled_per_second = 5e11;
   const Combine combine =
       problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
@@ -177,8 +177,8 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
-                                      PairedTimes& times) {
+std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, std::size_t shape,
+                                              std::size_t count, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
   std::size_t first = 0;
   if (auto fault = make_room(shape, 2 * count, first)) return fault;
@@ -221,8 +221,8 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, const PairOptions& limits,
-                                 Speedup& speedup, Measurement* measurement) {
+std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const PairOptions& limits,
+                                         Speedup& speedup, Measurement* measurement) {
   std::vector<PairedTimes> all;
   for (std::size_t s = 0; s < plans_.size(); ++s) {
     if (!timed(s) || !other.shapes[s].valid) continue;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/lane.hpp"
+#include "evaluator/gpu/device_worker.hpp"
 
 #include <algorithm>
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
-#include "evaluator/gpu/lane_parts.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -44,8 +44,8 @@ std::uint64_t slot_bytes(const ShapePlan& plan) {
   return bytes;
 }
 
-Lane::Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-           BuilderPool& builders)
+DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device,
+                           int ordinal, BuilderPool& builders)
     : problem_(problem),
       options_(options),
       device_(device),
@@ -69,15 +69,15 @@ Lane::Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& d
   }
 }
 
-BufferId Lane::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const {
+BufferId DeviceWorker::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const {
   return slot_buffers_[shape].at(slot * problem_.arguments.size() + argument);
 }
 
-ProgramId Lane::program_of(ModuleId module, std::size_t shape) const {
+ProgramId DeviceWorker::program_of(ModuleId module, std::size_t shape) const {
   return programs_.at({module, shape});
 }
 
-Fault Lane::fault_of(const WorkerError& error) {
+Fault DeviceWorker::fault_of(const WorkerError& error) {
   if (error.kind == WorkerError::timed_out) return {Verdict::timed_out, error.text};
   if (error.kind == WorkerError::ended) return {Verdict::crashed, "its process ended: " + error.text};
   switch (error.status) {
@@ -99,7 +99,7 @@ Fault Lane::fault_of(const WorkerError& error) {
   }
 }
 
-std::optional<Fault> Lane::send(std::vector<Action> actions, double seconds, Act::Reply& done) {
+std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seconds, Act::Reply& done) {
   const auto timed_calls =
       static_cast<std::size_t>(std::count_if(actions.begin(), actions.end(), [](const Action& action) {
         const auto* call = std::get_if<CallProgram>(&action);
@@ -116,7 +116,7 @@ std::optional<Fault> Lane::send(std::vector<Action> actions, double seconds, Act
   return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
-void Lane::start() {
+void DeviceWorker::start() {
   pending_.clear();
   held_.assign(plans_.size(), 0);
   // What an earlier candidate did to the zones around arrays is not this one's fault.
@@ -150,7 +150,7 @@ void Lane::start() {
   worker_ = std::move(starting);
 }
 
-void Lane::prepare() {
+void DeviceWorker::prepare() {
   const auto attempt = [](const auto& action) {
     try {
       action();
@@ -162,18 +162,18 @@ void Lane::prepare() {
   referee.join();
 }
 
-void Lane::renew() {
+void DeviceWorker::renew() {
   if (worker_) worker_->stop();
   referee_.forget();
 }
 
-std::size_t Lane::slots(std::size_t shape) {
+std::size_t DeviceWorker::slots(std::size_t shape) {
   const std::uint64_t memory = options_.buffer_memory != 0 ? options_.buffer_memory : memory_ / 4;
   const std::uint64_t each = std::max<std::uint64_t>(1, slot_bytes(plans_[shape]));
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(memory / each, 2, timed(shape) ? most_slots : 8));
 }
 
-std::optional<Fault> Lane::reserve(std::size_t shape, std::size_t count) {
+std::optional<Fault> DeviceWorker::reserve(std::size_t shape, std::size_t count) {
   if (reserved_[shape] >= count) return std::nullopt;
   std::vector<AllocateBuffers::Buffer> buffers;
   std::vector<Action> guards;
@@ -193,7 +193,7 @@ std::optional<Fault> Lane::reserve(std::size_t shape, std::size_t count) {
   return send(std::move(guards), 60, done);
 }
 
-void Lane::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+void DeviceWorker::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
@@ -202,7 +202,7 @@ void Lane::guard(std::vector<Action>& actions, std::size_t shape, std::size_t sl
   }
 }
 
-std::optional<Fault> Lane::guard_all() {
+std::optional<Fault> DeviceWorker::guard_all() {
   std::vector<Action> actions;
   for (std::size_t shape = 0; shape < reserved_.size(); ++shape)
     for (std::size_t slot = 0; slot < reserved_[shape]; ++slot) guard(actions, shape, slot);
@@ -210,8 +210,8 @@ std::optional<Fault> Lane::guard_all() {
   return actions.empty() ? std::nullopt : send(std::move(actions), 60, done);
 }
 
-std::optional<Fault> Lane::admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
-                                 Features& features) {
+std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
+                                         Features& features) {
   subject.module = module;
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
@@ -283,7 +283,7 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, ModuleId module, S
   return std::nullopt;
 }
 
-void Lane::dismiss(Subject& subject, const GpuArtifact& artifact) {
+void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
   if (!worker_ || !worker_->alive()) return;
   // What ran in the process itself may have left anything in it.
   if (artifact.library)
@@ -292,8 +292,8 @@ void Lane::dismiss(Subject& subject, const GpuArtifact& artifact) {
     (void)worker_->unload(subject.module);
 }
 
-Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
-                       const EvaluationContext& context) {
+Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
+                               Evaluation evaluation, const EvaluationContext& context) {
   double begin = monotonic_seconds();
   start();
   Subject subject;
@@ -342,8 +342,8 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   return evaluation;
 }
 
-std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
-                                   const PairOptions& limits, Speedup& speedup) {
+std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                           const PairOptions& limits, Speedup& speedup) {
   start();
   Subject ours, theirs;
   Features ignored;
