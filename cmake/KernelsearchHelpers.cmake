@@ -14,13 +14,32 @@ if(KERNELSEARCH_SANITIZE)
   target_link_options(kernelsearch_build_flags INTERFACE -fsanitize=${KERNELSEARCH_SANITIZE})
 endif()
 
-# kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets...)
+option(KERNELSEARCH_UNITY
+  "Compile the files of a target together: everything in a third of the time, one changed file at the price of its neighbours" ON)
+set(KERNELSEARCH_UNITY_FILES "" CACHE STRING
+  "Files that are compiled together at most, for every target; 0 for all of a target; empty for what each target asks for")
+mark_as_advanced(KERNELSEARCH_UNITY_FILES)
+
+# kernelsearch_unity(TARGET FILES): with KERNELSEARCH_UNITY, compiles the target FILES files at a time (0: all at once).
+# The number keeps one compiler below 2 GB of memory, and two cores busy until the end.
+function(kernelsearch_unity target files)
+  if(KERNELSEARCH_UNITY)
+    if(NOT KERNELSEARCH_UNITY_FILES STREQUAL "")
+      set(files ${KERNELSEARCH_UNITY_FILES})
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+    # g++ takes for a header whatever a unit includes, the files themselves too.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
+# kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files])
 # A static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
 # in find_package. Its sources are src/<room>.cpp (which compile the bodies in
 # include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
 # beside the rooms (version.hpp, fwd.hpp, kernelsearch.hpp).
 function(kernelsearch_library name)
-  cmake_parse_arguments(arg "" "" "ROOMS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "UNITY" "ROOMS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target kernelsearch_${name})
   set(sources)
   set(headers)
@@ -46,6 +65,10 @@ function(kernelsearch_library name)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
   # Not linked: a build-tree export would then demand that the flags be exported too.
   target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:kernelsearch_build_flags,INTERFACE_COMPILE_OPTIONS>)
+  if(NOT DEFINED arg_UNITY)
+    set(arg_UNITY 0)
+  endif()
+  kernelsearch_unity(${target} ${arg_UNITY})
   if(KERNELSEARCH_SANITIZE)  # whoever links instrumented code needs the run-time
     target_link_options(${target} INTERFACE $<BUILD_INTERFACE:-fsanitize=${KERNELSEARCH_SANITIZE}>)
   endif()

@@ -29,7 +29,7 @@
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
-#include "kernelsearch/service/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -101,8 +101,8 @@ std::vector<Contestant> contestants_of(const std::vector<std::string>& names) {
 }
 
 /// For each recording what policies may learn from: never the recording itself.
-std::vector<std::vector<EarlierRun>> earlier_runs(const CompareCommand& command,
-                                                  const std::vector<Recording>& recordings) {
+std::vector<std::vector<EarlierRun>> earlier_runs_of_recordings(const CompareCommand& command,
+                                                                const std::vector<Recording>& recordings) {
   if (command.learn_from.empty() && !command.leave_one_out) return {};
   const std::vector<Recording> given = read_all(command.learn_from);
   std::vector<const Recording*> sources;
@@ -198,7 +198,7 @@ int run(const CompareCommand& command) {
   options.repeats = command.repeats;
   options.seed = command.seed;
   if (!command.budget.empty()) {
-    const BudgetOption budget = parse_budget(command.budget);
+    const RunBudget budget = parse_budget(command.budget);
     options.budget = budget.trials;
     options.recorded_seconds = budget.seconds;
   }
@@ -207,7 +207,7 @@ int run(const CompareCommand& command) {
   options.declared_default = command.declared_default;
   options.folder = command.out;
   options.stop = interrupt.token();
-  options.earlier = earlier_runs(command, recordings);
+  options.earlier = earlier_runs_of_recordings(command, recordings);
   RunsLine line;
   if (!command.quiet) options.progress = [&line](const ComparisonProgress& progress) { line(progress); };
   std::vector<Trace> traces = compare(recordings, landscapes, contestants, options);

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "kernelsearch/service/mcp_server.hpp"
-#include "kernelsearch/service/method_files.hpp"
-#include "kernelsearch/service/run_tools.hpp"
-#include "kernelsearch/service/session_book.hpp"
+#include "kernelsearch/mcp/mcp_server.hpp"
+#include "kernelsearch/mcp/method_files.hpp"
+#include "kernelsearch/mcp/run_tools.hpp"
+#include "kernelsearch/run/run_manager.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch::app {
@@ -49,13 +49,13 @@ int run(const McpCommand& command) {
   signal(SIGPIPE, SIG_IGN);  // a client that has gone is the end of the input, too
   const Ends ends;
   RunStore store(command.store.empty() ? RunStore::default_path() : std::filesystem::path(command.store));
-  SessionBookOptions options;
+  RunManagerOptions options;
   options.root = command.root;
   options.measuring.sandbox = command.sandbox;
   options.measuring.devices = command.devices;
   options.measuring.core = command.core;
   options.measuring.jobs = command.jobs;
-  SessionBook book(store, options);
+  RunManager book(store, options);
   RunToolsOptions tools;
   tools.reports = std::filesystem::absolute(store.file()).parent_path() / "reports";
   tools.data = command.data.empty() ? data_folder() : std::filesystem::path(command.data);

@@ -60,8 +60,8 @@ Plan make_plan(TuneOptions options, const RunStore& store) {
   return plan;
 }
 
-MeasuringOptions measuring(const TuneOptions& o) {
-  MeasuringOptions options;
+MeasurementOptions measuring(const TuneOptions& o) {
+  MeasurementOptions options;
   options.sandbox = o.sandbox;
   options.cache = o.cache;
   options.core = o.core;

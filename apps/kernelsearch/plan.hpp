@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernelsearch/problem/problem.hpp"
-#include "kernelsearch/service/measuring.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "tune_options.hpp"
 
@@ -20,7 +20,7 @@ struct Plan {
 
 [[nodiscard]] Plan make_plan(TuneOptions options, const RunStore& store);
 
-[[nodiscard]] MeasuringOptions measuring(const TuneOptions& options);
+[[nodiscard]] MeasurementOptions measuring(const TuneOptions& options);
 
 /// What a run is measured on.
 struct Ground {

@@ -14,7 +14,7 @@
 
 namespace kernelsearch::app {
 
-ProgressOptions progress_options(const BudgetOption& budget, const std::optional<RunRow>& resumed) {
+ProgressOptions progress_options(const RunBudget& budget, const std::optional<RunRow>& resumed) {
   ProgressOptions options;
   const char* kind = std::getenv("TERM");
   options.terminal = ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";

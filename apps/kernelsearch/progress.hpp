@@ -7,13 +7,13 @@
 
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/report/progress_printer.hpp"
-#include "kernelsearch/service/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/store/run_info.hpp"
 
 namespace kernelsearch::app {
 
 /// What stderr is and what the run expects.
-[[nodiscard]] ProgressOptions progress_options(const BudgetOption& budget,
+[[nodiscard]] ProgressOptions progress_options(const RunBudget& budget,
                                                const std::optional<RunRow>& resumed);
 
 /// The progress on stderr, redrawn while trials take their time; nothing at all when quiet.

@@ -12,8 +12,8 @@
 #include "input.hpp"
 #include "kernelsearch/agents/method_registry.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/service/skill_report.hpp"
-#include "kernelsearch/service/skill_settings.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_report.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
 #include "store_access.hpp"
 #include "system_run.hpp"
 

@@ -18,9 +18,9 @@
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
+#include "kernelsearch/run/finalists.hpp"
 #include "kernelsearch/problem/problem.hpp"
-#include "kernelsearch/service/budget.hpp"
-#include "kernelsearch/service/finalists.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
@@ -52,7 +52,7 @@ struct SystemRun {
   RunStore& store;
   RunId run{};
   const Interrupt& interrupt;
-  BudgetOption budget;
+  RunBudget budget;
   OptimizerOptions loop;
   AskedModels models;
   std::string device;  ///< facts of the hardware, for prompts

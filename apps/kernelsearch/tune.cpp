@@ -22,15 +22,15 @@
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
-#include "kernelsearch/service/budget.hpp"
-#include "kernelsearch/service/finalists.hpp"
-#include "kernelsearch/service/measuring.hpp"
-#include "kernelsearch/service/run_ground.hpp"
+#include "kernelsearch/run/run_budget.hpp"
+#include "kernelsearch/run/finalists.hpp"
+#include "kernelsearch/run/measurement.hpp"
+#include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
 #include "learning.hpp"
-#include "narrow.hpp"
+#include "kernelsearch/run/narrowed_space.hpp"
 #include "plan.hpp"
 #include "progress.hpp"
 #include "result.hpp"
@@ -73,15 +73,15 @@ int search_with(E evaluator, Plan& plan, RunStore& store, const Interrupt& inter
   TuneOptions& o = plan.options;
   const Problem problem = evaluator.problem();
   // How it is measured belongs to what a result is reused for.
-  const std::string digest = ground_digest(problem, o.cache);
+  const std::string digest = measurement_digest(problem, o.cache);
   if (!o.no_learning)
     for (std::string& run : runs_of(store, problem.name)) o.learn_from.push_back(std::move(run));
   std::vector<EarlierRun> earlier = earlier_runs(o.learn_from, problem.kernel.space, !o.quiet);
   const RunInfo info =
       run_info(o, evaluator.problem(), {evaluator.device_id(), evaluator.toolchain_id()}, digest);
-  if (plan.resumed) check_same_ground(*plan.resumed, info);
+  if (plan.resumed) check_same_context(*plan.resumed, info);
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);
-  BudgetOption budget = parse_budget(o.budget);
+  RunBudget budget = parse_budget(o.budget);
   if (!budget.trials && !budget.seconds && kernel->space.count().fits_u64())
     budget.trials = kernel->space.count().low();
   AnyPolicy<Config> policy =

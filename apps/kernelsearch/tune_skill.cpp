@@ -16,9 +16,9 @@
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
-#include "kernelsearch/service/skill_report.hpp"
-#include "kernelsearch/service/skill_settings.hpp"
-#include "kernelsearch/systems/cuda_skill_v2.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/cuda_skill_v2.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_report.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
 #include "system_run.hpp"
 
 namespace kernelsearch::app {

@@ -14,10 +14,10 @@
 #include "counters.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/problem/digest.hpp"
-#include "kernelsearch/service/measuring.hpp"
-#include "kernelsearch/service/observing_evaluator.hpp"
-#include "kernelsearch/service/run_ground.hpp"
-#include "kernelsearch/service/skill_settings.hpp"
+#include "kernelsearch/run/measurement.hpp"
+#include "kernelsearch/run/measurement_context.hpp"
+#include "kernelsearch/run/observing_evaluator.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
 #include "result.hpp"
 #include "system_run.hpp"
 #include "validating.hpp"
@@ -58,7 +58,7 @@ std::string spending_text(const AskedModels& models) {
 }
 
 /// Says once what cannot be looked at here.
-AnyEvaluator observing(const Problem& problem, const MeasuringOptions& how, bool quiet) {
+AnyEvaluator observing(const Problem& problem, const MeasurementOptions& how, bool quiet) {
   ObservingEvaluator made = make_observing_evaluator(problem, how);
   if (!quiet)
     for (const std::string& one : made.missing) fmt::print(stderr, "not observed: {}\n", one);
@@ -86,7 +86,7 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   TuneOptions& o = plan.options;
   const SystemEntry& system = find_system(o.system);
   check_usable(plan, system);
-  const MeasuringOptions how = measuring(o);
+  const MeasurementOptions how = measuring(o);
   const bool on_host = problem.backend == "host";
   const bool skill = system.name == "cuda_skill_v2";
   FinalistValidator validate = make_validator(o, problem);
@@ -99,9 +99,9 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
 
   const bool asks = system.asks && o.from_files.empty();
   if (skill) o.skill = skill_settings_json(skill_search(o, problem));
-  const std::string digest = ground_digest(problem, o.cache);
+  const std::string digest = measurement_digest(problem, o.cache);
   const RunInfo info = run_info(o, problem, {evaluator.device_id(), evaluator.toolchain_id()}, digest);
-  if (plan.resumed) check_same_ground(*plan.resumed, info);
+  if (plan.resumed) check_same_context(*plan.resumed, info);
   AskedModels models;
   const RunId run = plan.resumed ? plan.resumed->id : RunId{};
   const auto exchanges = [&](RunId id) {
@@ -126,7 +126,7 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
     started.run = store.begin_run(info);
   if (asks) started.models = open_models(o, exchanges(started.run));
 
-  const BudgetOption& budget = started.budget;
+  const RunBudget& budget = started.budget;
   started.loop.in_flight =
       system.rewrites ? o.proposals : o.jobs + 2 * static_cast<unsigned>(evaluator.lanes());
   started.loop.generate_threads = system.rewrites ? o.proposals : 1;

@@ -11,14 +11,10 @@
 #include "kernelsearch/evaluator/evaluator_decorator.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/optimizer/tuned_options.hpp"
 #include "kernelsearch/space/space.hpp"
 
 namespace kernelsearch {
-
-struct TunedOptions {
-  std::uint64_t max_trials = 100;  ///< inner trials of one kernel, further limited by the shared budget
-  std::uint64_t seed = 0;
-};
 
 /// Makes the policy that searches the space of one kernel.
 template <class M>

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernelsearch/run/measurement.hpp"
+#include "kernelsearch/run/root_folder.hpp"
+#include "kernelsearch/run/run.hpp"
+
+namespace kernelsearch {
+
+/// What a client asks to be searched.
+struct RunRequest {
+  std::string problem = {};       ///< a problem folder or a problem.json, below the root
+  std::string problem_text = {};  ///< or the JSON of one, whose files are below the root
+  std::string name = {};          ///< of the run; empty: the problem's
+  RunPlan plan = {};              ///< jobs and core are the book's to decide
+};
+
+/// How a book of sessions works.
+struct RunManagerOptions {
+  std::filesystem::path root = ".";  ///< problems are read from below it, and from nowhere else
+  MeasurementOptions measuring = {};
+  std::size_t live = 4;  ///< runs whose evaluator is kept; the one unused longest is closed for another
+  /// What judges a problem's kernels; `pairing`: every right one against the reference. Empty: this machine
+  /// does.
+  std::function<AnyEvaluator(Problem, const MeasurementOptions&, bool pairing)> evaluator = nullptr;
+};
+
+/// The runs of a store as sessions, by number. Calls come from any thread; of one run one works at a time,
+/// and of all runs only one measures at a time, since two would time each other. A run that this process has
+/// not begun is opened from the store when it is asked for.
+class RunManager {
+ public:
+  /// `store` outlives the book. ConfigError where the root is no folder.
+  RunManager(RunStore& store, RunManagerOptions options);
+  /// Stops what works, and waits for it.
+  ~RunManager();
+  RunManager(const RunManager&) = delete;
+  RunManager& operator=(const RunManager&) = delete;
+
+  /// Begins a run. Nothing is searched yet, except that of a `submit` run the problem's own kernel is
+  /// measured. ConfigError for a problem, policy or budget that is none; nothing where it was stopped before
+  /// the run began.
+  [[nodiscard]] std::optional<RunId> start(const RunRequest& request, const ToolCall& call);
+
+  /// As in RunSession. ConfigError where another call works on the run.
+  StepReport step(RunId run, const StepLimit& limit, const ToolCall& call);
+  std::optional<TrialId> submit(RunId run, const Submission& submission, const ToolCall& call);
+  void decline(RunId run, const std::string& reason, const ToolCall& call);
+  /// The move that the run's policy suggested when the last call on it in this process ended.
+  [[nodiscard]] std::optional<Move> suggestion(RunId run) const;
+
+  /// Stops what works on the run, waits for it, and gives its processes and devices back. The run can be
+  /// continued. Whether anything was working.
+  bool cancel(RunId run);
+
+  /// What works on the run now: `step`, `submit_kernel`, ...; empty: nothing.
+  [[nodiscard]] std::string doing(RunId run) const;
+
+  /// The problem of a stored run. ConfigError where it is not below the root.
+  [[nodiscard]] Problem problem_of(RunId run) const;
+
+  [[nodiscard]] RunStore& store() noexcept;
+  [[nodiscard]] const RunStore& store() const noexcept;
+  [[nodiscard]] const RootFolder& root() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/run/measurement.hpp"
+
+#include <sched.h>
+
+#include <utility>
+
+#include "kernelsearch/evaluator/code_inspected.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "kernelsearch/evaluator/host/host_code_inspector.hpp"
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+
+namespace kernelsearch {
+namespace {
+
+bool is_device(const std::string& backend) {
+  return backend == "cuda" || backend == "hip";
+}
+
+void set_samples(std::size_t samples, SamplingOptions& sampling) {
+  if (samples == 0) return;
+  sampling.min_samples = sampling.max_samples = samples;
+  sampling.budget_seconds = 60;  // the number decides, not the time
+}
+
+/// Disassemblers keep off the measured core, as compilers do.
+ObjectCodeOptions inspecting(const HostOptions& host) {
+  ObjectCodeOptions options;
+  options.sandbox = host.sandbox;
+  for (const int core : host_machine().cores)
+    if (core != host.core) options.cores.push_back(core);
+  return options;
+}
+
+AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pairing) {
+  if (is_device(problem.backend)) {
+    GpuOptions gpu = gpu_options(options);
+    gpu.pairs.when = pairing;
+    if (options.inspect && problem.backend == "cuda")
+      return CodeInspected<GpuEvaluator, Candidate, GpuCodeInspector>(GpuEvaluator(std::move(problem), gpu),
+                                                                      GpuCodeInspector());
+    return GpuEvaluator(std::move(problem), gpu);
+  }
+  HostOptions host = host_options(options);
+  host.pairs.when = pairing;
+  if (options.inspect)
+    return CodeInspected<HostEvaluator, Candidate, HostCodeInspector>(HostEvaluator(std::move(problem), host),
+                                                                      HostCodeInspector(inspecting(host)));
+  return HostEvaluator(std::move(problem), host);
+}
+
+}  // namespace
+
+std::string cache_mode(const MeasurementOptions& options, const std::string& backend) {
+  if (!options.cache.empty()) return options.cache;
+  return is_device(backend) ? "cold" : "warm";
+}
+
+HostOptions host_options(const MeasurementOptions& options) {
+  HostOptions host;
+  host.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  host.cache = cache_mode(options, "host") == "cold" ? CacheMode::cold : CacheMode::warm;
+  host.core = options.core >= 0 ? options.core : host_machine().cores.back();
+  set_samples(options.samples, host.sampling);
+  return host;
+}
+
+GpuOptions gpu_options(const MeasurementOptions& options) {
+  GpuOptions gpu;
+  gpu.cache = cache_mode(options, "cuda") == "warm" ? CacheMode::warm : CacheMode::cold;
+  gpu.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  gpu.devices = options.devices;
+  gpu.builders = options.jobs;
+  set_samples(options.samples, gpu.sampling);
+  return gpu;
+}
+
+void leave_core_to_measuring(int core) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < 2) return;
+  CPU_CLR(static_cast<std::size_t>(core), &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+AnyEvaluator make_evaluator(Problem problem, const MeasurementOptions& options) {
+  return made(std::move(problem), options, Pairing::improved);
+}
+
+AnyEvaluator make_pairing_evaluator(Problem problem, const MeasurementOptions& options) {
+  return made(std::move(problem), options, Pairing::always);
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/run/measurement_context.hpp"
+
+#include <fmt/format.h>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/digest.hpp"
+
+namespace kernelsearch {
+
+std::string measurement_digest(const Problem& problem, const std::string& cache) {
+  return sha256(problem_digest(problem) + "\n" + cache);
+}
+
+void check_same_context(const RunRow& run, const RunInfo& now) {
+  const auto differ = [&](const char* what, const std::string& before, const std::string& after) {
+    if (before != after)
+      detail::raise<ConfigError>(
+          fmt::format("cannot resume run {}: the {} has changed", number(run.id), what),
+          fmt::format("{} then, {} now", before, after),
+          "start a new run; what was measured on equal ground is reused by itself");
+  };
+  differ("problem", run.info.problem_digest, now.problem_digest);
+  differ("device", run.info.device, now.device);
+  differ("toolchain", run.info.toolchain, now.toolchain);
+}
+
+}  // namespace kernelsearch

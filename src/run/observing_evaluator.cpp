@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/run/observing_evaluator.hpp"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/code_inspected.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
+#include "kernelsearch/evaluator/gpu/ncu_profiler.hpp"
+#include "kernelsearch/evaluator/host/host_code_inspector.hpp"
+#include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/evaluator/host/host_roofline.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/then.hpp"
+#include "kernelsearch/problem/traits.hpp"
+
+namespace kernelsearch {
+namespace {
+
+/// All that is observed of a right candidate after it was measured.
+struct Observe {
+  Features traits;
+  CountedRoofline counted;
+  std::shared_ptr<NcuProfiler> profiler = nullptr;  ///< one profile at a time is its own matter
+
+  void operator()(const Candidate& candidate, Evaluation& evaluation) const {
+    for (const auto& [name, value] : traits) evaluation.features.set(name, value);
+    if (profiler)
+      for (const auto& [name, value] : profiler->profile(candidate)) evaluation.features.set(name, value);
+    counted(candidate, evaluation);
+  }
+};
+
+template <class E, class Inspector>
+AnyEvaluator observed(E evaluator, Inspector inspector, Observe step) {
+  using Inspected = CodeInspected<E, Candidate, Inspector>;
+  return Then<Inspected, Candidate, Observe>(Inspected(std::move(evaluator), std::move(inspector)),
+                                             std::move(step));
+}
+
+}  // namespace
+
+ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options) {
+  std::vector<std::string> missing;
+  if (problem.backend == "cuda" || problem.backend == "hip") {
+    const GpuOptions gpu = gpu_options(options);
+    GpuEvaluator evaluator(problem, gpu);
+    Observe step{trait_features(problem), gpu_roofline(evaluator)};
+    if (problem.backend == "cuda") {
+      try {
+        step.profiler = std::make_shared<NcuProfiler>(problem, gpu);
+        // Whether this user may read the counters is only found out by reading them.
+        (void)step.profiler->observe(problem.default_candidate());
+      } catch (const ConfigError& error) {
+        step.profiler = nullptr;
+        missing.emplace_back(error.what());
+      }
+    } else {
+      missing.emplace_back("there is no profiler for HIP: gaps come from counted work alone");
+    }
+    return {observed(std::move(evaluator), GpuCodeInspector(), std::move(step)), std::move(missing)};
+  }
+  HostEvaluator evaluator(problem, host_options(options));
+  Observe step{trait_features(problem), host_roofline(evaluator)};
+  if (!problem.operations || !problem.bytes)
+    missing.emplace_back("the problem declares no operations or no bytes: its gaps are unknown");
+  const HostOptions& host = evaluator.options();
+  ObjectCodeOptions code;
+  code.sandbox = host.sandbox;
+  for (const int core : host_machine().cores)  // not beside what is being measured
+    if (core != host.core) code.cores.push_back(core);
+  if (find_objdump().empty())
+    missing.emplace_back("there is no objdump: nothing can be proven in machine code");
+  return {observed(std::move(evaluator), HostCodeInspector(code), std::move(step)), std::move(missing)};
+}
+
+}  // namespace kernelsearch

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/mcp/run_tools.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "kernelsearch/mcp/schema_fault.hpp"
+#include "mcp/support.hpp"
+
+using namespace mcp_test;
+
+namespace {
+
+/// A server over a scripted problem; every reply is checked against its tool's schema.
+struct Desk {
+  Place place;
+  RunManager book;
+  std::map<std::string, json> outputs;
+  std::unique_ptr<Client> client;
+
+  explicit Desk(const std::string& data = "") : book(*place.store, place.options()) {
+    RunToolsOptions options{place.folder / "reports", data};
+    for (const Tool& tool : run_tools(book, options)) outputs[tool.name] = json::parse(tool.output_schema);
+    client = std::make_unique<Client>(run_tools(book, options));
+  }
+  ~Desk() { client.reset(); }
+
+  json ok(const std::string& tool, const json& arguments = json::object()) {
+    const json answer = client->call(tool, arguments);
+    INFO(answer.dump());
+    REQUIRE(answer.contains("result"));
+    REQUIRE(answer["result"]["isError"] == false);
+    text = answer["result"]["content"][0]["text"].get<std::string>();
+    const json& structured = answer["result"]["structuredContent"];
+    CHECK_MESSAGE(schema_fault(outputs[tool], structured, "result") == "", structured.dump());
+    return structured;
+  }
+  std::string refused(const std::string& tool, const json& arguments = json::object()) {
+    const json answer = client->call(tool, arguments);
+    INFO(answer.dump());
+    REQUIRE(answer.contains("result"));
+    CHECK(answer["result"]["isError"] == true);
+    return answer["result"]["content"][0]["text"].get<std::string>();
+  }
+  std::string text;  ///< of the last reply
+};
+
+bool has(const std::string& all, const std::string& part) {
+  INFO("text: ", all, "\nwanted: ", part);
+  const bool found = all.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+/// Any object in a schema that says neither which properties it has nor of what kind they are.
+void check_strict(const json& schema, const std::string& where) {
+  if (schema.is_array()) {
+    for (const json& one : schema) check_strict(one, where);
+    return;
+  }
+  if (!schema.is_object()) return;
+  if (schema.value("type", json()) == "object" && schema.contains("properties"))
+    CHECK_MESSAGE(schema.value("additionalProperties", json()) == false, where);
+  for (const auto& [name, member] : schema.items()) check_strict(member, where + "/" + name);
+}
+
+}  // namespace
+
+TEST_CASE("run_tools: every tool is described, and its schemas leave nothing open") {
+  Desk desk;
+  RunToolsOptions options;
+  std::set<std::string> names;
+  for (const Tool& tool : run_tools(desk.book, options)) {
+    CAPTURE(tool.name);
+    names.insert(tool.name);
+    CHECK(!tool.title.empty());
+    CHECK(tool.description.size() > 40);
+    const json input = json::parse(tool.input_schema), output = json::parse(tool.output_schema);
+    check_strict(input, tool.name);
+    check_strict(output, tool.name);
+    CHECK(tool.input_schema.find("\"@") == std::string::npos);
+    CHECK(tool.output_schema.find("\"@") == std::string::npos);
+    for (const auto& [name, property] : input["properties"].items())
+      CHECK_MESSAGE(property.contains("description"), name);
+  }
+  CHECK(names == std::set<std::string>{"start_run", "step", "status", "best", "submit_kernel",
+                                       "explain_verdict", "list_methods", "report", "cancel"});
+  CHECK(run_tools_instructions().find("submit_kernel") != std::string::npos);
+}
+
+TEST_CASE("run_tools: a policy's run from start to report") {
+  Desk desk;
+  CHECK(desk.ok("status")["runs"].empty());
+  json run =
+      desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "8"}, {"name", "first"}});
+  CHECK(run["run"] == 1);
+  CHECK(run["state"] == "paused");
+  CHECK(run["best"] == nullptr);
+  CHECK(run["name"] == "first");
+  has(desk.refused("best", {{"run", 1}}), "no right candidate yet");
+  json step = desk.ok("step", {{"run", 1}, {"trials", 3}});
+  CHECK(step["trials_told"] == 3);
+  CHECK(step["finished"] == false);
+  CHECK(step["run"]["state"] == "paused");
+  CHECK(step["run"]["verdicts"] == json{{"ok", 3}});
+  step = desk.ok("step", {{"run", 1}});
+  CHECK(step["trials_told"] == 5);
+  CHECK(step["finished"] == true);
+  CHECK(step["run"]["state"] == "finished");
+  const json status = desk.ok("status", {{"run", 1}, {"trials", 2}});
+  REQUIRE(status["trials"].size() == 2);
+  CHECK(status["trials"][1]["trial"] == 7);
+  const json best = desk.ok("best", {{"run", 1}});
+  CHECK(best["best"]["seconds"].get<double>() > 0);
+  CHECK(best["best"]["shapes"][0]["shape"] == "large");
+  CHECK(best["best"]["speedup"]["pairs"] == 6);
+  has(best["source"].get<std::string>(), "void twice(");
+  CHECK(!desk.ok("best", {{"run", 1}, {"code", "none"}}).contains("source"));
+  has(desk.ok("report", {{"run", 1}})["text"].get<std::string>(), "run 1     first (twice), ended");
+  const json data = desk.ok("report", {{"run", 1}, {"format", "json"}, {"limit", 4}});
+  REQUIRE(data["trials"].size() == 4);
+  CHECK(data["trials"][0]["trial"] == best["best"]["trial"]);
+  CHECK(data["trials"][0]["seconds"].get<double>() <= data["trials"][1]["seconds"].get<double>());
+  const std::string page = desk.ok("report", {{"run", 1}, {"format", "html"}})["path"];
+  CHECK(std::filesystem::file_size(page) > 1000);
+  CHECK(page == (desk.place.folder / "reports/run_1.html").string());
+  CHECK(desk.ok("cancel", {{"run", 1}})["was_working"] == false);
+  // Settings from outside, in place of code.
+  desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "8"}});
+  const json guess =
+      desk.ok("submit_kernel", {{"run", 2}, {"settings", {{"UNROLL", 4}, {"BLOCK", 16}, {"FAST", true}}}});
+  CHECK(guess["trial"]["settings"]["UNROLL"] == 4);
+  CHECK(guess["is_best"] == true);
+  has(desk.refused("submit_kernel", {{"run", 2}, {"device", "x"}}), "settings alone");
+}
+
+TEST_CASE("run_tools: an agent writes kernels") {
+  Desk desk;
+  json inlined = json::parse(problem_text);
+  json run = desk.ok("start_run", {{"problem_json", inlined},
+                                   {"policy", "submit"},
+                                   {"suggest", "best_of_k"},
+                                   {"strategies", {"tile", "fuse"}}});
+  CHECK(run["trials"] == 1);
+  CHECK(run["best"]["trial"] == 0);
+  CHECK(run["next_move"]["kind"] == "rewrite");
+  has(desk.text, "suggested next: rewrite trial 0 by ");
+  const json regions = desk.ok("best", {{"run", 1}, {"code", "regions"}})["regions"];
+  has(regions["device"].get<std::string>(), "void twice(");
+
+  json reply =
+      desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("fast")}, {"strategies", {"halve"}}});
+  CHECK(reply["is_best"] == true);
+  CHECK(reply["trial"]["trial"] == 1);
+  CHECK(reply["trial"]["move"]["kind"] == "submitted");
+  CHECK(reply["trial"]["speedup"]["ratio"].get<double>() > 1.5);
+  has(desk.text, "the best so far");
+  reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("broken")}, {"parent", 0}});
+  CHECK(reply["trial"]["verdict"] == "build_failed");
+  CHECK(reply["is_best"] == false);
+  has(reply["trial"]["reason"].get<std::string>(), "error: broken");
+  has(desk.text, "Mend what the first error");
+  reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("bug")}, {"answers", true}});
+  CHECK(reply["trial"]["verdict"] == "wrong_result");
+  CHECK(reply["trial"]["parents"] == run["next_move"]["parents"]);
+
+  json why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 3}, {"code", true}});
+  has(why["meaning"].get<std::string>(), "outside its tolerance");
+  CHECK(why["progress"] == 0.625);
+  has(why["against_parent"].get<std::string>(), "trial 0: ok");
+  has(why["regions"]["device"].get<std::string>(), "bug");
+  why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 1}});
+  has(why["against_parent"].get<std::string>(), "this takes 0.500 of its time");
+  CHECK(why["features"]["words"].get<double>() > 0);
+
+  const json before = desk.ok("status", {{"run", 1}})["runs"][0]["next_move"];
+  const json step = desk.ok("step", {{"run", 1}, {"decline", "no idea"}});
+  CHECK(step["reason"] == "waiting for kernels");
+  CHECK(step["run"]["next_move"] != before);
+  CHECK(desk.ok("explain_verdict", {{"run", 1}, {"trial", 4}})["trial"]["reason"] == "declined: no idea");
+}
+
+TEST_CASE("run_tools: what is wrong is said, with what to do") {
+  Desk desk;
+  has(desk.refused("start_run"), "give problem, a path below the root");
+  has(desk.refused("start_run", {{"problem", "nowhere"}}), "below the root");
+  has(desk.refused("start_run", {{"problem", "twice"}, {"polcy", "random"}}), "did you mean policy?");
+  has(desk.refused("start_run", {{"problem_json", "{\"schema\": 1, \"nam\": 3}"}}), "did you mean \"name\"");
+  has(desk.refused("step", {{"run", 5}}), "no such run: 5; call status");
+  has(desk.refused("step"), "arguments.run is missing");
+  has(desk.refused("step", {{"run", 0}}), "at least 1");
+  desk.ok("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "none"}});
+  has(desk.refused("explain_verdict", {{"run", 1}, {"trial", 9}}), "run 1 has 1 trials, counted from 0");
+  has(desk.refused("submit_kernel", {{"run", 1}}), "nothing to judge");
+  has(desk.refused("submit_kernel", {{"run", 1}, {"settings", {{"UNROLL", nullptr}}}}),
+      "arguments.settings.UNROLL is null");
+  has(desk.refused("submit_kernel", {{"run", 1}, {"settings", {{"UNROLL", {{"a", 1}}}}}}),
+      "arguments.settings.UNROLL is an object");
+  has(desk.refused("step", {{"run", 1}, {"decline", "x"}}), "no move is suggested");
+  has(desk.refused("report", {{"run", 1}, {"format", "pdf"}}), "give one of: text, json, html");
+  has(desk.refused("list_methods", {{"name", "absent"}}), "no such method");
+}
+
+TEST_CASE("run_tools: work is seen, and stopped, while it goes on") {
+  Desk desk;
+  desk.ok("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "none"}});
+  const int waiting = desk.client->modern(
+      "tools/call", {{"name", "submit_kernel"}, {"arguments", {{"run", 1}, {"device", code_with("wait")}}}});
+  REQUIRE(soon([&] { return desk.place.gate->waiting == 1; }));
+  const json row = desk.ok("status", {{"run", 1}})["runs"][0];
+  CHECK(row["state"] == "working");
+  CHECK(row["doing"] == "submit_kernel");
+  has(desk.refused("step", {{"run", 1}}), "is at work");
+  CHECK(desk.ok("cancel", {{"run", 1}})["was_working"] == true);
+  const json stopped = desk.client->answer(waiting)["result"];
+  CHECK(stopped["structuredContent"]["stopped"] == true);
+  CHECK(stopped["structuredContent"]["trial"] == nullptr);
+  CHECK(schema_fault(desk.outputs["submit_kernel"], stopped["structuredContent"]) == "");
+  // The client's own cancellation: no answer, and the run is free again.
+  const int again = desk.client->modern(
+      "tools/call", {{"name", "submit_kernel"}, {"arguments", {{"run", 1}, {"device", code_with("wait")}}}});
+  REQUIRE(soon([&] { return desk.place.gate->waiting == 1; }));
+  desk.client->send(
+      {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", again}}}});
+  CHECK(desk.client->server().wait_idle(10));
+  CHECK(desk.ok("status", {{"run", 1}})["runs"][0]["state"] == "paused");
+  desk.place.gate->let_go();
+  CHECK(desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("wait")}})["trial"]["trial"] == 1);
+}
+
+TEST_CASE("run_tools: list_methods reads what data files there are") {
+  const TemporaryFolder data;
+  std::filesystem::create_directories(data / "strategies");
+  std::ofstream(data / "strategies/tile.json")
+      << R"({"name": "tile", "description": "work in blocks", "when": "reuse > 2"})";
+  Desk desk(data.path().string());
+  json all = desk.ok("list_methods");
+  CHECK(all["policies"].size() > 5);
+  CHECK(all["suggesting_policies"].size() == 6);
+  REQUIRE(all["methods"].size() == 1);
+  CHECK(all["methods"][0] == json{{"folder", "strategies"},
+                                  {"name", "tile"},
+                                  {"description", "work in blocks"},
+                                  {"file", "strategies/tile.json"}});
+  all = desk.ok("list_methods", {{"name", "tile"}});
+  CHECK(all["methods"][0]["definition"]["when"] == "reuse > 2");
+  has(desk.refused("list_methods", {{"folder", "../.."}}), "no such method");
+  std::filesystem::create_directories(data / "methods");
+  std::ofstream(data / "methods/set.json")
+      << R"({"name": "set", "methods": [{"id": "compute.fma", "priority": 1}, {"id": "memory.pack", "priority": 7}]})";
+  all = desk.ok("list_methods", {{"name", "memory.pack"}});
+  REQUIRE(all["methods"].size() == 1);
+  CHECK(all["methods"][0]["definition"] == json{{"id", "memory.pack"}, {"priority", 7}});
+}

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/run/run_manager.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kernelsearch/core/error.hpp"
+#include "run/support.hpp"
+
+using namespace run_test;
+
+namespace {
+
+RunRequest request(const std::string& policy = "random", const std::string& budget = "10") {
+  RunRequest request;
+  request.problem = "twice";
+  request.plan.policy = policy;
+  request.plan.suggest = "none";
+  request.plan.budget = budget;
+  return request;
+}
+
+Submission code(const std::string& words) {
+  Submission submission;
+  submission.device = code_with(words);
+  return submission;
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool book_has(const std::string& text, const std::string& part) {
+  INFO("text: ", text, "\nwanted: ", part);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("RunManager: runs begin, work, and go on in another process") {
+  Place place;
+  RunId run{};
+  {
+    RunManager book(*place.store, place.options());
+    run = *book.start(request(), {});
+    const RunRow row = place.store->run(run);
+    CHECK(row.info.name == "twice");
+    CHECK(row.info.policy == "random");
+    CHECK(row.info.device == "a scripted device");
+    CHECK(row.trials == 0);
+    CHECK(book.doing(run) == "");
+    CHECK(book.step(run, {.trials = 4}, {}).trials == 4);
+    CHECK(book.problem_of(run).name == "twice");
+  }
+  RunManager book(*place.store, place.options());
+  CHECK(book.step(run, {}, {}).trials == 6);
+  CHECK(place.store->run(run).reason == "the trial budget is spent");
+}
+
+TEST_CASE("RunManager: a problem given as text is kept with its run") {
+  Place place;
+  RunRequest inlined = request("submit");
+  inlined.problem = "";
+  inlined.problem_text = problem_text;
+  RunId run{};
+  {
+    RunManager book(*place.store, place.options());
+    run = *book.start(inlined, {});
+    CHECK(place.store->run(run).trials == 1);  // its own kernel was measured
+  }
+  RunManager book(*place.store, place.options());
+  CHECK(number(*book.submit(run, code("fast"), {})) == 1);
+  CHECK(book.problem_of(run).name == "twice");
+}
+
+TEST_CASE("RunManager: requests that cannot be met say why, and begin nothing") {
+  Place place;
+  RunManager book(*place.store, place.options());
+  const auto refused = [&](const std::function<void(RunRequest&)>& change, const char* words) {
+    RunRequest wrong = request();
+    change(wrong);
+    book_has(message_of([&] { (void)book.start(wrong, {}); }), words);
+  };
+  refused([](RunRequest& r) { r.problem = "thrice"; }, "no such file or folder below the root");
+  refused([](RunRequest& r) { r.problem = "../runs.db"; }, "no such file or folder below the root");
+  refused([](RunRequest& r) { r.problem = "/etc/passwd"; }, "no such file or folder below the root");
+  refused([](RunRequest& r) { r.problem = ""; }, "needs one problem");
+  refused([](RunRequest& r) { r.problem_text = "{}"; }, "needs one problem");
+  refused([](RunRequest& r) { r.plan.policy = "randon"; }, "did you mean random?");
+  refused([](RunRequest& r) { r.plan.policy = "submt"; }, "did you mean submit?");
+  refused([](RunRequest& r) { r.plan.budget = "much"; }, "budget");
+  refused(
+      [](RunRequest& r) {
+        r.plan.policy = "submit";
+        r.plan.suggest = "bean";
+      },
+      "did you mean beam?");
+  refused(
+      [](RunRequest& r) {
+        r.problem = "";
+        r.problem_text = "{\"schema\": 1}";
+      },
+      "name");
+  refused(
+      [](RunRequest& r) {
+        r.problem = "";
+        json text = json::parse(problem_text);
+        text["kernel"] = {{"device", "../../runs.db"}};
+        r.problem_text = text.dump();
+      },
+      "runs.db");
+  CHECK(place.store->runs().empty());
+  book_has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
+}
+
+TEST_CASE("RunManager: runs that it did not begin must fit the root, the device and the way they began") {
+  Place place;
+  RunId run{};
+  {
+    RunManager book(*place.store, place.options());
+    run = *book.start(request(), {});
+  }
+  {
+    RunManagerOptions elsewhere = place.options();
+    std::filesystem::create_directories(place.folder / "other");
+    elsewhere.root = place.folder / "other";
+    RunManager book(*place.store, elsewhere);
+    book_has(message_of([&] { (void)book.step(run, {}, {}); }), "not below the root");
+  }
+  {
+    place.device = "another device";
+    RunManager book(*place.store, place.options());
+    book_has(message_of([&] { (void)book.step(run, {}, {}); }), "the device has changed");
+  }
+  place.device = "a scripted device";
+  RunManager book(*place.store, place.options());
+  RunInfo info = place.store->run(run).info;
+  json options = json::parse(info.options);
+  options["learned_from"] = {"runs.db:1"};
+  info.options = options.dump();
+  const RunId learned = place.store->begin_run(info);
+  book_has(message_of([&] { (void)book.step(learned, {}, {}); }), "tune --resume");
+  info.generator = "rewriter";
+  const RunId other = place.store->begin_run(info);
+  book_has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
+  CHECK_THROWS_AS(RunManager(*place.store, RunManagerOptions{.root = place.folder / "absent"}),
+                  ConfigError);
+}
+
+TEST_CASE("RunManager: of all runs one measures at a time, and a run works for one call at a time") {
+  Place place;
+  RunManager book(*place.store, place.options());
+  const RunId a = *book.start(request("submit"), {}), b = *book.start(request("submit"), {});
+  std::optional<TrialId> first, second;
+  std::atomic<bool> waits{false};
+  std::thread one([&] { first = book.submit(a, code("wait"), {}); });
+  CHECK(soon([&] { return place.gate->waiting == 1; }));
+  CHECK(book.doing(a) == "submit_kernel");
+  book_has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
+  book_has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
+  std::thread two([&] {
+    second =
+        book.submit(b, code("fast"), ToolCall({}, [&](double, std::optional<double>, std::string_view text) {
+                      if (text.find("waiting for another run") == 0) waits = true;
+                    }));
+  });
+  CHECK(soon([&] { return waits.load(); }));
+  CHECK(book.doing(b) == "submit_kernel");
+  CHECK(place.store->run(b).trials == 1);
+  place.gate->let_go();
+  one.join();
+  two.join();
+  CHECK(first);
+  CHECK(second);
+  CHECK(place.gate->most_at_once == 1);
+}
+
+TEST_CASE("RunManager: cancel stops what works, also what waits for its turn; the run goes on later") {
+  Place place;
+  RunManager book(*place.store, place.options());
+  const RunId a = *book.start(request("submit"), {}), b = *book.start(request("random", "5"), {});
+  CHECK(!book.cancel(a));
+  std::optional<TrialId> trial{TrialId{5}};
+  StepReport waiting;
+  std::thread one([&] { trial = book.submit(a, code("wait"), {}); });
+  CHECK(soon([&] { return place.gate->waiting == 1; }));
+  std::thread two([&] { waiting = book.step(b, {}, {}); });
+  CHECK(soon([&] { return book.doing(b) == "step"; }));
+  CHECK(book.cancel(b));
+  two.join();
+  CHECK(waiting.stopped);
+  CHECK(waiting.trials == 0);
+  CHECK(book.doing(b) == "");
+  CHECK(book.cancel(a));
+  one.join();
+  CHECK(!trial);
+  CHECK(place.store->run(a).trials == 1);
+  place.gate->let_go();
+  CHECK(number(*book.submit(a, code("wait"), {})) == 1);
+  CHECK(book.step(b, {}, {}).trials == 5);
+}
+
+TEST_CASE("RunManager: more runs than are kept open") {
+  Place place;
+  RunManagerOptions options = place.options();
+  options.live = 2;
+  int opened = 0;
+  options.evaluator = [&opened, inner = options.evaluator](Problem problem, const MeasurementOptions& how,
+                                                           bool pairing) {
+    ++opened;
+    CHECK(how.cache == "warm");
+    CHECK(pairing);
+    return inner(std::move(problem), how, pairing);
+  };
+  RunManager book(*place.store, options);
+  std::vector<RunId> runs;
+  for (int i = 0; i < 3; ++i) runs.push_back(*book.start(request("submit"), {}));
+  CHECK(opened == 3);
+  CHECK(book.submit(runs[2], code("fast"), {}));  // still open
+  CHECK(opened == 3);
+  CHECK(book.submit(runs[0], code("fast"), {}));  // was closed for the third
+  CHECK(opened == 4);
+  for (const RunId run : runs) CHECK(book.step(run, {}, {}).reason == "waiting for kernels");
+}
+
+TEST_CASE("RunManager: a device that is lost closes the session, and the run goes on with the next") {
+  Place place;
+  struct Flaky : Words {
+    std::shared_ptr<int> failures;
+    Staged<Artifact> build(const Candidate& candidate, const EvaluationContext& context) const {
+      if (candidate.kernel->regions.device.find("fast") != std::string::npos && (*failures)-- > 0)
+        throw DeviceError("the device is gone");
+      return Words::build(candidate, context);
+    }
+    Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) const {
+      return evaluate_in_stages(*this, candidate, context);
+    }
+  };
+  const auto failures = std::make_shared<int>(1);
+  int opened = 0;
+  RunManagerOptions options = place.options();
+  options.evaluator = [&](Problem problem, const MeasurementOptions&, bool) {
+    ++opened;
+    Flaky flaky;
+    flaky.about = std::move(problem);
+    flaky.failures = failures;
+    return AnyEvaluator(std::move(flaky));
+  };
+  RunManager book(*place.store, options);
+  const RunId run = *book.start(request("submit"), {});
+  CHECK_THROWS_AS((void)book.submit(run, code("fast"), {}), DeviceError);
+  CHECK(book.doing(run) == "");
+  CHECK(number(*book.submit(run, code("fast"), {})) == 1);
+  CHECK(opened == 2);
+}
+
+TEST_CASE("RunManager: suggestions are those of the last call; its end stops what works") {
+  Place place;
+  auto book = std::make_unique<RunManager>(*place.store, place.options());
+  RunRequest suggesting = request("submit");
+  suggesting.plan.suggest = "best_of_k";
+  suggesting.plan.strategies = {"tile", "fuse"};
+  const RunId run = *book->start(suggesting, {});
+  REQUIRE(book->suggestion(run));
+  const Move first = *book->suggestion(run);
+  book->decline(run, "no", {});
+  CHECK(!book->suggestion(run));
+  book->step(run, {}, {});
+  REQUIRE(book->suggestion(run));
+  CHECK(book->suggestion(run)->strategies != first.strategies);
+  std::optional<TrialId> trial{TrialId{7}};
+  std::thread one([&] { trial = book->submit(run, code("wait"), {}); });
+  CHECK(soon([&] { return place.gate->waiting == 1; }));
+  book.reset();
+  one.join();
+  CHECK(!trial);
+}
