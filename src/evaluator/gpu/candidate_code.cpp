@@ -112,7 +112,7 @@ std::string compiler_identity(BuilderPool& builders, const Problem& problem) {
   return launches_itself(problem.kernel) ? builders.library_identity() : builders.identity();
 }
 
-std::optional<WorkerError> load_candidate(GpuWorker& worker, std::uint32_t module,
+std::optional<WorkerError> load_candidate(GpuWorker& worker, ModuleId module,
                                           const std::vector<std::byte>& image, bool library,
                                           const std::vector<std::string>& functions,
                                           std::vector<FunctionFacts>& facts) {

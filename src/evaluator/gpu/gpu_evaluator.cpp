@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
-#include "evaluator/gpu/lane.hpp"
+#include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
@@ -22,7 +22,7 @@ namespace {
 using detail::Fault;
 using detail::raise;
 using detail::gpu::BuilderPool;
-using detail::gpu::Lane;
+using detail::gpu::DeviceWorker;
 using detail::gpu::launches_itself;
 using detail::gpu::look_at;
 
@@ -75,8 +75,9 @@ struct GpuEvaluator::Impl {
     }
     if (launches_itself(problem.kernel)) (void)builders.library_identity();  // missing is said at once
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      lanes.push_back(std::make_unique<Lane>(problem, options, devices[i], options.devices[i], builders));
-      free.push_back(lanes.back().get());
+      workers.push_back(
+          std::make_unique<DeviceWorker>(problem, options, devices[i], options.devices[i], builders));
+      free.push_back(workers.back().get());
     }
   }
   Impl(const Impl&) = delete;
@@ -85,12 +86,12 @@ struct GpuEvaluator::Impl {
     for (std::thread& thread : preparing) thread.join();
   }
 
-  /// Starts what every lane needs while the first candidates are being compiled.
+  /// Starts what every worker needs while the first candidates are being compiled.
   void prepare() {
     std::call_once(prepared, [this] {
-      for (std::size_t i = 0; i < lanes.size(); ++i)
+      for (std::size_t i = 0; i < workers.size(); ++i)
         preparing.emplace_back([this, lease = std::make_shared<Lease>(*this)]() mutable {
-          lease->lane->prepare();
+          lease->worker->prepare();
           lease.reset();
         });
     });
@@ -110,23 +111,23 @@ struct GpuEvaluator::Impl {
     }
   }
 
-  /// Holds a lane that nobody else measures on.
+  /// Holds a worker that nobody else measures on.
   struct Lease {
     explicit Lease(Impl& owner) : impl(owner) {
       std::unique_lock lock(impl.mutex);
       impl.returned.wait(lock, [this] { return !impl.free.empty(); });
-      lane = impl.free.back();
+      worker = impl.free.back();
       impl.free.pop_back();
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     ~Lease() {
       const std::scoped_lock lock(impl.mutex);
-      impl.free.push_back(lane);
+      impl.free.push_back(worker);
       impl.returned.notify_one();
     }
     Impl& impl;
-    Lane* lane = nullptr;
+    DeviceWorker* worker = nullptr;
   };
 
   detail::gpu::Built compile(const Candidate& candidate) {
@@ -159,8 +160,8 @@ struct GpuEvaluator::Impl {
   GpuOptions options;
   BuilderPool builders;
   std::vector<GpuDevice> devices;
-  std::vector<std::unique_ptr<Lane>> lanes;
-  std::vector<Lane*> free;
+  std::vector<std::unique_ptr<DeviceWorker>> workers;
+  std::vector<DeviceWorker*> free;
   std::mutex mutex;
   std::condition_variable returned;
   std::mutex baseline_mutex;
@@ -211,7 +212,7 @@ Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationConte
   const GpuArtifact* baseline = impl_->options.pairs.when == Pairing::never ? nullptr : impl_->baseline();
   const Impl::Lease lease(*impl_);
   Evaluation evaluation =
-      lease.lane->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
+      lease.worker->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
   if (evaluation.verdict == Verdict::ok) impl_->found(evaluation.measurement.seconds);
   return evaluation;
 }
@@ -221,7 +222,7 @@ Evaluation GpuEvaluator::evaluate(const Candidate& candidate, const EvaluationCo
 }
 
 std::size_t GpuEvaluator::lanes() const noexcept {
-  return impl_->lanes.size();
+  return impl_->workers.size();
 }
 
 Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
@@ -233,15 +234,16 @@ Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champ
   const GpuArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
   const Impl::Lease lease(*impl_);
   Speedup speedup;
-  if (const auto fault = lease.lane->compare(ours, theirs, pairs, speedup))
+  if (const auto fault = lease.worker->compare(ours, theirs, pairs, speedup))
     raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return speedup;
 }
 
 void GpuEvaluator::renew() {
   std::vector<std::unique_ptr<Impl::Lease>> all;
-  for (std::size_t i = 0; i < impl_->lanes.size(); ++i) all.push_back(std::make_unique<Impl::Lease>(*impl_));
-  for (const auto& lease : all) lease->lane->renew();
+  for (std::size_t i = 0; i < impl_->workers.size(); ++i)
+    all.push_back(std::make_unique<Impl::Lease>(*impl_));
+  for (const auto& lease : all) lease->worker->renew();
 }
 
 const GpuDevice& GpuEvaluator::device() const noexcept {
@@ -258,7 +260,7 @@ const GpuOptions& GpuEvaluator::options() const noexcept {
 }
 double GpuEvaluator::busy_seconds() const noexcept {
   double seconds = 0;
-  for (const auto& lane : impl_->lanes) seconds += lane->busy_seconds();
+  for (const auto& worker : impl_->workers) seconds += worker->busy_seconds();
   return seconds;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "evaluator/gpu/lane.hpp"
-#include "evaluator/gpu/lane_parts.hpp"
+#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {
@@ -29,152 +29,112 @@ bool is_turned(const PlannedArgument& planned) {
   return planned.is_input() && rotatable(planned.initialisation) && planned.count > 1;
 }
 
-Action hash_action(std::uint32_t buffer, std::uint64_t bytes) {
-  Action hash;
-  hash.kind = Act::hash;
-  hash.buffer = buffer;
-  hash.count = bytes;
-  return hash;
-}
-
 }  // namespace
 
-void Lane::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                       std::size_t argument, std::uint64_t poison) const {
+void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::size_t argument, std::uint64_t poison) const {
   const PlannedArgument& planned = plans_[shape].arguments[argument];
-  Action action;
-  action.kind = Act::poison;
-  action.buffer = slot_buffer(shape, slot, argument);
-  action.word = stale_word(planned.type, poison);
-  action.count = bytes_of(planned);
-  actions.push_back(action);
+  actions.emplace_back(
+      FillPattern{slot_buffer(shape, slot, argument), stale_word(planned.type, poison), bytes_of(planned)});
 }
 
-void Lane::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
-                std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
+void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                        std::size_t slot, std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (const std::uint32_t workspace = subject.shapes[shape].workspaces[a]; workspace != 0) {
-      Action action;
-      action.kind = Act::poison;
-      action.buffer = workspace;
-      action.word = stale_word(planned.type, poison);
-      action.count = bytes_of(subject.shapes[shape].plan.arguments.arguments[a]);
-      actions.push_back(action);
-    }
+    if (const auto workspace = subject.shapes[shape].workspaces[a])
+      actions.emplace_back(FillPattern{*workspace, stale_word(planned.type, poison),
+                                       bytes_of(subject.shapes[shape].plan.arguments.arguments[a])});
     if (!planned.is_array || planned.role == Role::workspace) continue;
-    const std::uint32_t buffer = slot_buffer(shape, slot, a);
+    const BufferId buffer = slot_buffer(shape, slot, a);
     if (planned.is_input())
-      actions.push_back(fill_action(problem_.arguments[a], planned, buffer, seed, flavour, false));
+      actions.emplace_back(fill_action(problem_.arguments[a], planned, buffer, seed, flavour, false));
     else
       fill_output(actions, shape, slot, a, poison);
-    if (planned.role == Role::in) actions.push_back(hash_action(buffer, bytes_of(planned)));
+    if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
   }
 }
 
-void Lane::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
+void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
   if (!staged_[shape]) {
-    std::vector<std::uint32_t> numbers;
-    std::vector<std::uint64_t> bytes;
+    std::vector<AllocateBuffers::Buffer> buffers;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       if (!is_turned(plans_[shape].arguments[a])) continue;
-      numbers.push_back(slot_buffer(shape, stage_slot, a));
-      bytes.push_back(bytes_of(plans_[shape].arguments[a]));
+      buffers.push_back({stage_buffers_[shape][a], bytes_of(plans_[shape].arguments[a])});
     }
-    if (const auto error = worker_->allocate(numbers, bytes))
+    if (const auto error = worker_->allocate(std::move(buffers)))
       raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
                          "use smaller shapes or less buffer_memory");
     staged_[shape] = true;
   }
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
     if (const PlannedArgument& planned = plans_[shape].arguments[a]; is_turned(planned))
-      actions.push_back(fill_action(problem_.arguments[a], planned, slot_buffer(shape, stage_slot, a), seed,
-                                    InputFlavour::declared, false));
+      actions.emplace_back(fill_action(problem_.arguments[a], planned, stage_buffers_[shape][a], seed,
+                                       InputFlavour::declared, false));
 }
 
-void Lane::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                       std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
+void DeviceWorker::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
   const std::uint64_t seed = staged_seed ? *staged_seed : rng_();
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
-    const std::uint32_t buffer = slot_buffer(shape, slot, a);
+    const BufferId buffer = slot_buffer(shape, slot, a);
     if (is_turned(planned)) {
-      Action turn;
-      turn.kind = Act::rotate;
-      turn.buffer = buffer;
-      turn.other = slot_buffer(shape, stage_slot, a);
-      turn.count = bytes_of(planned);
-      turn.seed = staged_seed ? 0 : (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
-      actions.push_back(turn);
+      const std::uint64_t begin =
+          staged_seed ? 0 : (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
+      actions.emplace_back(RotateArray{stage_buffers_[shape][a], buffer, begin, bytes_of(planned)});
     } else if (planned.is_input()) {
-      actions.push_back(
+      actions.emplace_back(
           fill_action(problem_.arguments[a], planned, buffer, seed, InputFlavour::declared, false));
     } else {
       fill_output(actions, shape, slot, a, poison);
     }
-    if (planned.role == Role::in) actions.push_back(hash_action(buffer, bytes_of(planned)));
+    if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
   }
 }
 
-void Lane::call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
-                std::size_t shape, std::size_t slot, bool timed) const {
-  Action action;
-  action.kind = timed ? Act::timed_call : Act::call;
-  action.program = program_number(subject.module, shape);
-  action.first_binding = static_cast<std::uint32_t>(bindings.size());
-  action.bindings = static_cast<std::uint32_t>(problem_.arguments.size());
+void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                        std::size_t slot, bool timed) const {
+  CallProgram call{program_of(subject.module, shape), timed, {}};
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-    const std::uint32_t workspace = subject.shapes[shape].workspaces[a];
-    bindings.push_back(workspace != 0 ? workspace : slot_buffer(shape, slot, a));
+    const auto workspace = subject.shapes[shape].workspaces[a];
+    call.bindings.emplace_back(workspace ? *workspace : slot_buffer(shape, slot, a));
   }
-  actions.push_back(action);
+  actions.emplace_back(std::move(call));
 }
 
-void Lane::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+void DeviceWorker::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   if (options_.cache == CacheMode::cold) {
-    Action flush;
-    flush.kind = Act::flush;
-    actions.push_back(flush);
+    actions.emplace_back(FlushCache{});
     return;
   }
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-    if (!plans_[shape].arguments[a].is_input()) continue;
-    Action touch;
-    touch.kind = Act::touch;
-    touch.buffer = slot_buffer(shape, slot, a);
-    touch.count = bytes_of(plans_[shape].arguments[a]);
-    actions.push_back(touch);
-  }
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (const PlannedArgument& planned = plans_[shape].arguments[a]; planned.is_input())
+      actions.emplace_back(TouchArray{slot_buffer(shape, slot, a), bytes_of(planned)});
 }
 
-void Lane::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
-                   std::uint64_t poison) const {
+void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                           std::size_t slot, std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array) continue;
-    const std::uint32_t workspace = subject.shapes[shape].workspaces[a];
-    Action action;
-    action.buffer = workspace != 0 ? workspace : slot_buffer(shape, slot, a);
-    action.kind = Act::guard_check;
-    action.seed = guard_seed_ + action.buffer;
-    actions.push_back(action);
-    if (workspace != 0) continue;
-    action.kind = Act::hash;
-    action.count = bytes_of(planned);
-    actions.push_back(action);
-    if (planned.role != Role::out || size_in_bytes(planned.type) < 2) continue;
-    action.kind = Act::poison_left;
-    action.type = static_cast<std::uint32_t>(size_in_bytes(planned.type));
-    action.word = stale_word(planned.type, poison);
-    if (action.type == 2) action.word &= 0xffffu;
-    action.count = planned.count;
-    actions.push_back(action);
+    const auto workspace = subject.shapes[shape].workspaces[a];
+    const BufferId buffer = workspace ? *workspace : slot_buffer(shape, slot, a);
+    actions.emplace_back(CheckGuard{buffer, guard_seed_ + number(buffer)});
+    if (workspace) continue;
+    actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+    const std::size_t size = size_in_bytes(planned.type);
+    if (planned.role != Role::out || size < 2) continue;
+    std::uint64_t word = stale_word(planned.type, poison);
+    if (size == 2) word &= 0xffffu;
+    actions.emplace_back(CountPattern{buffer, static_cast<std::uint32_t>(size), word, planned.count});
   }
 }
 
-std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                  std::size_t shape, std::uint64_t& result, std::size_t skipped) const {
+std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
+                                          std::size_t shape, std::uint64_t& result,
+                                          std::size_t skipped) const {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
   std::vector<std::uint64_t> before(inputs(shape));
   for (std::uint64_t& hash : before) hash = next();
@@ -205,31 +165,31 @@ std::optional<Fault> Lane::judged(const std::vector<std::uint64_t>& values, std:
   return fault;
 }
 
-std::size_t Lane::inputs(std::size_t shape) const {
+std::size_t DeviceWorker::inputs(std::size_t shape) const {
   return static_cast<std::size_t>(
       std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
                     [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
 }
 
-std::optional<Fault> Lane::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
+std::optional<Fault> DeviceWorker::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
   if (held_[shape] + count > slots(shape))
     if (auto fault = verify_pending()) return fault;
   first = held_[shape];
   return reserve(shape, first + count);
 }
 
-std::optional<Fault> Lane::verify_pending() {
+std::optional<Fault> DeviceWorker::verify_pending() {
   const std::vector<Called> calls = std::exchange(pending_, {});
   held_.assign(plans_.size(), 0);
   std::vector<Action> actions;
-  std::vector<Referee::Claim> claims;
+  std::vector<Referee::OutputSample> samples;
   std::size_t begin = 0;
   std::uint64_t offset = 0;
   const auto ask = [&]() -> std::optional<Fault> {
-    GpuWorker::Done done;
-    if (auto fault = send(actions, {}, 60, done)) return fault;
+    Act::Reply done;
+    if (auto fault = send(std::exchange(actions, {}), 60, done)) return fault;
     std::size_t at = 0;
-    for (std::size_t c = 0; c < claims.size(); ++c) {
+    for (std::size_t c = 0; c < samples.size(); ++c) {
       const Called& call = calls[begin + c];
       std::uint64_t result = 0;
       for (const PlannedArgument& planned : plans_[call.set->shape].arguments)
@@ -238,10 +198,10 @@ std::optional<Fault> Lane::verify_pending() {
         return Fault{Verdict::cheated, "a call changed the outputs of an earlier one (shape " +
                                            problem_.shapes[call.set->shape].name + ")"};
     }
-    auto objection = referee_.compare(claims);
-    if (!objection) return std::nullopt;
-    const Called& call = calls[begin + objection->claim];
-    Fault& fault = objection->fault;
+    auto mismatch = referee_.compare(samples);
+    if (!mismatch) return std::nullopt;
+    const Called& call = calls[begin + mismatch->sample];
+    Fault& fault = mismatch->fault;
     if (call.timed && call.repeats) {
       fault.verdict = Verdict::cheated;
       fault.reason = "a timed call gave the result of an earlier call: " + fault.reason;
@@ -252,43 +212,39 @@ std::optional<Fault> Lane::verify_pending() {
   };
   for (const Called& call : calls) {
     const std::size_t shape = call.set->shape;
-    Referee::Claim claim{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
+    Referee::OutputSample sample{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
     // Where devices share memory between processes the referee looks at the outputs in place; it can see
     // what is the candidate's, and not the other way round. The others go through shared memory.
     std::uint64_t needed = 0;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
-      claim.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
-      if (claim.places[a].lent == 0) needed += (bytes_of(planned) + 511) / 512 * 512;
+      sample.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
+      if (!sample.places[a].lent) needed += (bytes_of(planned) + 511) / 512 * 512;
     }
-    if (!claims.empty() && offset + needed > shared_.size()) {
+    if (!samples.empty() && offset + needed > shared_.size()) {
       if (auto fault = ask()) return fault;
-      begin += claims.size();
-      actions.clear();
-      claims.clear();
+      begin += samples.size();
+      samples.clear();
       offset = 0;
     }
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
-      const std::uint32_t buffer = slot_buffer(shape, call.slot, a);
-      actions.push_back(hash_action(buffer, bytes_of(planned)));
-      if (claim.places[a].lent != 0) continue;
-      Action out;
-      out.kind = Act::out;
-      out.buffer = buffer;
-      out.word = claim.places[a].offset = offset;
-      out.count = bytes_of(planned);
-      actions.push_back(out);
-      offset += (out.count + 511) / 512 * 512;
+      const BufferId buffer = slot_buffer(shape, call.slot, a);
+      actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+      if (sample.places[a].lent) continue;
+      sample.places[a].offset = offset;
+      actions.emplace_back(CopyOut{buffer, offset, bytes_of(planned)});
+      offset += (bytes_of(planned) + 511) / 512 * 512;
     }
-    claims.push_back(std::move(claim));
+    samples.push_back(std::move(sample));
   }
-  return claims.empty() ? std::nullopt : ask();
+  return samples.empty() ? std::nullopt : ask();
 }
 
-std::optional<Fault> Lane::check(Subject& subject, Features& features, std::optional<double> incumbent) {
+std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
+                                         std::optional<double> incumbent) {
   std::vector<std::size_t> order(plans_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Small ones first: what is wrong is mostly wrong everywhere.
@@ -308,9 +264,9 @@ std::optional<Fault> Lane::check(Subject& subject, Features& features, std::opti
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
-                                       std::vector<std::shared_ptr<const SolvedSet>> sets,
-                                       std::optional<double> incumbent, std::size_t& differing) {
+std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t shape,
+                                               std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                               std::optional<double> incumbent, std::size_t& differing) {
   ShapeState& state = subject.shapes[shape];
   sets.push_back(sets.front());  // once more, at another address: two runs must agree
   const bool may_be_slow = incumbent && timed(shape) && only_timed_shape();
@@ -322,15 +278,14 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
     std::size_t first = 0;
     if (auto fault = make_room(shape, count, first)) return fault;
     std::vector<Action> actions;
-    std::vector<std::uint32_t> bindings;
     for (std::size_t i = 0; i < count; ++i) {
       fill(actions, subject, shape, first + i, sets[begin + i]->seed, sets[begin + i]->flavour,
            poison + begin + i);
-      call(actions, bindings, subject, shape, first + i, true);
+      call(actions, subject, shape, first + i, true);
       inspect(actions, subject, shape, first + i, poison + begin + i);
     }
-    GpuWorker::Done done;
-    if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count), done)) {
+    Act::Reply done;
+    if (auto fault = send(std::move(actions), options_.limits.call * static_cast<double>(count), done)) {
       fault->reason += " (shape " + problem_.shapes[shape].name + ")";
       return fault;
     }
@@ -357,7 +312,7 @@ std::optional<Fault> Lane::check_shape(Subject& subject, std::size_t shape,
   return std::nullopt;
 }
 
-bool Lane::only_timed_shape() const {
+bool DeviceWorker::only_timed_shape() const {
   return std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
                        [](const Shape& shape) { return shape.weight > 0; }) == 1;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -18,10 +19,10 @@ namespace kernelsearch::detail::gpu {
 
 /// One device: the process that candidates run in, and the referee. Candidates are judged one after another;
 /// a process that one of them broke is replaced before the next. Not thread-safe.
-class Lane {
+class DeviceWorker {
  public:
-  Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-       BuilderPool& builders);
+  DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
+               BuilderPool& builders);
 
   /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
   [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
@@ -41,18 +42,18 @@ class Lane {
   struct ShapeState {
     CallPlan plan;
     bool valid = true;
-    std::vector<std::uint32_t> workspaces;  ///< buffer per argument; 0: none
+    std::vector<std::optional<BufferId>> workspaces;  ///< of each argument that is one
     double estimate = 0, elapsed = 0;
     std::unordered_set<std::uint64_t> results;  ///< hashes of outputs of earlier calls
   };
   struct Subject {
-    std::uint32_t module = 0;
+    ModuleId module{};
     std::vector<ShapeState> shapes;
     bool checked_in_part = false;  ///< since it was surely slower than the best
   };
 
   void start();
-  std::optional<Fault> admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
+  std::optional<Fault> admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
                              Features& features);
   void dismiss(Subject& subject, const GpuArtifact& artifact);
   std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
@@ -74,13 +75,15 @@ class Lane {
   /// Writes the zones around a slot's arrays, and around those of all slots.
   void guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   std::optional<Fault> guard_all();
-  [[nodiscard]] static std::uint32_t slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument);
+  [[nodiscard]] BufferId slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const;
+  [[nodiscard]] ProgramId program_of(ModuleId module, std::size_t shape) const;
   void fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
             std::uint64_t seed, InputFlavour flavour, std::uint64_t poison);
   /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
   /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
   std::vector<bool> some_of(std::size_t count);
-  /// Draws the inputs that those of a batch of timed calls are made of.
+  /// Draws the inputs that those of a batch of timed calls are made of, in buffers of their own; no candidate
+  /// is ever told where they are.
   void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
   /// The staged contents as they are where their seed is given; else turned by a random distance where they
   /// may be, or drawn: new to the candidate at the price of a copy.
@@ -88,8 +91,8 @@ class Lane {
                    std::optional<std::uint64_t> staged_seed, std::uint64_t poison);
   void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
                    std::uint64_t poison) const;
-  void call(std::vector<Action>& actions, std::vector<std::uint32_t>& bindings, const Subject& subject,
-            std::size_t shape, std::size_t slot, bool timed) const;
+  void call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+            bool timed) const;
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   void inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
                std::uint64_t poison) const;
@@ -110,8 +113,7 @@ class Lane {
   std::optional<Fault> verify_pending();
   /// Slots of a shape from which on `count` are free; makes room by verifying.
   std::optional<Fault> make_room(std::size_t shape, std::size_t count, std::size_t& first);
-  std::optional<Fault> send(const std::vector<Action>& actions, const std::vector<std::uint32_t>& bindings,
-                            double seconds, GpuWorker::Done& done);
+  std::optional<Fault> send(std::vector<Action> actions, double seconds, Act::Reply& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
   [[nodiscard]] bool only_timed_shape() const;
   [[nodiscard]] double floor_seconds(std::size_t shape) const;
@@ -127,11 +129,20 @@ class Lane {
   Referee referee_;
   std::unique_ptr<GpuWorker> worker_;
   std::unique_ptr<Nvml> nvml_;
-  std::vector<Called> pending_;        ///< calls that the referee has not seen
+  IdSource<BufferId> buffer_ids_;
+  std::vector<std::vector<BufferId>> slot_buffers_;   ///< of each shape: each argument of each slot
+  std::vector<std::vector<BufferId>> stage_buffers_;  ///< of each shape: each argument
+  std::map<std::pair<ModuleId, std::size_t>, ProgramId> programs_;  ///< of each shape
+  std::vector<Called> pending_;                                     ///< calls that the referee has not seen
   std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::vector<bool> staged_;           ///< shapes whose stage the worker has
-  std::map<std::uint32_t, std::uint64_t> workspace_bytes_;
+  struct Workspace {
+    BufferId buffer{};
+    std::uint64_t bytes = 0;
+  };
+  /// Of a module, a shape and an argument, as long as the worker has them.
+  std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces_;
   std::optional<bool> baseline_ok_;  ///< once it was checked
   bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/host/session.hpp"
+#include "evaluator/host/host_worker.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +38,8 @@ std::size_t samples_for(double target_seconds, double sample_seconds, std::size_
 
 }  // namespace
 
-Session::Session(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-                 InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library)
+HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
+                       InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library)
     : problem_(problem), options_(options), inputs_(inputs), limit_seconds_(options.limits.call_seconds) {
   sets_ =
       std::max<std::size_t>(options.check.seeds, 1) + 3;  // edge, ill-conditioned, and the first once more
@@ -53,13 +53,13 @@ Session::Session(const Problem& problem, const HostOptions& options, const Worke
   runner_ = std::make_unique<Runner>(settings, library, Storage::native, false, bytes);
 }
 
-void Session::select(std::size_t shape) {
+void HostWorker::select(std::size_t shape) {
   if (selected_ == shape) return;
   runner_->select(shapes_[shape].plan, options_.buffer_memory, 2, most_slots);
   selected_ = shape;
 }
 
-std::vector<std::vector<std::byte>> Session::outputs(std::size_t slot) {
+std::vector<std::vector<std::byte>> HostWorker::outputs(std::size_t slot) {
   const Slots& slots = runner_->slots();
   std::vector<std::vector<std::byte>> copies(slots.plan().arguments.size());
   for (std::size_t a = 0; a < copies.size(); ++a)
@@ -68,7 +68,7 @@ std::vector<std::vector<std::byte>> Session::outputs(std::size_t slot) {
   return copies;
 }
 
-std::uint64_t Session::hash_outputs(std::size_t slot) {
+std::uint64_t HostWorker::hash_outputs(std::size_t slot) {
   const Slots& slots = runner_->slots();
   std::uint64_t hash = 0;
   for (std::size_t a = 0; a < slots.plan().arguments.size(); ++a)
@@ -77,7 +77,7 @@ std::uint64_t Session::hash_outputs(std::size_t slot) {
   return hash;
 }
 
-std::optional<Fault> Session::inspect(std::size_t first, std::size_t count) const {
+std::optional<Fault> HostWorker::inspect(std::size_t first, std::size_t count) const {
   const Slots& slots = runner_->slots();
   const std::string& shape = problem_.shapes[slots.plan().shape].name;
   for (std::size_t slot = first; slot < first + count; ++slot) {
@@ -90,7 +90,7 @@ std::optional<Fault> Session::inspect(std::size_t first, std::size_t count) cons
   return std::nullopt;
 }
 
-std::optional<Fault> Session::check(Features& features) {
+std::optional<Fault> HostWorker::check(Features& features) {
   if (runner_->fault()) return runner_->fault();
   inputs_.next_candidate();
   std::vector<std::size_t> order(shapes_.size());
@@ -112,7 +112,8 @@ std::optional<Fault> Session::check(Features& features) {
   return std::nullopt;
 }
 
-std::optional<Fault> Session::check_shape(std::size_t shape, std::size_t& differing, std::size_t& elements) {
+std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& differing,
+                                             std::size_t& elements) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -160,14 +161,14 @@ std::optional<Fault> Session::check_shape(std::size_t shape, std::size_t& differ
   return std::nullopt;
 }
 
-void Session::plan_samples(ShapeState& state) const {
+void HostWorker::plan_samples(ShapeState& state) const {
   const double shortest = clock_readings * runner_->worker().clock_seconds();
   const double calls = std::ceil(shortest / std::max(state.estimate, 1e-9));
   state.calls =
       static_cast<std::size_t>(std::clamp(calls, 1.0, static_cast<double>(runner_->slots().count())));
 }
 
-std::optional<Fault> Session::verify(std::size_t slot, std::size_t count, InputSet& set) {
+std::optional<Fault> HostWorker::verify(std::size_t slot, std::size_t count, InputSet& set) {
   ShapeState& state = shapes_[*selected_];
   const Slots& slots = runner_->slots();
   const auto got = outputs(slot);
@@ -196,7 +197,8 @@ std::optional<Fault> Session::verify(std::size_t slot, std::size_t count, InputS
   return fault;
 }
 
-std::optional<Fault> Session::batch(std::size_t shape, double target_seconds, std::vector<double>& samples) {
+std::optional<Fault> HostWorker::batch(std::size_t shape, double target_seconds,
+                                       std::vector<double>& samples) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -228,7 +230,7 @@ std::optional<Fault> Session::batch(std::size_t shape, double target_seconds, st
   return std::nullopt;
 }
 
-std::optional<Fault> Session::lone_call(std::size_t shape) {
+std::optional<Fault> HostWorker::lone_call(std::size_t shape) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -248,7 +250,7 @@ std::optional<Fault> Session::lone_call(std::size_t shape) {
   return verify(0, 1, *set);
 }
 
-std::optional<Fault> Session::cross_check(std::size_t shape, double claimed) {
+std::optional<Fault> HostWorker::cross_check(std::size_t shape, double claimed) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -302,15 +304,15 @@ std::optional<Fault> Session::cross_check(std::size_t shape, double claimed) {
   return Fault{Verdict::cheated, text};
 }
 
-std::optional<Fault> Session::time_once(std::size_t shape, double& seconds) {
+std::optional<Fault> HostWorker::time_once(std::size_t shape, double& seconds) {
   std::vector<double> samples;
   if (auto fault = batch(shape, pair_seconds, samples)) return fault;
   seconds = median(samples);
   return std::nullopt;
 }
 
-std::optional<Fault> Session::measure(Measurement& measurement, Features& features,
-                                      std::optional<double> incumbent, const std::stop_token& stop) {
+std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& features,
+                                         std::optional<double> incumbent, const std::stop_token& stop) {
   const Combine combine =
       problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
   std::vector<std::size_t> open;

@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <future>
 
-#include "evaluator/gpu/lane.hpp"
-#include "evaluator/gpu/lane_parts.hpp"
+#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch::detail::gpu {
 
-double Lane::floor_seconds(std::size_t shape) const {
+double DeviceWorker::floor_seconds(std::size_t shape) const {
   // A margin of a tenth: clocks are what the device says, and counts are the problem's.
   constexpr double margin = 0.9;
   double floor = 0;
@@ -27,7 +27,7 @@ double Lane::floor_seconds(std::size_t shape) const {
   return margin * floor;
 }
 
-std::vector<bool> Lane::some_of(std::size_t count) {
+std::vector<bool> DeviceWorker::some_of(std::size_t count) {
   std::vector<bool> chosen(count, false);
   for (std::size_t left = std::max<std::size_t>(1, count / 4); left > 0;)
     if (const auto i = static_cast<std::size_t>(rng_.below(count)); !chosen[i]) {
@@ -37,8 +37,8 @@ std::vector<bool> Lane::some_of(std::size_t count) {
   return chosen;
 }
 
-std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_t count,
-                                 std::vector<double>& samples) {
+std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, std::size_t count,
+                                         std::vector<double>& samples) {
   ShapeState& state = subject.shapes[shape];
   count = std::min(count, slots(shape));
   std::size_t first = 0;
@@ -46,7 +46,6 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
   std::vector<Action> actions;
-  std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
   // Each call's inputs come just before it and its outputs are looked at just after it: no call can do the
@@ -55,12 +54,12 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
     const auto seed = known[i] ? std::optional(set->seed) : std::nullopt;
     fill_turned(actions, shape, first + i, seed, poison + i);
     prepare(actions, shape, first + i);
-    call(actions, bindings, subject, shape, first + i, true);
+    call(actions, subject, shape, first + i, true);
     inspect(actions, subject, shape, first + i, poison + i);
   }
-  GpuWorker::Done done;
+  Act::Reply done;
   const double limit = options_.limits.call + 20 * state.estimate * static_cast<double>(count);
-  if (auto fault = send(actions, bindings, limit, done)) {
+  if (auto fault = send(std::move(actions), limit, done)) {
     fault->reason += " (timed calls, shape " + problem_.shapes[shape].name + ")";
     return fault;
   }
@@ -83,8 +82,8 @@ std::optional<Fault> Lane::batch(Subject& subject, std::size_t shape, std::size_
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, Features& features,
-                                   const EvaluationContext& context) {
+std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measurement, Features& features,
+                                           const EvaluationContext& context) {
   constexpr double batch_seconds = 0.02, flush_seconds = 60e-6, filled_per_second = 5e11;
   const Combine combine =
       problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
@@ -117,8 +116,8 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
       const double each = state.estimate + flush_seconds +
                           static_cast<double>(slot_bytes(plans_[shapes[i]])) / filled_per_second;
       const auto wanted = static_cast<std::size_t>(batch_seconds / each) + 1;
-      const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots / 2);
-      const std::size_t full = std::clamp(wanted, least, most_slots / 2);
+      const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots);
+      const std::size_t full = std::clamp(wanted, least, most_slots);
       const std::size_t count = hopeless ? 3 : over > 1 ? std::min<std::size_t>(full, 8) : full;
       if (auto fault = batch(subject, shapes[i], count, taken[i])) return fault;
       state.elapsed += monotonic_seconds() - begin;
@@ -178,15 +177,14 @@ std::optional<Fault> Lane::measure(Subject& subject, Measurement& measurement, F
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
-                                      PairedTimes& times) {
+std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, std::size_t shape,
+                                              std::size_t count, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
   std::size_t first = 0;
   if (auto fault = make_room(shape, 2 * count, first)) return fault;
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
   std::vector<Action> actions;
-  std::vector<std::uint32_t> bindings;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
   for (std::size_t i = 0; i < count; ++i) {  // A B B A: a drift of the machine meets both alike
@@ -197,12 +195,12 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
     for (const bool ours : {ours_first, !ours_first}) {
       const std::size_t slot = first + (ours ? 2 * i : 2 * i + 1);
       prepare(actions, shape, slot);
-      call(actions, bindings, ours ? subject : other, shape, slot, true);
+      call(actions, ours ? subject : other, shape, slot, true);
       if (ours) inspect(actions, subject, shape, slot, poison + i);
     }
   }
-  GpuWorker::Done done;
-  if (auto fault = send(actions, bindings, options_.limits.call * static_cast<double>(count + 1), done))
+  Act::Reply done;
+  if (auto fault = send(std::move(actions), options_.limits.call * static_cast<double>(count + 1), done))
     return fault;
   std::size_t at = 0;
   std::unordered_set<std::uint64_t> seen;
@@ -223,8 +221,8 @@ std::optional<Fault> Lane::pair_batch(Subject& subject, Subject& other, std::siz
   return std::nullopt;
 }
 
-std::optional<Fault> Lane::pairs(Subject& subject, Subject& other, const PairOptions& limits,
-                                 Speedup& speedup, Measurement* measurement) {
+std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const PairOptions& limits,
+                                         Speedup& speedup, Measurement* measurement) {
   std::vector<PairedTimes> all;
   for (std::size_t s = 0; s < plans_.size(); ++s) {
     if (!timed(s) || !other.shapes[s].valid) continue;

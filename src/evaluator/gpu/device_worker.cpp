@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/lane.hpp"
+#include "evaluator/gpu/device_worker.hpp"
 
 #include <algorithm>
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
-#include "evaluator/gpu/lane_parts.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -44,12 +44,8 @@ std::uint64_t slot_bytes(const ShapePlan& plan) {
   return bytes;
 }
 
-std::uint32_t program_number(std::uint32_t module, std::size_t shape) {
-  return module * 100000 + static_cast<std::uint32_t>(shape);
-}
-
-Lane::Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-           BuilderPool& builders)
+DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device,
+                           int ordinal, BuilderPool& builders)
     : problem_(problem),
       options_(options),
       device_(device),
@@ -58,17 +54,30 @@ Lane::Lane(const Problem& problem, const GpuOptions& options, const GpuDevice& d
       plans_(plans_of(problem)),
       shared_(shared_bytes(plans_)),
       referee_(problem, plans_, options, device, ordinal, builders, shared_) {
+  for (const ShapePlan& plan : plans_) {
+    std::vector<BufferId>& slots = slot_buffers_.emplace_back();
+    for (std::size_t i = 0; i < most_slots * plan.arguments.size(); ++i) slots.push_back(buffer_ids_.next());
+    std::vector<BufferId>& stage = stage_buffers_.emplace_back();
+    for (std::size_t a = 0; a < plan.arguments.size(); ++a) stage.push_back(buffer_ids_.next());
+  }
+  IdSource<ProgramId> programs;
+  for (const ModuleId module : {candidate_module, other_module})
+    for (std::size_t s = 0; s < plans_.size(); ++s) programs_[{module, s}] = programs.next();
   if (device.backend == GpuBackend::cuda) {
     std::string ignored;  // without NVML clocks and temperature are unknown, which is no fault
     nvml_ = Nvml::open(device.bus, ignored);
   }
 }
 
-std::uint32_t Lane::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) {
-  return static_cast<std::uint32_t>(1 + (shape * most_slots + slot) * 64 + argument);
+BufferId DeviceWorker::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const {
+  return slot_buffers_[shape].at(slot * problem_.arguments.size() + argument);
 }
 
-Fault Lane::fault_of(const WorkerError& error) {
+ProgramId DeviceWorker::program_of(ModuleId module, std::size_t shape) const {
+  return programs_.at({module, shape});
+}
+
+Fault DeviceWorker::fault_of(const WorkerError& error) {
   if (error.kind == WorkerError::timed_out) return {Verdict::timed_out, error.text};
   if (error.kind == WorkerError::ended) return {Verdict::crashed, "its process ended: " + error.text};
   switch (error.status) {
@@ -90,23 +99,24 @@ Fault Lane::fault_of(const WorkerError& error) {
   }
 }
 
-std::optional<Fault> Lane::send(const std::vector<Action>& actions,
-                                const std::vector<std::uint32_t>& bindings, double seconds,
-                                GpuWorker::Done& done) {
-  if (const auto error = worker_->act(actions, bindings, seconds, done)) {
+std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seconds, Act::Reply& done) {
+  const auto timed_calls =
+      static_cast<std::size_t>(std::count_if(actions.begin(), actions.end(), [](const Action& action) {
+        const auto* call = std::get_if<CallProgram>(&action);
+        return call != nullptr && call->timed;
+      }));
+  if (const auto error = worker_->act(std::move(actions), seconds, done)) {
     // Even an error that leaves the context alive may leave work behind in it.
     worker_->stop();
     return fault_of(*error);
   }
   for (const double call : done.seconds) busy_.store(busy_.load() + call);
-  const auto timed_calls = static_cast<std::size_t>(std::count_if(
-      actions.begin(), actions.end(), [](const Action& action) { return action.kind == Act::timed_call; }));
   if (done.seconds.size() == timed_calls) return std::nullopt;
   worker_->stop();
   return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
-void Lane::start() {
+void DeviceWorker::start() {
   pending_.clear();
   held_.assign(plans_.size(), 0);
   // What an earlier candidate did to the zones around arrays is not this one's fault.
@@ -131,16 +141,16 @@ void Lane::start() {
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
-  if (const auto error = starting->load(0, *services.image, services.functions, facts))
+  if (const auto error = starting->load(service_module, *services.image, services.functions, facts))
     raise<DeviceError>("the kernels of the evaluator do not load", error->text, "see `kernelsearch doctor`");
   reserved_.assign(plans_.size(), 0);
   staged_.assign(plans_.size(), false);
-  workspace_bytes_.clear();
+  workspaces_.clear();
   guard_seed_ = secret_seed();
   worker_ = std::move(starting);
 }
 
-void Lane::prepare() {
+void DeviceWorker::prepare() {
   const auto attempt = [](const auto& action) {
     try {
       action();
@@ -152,62 +162,56 @@ void Lane::prepare() {
   referee.join();
 }
 
-void Lane::renew() {
+void DeviceWorker::renew() {
   if (worker_) worker_->stop();
   referee_.forget();
 }
 
-std::size_t Lane::slots(std::size_t shape) {
+std::size_t DeviceWorker::slots(std::size_t shape) {
   const std::uint64_t memory = options_.buffer_memory != 0 ? options_.buffer_memory : memory_ / 4;
   const std::uint64_t each = std::max<std::uint64_t>(1, slot_bytes(plans_[shape]));
-  return static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(memory / each, 2, timed(shape) ? most_slots / 2 : 8));
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(memory / each, 2, timed(shape) ? most_slots : 8));
 }
 
-std::optional<Fault> Lane::reserve(std::size_t shape, std::size_t count) {
+std::optional<Fault> DeviceWorker::reserve(std::size_t shape, std::size_t count) {
   if (reserved_[shape] >= count) return std::nullopt;
-  std::vector<std::uint32_t> numbers;
-  std::vector<std::uint64_t> bytes;
+  std::vector<AllocateBuffers::Buffer> buffers;
   std::vector<Action> guards;
   for (std::size_t slot = reserved_[shape]; slot < count; ++slot) {
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_array || planned.role == Role::workspace) continue;
-      numbers.push_back(slot_buffer(shape, slot, a));
-      bytes.push_back(bytes_of(planned));
+      buffers.push_back({slot_buffer(shape, slot, a), bytes_of(planned)});
     }
     guard(guards, shape, slot);
   }
-  if (const auto error = worker_->allocate(numbers, bytes))
+  if (const auto error = worker_->allocate(std::move(buffers)))
     raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
                        "use smaller shapes or less buffer_memory");
   reserved_[shape] = count;
-  GpuWorker::Done done;
-  return send(guards, {}, 60, done);
+  Act::Reply done;
+  return send(std::move(guards), 60, done);
 }
 
-void Lane::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+void DeviceWorker::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
-    Action action;
-    action.kind = Act::guard;
-    action.buffer = slot_buffer(shape, slot, a);
-    action.seed = guard_seed_ + action.buffer;
-    actions.push_back(action);
+    const BufferId buffer = slot_buffer(shape, slot, a);
+    actions.emplace_back(WriteGuard{buffer, guard_seed_ + number(buffer)});
   }
 }
 
-std::optional<Fault> Lane::guard_all() {
+std::optional<Fault> DeviceWorker::guard_all() {
   std::vector<Action> actions;
   for (std::size_t shape = 0; shape < reserved_.size(); ++shape)
     for (std::size_t slot = 0; slot < reserved_[shape]; ++slot) guard(actions, shape, slot);
-  GpuWorker::Done done;
-  return actions.empty() ? std::nullopt : send(actions, {}, 60, done);
+  Act::Reply done;
+  return actions.empty() ? std::nullopt : send(std::move(actions), 60, done);
 }
 
-std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t module, Subject& subject,
-                                 Features& features) {
+std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
+                                         Features& features) {
   subject.module = module;
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
@@ -225,43 +229,42 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
     state.plan = plan_call(problem_, artifact.candidate, s, module, names, reason);
     if (!reason.empty()) return Fault{Verdict::rejected, reason};
     std::vector<std::int32_t> blocks;
-    if (const auto error = worker_->program(program_number(module, s), state.plan.program, blocks))
+    if (const auto error = worker_->define(program_of(module, s), state.plan.program, blocks))
       return fault_of(*error);
     std::size_t launch = 0;
     for (const Step& step : state.plan.program.steps) {
-      if (step.kind != StepKind::launch) continue;
+      const auto* kernel = std::get_if<LaunchKernel>(&step);
+      if (kernel == nullptr) continue;
       const int fit = launch < blocks.size() ? blocks[launch] : 0;
       ++launch;
       const double threads =
-          static_cast<double>(step.shape.block[0]) * step.shape.block[1] * step.shape.block[2];
+          static_cast<double>(kernel->shape.block[0]) * kernel->shape.block[1] * kernel->shape.block[2];
       blocks_fit = std::min(blocks_fit, static_cast<double>(fit));
-      dynamic = std::max(dynamic, static_cast<double>(step.shape.shared_bytes));
+      dynamic = std::max(dynamic, static_cast<double>(kernel->shape.shared_bytes));
       if (device_.threads_per_multiprocessor > 0)
         occupancy = std::min(occupancy, fit * threads / device_.threads_per_multiprocessor);
     }
-    state.workspaces.assign(problem_.arguments.size(), 0);
+    state.workspaces.assign(problem_.arguments.size(), std::nullopt);
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       if (problem_.arguments[a].role != Role::workspace) continue;
-      const auto number = static_cast<std::uint32_t>(10000000 + module * 1000000 + s * 64 + a);
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
       // As large as it says and no larger, so that the zones around it are next to it.
-      const auto known = workspace_bytes_.find(number);
-      if (known == workspace_bytes_.end() || known->second != bytes) {
-        workspace_bytes_.erase(number);  // what there was is released, and there may be no room for more
-        if (const auto error = worker_->allocate({number}, {bytes})) return fault_of(*error);
-        workspace_bytes_[number] = bytes;
+      const auto key = std::make_tuple(module, s, a);
+      auto known = workspaces_.find(key);
+      if (known == workspaces_.end() || known->second.bytes != bytes) {
+        const BufferId buffer = known == workspaces_.end() ? buffer_ids_.next() : known->second.buffer;
+        workspaces_.erase(key);  // what there was is released, and there may be no room for more
+        if (const auto error = worker_->allocate({{buffer, bytes}})) return fault_of(*error);
+        known = workspaces_.insert({key, {buffer, bytes}}).first;
       }
-      state.workspaces[a] = number;
-      Action guard;
-      guard.kind = Act::guard;
-      guard.buffer = number;
-      guard.seed = guard_seed_ + number;
-      guards.push_back(guard);
+      const BufferId buffer = known->second.buffer;
+      state.workspaces[a] = buffer;
+      guards.emplace_back(WriteGuard{buffer, guard_seed_ + number(buffer)});
     }
   }
-  GpuWorker::Done done;
+  Act::Reply done;
   if (!guards.empty())
-    if (auto fault = send(guards, {}, 60, done)) return fault;
+    if (auto fault = send(std::move(guards), 60, done)) return fault;
   FunctionFacts most;
   for (const FunctionFacts& f : facts) {
     most.registers = std::max(most.registers, f.registers);
@@ -280,7 +283,7 @@ std::optional<Fault> Lane::admit(const GpuArtifact& artifact, std::uint32_t modu
   return std::nullopt;
 }
 
-void Lane::dismiss(Subject& subject, const GpuArtifact& artifact) {
+void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
   if (!worker_ || !worker_->alive()) return;
   // What ran in the process itself may have left anything in it.
   if (artifact.library)
@@ -289,8 +292,8 @@ void Lane::dismiss(Subject& subject, const GpuArtifact& artifact) {
     (void)worker_->unload(subject.module);
 }
 
-Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
-                       const EvaluationContext& context) {
+Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
+                               Evaluation evaluation, const EvaluationContext& context) {
   double begin = monotonic_seconds();
   start();
   Subject subject;
@@ -339,8 +342,8 @@ Evaluation Lane::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
   return evaluation;
 }
 
-std::optional<Fault> Lane::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
-                                   const PairOptions& limits, Speedup& speedup) {
+std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                           const PairOptions& limits, Speedup& speedup) {
   start();
   Subject ours, theirs;
   Features ignored;

@@ -17,10 +17,10 @@ namespace kernelsearch::detail {
 
 /// One candidate in its worker: checked first, then timed. Every timed call has buffers of its own with
 /// contents that the candidate has not seen; one of them, at a secret place, has known results.
-class Session {
+class HostWorker {
  public:
-  Session(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-          InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library);
+  HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
+             InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library);
 
   /// Runs every shape on every set of inputs and compares. Sets features.
   [[nodiscard]] std::optional<Fault> check(Features& features);
