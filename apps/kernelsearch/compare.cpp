@@ -101,8 +101,8 @@ std::vector<Contestant> contestants_of(const std::vector<std::string>& names) {
 }
 
 /// For each recording what policies may learn from: never the recording itself.
-std::vector<std::vector<EarlierRun>> earlier_runs(const CompareCommand& command,
-                                                  const std::vector<Recording>& recordings) {
+std::vector<std::vector<EarlierRun>> earlier_runs_of_recordings(const CompareCommand& command,
+                                                                const std::vector<Recording>& recordings) {
   if (command.learn_from.empty() && !command.leave_one_out) return {};
   const std::vector<Recording> given = read_all(command.learn_from);
   std::vector<const Recording*> sources;
@@ -207,7 +207,7 @@ int run(const CompareCommand& command) {
   options.declared_default = command.declared_default;
   options.folder = command.out;
   options.stop = interrupt.token();
-  options.earlier = earlier_runs(command, recordings);
+  options.earlier = earlier_runs_of_recordings(command, recordings);
   RunsLine line;
   if (!command.quiet) options.progress = [&line](const ComparisonProgress& progress) { line(progress); };
   std::vector<Trace> traces = compare(recordings, landscapes, contestants, options);

@@ -36,7 +36,7 @@ nlohmann::ordered_json values_as_json(const Space& space, const Config& config) 
 }
 
 /// A count as a JSON number where it is exact there, else as its digits.
-nlohmann::ordered_json count_as_json(const BigCount& count) {
+nlohmann::ordered_json count_as_number(const BigCount& count) {
   if (count.fits_u64()) return count.low();
   return count.to_string();
 }
@@ -47,8 +47,8 @@ int run(const SpaceCommand& command) {
   Rng rng(command.seed);
   if (command.json) {
     nlohmann::ordered_json out;
-    out["raw"] = count_as_json(space.raw_count());
-    out["valid"] = count_as_json(space.count());
+    out["raw"] = count_as_number(space.raw_count());
+    out["valid"] = count_as_number(space.count());
     out["checksum"] = checksum ? nlohmann::ordered_json(*checksum) : nlohmann::ordered_json(nullptr);
     out["build_seconds"] = space.build_seconds();
     out["memory_bytes"] = space.memory_bytes();

@@ -13,7 +13,7 @@
 namespace kernelsearch {
 namespace {
 
-using Json = nlohmann::json;
+using UnorderedJson = nlohmann::json;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -44,26 +44,26 @@ std::optional<double> number_in(const std::string& text) {
 }
 
 /// The JSON value as a tunable's; a list of one thing counts as that thing.
-std::optional<Value> value_of(const Json& json) {
+std::optional<Value> value_of(const UnorderedJson& json) {
   switch (json.type()) {
-    case Json::value_t::boolean:
+    case UnorderedJson::value_t::boolean:
       return Value{json.get<bool>()};
-    case Json::value_t::number_integer:
+    case UnorderedJson::value_t::number_integer:
       return Value{json.get<std::int64_t>()};
-    case Json::value_t::number_unsigned: {
+    case UnorderedJson::value_t::number_unsigned: {
       const auto number = json.get<std::uint64_t>();
       if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
         return Value{static_cast<double>(number)};
       return Value{static_cast<std::int64_t>(number)};
     }
-    case Json::value_t::number_float:
+    case UnorderedJson::value_t::number_float:
       return Value{json.get<double>()};
-    case Json::value_t::string:
+    case UnorderedJson::value_t::string:
       return Value{json.get<std::string>()};
-    case Json::value_t::array: {
+    case UnorderedJson::value_t::array: {
       if (json.size() == 1 && !json.front().is_array()) return value_of(json.front());
       Permutation order;
-      for (const Json& item : json) {
+      for (const UnorderedJson& item : json) {
         if (!item.is_number_integer()) return std::nullopt;
         order.push_back(item.get<std::int64_t>());
       }
@@ -113,9 +113,9 @@ std::optional<Position> position_of(const Tunable& tunable, Value value) {
 }  // namespace
 
 std::optional<ConfigItem> read_config_item(const Space& space, std::string_view json) {
-  const Json parsed = Json::parse(json, nullptr, false);
+  const UnorderedJson parsed = UnorderedJson::parse(json, nullptr, false);
   if (!parsed.is_object()) return std::nullopt;
-  const Json* object = &parsed;
+  const UnorderedJson* object = &parsed;
   // `{"config": {...}}`, as some models write it.
   if (object->size() == 1 && object->begin().value().is_object() && !tunable_of(space, object->begin().key()))
     object = &object->begin().value();

@@ -17,7 +17,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::size_t most_code = 1 << 19;
+constexpr std::size_t most_quoted_code = 1 << 19;
 
 bool is_error(std::string_view line) {
   constexpr std::array<std::string_view, 7> signs{
@@ -227,7 +227,7 @@ std::string kernel_text(const Candidate& candidate, std::string_view language) {
   for (const std::string_view name : {"macros", "device", "host"})
     if (const std::string& region = *region_of(regions, name); !region.empty())
       text += "Region " + std::string(name) + ":\n\n" +
-              quoted(region, std::string(language) + ' ' + std::string(name), most_code) + "\n\n";
+              quoted(region, std::string(language) + ' ' + std::string(name), most_quoted_code) + "\n\n";
   const Space& space = candidate.kernel->space;
   if (space.size() > 0) {
     text += "Tunables (macros that are defined for it), with the value that it was measured with:\n";

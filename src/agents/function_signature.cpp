@@ -97,7 +97,7 @@ std::vector<std::string> without_attributes(const std::vector<std::string>& toke
   return result;
 }
 
-std::string joined(const std::vector<std::string>& tokens) {
+std::string joined_tokens(const std::vector<std::string>& tokens) {
   std::string text;
   for (const std::string& token : tokens) (text += text.empty() ? "" : " ") += token;
   return text;
@@ -124,7 +124,7 @@ std::string type_of(std::vector<std::string> tokens) {
   if (array) tokens.emplace_back("*");
   while (!tokens.empty() && tokens.back() == "const") tokens.pop_back();  // of the copy that is passed
   if (tokens.size() == 2 && tokens[0] == "const") tokens.erase(tokens.begin());
-  return joined(tokens);
+  return joined_tokens(tokens);
 }
 
 std::vector<std::string> parameters_of(std::string_view list) {
@@ -151,7 +151,7 @@ bool in_linkage_block(std::string_view code, std::size_t place) {
   for (std::size_t at = code.find("extern"); at < place; at = code.find("extern", at + 1)) {
     const std::size_t open = code.find('{', at);
     if (open == std::string_view::npos || open > place) return false;
-    if (joined(tokens_of(code.substr(at, open - at))) != "extern \"C\"") continue;
+    if (joined_tokens(tokens_of(code.substr(at, open - at))) != "extern \"C\"") continue;
     const std::size_t close = detail::closing(code, open);
     if (close == std::string_view::npos || close > place) return true;
   }
@@ -206,7 +206,7 @@ std::optional<FunctionSignature> function_signature(std::string_view code, std::
         break;
       }
     if (linkage) tokens.insert(tokens.begin(), "extern \"C\"");
-    signature.before = joined(tokens);
+    signature.before = joined_tokens(tokens);
     signature.parameters = parameters_of(view.substr(open + 1, close - open - 1));
     return signature;
   }

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string joined(const std::vector<std::string>& names, std::string_view between = ", ") {
+std::string comma_list(const std::vector<std::string>& names, std::string_view between = ", ") {
   std::string text;
   for (const std::string& name : names) (text += text.empty() ? "" : between) += name;
   return text;
@@ -39,7 +39,7 @@ std::string signature_words(const CodeSignature& signature) {
 }  // namespace
 
 std::string move_words(const Move& move, std::size_t branches, std::uint32_t first_variant) {
-  const std::string what = joined(move.strategies);
+  const std::string what = comma_list(move.strategies);
   const auto parent = [&move] {
     return move.parents.empty() ? std::string("nothing")
                                 : fmt::format("trial {}", static_cast<std::uint64_t>(move.parents.front()));
@@ -174,7 +174,7 @@ std::string branch_name(const SkillIteration& iteration, const Move& move) {
 }
 
 std::string ablation_name(const Move& move) {
-  return joined(move.strategies, "+");
+  return comma_list(move.strategies, "+");
 }
 
 std::string_view kernel_extension(std::string_view backend) noexcept {

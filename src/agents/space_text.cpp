@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Value& value) {
+Json json_of_value(const Value& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
 
@@ -49,10 +49,12 @@ std::string values_text(const Tunable& tunable, std::size_t most) {
   const bool all = count <= std::max<std::size_t>(most, 2);
   const std::size_t head = all ? count : most - most / 3, tail = all ? 0 : std::max<std::size_t>(most / 3, 1);
   std::string text = tunable.kind == TunableKind::categorical ? "one of " : "";
-  for (std::size_t i = 0; i < head; ++i) (text += i == 0 ? "" : ", ") += text_of(json_of(tunable.values[i]));
+  for (std::size_t i = 0; i < head; ++i)
+    (text += i == 0 ? "" : ", ") += text_of(json_of_value(tunable.values[i]));
   if (all) return text;
   text += ", ...";
-  for (std::size_t i = count - tail; i < count; ++i) (text += ", ") += text_of(json_of(tunable.values[i]));
+  for (std::size_t i = count - tail; i < count; ++i)
+    (text += ", ") += text_of(json_of_value(tunable.values[i]));
   return text + " (" + std::to_string(count) + " values)";
 }
 
@@ -60,7 +62,7 @@ Json object_of(const Space& space, const Config& config, const Config* base) {
   Json object = Json::object();
   for (std::size_t i = 0; i < space.size(); ++i)
     if (base == nullptr || base->indices[i] != config.indices[i])
-      object[space.tunable(i).name] = json_of(space.value(config, i));
+      object[space.tunable(i).name] = json_of_value(space.value(config, i));
   return object;
 }
 
@@ -72,7 +74,7 @@ std::string space_text(const Space& space, SpaceTextOptions options) {
     const Tunable& tunable = space.tunable(i);
     text += "- " + tunable.name + " (" + to_string(tunable.kind) +
             "): " + values_text(tunable, options.max_values) + "; default " +
-            text_of(json_of(space.value(space.default_config(), i)));
+            text_of(json_of_value(space.value(space.default_config(), i)));
     if (tunable.active_if) text += "; has an effect only if " + tunable.active_if->text();
     text += '\n';
   }

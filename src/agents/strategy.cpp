@@ -12,7 +12,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::size_t longest_description = 4000;
+constexpr std::size_t longest_strategy_description = 4000;
 
 /// Lower-case letters, digits and underscores: a strategy's name is a key in stores and a word in prompts.
 bool is_strategy_name(const std::string& name) {
@@ -32,7 +32,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
     name.refuse("is no name of a strategy", "use lower-case letters, digits and underscores, at most 64");
   const auto description = place.at("description", todo);
   strategy.description = description.string("say what to do, in words");
-  if (strategy.description.empty() || strategy.description.size() > longest_description)
+  if (strategy.description.empty() || strategy.description.size() > longest_strategy_description)
     description.refuse("is empty or too long", std::to_string(strategy.description.size()) + " characters",
                        "say what to do in at most 4000 characters");
   strategy.target = place.at("target", todo).string("the resource that it relieves, such as dram");

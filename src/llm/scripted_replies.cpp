@@ -17,7 +17,7 @@ namespace kernelsearch {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::json;
+using RecordedJson = nlohmann::json;
 
 struct Rule {
   std::string role;   // empty: any
@@ -46,7 +46,7 @@ std::string read_all(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-Rule read_rule(const json& object, const fs::path& folder) {
+Rule read_rule(const RecordedJson& object, const fs::path& folder) {
   Rule rule;
   for (const auto& [key, value] : object.items()) {
     if (key == "role") {
@@ -91,9 +91,9 @@ ScriptedReplies::ScriptedReplies(const std::string& folder) {
   auto rules = std::make_shared<Rules>();
   std::string where = "at its top";
   try {
-    const json document = json::parse(text, nullptr, true, true);
+    const RecordedJson document = RecordedJson::parse(text, nullptr, true, true);
     if (document.at("kernelsearch_script") != 1) throw std::runtime_error("\"kernelsearch_script\" is not 1");
-    for (const json& object : document.at("rules")) {
+    for (const RecordedJson& object : document.at("rules")) {
       where = "in rule " + std::to_string(rules->all.size() + 1);
       rules->all.push_back(read_rule(object, folder));
     }

@@ -10,10 +10,10 @@
 namespace kernelsearch {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json to_json(const Value& value) {
-  return std::visit([](const auto& one) { return Json(one); }, value);
+OrderedJson to_json(const Value& value) {
+  return std::visit([](const auto& one) { return OrderedJson(one); }, value);
 }
 
 /// Where a source stands: in the document, or in a file beside it.
@@ -21,8 +21,8 @@ struct Sources {
   bool inline_text;
   std::vector<std::pair<std::string, std::string>> files;
 
-  Json place(const std::string& name, const std::string& text) {
-    if (inline_text) return Json{{"text", text}};
+  OrderedJson place(const std::string& name, const std::string& text) {
+    if (inline_text) return OrderedJson{{"text", text}};
     files.emplace_back(name, text);
     return name;
   }
@@ -34,18 +34,18 @@ std::string extension(const std::string& backend) {
   return backend == "opencl" ? ".cl" : ".cpp";
 }
 
-Json tolerance_json(const Tolerance& tolerance) {
+OrderedJson tolerance_json(const Tolerance& tolerance) {
   return {{"absolute", tolerance.absolute}, {"relative", tolerance.relative}};
 }
 
-Json texts(const std::vector<Expression>& expressions) {
-  Json json = Json::array();
+OrderedJson texts(const std::vector<Expression>& expressions) {
+  OrderedJson json = OrderedJson::array();
   for (const Expression& expression : expressions) json.push_back(expression.text());
   return json;
 }
 
-Json tensor_map_json(const TensorMap& map) {
-  Json json{{"array", map.array}, {"sizes", texts(map.sizes)}};
+OrderedJson tensor_map_json(const TensorMap& map) {
+  OrderedJson json{{"array", map.array}, {"sizes", texts(map.sizes)}};
   if (!map.strides.empty()) json["strides"] = texts(map.strides);
   json["box"] = texts(map.box);
   if (map.swizzle) json["swizzle"] = map.swizzle->text();
@@ -53,8 +53,8 @@ Json tensor_map_json(const TensorMap& map) {
   return json;
 }
 
-Json argument_json(const Argument& argument) {
-  Json json{{"name", argument.name}};
+OrderedJson argument_json(const Argument& argument) {
+  OrderedJson json{{"name", argument.name}};
   if (argument.tensor_map) {
     json["tensor_map"] = tensor_map_json(*argument.tensor_map);
     return json;
@@ -91,11 +91,11 @@ bool is_condition(const Space& space, const Constraint& constraint) {
   return false;
 }
 
-void add_space(Json& json, const Space& space) {
-  Json tunables = Json::object();
-  Json defaults = Json::object();
+void add_space(OrderedJson& json, const Space& space) {
+  OrderedJson tunables = OrderedJson::object();
+  OrderedJson defaults = OrderedJson::object();
   for (const Tunable& tunable : space.tunables()) {
-    Json values = Json::array();
+    OrderedJson values = OrderedJson::array();
     for (const Value& value : tunable.values) values.push_back(to_json(value));
     if (tunable.active_if)
       tunables[tunable.name] = {{"values", std::move(values)}, {"if", tunable.active_if->text()}};
@@ -104,7 +104,7 @@ void add_space(Json& json, const Space& space) {
   }
   for (std::size_t i = 0; i < space.size(); ++i)
     defaults[space.tunable(i).name] = to_json(space.value(space.default_config(), i));
-  Json constraints = Json::array();
+  OrderedJson constraints = OrderedJson::array();
   for (const Constraint& constraint : space.constraints()) {
     if (!constraint.expression() && is_condition(space, constraint)) continue;
     if (!constraint.expression())
@@ -117,15 +117,15 @@ void add_space(Json& json, const Space& space) {
   json["default"] = std::move(defaults);
 }
 
-void add_geometry(Json& json, const LaunchGeometry& geometry) {
+void add_geometry(OrderedJson& json, const LaunchGeometry& geometry) {
   json["grid"] = texts(geometry.grid);
   json["block"] = texts(geometry.block);
   if (!geometry.cluster.empty()) json["cluster"] = texts(geometry.cluster);
   if (geometry.shared_bytes) json["shared_bytes"] = geometry.shared_bytes->text();
 }
 
-Json step_json(const LaunchStep& step) {
-  Json json = Json::object();
+OrderedJson step_json(const LaunchStep& step) {
+  OrderedJson json = OrderedJson::object();
   if (!step.zero.empty()) {
     json["zero"] = step.zero;
   } else {
@@ -138,34 +138,34 @@ Json step_json(const LaunchStep& step) {
 }
 
 /// One launch of the problem's function is written as its geometry alone.
-Json launch_json(const Problem& problem) {
+OrderedJson launch_json(const Problem& problem) {
   const LaunchStep& first = problem.launch.front();
   if (problem.launch.size() == 1 && first.function == problem.function && first.arguments.empty() &&
       !first.condition) {
-    Json json = Json::object();
+    OrderedJson json = OrderedJson::object();
     add_geometry(json, first.geometry);
     return json;
   }
-  Json json = Json::array();
+  OrderedJson json = OrderedJson::array();
   for (const LaunchStep& step : problem.launch) json.push_back(step_json(step));
   return json;
 }
 
-Json document(const Problem& problem, Sources& sources) {
+OrderedJson document(const Problem& problem, Sources& sources) {
   const std::string suffix = extension(problem.backend);
   const Regions& regions = problem.kernel.regions;
-  Json json{{"schema", 1}, {"name", problem.name}};
+  OrderedJson json{{"schema", 1}, {"name", problem.name}};
   if (!problem.description.empty()) json["description"] = problem.description;
   json["backend"] = problem.backend;
   json["function"] = problem.function;
   json["kernel"] = {{"device", sources.place("kernel" + suffix, regions.device)}};
   if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);
   if (!regions.macros.empty()) json["kernel"]["macros"] = sources.place("macros.hpp", regions.macros);
-  json["arguments"] = Json::array();
+  json["arguments"] = OrderedJson::array();
   for (const Argument& argument : problem.arguments) json["arguments"].push_back(argument_json(argument));
-  json["shapes"] = Json::array();
+  json["shapes"] = OrderedJson::array();
   for (const Shape& shape : problem.shapes) {
-    Json one{{"name", shape.name}};
+    OrderedJson one{{"name", shape.name}};
     for (const auto& [name, value] : shape.variables) one[name] = to_json(value);
     one["weight"] = shape.weight;
     json["shapes"].push_back(std::move(one));
@@ -178,7 +178,7 @@ Json document(const Problem& problem, Sources& sources) {
                          {"flags", problem.reference.flags}};
     if (problem.reference.launch) add_geometry(json["reference"]["launch"], *problem.reference.launch);
   }
-  json["build"] = Json::object();
+  json["build"] = OrderedJson::object();
   if (!problem.build.compiler.empty()) json["build"]["compiler"] = problem.build.compiler;
   json["build"]["flags"] = problem.build.flags;
   if (!problem.launch.empty()) json["launch"] = launch_json(problem);
@@ -193,10 +193,10 @@ Json document(const Problem& problem, Sources& sources) {
   return json;
 }
 
-std::string dumped(const Json& json) {
+std::string dumped(const OrderedJson& json) {
   try {
     return json.dump(2) + '\n';
-  } catch (const Json::exception&) {
+  } catch (const OrderedJson::exception&) {
     detail::raise<ConfigError>("the problem cannot be written as JSON", "a text in it is not UTF-8",
                                "save the sources as UTF-8");
   }

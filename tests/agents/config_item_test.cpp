@@ -13,7 +13,7 @@ using namespace kernelsearch;
 
 namespace {
 
-Space space() {
+Space item_space() {
   return SpaceBuilder()
       .add(Tunable::power_of_two("block", 16, 256).with_default(std::int64_t{64}))
       .add(Tunable::integer("unroll", 1, 6))
@@ -25,7 +25,7 @@ Space space() {
 }
 
 std::string key(const std::string& json) {
-  const Space s = space();
+  const Space s = item_space();
   const auto item = read_config_item(s, json);
   return item ? s.key(item->config) : "none";
 }
@@ -41,7 +41,7 @@ TEST_CASE("read_config_item: sparse over the default") {
 }
 
 TEST_CASE("read_config_item: values are repaired") {
-  const Space s = space();
+  const Space s = item_space();
   CHECK(key(R"({"block":"128"})") == "128,1,false,row,[0, 1, 2]");
   CHECK(key(R"({"BLOCK":[128],"Layout":"Tiled","pad":1})") == "128,1,true,tiled,[0, 1, 2]");
   // by ratio: 90 is nearer to 64 than to 128 by difference, and by ratio (1.41 against 1.42)
@@ -57,7 +57,7 @@ TEST_CASE("read_config_item: values are repaired") {
 }
 
 TEST_CASE("read_config_item: a broken constraint gives the nearest valid configuration") {
-  const Space s = space();
+  const Space s = item_space();
   const auto item = read_config_item(s, R"({"block":256,"unroll":6,"pad":true})");
   REQUIRE(item);
   CHECK(item->moved);

@@ -14,7 +14,7 @@ using namespace kernelsearch;
 
 namespace {
 
-DeclaredTunables read(std::string_view json) {
+DeclaredTunables read_declared(std::string_view json) {
   return read_declared_tunables(json, "reply");
 }
 
@@ -29,7 +29,7 @@ Space base() {
 }  // namespace
 
 TEST_CASE("read_declared_tunables: lists, ranges, defaults and constraints") {
-  const DeclaredTunables declared = read(
+  const DeclaredTunables declared = read_declared(
       R"({"tunables": {"TILE_K": [8, 16], "STAGES": {"range": [1, 4], "default": 2}}, "constraints": ["TILE_K * STAGES <= 32"]})");
   REQUIRE(declared.tunables.size() == 2);
   CHECK(declared.tunables[0].name == "TILE_K");
@@ -37,13 +37,13 @@ TEST_CASE("read_declared_tunables: lists, ranges, defaults and constraints") {
   CHECK(declared.tunables[1].values.size() == 3);
   CHECK(declared.tunables[1].default_index == 1);
   CHECK(declared.constraints == std::vector<std::string>{"TILE_K * STAGES <= 32"});
-  CHECK(read("{}").empty());
+  CHECK(read_declared("{}").empty());
 }
 
 TEST_CASE("read_declared_tunables: refusals say what to do") {
   const auto refused = [](std::string_view json, std::string_view words) {
     try {
-      (void)read(json);
+      (void)read_declared(json);
     } catch (const ConfigError& error) {
       CHECK_MESSAGE(std::string_view(error.what()).find(words) != std::string_view::npos, error.what());
       return;
@@ -70,7 +70,7 @@ TEST_CASE("read_declared_tunables: refusals say what to do") {
 TEST_CASE("kernel_with_declared: the space is in the text") {
   const Kernel plain = kernel_with_declared(base(), {"code", "", "#define X 1\n"});
   CHECK(plain.space.size() == 2);
-  DeclaredTunables declared = read(
+  DeclaredTunables declared = read_declared(
       R"({"tunables": {"TILE": {"values": [1, 2, 4], "default": 2}}, "constraints": ["TILE * BLOCK <= 128"]})");
   declared.defaults = {{"BLOCK", std::int64_t{64}}, {"NOT_THERE", true}};
   const std::string line = declaration_line(declared);

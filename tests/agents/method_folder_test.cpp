@@ -26,12 +26,12 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << text;
 }
-std::string read(const std::filesystem::path& file) {
+std::string read_file(const std::filesystem::path& file) {
   std::ifstream stream(file);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-struct One {
+struct OneFolder {
   TemporaryFolder folder;
   WordHistory trials;
   MethodFolderOptions options;
@@ -40,7 +40,7 @@ struct One {
   Move branch{MoveKind::branch, {root}, {"tiling"}, 1};
   Move ablation{MoveKind::ablate, {champion}, {"tiling"}, 0};
 
-  One() {
+  OneFolder() {
     options.folder = folder.path() / "run";
     options.methods.resize(1);
     options.methods[0].id = "tiling";
@@ -61,14 +61,14 @@ struct One {
 }  // namespace
 
 TEST_CASE("method folder: says what it wants and takes what is there") {
-  One one;
+  OneFolder one;
   const auto nothing = one.make(one.branch);
   CHECK(nothing.candidates.empty());
   CHECK(nothing.failure.find("branches/b2/kernel.cpp") != std::string::npos);
-  CHECK(read(one.at("iterv1/analysis.md")).find("`tiling`") != std::string::npos);
-  CHECK(read(one.at("iterv1/methods.json")).find("\"tiling\"") != std::string::npos);
-  CHECK(read(one.at("iterv1/start.cpp")).find("base") != std::string::npos);
-  const std::string request = read(one.at("iterv1/branches/b2/request.md"));
+  CHECK(read_file(one.at("iterv1/analysis.md")).find("`tiling`") != std::string::npos);
+  CHECK(read_file(one.at("iterv1/methods.json")).find("\"tiling\"") != std::string::npos);
+  CHECK(read_file(one.at("iterv1/start.cpp")).find("base") != std::string::npos);
+  const std::string request = read_file(one.at("iterv1/branches/b2/request.md"));
   CHECK(request.find("branch 2 of 4: apply tiling") != std::string::npos);
   CHECK(request.find("verdict: ok") != std::string::npos);
 
@@ -81,12 +81,12 @@ TEST_CASE("method folder: says what it wants and takes what is there") {
 
   write(one.at("iterv1/ablations/tiling/kernel.cpp"), code_of(""));  // as the root: that may be
   CHECK(one.make(one.ablation).candidates.size() == 1);
-  CHECK(read(one.at("iterv1/kernel.cpp")).find("tiling") != std::string::npos);  // the champion
+  CHECK(read_file(one.at("iterv1/kernel.cpp")).find("tiling") != std::string::npos);  // the champion
   CHECK(one.make(Move{}).candidates.size() == 1);
 }
 
 TEST_CASE("method folder: what cannot be used is said with its file; a writer may decline") {
-  One one;
+  OneFolder one;
   write(one.at("iterv1/branches/b2/kernel.cpp"), "extern \"C\" void g() {}\n");
   const auto wrong = one.make(one.branch);
   CHECK(wrong.candidates.empty());
@@ -97,7 +97,7 @@ TEST_CASE("method folder: what cannot be used is said with its file; a writer ma
 }
 
 TEST_CASE("method folder: it waits for a file, and stops when it is told to") {
-  One one;
+  OneFolder one;
   one.options.wait_seconds = 60;
   std::vector<std::string> said;
   one.options.say = [&said](const std::string& words) { said.push_back(words); };
@@ -120,7 +120,7 @@ TEST_CASE("method folder: it waits for a file, and stops when it is told to") {
 }
 
 TEST_CASE("method folder: no journal is an error of whoever makes it") {
-  One one;
+  OneFolder one;
   one.options.journal = nullptr;
   CHECK_THROWS_AS(MethodFolder(problem_of_words(), one.options), ConfigError);
 }

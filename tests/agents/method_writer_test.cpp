@@ -23,7 +23,7 @@ std::vector<Method> methods_of_words() {
   return methods;
 }
 
-struct One {
+struct OneWriter {
   WordHistory trials;
   std::shared_ptr<SkillJournal> journal = std::make_shared<SkillJournal>();
   TrialId root = trials.add({}, {}, Evaluation::succeeded(1));
@@ -39,7 +39,7 @@ struct One {
 
 TEST_CASE(
     "method writer: a branch is asked for with all its methods, its place and where the kernel stands") {
-  One one;
+  OneWriter one;
   SkillIteration now;
   now.gaps[Axis::memory] = 0.75;
   now.choice.taken = {0, 1};
@@ -64,7 +64,7 @@ TEST_CASE(
 }
 
 TEST_CASE("method writer: an ablation names what goes, and may be a kernel that was there before") {
-  One one;
+  OneWriter one;
   RuleChat chat(std::vector<std::string>{word_block("")});  // the root again
   const auto made = one.make(chat, {MoveKind::ablate, {one.champion}, {"tiling"}, 0});
   REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
@@ -85,7 +85,7 @@ TEST_CASE("method writer: an ablation names what goes, and may be a kernel that 
 }
 
 TEST_CASE("method writer: repairs, the root, and methods that there are not") {
-  One one;
+  OneWriter one;
   const TrialId failed =
       one.trials.add({one.root}, {"bug"}, Evaluation::failed(Verdict::wrong_result, "c[3]: 1 instead of 2"));
   RuleChat chat(std::vector<std::string>{word_block("  mended\n")});

@@ -18,7 +18,7 @@ std::string rendered(const std::string& body, const PromptValues& values) {
   return messages.empty() ? "" : messages.front().text;
 }
 
-std::string refusal(const std::string& text) {
+std::string template_refusal(const std::string& text) {
   try {
     (void)PromptTemplate::parse(text, "t");
   } catch (const ConfigError& error) {
@@ -76,18 +76,19 @@ TEST_CASE("prompt template: a name without a value is an error that names the ne
 }
 
 TEST_CASE("prompt template: what does not parse names its line") {
-  CHECK(refusal("no message").find("no message") != std::string::npos);
-  CHECK(refusal("").find("no message") != std::string::npos);
-  CHECK(refusal("@user\n@robot\nx").find("t:2:") != std::string::npos);
-  CHECK(refusal("@user loud\n").find("t:1:") != std::string::npos);
-  CHECK(refusal("@user\nx\n{{open").find("t:3:") != std::string::npos);
-  CHECK(refusal("@user\n{{Not A Name}}").find("no name") != std::string::npos);
-  CHECK(refusal("@user\n{{#if a}}x").find("does not close") != std::string::npos);
-  CHECK(refusal("@user\n{{/if}}").find("not opened") != std::string::npos);
-  CHECK(refusal("@user\n{{else}}").find("not opened") != std::string::npos);
-  CHECK(refusal("@user\n{{#if a}}{{else}}{{else}}{{/if}}").find("two {{else}}") != std::string::npos);
-  CHECK(refusal("@user\n{{#if a}}\n@user\n{{/if}}").find("does not close") != std::string::npos);
-  CHECK(refusal("requires: a\n@user\nx").find("does not use") != std::string::npos);
+  CHECK(template_refusal("no message").find("no message") != std::string::npos);
+  CHECK(template_refusal("").find("no message") != std::string::npos);
+  CHECK(template_refusal("@user\n@robot\nx").find("t:2:") != std::string::npos);
+  CHECK(template_refusal("@user loud\n").find("t:1:") != std::string::npos);
+  CHECK(template_refusal("@user\nx\n{{open").find("t:3:") != std::string::npos);
+  CHECK(template_refusal("@user\n{{Not A Name}}").find("no name") != std::string::npos);
+  CHECK(template_refusal("@user\n{{#if a}}x").find("does not close") != std::string::npos);
+  CHECK(template_refusal("@user\n{{/if}}").find("not opened") != std::string::npos);
+  CHECK(template_refusal("@user\n{{else}}").find("not opened") != std::string::npos);
+  CHECK(template_refusal("@user\n{{#if a}}{{else}}{{else}}{{/if}}").find("two {{else}}") !=
+        std::string::npos);
+  CHECK(template_refusal("@user\n{{#if a}}\n@user\n{{/if}}").find("does not close") != std::string::npos);
+  CHECK(template_refusal("requires: a\n@user\nx").find("does not use") != std::string::npos);
 }
 
 TEST_CASE("prompt template: its version is the hash of its text") {

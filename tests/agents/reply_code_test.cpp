@@ -14,13 +14,13 @@ namespace {
 const std::string device =
     "#include <x>\nextern \"C\" void f(int n, float* a) {\n  for (int i = 0; i < n; ++i) a[i] = 0;\n}\n";
 
-const Kernel parent{{device, "", "#define ONE 1\n"}};
+const Kernel code_parent{{device, "", "#define ONE 1\n"}};
 
-ReplyCode read(const std::string& reply, bool cut = false, const Kernel& kernel = parent) {
+ReplyCode read(const std::string& reply, bool cut = false, const Kernel& kernel = code_parent) {
   return read_reply_code(reply, cut, {.parent = &kernel, .functions = {"f"}});
 }
 
-ReplyFault fault_of(const std::string& reply, bool cut = false) {
+ReplyFault code_fault_of(const std::string& reply, bool cut = false) {
   return read(reply, cut).judgement.fault;
 }
 
@@ -70,45 +70,46 @@ TEST_CASE("reply code: a diff of a region") {
     REQUIRE_MESSAGE(result.judgement.ok(), result.judgement.detail);
     CHECK(result.kernel->regions.device == with("  g();\n"));
   }
-  CHECK(fault_of(block("@@ -1 +1 @@\n-nothing\n+x\n", "diff")) == ReplyFault::bad_patch);
+  CHECK(code_fault_of(block("@@ -1 +1 @@\n-nothing\n+x\n", "diff")) == ReplyFault::bad_patch);
 }
 
 TEST_CASE("reply code: every fault has its name") {
-  CHECK(fault_of("") == ReplyFault::empty);
-  CHECK(fault_of(" \n\t ") == ReplyFault::empty);
-  CHECK(fault_of("I cannot make it faster.") == ReplyFault::no_code);
-  CHECK(fault_of(block("make\n", "bash")) == ReplyFault::no_code);
-  CHECK(fault_of("```cpp\n" + device.substr(0, 60)) == ReplyFault::truncated);
-  CHECK(fault_of("Let me think about", true) == ReplyFault::truncated);
-  CHECK(fault_of(block(with("  g();\n")) + "```cpp device\n" + device.substr(0, 60)) ==
+  CHECK(code_fault_of("") == ReplyFault::empty);
+  CHECK(code_fault_of(" \n\t ") == ReplyFault::empty);
+  CHECK(code_fault_of("I cannot make it faster.") == ReplyFault::no_code);
+  CHECK(code_fault_of(block("make\n", "bash")) == ReplyFault::no_code);
+  CHECK(code_fault_of("```cpp\n" + device.substr(0, 60)) == ReplyFault::truncated);
+  CHECK(code_fault_of("Let me think about", true) == ReplyFault::truncated);
+  CHECK(code_fault_of(block(with("  g();\n")) + "```cpp device\n" + device.substr(0, 60)) ==
         ReplyFault::truncated);
-  CHECK(fault_of(block(with("  g();\n"), "cpp host")) == ReplyFault::wrong_region);
-  CHECK(fault_of(block("  g();\n")) == ReplyFault::missing_function);
-  CHECK(fault_of(block("void h() {}\n", "cpp device")) == ReplyFault::missing_function);
-  CHECK(fault_of(block("extern \"C\" void f(long n, float* a) {}\n")) == ReplyFault::changed_signature);
-  CHECK(fault_of(block("void f(int n, float* a) {}\n")) == ReplyFault::changed_signature);
-  CHECK(fault_of(block("// faster now\n" + device)) == ReplyFault::same_code);
-  CHECK(fault_of(block(with("  // <<<IMPROVE BEGINS>>>\n  g();\n"))) == ReplyFault::bad_anchors);
-  CHECK(fault_of(block(with("  g();\n")) + block("{\"tunables\": {\"X\": [1]}}\n", "json")) ==
+  CHECK(code_fault_of(block(with("  g();\n"), "cpp host")) == ReplyFault::wrong_region);
+  CHECK(code_fault_of(block("  g();\n")) == ReplyFault::missing_function);
+  CHECK(code_fault_of(block("void h() {}\n", "cpp device")) == ReplyFault::missing_function);
+  CHECK(code_fault_of(block("extern \"C\" void f(long n, float* a) {}\n")) == ReplyFault::changed_signature);
+  CHECK(code_fault_of(block("void f(int n, float* a) {}\n")) == ReplyFault::changed_signature);
+  CHECK(code_fault_of(block("// faster now\n" + device)) == ReplyFault::same_code);
+  CHECK(code_fault_of(block(with("  // <<<IMPROVE BEGINS>>>\n  g();\n"))) == ReplyFault::bad_anchors);
+  CHECK(code_fault_of(block(with("  g();\n")) + block("{\"tunables\": {\"X\": [1]}}\n", "json")) ==
         ReplyFault::bad_tunables);
-  CHECK(fault_of(block(with("  \"" + std::string(1 << 19, 'x') + "\";\n"))) == ReplyFault::too_long);
-  const ReplyExpectation narrow{.parent = &parent, .functions = {"f"}, .regions = {"device"}};
+  CHECK(code_fault_of(block(with("  \"" + std::string(1 << 19, 'x') + "\";\n"))) == ReplyFault::too_long);
+  const ReplyExpectation narrow{.parent = &code_parent, .functions = {"f"}, .regions = {"device"}};
   CHECK(read_reply_code(block("#define ONE 2\n", "cpp macros"), false, narrow).judgement.fault ==
         ReplyFault::wrong_region);
-  const ReplyExpectation nameless{.parent = &parent};
+  const ReplyExpectation nameless{.parent = &code_parent};
   CHECK(read_reply_code(block("int a;\n"), false, nameless).judgement.fault == ReplyFault::wrong_region);
-  const ReplyExpectation tried{.parent = &parent, .functions = {"f"}, .tried = [](const std::string& key) {
-                                 return key == code_key({with("  g();\n"), "", "#define ONE 1\n"});
-                               }};
+  const ReplyExpectation tried{
+      .parent = &code_parent, .functions = {"f"}, .tried = [](const std::string& key) {
+        return key == code_key({with("  g();\n"), "", "#define ONE 1\n"});
+      }};
   CHECK(read_reply_code(block(with("  g();  // again\n")), false, tried).judgement.fault ==
         ReplyFault::same_code);
 }
 
 TEST_CASE("reply code: a whole block in a reply that was cut later still counts") {
-  CHECK(fault_of(block(with("  g();\n")) + "This is faster because", true) == ReplyFault::none);
+  CHECK(code_fault_of(block(with("  g();\n")) + "This is faster because", true) == ReplyFault::none);
   // the fence was forgotten, but the code is whole
-  CHECK(fault_of("```cpp\n" + with("  g();\n")) == ReplyFault::none);
-  CHECK(fault_of("```cpp\n" + with("  g();\n"), true) == ReplyFault::truncated);
+  CHECK(code_fault_of("```cpp\n" + with("  g();\n")) == ReplyFault::none);
+  CHECK(code_fault_of("```cpp\n" + with("  g();\n"), true) == ReplyFault::truncated);
 }
 
 TEST_CASE("reply code: declared tunables extend the space") {
@@ -119,7 +120,7 @@ TEST_CASE("reply code: declared tunables extend the space") {
   REQUIRE_MESSAGE(result.judgement.ok(), result.judgement.detail);
   CHECK(result.kernel->space.size() == 1);
   CHECK(declared_tunables(reply).find("TILE") != std::string::npos);
-  const ReplyExpectation without{.parent = &parent, .functions = {"f"}, .tunables = false};
+  const ReplyExpectation without{.parent = &code_parent, .functions = {"f"}, .tunables = false};
   CHECK(read_reply_code(reply, false, without).kernel->space.size() == 0);
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("reply code: any reply is a kernel or a fault; a kernel always keeps i
     }
     ++kernels;
     CHECK(function_signature(result.kernel->regions.device, "f") == function_signature(device, "f"));
-    CHECK(code_key(result.kernel->regions) != code_key(parent.regions));
+    CHECK(code_key(result.kernel->regions) != code_key(code_parent.regions));
   }
   CHECK(kernels > 500);
 }

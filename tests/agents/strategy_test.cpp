@@ -16,7 +16,7 @@ using namespace kernelsearch;
 
 namespace {
 
-std::string file_with(const std::string& strategy) {
+std::string file_with_strategy(const std::string& strategy) {
   return R"({"schema": 1, "name": "x", "backends": ["host"], "strategies": [)" + strategy + "]}";
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("strategies: a condition decides only where its features are known") {
 
 TEST_CASE("strategies: what the format does not allow names its line and place") {
   const std::string good = R"({"name": "a", "description": "d", "target": "t"})";
-  CHECK(parse_strategies(file_with(good), "f").size() == 1);
+  CHECK(parse_strategies(file_with_strategy(good), "f").size() == 1);
   for (const std::string& bad :
        {std::string("{}"), std::string(""), std::string("7"), good + "," + good,
         std::string(R"({"name": "A b", "description": "d", "target": "t"})"),
@@ -70,7 +70,7 @@ TEST_CASE("strategies: what the format does not allow names its line and place")
         std::string(R"({"name": "a", "description": "d", "target": "t", "when": "x <", "unless": "u"})"),
         std::string(R"({"name": "a", "description": "d", "target": "t", "when": "x < 1"})")}) {
     CAPTURE(bad);
-    CHECK_THROWS_WITH_AS(parse_strategies(file_with(bad), "f.json"), doctest::Contains("f.json:1:"),
+    CHECK_THROWS_WITH_AS(parse_strategies(file_with_strategy(bad), "f.json"), doctest::Contains("f.json:1:"),
                          ConfigError);
   }
   CHECK_THROWS_AS(parse_strategies(R"({"schema": 2, "name": "x", "backends": [], "strategies": []})", "f"),
@@ -84,11 +84,11 @@ TEST_CASE("strategies: a user's file joins, and may not repeat a name") {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "strategies");
   std::ofstream(folder / "strategies/mine.json")
-      << file_with(R"({"name": "mine", "description": "d", "target": "t"})");
+      << file_with_strategy(R"({"name": "mine", "description": "d", "target": "t"})");
   CHECK(read_strategies("host", folder.path()).size() == read_strategies("host").size() + 1);
   CHECK(read_strategies("cuda", folder.path()).size() == read_strategies("cuda").size());
   std::ofstream(folder / "strategies/mine.json")
-      << file_with(R"({"name": "tiling", "description": "d", "target": "t"})");
+      << file_with_strategy(R"({"name": "tiling", "description": "d", "target": "t"})");
   CHECK_THROWS_AS(read_strategies("host", folder.path()), ConfigError);
 }
 

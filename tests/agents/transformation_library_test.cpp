@@ -19,12 +19,12 @@ using namespace kernelsearch;
 
 namespace {
 
-void write(const std::filesystem::path& file, const std::string& text) {
+void write_file(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << text;
 }
 
-std::string refusal(const std::string& json) {
+std::string library_refusal(const std::string& json) {
   try {
     (void)parse_transformation(json, "mine.json");
   } catch (const ConfigError& error) {
@@ -107,12 +107,12 @@ TEST_CASE("TransformationLibrary: names for a backend, what others build on firs
 
 TEST_CASE("TransformationLibrary: users' files replace ours and join them") {
   const TemporaryFolder folder;
-  write(folder / "transformations/mine.json", smallest);
-  write(
+  write_file(folder / "transformations/mine.json", smallest);
+  write_file(
       folder / "transformations/transpose.json",
       R"({"schema": 1, "name": "transpose", "description": ["two", "lines"], "passes": [{"insert": ["help"], "edits": []}]})");
-  write(folder / "snippets/help.json",
-        R"({"schema": 1, "name": "help", "region": "macros", "text": ["#define H", ""]})");
+  write_file(folder / "snippets/help.json",
+             R"({"schema": 1, "name": "help", "region": "macros", "text": ["#define H", ""]})");
   const TransformationLibrary library(folder.path());
   CHECK(library.at("mine").passes.size() == 1);
   CHECK(library.at("transpose").description == "two\nlines\n");
@@ -127,11 +127,11 @@ TEST_CASE("TransformationLibrary: users' files replace ours and join them") {
 }
 
 TEST_CASE("parse_transformation: refusals name the place") {
-  CHECK(refusal(smallest) == "none");
+  CHECK(library_refusal(smallest) == "none");
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = smallest;
     text.replace(text.find(from), from.size(), to);
-    return refusal(text);
+    return library_refusal(text);
   };
   CHECK(with("\"schema\": 1", "\"schema\": 2").find("mine.json:1: /schema") != std::string::npos);
   CHECK(with("\"mine\"", "\"a b\"").find("/name is no name") != std::string::npos);

@@ -11,7 +11,7 @@ using namespace kernelsearch_test;
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
+bool compare_has(const std::string& text, const std::string& part) {
   INFO("text: ", text, "\nwanted: ", part);
   const bool found = text.find(part) != std::string::npos;
   CHECK(found);
@@ -54,15 +54,15 @@ TEST_CASE("command: compare prints a table and fills a folder, whatever the numb
   };
   const Ran ran = with({"--out", "compared", "--jobs", "1"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  has(ran.out, "P@20 [95 %]");
-  has(ran.out, "\nrandom ");
-  has(ran.out, "\niterated_local_search ");
-  has(ran.out, "P per space (B)");
-  has(ran.out, "  here (");
-  has(ran.out, "  there (");
+  compare_has(ran.out, "P@20 [95 %]");
+  compare_has(ran.out, "\nrandom ");
+  compare_has(ran.out, "\niterated_local_search ");
+  compare_has(ran.out, "P per space (B)");
+  compare_has(ran.out, "  here (");
+  compare_has(ran.out, "  there (");
   CHECK(ran.out.find("there_T4") == std::string::npos);
-  has(ran.out, ", p = ");
-  has(ran.err, "16 of 16 runs");
+  compare_has(ran.out, ", p = ");
+  compare_has(ran.err, "16 of 16 runs");
   for (const char* file : {"traces.jsonl", "options.json", "scores.json", "scores.csv", "report.html"})
     CHECK(std::filesystem::file_size(desk.path() / "compared" / file) > 100);
 
@@ -77,7 +77,7 @@ TEST_CASE("command: compare prints a table and fills a folder, whatever the numb
 
   const Ran other = with({"--out", "compared", "--seed", "8"});
   CHECK(other.code == 3);
-  has(other.err, "seed is 0 there and 8 here");
+  compare_has(other.err, "seed is 0 there and 8 here");
 }
 
 TEST_CASE("command: compare scores the traces of other tuners beside") {
@@ -108,11 +108,12 @@ TEST_CASE("command: compare lets policies learn from other recordings, never fro
   };
   const Ran out = with({"compare", "here.json", "there.json", "--leave-one-out"});
   CHECK_MESSAGE(out.code == 0, out.err);
-  has(out.err, "here: policies may learn from there\n");
-  has(out.err, "there: policies may learn from here\n");
+  compare_has(out.err, "here: policies may learn from there\n");
+  compare_has(out.err, "there: policies may learn from here\n");
   const Ran given = with({"compare", "here.json", "--learn-from", "here.json", "there.json"});
-  has(given.err, "here: policies may learn from there\n");
-  has(with({"compare", "here.json", "--leave-one-out"}).err, "here: policies may learn from nothing\n");
+  compare_has(given.err, "here: policies may learn from there\n");
+  compare_has(with({"compare", "here.json", "--leave-one-out"}).err,
+              "here: policies may learn from nothing\n");
 }
 
 TEST_CASE("command: compare says what is wrong with what it was given") {
@@ -122,7 +123,7 @@ TEST_CASE("command: compare says what is wrong with what it was given") {
     const Ran ran = desk.kernelsearch(arguments);
     CHECK(ran.code == code);
     CHECK(ran.out == "");
-    has(ran.err, words);
+    compare_has(ran.err, words);
   };
   refused({"compare"}, 2, "SPACE");
   refused({"compare", "here.json", "--polices", "random"}, 2, "did you mean --policies?");

@@ -13,7 +13,7 @@ using namespace kernelsearch_test;
 namespace {
 
 // Nothing here needs a GPU or a tool of NVIDIA's: what cannot be had is found out before one is started.
-const std::string problem = R"({
+const std::string profiled_problem = R"({
   "schema": 1, "name": "twice", "backend": "BACKEND", "function": "twice",
   "kernel": {"device": {"text": "CODE"}},
   "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
@@ -28,7 +28,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 std::string cuda_problem() {
-  std::string text = replaced(problem, "BACKEND", "cuda");
+  std::string text = replaced(profiled_problem, "BACKEND", "cuda");
   text = replaced(text, "CODE", "extern \\\"C\\\" __global__ void twice(int n, const float* x, float* y) {}");
   text = replaced(text, "MORE", R"(, "launch": {"grid": [1], "block": [32]})");
   text = replaced(text, "LAUNCH", R"(, "launch": {"grid": [1], "block": [32]})");
@@ -37,7 +37,7 @@ std::string cuda_problem() {
 }
 
 std::string host_problem() {
-  std::string text = replaced(problem, "BACKEND", "host");
+  std::string text = replaced(profiled_problem, "BACKEND", "host");
   text = replaced(text, "CODE",
                   "extern \\\"C\\\" void twice(int n, const float* x, float* y) { for (int i = 0; i < n; "
                   "++i) y[i] = 2 * x[i]; }");

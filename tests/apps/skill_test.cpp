@@ -16,12 +16,13 @@ using nlohmann::json;
 
 namespace {
 
-const std::filesystem::path fixtures = std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests/fixtures";
+const std::filesystem::path skill_fixtures =
+    std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests/fixtures";
 
-std::vector<std::string> line(std::vector<std::string> more) {
-  std::vector<std::string> all{"tune",         (fixtures / "skill/problem").string(),
+std::vector<std::string> skill_line(std::vector<std::string> more) {
+  std::vector<std::string> all{"tune",         (skill_fixtures / "skill/problem").string(),
                                "--system",     "cuda_skill_v2",
-                               "--methods",    (fixtures / "skill/methods").string(),
+                               "--methods",    (skill_fixtures / "skill/methods").string(),
                                "--store",      "runs.db",
                                "--json",       "-q",
                                "--out",        "out",
@@ -86,9 +87,9 @@ void check_verdicts(const Desk& desk, const std::string& folder) {
 
 TEST_CASE("cuda_skill_v2: from files: the right axis, what earned, what did not, what is not there") {
   const Desk desk;
-  std::filesystem::copy(fixtures / "skill/kernels", desk.path() / "mine",
+  std::filesystem::copy(skill_fixtures / "skill/kernels", desk.path() / "mine",
                         std::filesystem::copy_options::recursive);
-  const Ran ran = desk.kernelsearch(line({"--from-files", "mine"}));
+  const Ran ran = desk.kernelsearch(skill_line({"--from-files", "mine"}));
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   check_verdicts(desk, "mine");
   const json branches = file_of(desk, "mine/iterv1/branch_results.json");
@@ -106,9 +107,9 @@ TEST_CASE("cuda_skill_v2: from files: the right axis, what earned, what did not,
 
 TEST_CASE("cuda_skill_v2: a run that was cut goes on from its store, without what it had done") {
   const Desk desk;
-  std::filesystem::copy(fixtures / "skill/kernels", desk.path() / "mine",
+  std::filesystem::copy(skill_fixtures / "skill/kernels", desk.path() / "mine",
                         std::filesystem::copy_options::recursive);
-  Ran ran = desk.kernelsearch(line({"--from-files", "mine", "--budget", "3"}));
+  Ran ran = desk.kernelsearch(skill_line({"--from-files", "mine", "--budget", "3"}));
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["trials"] == 3);
   CHECK(read_text(desk.path() / "mine/summary.md").find("cut short") != std::string::npos);
@@ -124,9 +125,9 @@ TEST_CASE("cuda_skill_v2: a run that was cut goes on from its store, without wha
 
 TEST_CASE("cuda_skill_v2: killed while branches or ablations are under way, it goes on the same") {
   const Desk desk;
-  std::filesystem::copy(fixtures / "skill/kernels", desk.path() / "mine",
+  std::filesystem::copy(skill_fixtures / "skill/kernels", desk.path() / "mine",
                         std::filesystem::copy_options::recursive);
-  std::vector<std::string> arguments = line({"--from-files", "mine"});
+  std::vector<std::string> arguments = skill_line({"--from-files", "mine"});
   for (const char* place : {"branches/b2", "branches/b4", "ablations/compute.unroll"}) {
     Started started(desk.path(), Desk::line(arguments));
     const auto request = desk.path() / "mine/iterv1" / place / "request.md";
@@ -146,8 +147,8 @@ TEST_CASE("cuda_skill_v2: killed while branches or ablations are under way, it g
 
 TEST_CASE("cuda_skill_v2: from a model's replies") {
   const Desk desk;
-  const Ran ran =
-      desk.kernelsearch(line({"--replay-exchanges", (fixtures / "exchanges/cuda_skill_v2").string()}));
+  const Ran ran = desk.kernelsearch(
+      skill_line({"--replay-exchanges", (skill_fixtures / "exchanges/cuda_skill_v2").string()}));
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   check_verdicts(desk, "out/run_1");
   const json result = ran.json();
@@ -158,8 +159,8 @@ TEST_CASE("cuda_skill_v2: from a model's replies") {
 
 TEST_CASE("cuda_skill_v2: what cannot be is refused") {
   const Desk desk;
-  const Ran other = desk.kernelsearch({"tune", (fixtures / "skill/problem").string(), "--system", "stark",
-                                       "--from-files", "mine", "--store", "runs.db"});
+  const Ran other = desk.kernelsearch({"tune", (skill_fixtures / "skill/problem").string(), "--system",
+                                       "stark", "--from-files", "mine", "--store", "runs.db"});
   CHECK(other.code == 3);
   CHECK(other.err.find("only cuda_skill_v2") != std::string::npos);
   CHECK(desk.kernelsearch({"report", "latest", "--store", "runs.db"}).code == 3);

@@ -15,7 +15,7 @@ using namespace kernelsearch;
 
 namespace {
 
-struct Compared {
+struct ComparedScores {
   std::vector<Recording> recordings{made_up_recording("s"), made_up_recording("t", 1.0)};
   std::vector<Landscape> landscapes = landscapes_of(recordings);
   std::vector<Contestant> contestants{registered_contestant("random"),
@@ -29,7 +29,7 @@ struct Compared {
 }  // namespace
 
 TEST_CASE("scores_to_json: every figure under the scorer's name") {
-  const Compared compared;
+  const ComparedScores compared;
   const auto json = nlohmann::json::parse(scores_to_json(compared.scores, {"random", compared.paired}));
   REQUIRE(json.size() == 2);
   const PolicyScores& scores = compared.scores[0];
@@ -53,14 +53,14 @@ TEST_CASE("scores_to_json: every figure under the scorer's name") {
 }
 
 TEST_CASE("scores_to_json: infinity is the word that the scorer writes") {
-  Compared compared;
+  ComparedScores compared;
   compared.scores[0].n5 = std::numeric_limits<double>::infinity();
   const auto json = nlohmann::json::parse(scores_to_json(compared.scores));
   CHECK(json["random"]["summary"]["dev"]["n5"] == "inf");
 }
 
 TEST_CASE("scores_to_csv: a row for each space and the mean, as many cells as the header") {
-  const Compared compared;
+  const ComparedScores compared;
   std::istringstream in(scores_to_csv(compared.scores));
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);

@@ -12,7 +12,7 @@
 using namespace kernelsearch;
 
 namespace {
-struct Digits {
+struct ThenDigits {
   int calls = 0;
   Features profile(int x) {
     ++calls;
@@ -30,7 +30,7 @@ struct NoTens {
 }  // namespace
 
 TEST_CASE("Profiled: right candidates get features, failed ones are not profiled") {
-  Profiled<scripted::Landscape, int, Digits> profiled({}, {});
+  Profiled<scripted::Landscape, int, ThenDigits> profiled({}, {});
   CHECK(profiled.evaluate(12, {}).features.find("digits") == 2.0);
   CHECK(profiled.evaluate(14, {}).features.empty());  // fails to build
   auto staged = profiled.build(5, {});
@@ -45,7 +45,7 @@ TEST_CASE("Validated: what the validator objects to is no longer ok") {
 }
 
 TEST_CASE("Then: decorators nest and stay staged") {
-  using Nested = Profiled<Validated<scripted::Landscape, int, NoTens>, int, Digits>;
+  using Nested = Profiled<Validated<scripted::Landscape, int, NoTens>, int, ThenDigits>;
   static_assert(StagedEvaluator<Nested, int>);
   Optimizer search{scripted::Counting{.last = 30},
                    scripted::Copying{},

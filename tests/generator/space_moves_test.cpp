@@ -15,7 +15,7 @@ using namespace kernelsearch;
 
 namespace {
 
-struct Judge {
+struct SpaceJudge {
   Evaluation evaluate(const Candidate& candidate, const EvaluationContext&) const {
     const double time = policy_contract::time_of(candidate.kernel->space, candidate.config);
     return std::isinf(time) ? Evaluation::failed(Verdict::crashed, "forbidden") : Evaluation::succeeded(time);
@@ -28,7 +28,7 @@ TEST_CASE("SpaceMoves: policies over moves run on a space through the loop, and 
   static_assert(GeneratorOf<SpaceMoves, Move>);
   const SpaceMoves moves(Kernel{{}, policy_contract::small_space()});
   CHECK(moves.strategies() == std::vector<std::string>{"block", "unroll", "pad", "layout"});
-  Optimizer search(FlatUcb({.strategies = moves.strategies(), .seed = 1}), moves, Judge{},
+  Optimizer search(FlatUcb({.strategies = moves.strategies(), .seed = 1}), moves, SpaceJudge{},
                    {.budget = std::make_shared<TrialBudget>(150)});
   search.run();
   CHECK(search.best()->outcome.objective == 1.0);
@@ -41,7 +41,7 @@ TEST_CASE("SpaceMoves: policies over moves run on a space through the loop, and 
 TEST_CASE("SpaceMoves: a stopped run goes on exactly where it was") {
   const SpaceMoves moves(Kernel{{}, policy_contract::small_space()});
   const auto make = [&](std::uint64_t trials) {
-    return Optimizer(EpsilonGreedyTree({.strategies = moves.strategies(), .seed = 3}), moves, Judge{},
+    return Optimizer(EpsilonGreedyTree({.strategies = moves.strategies(), .seed = 3}), moves, SpaceJudge{},
                      {.budget = std::make_shared<TrialBudget>(trials)});
   };
   const auto keys = [](const auto& search) {

@@ -15,7 +15,7 @@ using namespace kernelsearch;
 
 namespace {
 
-constexpr const char* whole = R"({
+constexpr const char* whole_file = R"({
   // comments are allowed
   "models": {
     "big": {"provider": "anthropic", "model": "big-1", "key_env": "BIG_KEY",
@@ -40,14 +40,14 @@ std::string error_of(const std::string& text) {
   return "";
 }
 
-bool has(const std::string& text, const char* part) {
+bool file_has(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
 }  // namespace
 
 TEST_CASE("model file: everything that it says is read") {
-  const ModelFile file = parse_model_file(whole);
+  const ModelFile file = parse_model_file(whole_file);
   REQUIRE(file.models.size() == 2);
   const Endpoint& big = file.models[0];
   CHECK(big.name == "big");
@@ -71,7 +71,7 @@ TEST_CASE("model file: everything that it says is read") {
 }
 
 TEST_CASE("model file: a request gets what its role and its model say, and keeps what it says itself") {
-  const ModelFile file = parse_model_file(whole);
+  const ModelFile file = parse_model_file(whole_file);
   ChatRequest request;
   request.role = "planner";
   request.max_tokens = 20000;
@@ -97,26 +97,27 @@ TEST_CASE("model file: a request gets what its role and its model say, and keeps
 }
 
 TEST_CASE("model file: what is wrong is said with file, line and remedy") {
-  CHECK(error_of(whole).empty());
-  CHECK(has(error_of("{\n\"models\": {\"a\": {\n\"provider\": \"opena\", \"model\": \"x\"}}}"), "m.json:3"));
-  CHECK(has(error_of(R"({"models": {"a": {"provider": "opena", "model": "x"}}})"), "openai, anthropic"));
-  CHECK(has(error_of(R"({"models": {"a": {"provider": "openai"}}})"), "has no `model`"));
-  CHECK(has(error_of(R"({"models": {"a": {"model": "x"}}})"), "has no `provider`"));
-  CHECK(has(error_of(R"({"models": {}})"), "names no model"));
-  CHECK(has(error_of("[]"), "no object"));
-  CHECK(has(error_of(R"({"model": {}})"), "unknown key"));
+  CHECK(error_of(whole_file).empty());
+  CHECK(file_has(error_of("{\n\"models\": {\"a\": {\n\"provider\": \"opena\", \"model\": \"x\"}}}"),
+                 "m.json:3"));
+  CHECK(file_has(error_of(R"({"models": {"a": {"provider": "opena", "model": "x"}}})"), "openai, anthropic"));
+  CHECK(file_has(error_of(R"({"models": {"a": {"provider": "openai"}}})"), "has no `model`"));
+  CHECK(file_has(error_of(R"({"models": {"a": {"model": "x"}}})"), "has no `provider`"));
+  CHECK(file_has(error_of(R"({"models": {}})"), "names no model"));
+  CHECK(file_has(error_of("[]"), "no object"));
+  CHECK(file_has(error_of(R"({"model": {}})"), "unknown key"));
   const std::string model = R"({"models": {"a": {"provider": "openai", "model": "x", )";
-  CHECK(has(error_of(model + R"("price": {}}}})"), "unknown key: price"));
-  CHECK(has(error_of(model + R"("prices": {"input": -1}}}})"), "at least 0"));
-  CHECK(has(error_of(model + R"("prices": {"in": 1}}}})"), "input, output, cached, cache_written"));
-  CHECK(has(error_of(model + R"("limits": {"concurrency": 0}}}})"), "at least 1"));
-  CHECK(has(error_of(model + R"("limits": {"max_tokens": 1.5}}}})"), "whole number"));
-  CHECK(has(error_of(model + R"("timeouts": {"idle": 0}}}})"), "`idle`"));
-  CHECK(has(error_of(model + R"("stream": "yes"}}})"), "neither true nor false"));
-  CHECK(has(error_of(model + R"("parameters": []}}})"), "`parameters`"));
-  CHECK(has(error_of(R"({"models": {"a": {"provider": "openai", "model": "x"}}, "default": "b"})"),
-            "not among `models`"));
-  CHECK(has(
+  CHECK(file_has(error_of(model + R"("price": {}}}})"), "unknown key: price"));
+  CHECK(file_has(error_of(model + R"("prices": {"input": -1}}}})"), "at least 0"));
+  CHECK(file_has(error_of(model + R"("prices": {"in": 1}}}})"), "input, output, cached, cache_written"));
+  CHECK(file_has(error_of(model + R"("limits": {"concurrency": 0}}}})"), "at least 1"));
+  CHECK(file_has(error_of(model + R"("limits": {"max_tokens": 1.5}}}})"), "whole number"));
+  CHECK(file_has(error_of(model + R"("timeouts": {"idle": 0}}}})"), "`idle`"));
+  CHECK(file_has(error_of(model + R"("stream": "yes"}}})"), "neither true nor false"));
+  CHECK(file_has(error_of(model + R"("parameters": []}}})"), "`parameters`"));
+  CHECK(file_has(error_of(R"({"models": {"a": {"provider": "openai", "model": "x"}}, "default": "b"})"),
+                 "not among `models`"));
+  CHECK(file_has(
       error_of(R"({"models": {"a": {"provider": "openai", "model": "x"}}, "roles": {"r": {"model": "b"}}})"),
       "not among `models`: b"));
 }
@@ -128,7 +129,7 @@ TEST_CASE("model file: keys are refused and never shown") {
     CAPTURE(line);
     const std::string error = error_of(model + line);
     CHECK_FALSE(error.empty());
-    CHECK_FALSE(has(error, "hush"));
+    CHECK_FALSE(file_has(error, "hush"));
   }
 }
 
@@ -139,7 +140,7 @@ TEST_CASE("model file: is found where it is said to be") {
   ::setenv("KERNELSEARCH_MODELS", path.c_str(), 1);
   CHECK(find_model_file() == path);
   CHECK_THROWS_AS((void)read_model_file(path), ConfigError);
-  std::ofstream(path) << whole;
+  std::ofstream(path) << whole_file;
   CHECK(read_model_file(path).models.size() == 2);
   ::unsetenv("KERNELSEARCH_MODELS");
   ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);

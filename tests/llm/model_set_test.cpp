@@ -47,7 +47,7 @@ ModelFile file_for(const std::string& url, const std::string& more = "") {
       )" + more);
 }
 
-ModelSetOptions quick() {
+ModelSetOptions quick_set() {
   ModelSetOptions options;
   options.http.proxies = ProxySettings{};
   options.http.retry.attempts = 1;
@@ -61,7 +61,7 @@ ChatRequest from(const char* role, const char* text = "q") {
   return request;
 }
 
-std::string all_text(const std::filesystem::path& folder) {
+std::string all_set_text(const std::filesystem::path& folder) {
   std::string text;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
@@ -74,7 +74,7 @@ std::string all_text(const std::filesystem::path& folder) {
 
 TEST_CASE("ModelSet: roles find their models and temperatures, and the ledger has them apart") {
   LoopbackServer server(answer);
-  const ModelSet models(file_for(server.url()), quick());
+  const ModelSet models(file_for(server.url()), quick_set());
   CHECK(models.chat(from("planner")).reply->text == "big-1 @0.8");
   CHECK(models.chat(from("coder")).reply->text == "small-1 @null");
   ChatRequest named = from("coder");
@@ -92,7 +92,7 @@ TEST_CASE("ModelSet: roles find their models and temperatures, and the ledger ha
 
 TEST_CASE("ModelSet: a budget in money stops before the call that could pass it") {
   LoopbackServer server(answer);
-  ModelSetOptions options = quick();
+  ModelSetOptions options = quick_set();
   // One call may cost 0.1 for its 1000 tokens of reply, and costs 0.002.
   options.ledger = std::make_shared<Ledger>(LedgerLimits{.money = 0.1035});
   const ModelSet models(file_for(server.url()), options);
@@ -108,7 +108,7 @@ TEST_CASE("ModelSet: a budget in money stops before the call that could pass it"
 TEST_CASE(
     "ModelSet: a run replays without key and server, byte for byte, and no secret is in the recording") {
   const TemporaryFolder folder;
-  ModelSetOptions options = quick();
+  ModelSetOptions options = quick_set();
   options.recording = folder.path().string();
   std::vector<std::string> first;
   std::string url;
@@ -124,7 +124,7 @@ TEST_CASE(
       }
     CHECK(server.requests().size() == 6);
   }
-  const std::string kept = all_text(folder.path());
+  const std::string kept = all_set_text(folder.path());
   CHECK(kept.find("test-secret") == std::string::npos);
   options.mode = RecordMode::replay;
   const ModelSet again(file_for(url), options);
@@ -141,7 +141,7 @@ TEST_CASE(
     }
   CHECK(first == second);
   CHECK(again.chat(from("planner", "new")).error.failure == ChatFailure::not_recorded);
-  CHECK(all_text(folder.path()) == kept);
+  CHECK(all_set_text(folder.path()) == kept);
   const Spending total = again.ledger().total();
   CHECK(total.replayed == 6);
   CHECK(total.money == doctest::Approx(total.replayed_money));
@@ -153,7 +153,7 @@ TEST_CASE("ModelSet: a killed run goes on without paying for any reply twice") {
     if (asked.index == 3) return peer.pause(20);  // the call during which the run is killed
     answer(asked, peer);
   });
-  ModelSetOptions options = quick();
+  ModelSetOptions options = quick_set();
   options.recording = folder.path().string();
   const ModelFile file = file_for(server.url());
   const auto run = [&] {
@@ -186,7 +186,7 @@ TEST_CASE("ModelSet: replies that the ledger holds already are given for nothing
   const TemporaryFolder folder;
   LoopbackServer server(answer);
   const ModelFile file = file_for(server.url());
-  ModelSetOptions options = quick();
+  ModelSetOptions options = quick_set();
   options.recording = folder.path().string();
   options.book_replays = false;
   const double one = 100e-6 * 10 + 10e-6 * 100;

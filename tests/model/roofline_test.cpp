@@ -19,8 +19,8 @@ Features profile(std::initializer_list<std::pair<const char*, double>> values) {
   for (const auto& [name, value] : values) features.set(name, value);
   return features;
 }
-RooflineGaps gaps(std::optional<double> compute, std::optional<double> memory,
-                  std::optional<double> latency) {
+RooflineGaps roofline_gaps(std::optional<double> compute, std::optional<double> memory,
+                           std::optional<double> latency) {
   return {{compute, memory, latency}};
 }
 }  // namespace
@@ -82,7 +82,7 @@ TEST_CASE("roofline_gaps: no axis has more left than the roof above the kernel")
 TEST_CASE("roofline_gaps: beyond the limits there is no gap, and what is no number is unknown") {
   const RooflineGaps beyond =
       roofline_gaps(profile({{"compute_utilisation", 130}, {"memory_utilisation", -1}, {"stall_wait", 250}}));
-  CHECK(beyond == gaps(0.0, 1.0, 1.0));
+  CHECK(beyond == roofline_gaps(0.0, 1.0, 1.0));
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   CHECK(roofline_gaps(profile({{"compute_utilisation", nan}, {"dram_utilisation", inf}, {"stall_x", nan}})) ==
         RooflineGaps{});
@@ -91,11 +91,11 @@ TEST_CASE("roofline_gaps: beyond the limits there is no gap, and what is no numb
 }
 
 TEST_CASE("bound_of: near_peak only with evidence on all axes") {
-  CHECK(bound_of(gaps(0.1, 0.149, 0.0)) == Bound::near_peak);
-  CHECK(bound_of(gaps(0.1, 0.15, 0.0)) == Bound::bandwidth);
-  CHECK(bound_of(gaps(0.1, 0.15, 0.0), 0.2) == Bound::near_peak);
-  CHECK(bound_of(gaps(0.1, 0.1, {})) == Bound::compute);
-  CHECK(bound_of(gaps({}, 0.0, {})) == Bound::bandwidth);
+  CHECK(bound_of(roofline_gaps(0.1, 0.149, 0.0)) == Bound::near_peak);
+  CHECK(bound_of(roofline_gaps(0.1, 0.15, 0.0)) == Bound::bandwidth);
+  CHECK(bound_of(roofline_gaps(0.1, 0.15, 0.0), 0.2) == Bound::near_peak);
+  CHECK(bound_of(roofline_gaps(0.1, 0.1, {})) == Bound::compute);
+  CHECK(bound_of(roofline_gaps({}, 0.0, {})) == Bound::bandwidth);
   CHECK(bound_of({}) == Bound::unknown);
   Rng rng(7);
   for (int i = 0; i < 2000; ++i) {
@@ -110,12 +110,12 @@ TEST_CASE("bound_of: near_peak only with evidence on all axes") {
 }
 
 TEST_CASE("bound_of: the largest gap; of equals computing, then memory, then latency") {
-  CHECK(bound_of(gaps(0.92, 0.57, 0.61)) == Bound::compute);  // the post, 1.3
-  CHECK(bound_of(gaps(0.3, 0.57, 0.61)) == Bound::latency);
-  CHECK(bound_of(gaps(0.3, 0.7, 0.61)) == Bound::bandwidth);
-  CHECK(bound_of(gaps(0.5, 0.5, 0.5)) == Bound::compute);
-  CHECK(bound_of(gaps(0.2, 0.5, 0.5)) == Bound::bandwidth);
-  CHECK(bound_of(gaps({}, 0.5, 0.5)) == Bound::bandwidth);
+  CHECK(bound_of(roofline_gaps(0.92, 0.57, 0.61)) == Bound::compute);  // the post, 1.3
+  CHECK(bound_of(roofline_gaps(0.3, 0.57, 0.61)) == Bound::latency);
+  CHECK(bound_of(roofline_gaps(0.3, 0.7, 0.61)) == Bound::bandwidth);
+  CHECK(bound_of(roofline_gaps(0.5, 0.5, 0.5)) == Bound::compute);
+  CHECK(bound_of(roofline_gaps(0.2, 0.5, 0.5)) == Bound::bandwidth);
+  CHECK(bound_of(roofline_gaps({}, 0.5, 0.5)) == Bound::bandwidth);
   CHECK(to_string(Bound::bandwidth) == "bandwidth");
   CHECK(to_string(Axis::latency) == "latency");
 }

@@ -7,29 +7,28 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_beam = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return Beam({.strategies = std::move(strategies), .seed = seed});
 };
 }
 
 TEST_CASE("Beam: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<Beam>);
-  check(make);
+  move_policy_contract::check(make_beam);
 }
 
 TEST_CASE("Beam: a generation starts from the best of the last, and waits for all of it") {
-  World world(6, 9);
+  move_policy_contract::World world(6, 9);
   Beam policy({.strategies = {"tile", "vectorize", "prefetch"}, .seed = 1, .width = 2, .branch = 3});
-  tell(policy, world.realise(policy.ask(1).at(0), 0, 0));
+  move_policy_contract::tell(policy, world.realise(policy.ask(1).at(0), 0, 0));
   const std::vector<Move> first = policy.ask(10);
   REQUIRE(first.size() == 3);  // one kernel, three branches
   for (std::uint64_t i = 0; i < 3; ++i) {
     CHECK(first[i].parents == std::vector<TrialId>{TrialId{0}});
     CHECK(policy.ask(1).empty());
-    tell(policy, world.realise(first[i], i + 1, i + 1));
+    move_policy_contract::tell(policy, world.realise(first[i], i + 1, i + 1));
   }
   const std::vector<Move> second = policy.ask(10);
   CHECK(second.size() == 6);
@@ -40,9 +39,9 @@ TEST_CASE("Beam: a generation starts from the best of the last, and waits for al
 }
 
 TEST_CASE("Beam: two of the beam are joined where that is asked for") {
-  World world(6, 9);
+  move_policy_contract::World world(6, 9);
   Beam policy({.strategies = {"tile"}, .seed = 1, .recombine = 0.5});
-  const Record record = drive(policy, world, 4, 3, 80);
+  const move_policy_contract::Record record = move_policy_contract::drive(policy, world, 4, 3, 80);
   const auto joined = std::count_if(record.moves.begin(), record.moves.end(),
                                     [](const Move& move) { return move.kind == MoveKind::recombine; });
   CHECK(joined > 5);

@@ -7,29 +7,29 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_best_of_k = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return BestOfK({.strategies = std::move(strategies), .seed = seed, .k = 12, .climb = true});
 };
 }
 
 TEST_CASE("BestOfK: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<BestOfK>);
-  check(make);
+  move_policy_contract::check(make_best_of_k);
 }
 
 TEST_CASE("BestOfK: samples the root and ends, or climbs from the best") {
-  World world(6, 99);
-  BestOfK plain({.strategies = World::strategies(), .seed = 1, .k = 7});
-  const Record record = drive(plain, world, 3, 1);
+  move_policy_contract::World world(6, 99);
+  BestOfK plain({.strategies = move_policy_contract::World::strategies(), .seed = 1, .k = 7});
+  const move_policy_contract::Record record = move_policy_contract::drive(plain, world, 3, 1);
   REQUIRE(record.moves.size() == 8);
   for (std::size_t i = 1; i < 8; ++i) CHECK(record.moves[i].parents == std::vector<TrialId>{TrialId{0}});
 
-  World other(6, 99);
-  BestOfK climbing({.strategies = World::strategies(), .seed = 1, .k = 6, .climb = true});
-  const Record climbed = drive(climbing, other, 3, 1, 40);
+  move_policy_contract::World other(6, 99);
+  BestOfK climbing(
+      {.strategies = move_policy_contract::World::strategies(), .seed = 1, .k = 6, .climb = true});
+  const move_policy_contract::Record climbed = move_policy_contract::drive(climbing, other, 3, 1, 40);
   CHECK(climbed.best < 0.3);
   CHECK(climbing.ask(50).size() <= 6);
 }

@@ -20,17 +20,17 @@ using search_driver::grid;
 using search_driver::run;
 
 namespace {
-const auto make = [](const Space& space, std::uint64_t seed) {
+const auto make_differential_evolution = [](const Space& space, std::uint64_t seed) {
   return DifferentialEvolution(space, {.seed = seed, .population = 8});
 };
 }
 
 TEST_CASE("DifferentialEvolution: keeps the contract of policies over spaces") {
-  policy_contract::check(make);
+  policy_contract::check(make_differential_evolution);
 }
 
 TEST_CASE("DifferentialEvolution: needs fewer evaluations than random draws") {
-  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t ours = policy_contract::evaluations_to_best(make_differential_evolution);
   const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);

@@ -7,17 +7,16 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_epsilon_greedy_tree = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return EpsilonGreedyTree({.strategies = std::move(strategies), .seed = seed});
 };
 }
 
 TEST_CASE("EpsilonGreedyTree: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<EpsilonGreedyTree>);
-  check(make);
+  move_policy_contract::check(make_epsilon_greedy_tree);
 }
 
 namespace {
@@ -32,7 +31,7 @@ Move step(EpsilonGreedyTree& policy, std::uint64_t id, std::optional<double> sec
   observation.outcome.evaluation = seconds ? Evaluation::succeeded(*seconds)
                                            : Evaluation::failed(Verdict::wrong_result, "scripted", correct);
   if (seconds) observation.outcome.objective = *seconds;
-  tell(policy, observation);
+  move_policy_contract::tell(policy, observation);
   return move;
 }
 const std::vector<TrialId> root{TrialId{0}};

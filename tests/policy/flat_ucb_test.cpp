@@ -7,17 +7,16 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_flat_ucb = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return FlatUcb({.strategies = std::move(strategies), .seed = seed});
 };
 }
 
 TEST_CASE("FlatUcb: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<FlatUcb>);
-  check(make);
+  move_policy_contract::check(make_flat_ucb);
 }
 
 namespace {
@@ -50,7 +49,7 @@ TEST_CASE("FlatUcb: every strategy once, then the one that gains, from the best 
     if (t == 0) seconds = best;
     if (move.strategy() == "good") seconds = best * 0.9;
     if (seconds && *seconds < best) best = *seconds, champion = TrialId{t};
-    tell(policy, told_of(move, t, seconds));
+    move_policy_contract::tell(policy, told_of(move, t, seconds));
   }
   CHECK(good > 30);
   CHECK(policy.statistics(0).mean() == doctest::Approx(0.1));
@@ -59,7 +58,7 @@ TEST_CASE("FlatUcb: every strategy once, then the one that gains, from the best 
 
 TEST_CASE("FlatUcb: what is outstanding counts as pulled") {
   FlatUcb policy({.strategies = {"a", "b", "c"}});
-  tell(policy, told_of(policy.ask(1).at(0), 0, 1.0));
+  move_policy_contract::tell(policy, told_of(policy.ask(1).at(0), 0, 1.0));
   std::set<std::string> drawn;
   for (const Move& move : policy.ask(3)) drawn.insert(move.strategies.front());
   CHECK(drawn.size() == 3);

@@ -20,18 +20,18 @@ using search_driver::grid;
 using search_driver::run;
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-const auto make = [](const Space& space, std::uint64_t seed) {
+constexpr double genetic_algorithm_infinity = std::numeric_limits<double>::infinity();
+const auto make_genetic_algorithm = [](const Space& space, std::uint64_t seed) {
   return GeneticAlgorithm(space, {.seed = seed, .population = 8});
 };
 }  // namespace
 
 TEST_CASE("GeneticAlgorithm: keeps the contract of policies over spaces") {
-  policy_contract::check(make);
+  policy_contract::check(make_genetic_algorithm);
 }
 
 TEST_CASE("GeneticAlgorithm: needs fewer evaluations than random draws") {
-  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t ours = policy_contract::evaluations_to_best(make_genetic_algorithm);
   const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);
@@ -62,7 +62,7 @@ TEST_CASE("GeneticAlgorithm: tournaments prefer the fast, and failures leave fir
   const auto starts = run(policy, 6, [&](const Config&) { return time -= 1; });  // the last is the fastest
   double distance = 0;
   for (const Config& child : run(
-           policy, 30, [](const Config&) { return infinity; }, 6))
+           policy, 30, [](const Config&) { return genetic_algorithm_infinity; }, 6))
     distance += static_cast<double>(differing(child, starts.back()));
   CHECK(distance / 30 < 2.5);  // one mutation on average, and a step more where that is known
 }
@@ -77,7 +77,7 @@ TEST_CASE("GeneticAlgorithm: a member that turns out wrong is no parent any more
                       policy, 1, [](const Config&) { return 9.0; }, 2)
                       .at(0),
                   starts[0]) == 1);
-  search_driver::tell(policy, starts[0], infinity, 0, 0);
+  search_driver::tell(policy, starts[0], genetic_algorithm_infinity, 0, 0);
   CHECK(differing(policy.ask(1).at(0), starts[1]) == 1);
 }
 

@@ -20,18 +20,18 @@ using search_driver::grid;
 using search_driver::run;
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-const auto make = [](const Space& space, std::uint64_t seed) {
+constexpr double greedy_search_infinity = std::numeric_limits<double>::infinity();
+const auto make_greedy_search = [](const Space& space, std::uint64_t seed) {
   return GreedySearch(space, {.seed = seed, .starts = 4});
 };
 }  // namespace
 
 TEST_CASE("GreedySearch: keeps the contract of policies over spaces") {
-  policy_contract::check(make);
+  policy_contract::check(make_greedy_search);
 }
 
 TEST_CASE("GreedySearch: needs fewer evaluations than random draws") {
-  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t ours = policy_contract::evaluations_to_best(make_greedy_search);
   const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);
@@ -96,6 +96,6 @@ TEST_CASE("GreedySearch: failures are never climbed to") {
   const Config start = run(policy, 1, [](const Config&) { return 1.0; }).at(0);
   const std::size_t around = space.neighbours(start, Neighbourhood::adjacent).size();
   (void)run(
-      policy, around, [](const Config&) { return infinity; }, 1);
+      policy, around, [](const Config&) { return greedy_search_infinity; }, 1);
   CHECK(differing(policy.ask(1).at(0), start) == 2);  // random again, not next to a failure
 }

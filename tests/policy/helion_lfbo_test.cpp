@@ -9,7 +9,6 @@
 #include "support/policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace policy_contract;
 
 namespace {
 
@@ -21,13 +20,15 @@ HelionLfboOptions little(std::uint64_t seed) {
   options.trees = 15;
   return options;
 }
-const auto make = [](const Space& space, std::uint64_t seed) { return HelionLfbo(space, little(seed)); };
+const auto make_helion_lfbo = [](const Space& space, std::uint64_t seed) {
+  return HelionLfbo(space, little(seed));
+};
 
 /// Proposals of one ask, answered.
 std::vector<Config> round(HelionLfbo& policy, const Space& space, std::uint64_t& id) {
   const std::vector<Config> batch = policy.ask(1000);
   for (const Config& config : batch) {
-    tell(policy, observe(space, config, id, id));
+    policy_contract::tell(policy, policy_contract::observe(space, config, id, id));
     ++id;
   }
   return batch;
@@ -36,11 +37,11 @@ std::vector<Config> round(HelionLfbo& policy, const Space& space, std::uint64_t&
 }  // namespace
 
 TEST_CASE("HelionLfbo: keeps the contract of policies over spaces") {
-  check(make);
+  policy_contract::check(make_helion_lfbo);
 }
 
 TEST_CASE("HelionLfbo: keeps it in its other forms") {
-  check([](const Space& space, std::uint64_t seed) {
+  policy_contract::check([](const Space& space, std::uint64_t seed) {
     HelionLfboOptions options = little(seed);
     options.proposals = HelionProposals::pattern;
     options.learn_violations = false;
@@ -49,8 +50,8 @@ TEST_CASE("HelionLfbo: keeps it in its other forms") {
 }
 
 TEST_CASE("HelionLfbo: needs fewer evaluations than random draws") {
-  const std::size_t ours = evaluations_to_best(make);
-  const std::size_t random = evaluations_to_best(
+  const std::size_t ours = policy_contract::evaluations_to_best(make_helion_lfbo);
+  const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);
   CAPTURE(random);
@@ -75,7 +76,7 @@ TEST_CASE("HelionLfbo: a population first, the default leading it, then a tenth 
       observation.outcome.origin = Origin{ProposalId{id++}, 0, 1};
       observation.outcome.objective = time(config);
       observation.outcome.evaluation = Evaluation::succeeded(time(config));
-      tell(policy, observation);
+      policy_contract::tell(policy, observation);
     }
   };
   std::vector<Config> batch = policy.ask(1000);
@@ -92,7 +93,7 @@ TEST_CASE("HelionLfbo: a population first, the default leading it, then a tenth 
 }
 
 TEST_CASE("HelionLfbo: a single run ends by itself and polishes its best") {
-  const Space space = small_space();
+  const Space space = policy_contract::small_space();
   HelionLfboOptions options = little(3);
   options.restart = false;
   HelionLfbo policy(space, options);
@@ -105,9 +106,10 @@ TEST_CASE("HelionLfbo: a single run ends by itself and polishes its best") {
   }
   CHECK(policy.ask(5).empty());
   CHECK(measured.size() < space.count().low());
-  const Config& best = *std::min_element(
-      measured.begin(), measured.end(),
-      [&](const Config& a, const Config& b) { return time_of(space, a) < time_of(space, b); });
+  const Config& best =
+      *std::min_element(measured.begin(), measured.end(), [&](const Config& a, const Config& b) {
+        return policy_contract::time_of(space, a) < policy_contract::time_of(space, b);
+      });
   for (const Config& next : Encoding(space).neighbours(best)) CHECK(measured.contains(next));
 }
 
@@ -132,7 +134,7 @@ TEST_CASE("HelionLfbo: named block sizes and warps move in every random mutant")
     observation.outcome.origin = Origin{ProposalId{id++}, 0, 1};
     observation.outcome.objective = config == first[0] ? 1.0 : 2.0;
     observation.outcome.evaluation = Evaluation::succeeded(observation.outcome.objective);
-    tell(policy, observation);
+    policy_contract::tell(policy, observation);
   }
   const std::vector<Config> mutants = policy.ask(100);
   CHECK(mutants.size() > 2);

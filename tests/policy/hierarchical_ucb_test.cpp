@@ -38,7 +38,7 @@ Observation<Move> trial(std::uint64_t id, std::uint64_t parent, const char* stra
 void tell(HierarchicalUcb& policy, const Observation<Move>& observation) {
   policy.tell(std::span<const Observation<Move>>(&observation, 1));
 }
-constexpr double failed = std::numeric_limits<double>::infinity();
+constexpr double failed_time = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -72,7 +72,7 @@ TEST_CASE("HierarchicalUcb: kernels are clustered by how they run, and the log o
   CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == doctest::Approx(-0.1));
   CHECK(policy.statistics(policy.cluster_of(2), 0).pulls == 0);
   // What failed belongs to its parent's cluster; a revised outcome changes the statistics.
-  tell(policy, trial(4, 3, "b", failed, 0));
+  tell(policy, trial(4, 3, "b", failed_time, 0));
   CHECK(policy.cluster_of(4) == policy.cluster_of(3));
   CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == doctest::Approx((-0.1 - 1) / 2));
   tell(policy, trial(4, 3, "b", 9.9, 101));

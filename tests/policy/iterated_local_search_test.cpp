@@ -7,21 +7,20 @@
 #include "support/policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace policy_contract;
 
 namespace {
-const auto make = [](const Space& space, std::uint64_t seed) {
+const auto make_iterated_local_search = [](const Space& space, std::uint64_t seed) {
   return IteratedLocalSearch(space, {.seed = seed, .initial = 4});
 };
 }
 
 TEST_CASE("IteratedLocalSearch: keeps the contract of policies over spaces") {
-  check(make);
+  policy_contract::check(make_iterated_local_search);
 }
 
 TEST_CASE("IteratedLocalSearch: needs far fewer evaluations than random draws") {
-  const std::size_t ours = evaluations_to_best(make);
-  const std::size_t random = evaluations_to_best(
+  const std::size_t ours = policy_contract::evaluations_to_best(make_iterated_local_search);
+  const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);
   CAPTURE(random);
@@ -29,7 +28,7 @@ TEST_CASE("IteratedLocalSearch: needs far fewer evaluations than random draws") 
 }
 
 TEST_CASE("IteratedLocalSearch: after the first points it proposes neighbours of the best") {
-  const Space space = small_space();
+  const Space space = policy_contract::small_space();
   IteratedLocalSearch policy(space, {.seed = 1, .initial = 3});
   const auto first = policy.ask(3);
   REQUIRE(first.size() == 3);
@@ -37,8 +36,8 @@ TEST_CASE("IteratedLocalSearch: after the first points it proposes neighbours of
   CHECK(policy.ask(1).empty());  // waits for the first points
   std::size_t best = 0;
   for (std::size_t i = 0; i < 3; ++i) {
-    tell(policy, observe(space, first[i], i, i));
-    if (time_of(space, first[i]) < time_of(space, first[best])) best = i;
+    policy_contract::tell(policy, policy_contract::observe(space, first[i], i, i));
+    if (policy_contract::time_of(space, first[i]) < policy_contract::time_of(space, first[best])) best = i;
   }
   for (const Config& config : policy.ask(5)) {
     std::size_t differing = 0;
@@ -49,14 +48,14 @@ TEST_CASE("IteratedLocalSearch: after the first points it proposes neighbours of
 }
 
 TEST_CASE("IteratedLocalSearch: a best that turns out wrong is no longer searched around") {
-  const Space space = small_space();
+  const Space space = policy_contract::small_space();
   IteratedLocalSearch policy(space, {.seed = 1, .initial = 2});
   const auto first = policy.ask(2);
-  tell(policy, observe(space, first[0], 0, 0));
-  tell(policy, observe(space, first[1], 1, 1));
-  auto fraud = observe(space, first[0], 0, 0);
+  policy_contract::tell(policy, policy_contract::observe(space, first[0], 0, 0));
+  policy_contract::tell(policy, policy_contract::observe(space, first[1], 1, 1));
+  auto fraud = policy_contract::observe(space, first[0], 0, 0);
   fraud.outcome.evaluation = Evaluation::failed(Verdict::cheated, "found late");
   fraud.outcome.objective = std::numeric_limits<double>::infinity();
-  tell(policy, fraud);
+  policy_contract::tell(policy, fraud);
   CHECK(policy.ask(1).size() == 1);
 }

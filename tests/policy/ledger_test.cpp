@@ -18,7 +18,7 @@ using search_driver::grid;
 using search_driver::observation;
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double ledger_infinity = std::numeric_limits<double>::infinity();
 Config at(std::initializer_list<std::uint32_t> indices) {
   return Config{indices};
 }
@@ -34,19 +34,19 @@ TEST_CASE("Ledger: keeps results, their revisions and the best") {
   CHECK_FALSE(ledger.known(at({1, 1})));
   CHECK(ledger.hear(observation(at({1, 1}), 5, 0, std::nullopt)));
   CHECK(ledger.hear(observation(at({2, 2}), 3, 1, std::nullopt)));
-  CHECK(ledger.hear(observation(at({3, 3}), infinity, 2, std::nullopt)));
+  CHECK(ledger.hear(observation(at({3, 3}), ledger_infinity, 2, std::nullopt)));
   CHECK(ledger.known(at({1, 1})));
   CHECK(ledger.result(at({1, 1})) == 5);
-  CHECK(ledger.result(at({3, 3})) == infinity);
+  CHECK(ledger.result(at({3, 3})) == ledger_infinity);
   CHECK_FALSE(ledger.result(at({4, 4})));
   REQUIRE(ledger.best() != nullptr);
   CHECK(ledger.best()->config == at({2, 2}));
   CHECK_FALSE(ledger.hear(observation(at({2, 2}), 7, 1, std::nullopt)));  // measured again: slower
   CHECK(ledger.best()->config == at({1, 1}));
-  ledger.hear(observation(at({1, 1}), infinity, 0, std::nullopt));  // a fraud
+  ledger.hear(observation(at({1, 1}), ledger_infinity, 0, std::nullopt));  // a fraud
   CHECK(ledger.best()->config == at({2, 2}));
   CHECK(ledger.best()->objective == 7);
-  ledger.hear(observation(at({2, 2}), infinity, 1, std::nullopt));
+  ledger.hear(observation(at({2, 2}), ledger_infinity, 1, std::nullopt));
   CHECK(ledger.best() == nullptr);
 }
 

@@ -12,11 +12,10 @@
 #include "support/policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace policy_contract;
 
 namespace {
 
-const auto make = [](const Space& space, std::uint64_t seed) {
+const auto make_lfbo = [](const Space& space, std::uint64_t seed) {
   return Lfbo(space, {.seed = seed, .trees = 20});
 };
 
@@ -51,7 +50,7 @@ std::size_t beyond(bool failures) {
         observation.outcome.objective = 0.5;
       }
     }
-    tell(policy, observation);
+    policy_contract::tell(policy, observation);
   };
   for (std::uint32_t a = 0; a < 16; a += 3)
     for (std::uint32_t b = 0; b < 16; b += 3) answer({{a, b}}, std::nullopt);
@@ -68,14 +67,14 @@ std::size_t beyond(bool failures) {
 }  // namespace
 
 TEST_CASE("Lfbo: keeps the contract of policies over spaces") {
-  check(make);
+  policy_contract::check(make_lfbo);
 }
 
 TEST_CASE("Lfbo: needs far fewer evaluations than random draws and than Helion's") {
-  const std::size_t ours = evaluations_to_best(make);
-  const std::size_t random = evaluations_to_best(
+  const std::size_t ours = policy_contract::evaluations_to_best(make_lfbo);
+  const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
-  const std::size_t helion = evaluations_to_best(
+  const std::size_t helion = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return HelionLfbo(space, helion_lfbo_small(seed)); });
   CAPTURE(ours);
   CAPTURE(random);
@@ -115,14 +114,15 @@ TEST_CASE("Lfbo: follows the latest measurement of a configuration") {
     std::uint64_t id = 0;
     for (std::uint32_t a = 0; a < 16; a += 5)
       for (std::uint32_t b = 0; b < 16; b += 5) {
-        tell(policy, timed({{a, b}}, id, std::nullopt, a == 0 && b == 0 ? 1.0 : 5.0 - 0.1 * a));
+        policy_contract::tell(policy,
+                              timed({{a, b}}, id, std::nullopt, a == 0 && b == 0 ? 1.0 : 5.0 - 0.1 * a));
         ++id;
       }
     const auto near = [](const Config& c, std::uint32_t a, std::uint32_t b) {
       return std::abs(1.0 * c.indices[0] - a) + std::abs(1.0 * c.indices[1] - b) <= 5 ? 1U : 0U;
     };
     near_first += near(policy.ask(1)[0], 0, 0);
-    tell(policy, timed({{0, 0}}, 0, std::nullopt, 50.0));  // it was a mistake
+    policy_contract::tell(policy, timed({{0, 0}}, 0, std::nullopt, 50.0));  // it was a mistake
     near_second += near(policy.ask(1)[0], 0, 0);
   }
   CHECK(near_first >= 7);
@@ -139,7 +139,8 @@ TEST_CASE("Lfbo: proposals asked for together are less alike than the penalty al
       Rng rng(seed);
       for (int i = 0; i < 40; ++i) {
         const Config config = space.sample(rng);
-        tell(policy, timed(config, id++, std::nullopt, 1 + std::abs(config.indices[0] - 8.0)));
+        policy_contract::tell(policy,
+                              timed(config, id++, std::nullopt, 1 + std::abs(config.indices[0] - 8.0)));
       }
       std::set<std::uint32_t> rows;
       for (const Config& config : policy.ask(8)) rows.insert(config.indices[0]);
@@ -158,12 +159,12 @@ TEST_CASE("Lfbo: objectives at or below zero are no reason to stop") {
     const Config config = policy.ask(1).at(0);
     const double value = -20.0 + std::abs(config.indices[0] - 9.0) + std::abs(config.indices[1] - 3.0);
     best = std::min(best, value);
-    tell(policy, timed(config, i, i, value));
+    policy_contract::tell(policy, timed(config, i, i, value));
   }
   CHECK(best == -20);
 }
 
 TEST_CASE("Lfbo: options that cannot work are refused") {
-  CHECK_THROWS_AS(Lfbo(small_space(), {.trees = 0}), ConfigError);
-  CHECK_THROWS_AS(Lfbo(small_space(), {.incumbents = 0}), ConfigError);
+  CHECK_THROWS_AS(Lfbo(policy_contract::small_space(), {.trees = 0}), ConfigError);
+  CHECK_THROWS_AS(Lfbo(policy_contract::small_space(), {.incumbents = 0}), ConfigError);
 }

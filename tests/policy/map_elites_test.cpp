@@ -7,27 +7,26 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_map_elites = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return MapElites({.strategies = std::move(strategies), .seed = seed});
 };
 }
 
 TEST_CASE("MapElites: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<MapElites>);
-  check(make);
+  move_policy_contract::check(make_map_elites);
 }
 
 TEST_CASE("MapElites: each cell keeps its fastest, by features where they are named") {
-  World world(5, 9);
-  MapElites policy({.strategies = World::strategies(),
+  move_policy_contract::World world(5, 9);
+  MapElites policy({.strategies = move_policy_contract::World::strategies(),
                     .seed = 1,
                     .descriptors = {{"length", 6}, {"unheard of", 2}},
                     .islands = 2,
                     .migrate_every = 10});
-  drive(policy, world, 1, 3, 120);
+  move_policy_contract::drive(policy, world, 1, 3, 120);
   std::size_t elites = 0;
   for (const std::size_t island : {0u, 1u})
     for (const auto& [cell, elite] : policy.archive(island)) {
@@ -46,9 +45,10 @@ TEST_CASE("MapElites: each cell keeps its fastest, by features where they are na
 }
 
 TEST_CASE("MapElites: the best migrates to the next island") {
-  World world(5, 9);
-  MapElites policy({.strategies = World::strategies(), .seed = 2, .islands = 3, .migrate_every = 1});
-  drive(policy, world, 1, 3, 60);
+  move_policy_contract::World world(5, 9);
+  MapElites policy(
+      {.strategies = move_policy_contract::World::strategies(), .seed = 2, .islands = 3, .migrate_every = 1});
+  move_policy_contract::drive(policy, world, 1, 3, 60);
   const std::size_t best = *policy.tree().best();
   std::size_t homes = 0;
   for (const std::size_t island : {0u, 1u, 2u})

@@ -16,8 +16,8 @@ using namespace kernelsearch;
 
 namespace {
 
-Method method(std::string name, std::size_t priority, const char* trigger = nullptr,
-              const char* skip = nullptr, const char* strength = nullptr, Axis axis = Axis::compute) {
+Method listed_method(std::string name, std::size_t priority, const char* trigger = nullptr,
+                     const char* skip = nullptr, const char* strength = nullptr, Axis axis = Axis::compute) {
   Method one;
   one.id = std::string(to_string(axis)) + "." + name;
   one.name = std::move(name);
@@ -104,16 +104,16 @@ TEST_CASE("what decided is told in words, with the values") {
 }
 
 TEST_CASE("each check has its reason, in order, and says what decided") {
-  std::vector<Method> methods{method("applied", 1),
-                              method("useless", 2),
-                              method("broken", 3),
-                              method("newer", 4),
-                              method("lacking", 5),
-                              method("skipped", 6, nullptr, "ipc < 1"),
-                              method("unasked", 7, "stall_long_scoreboard > 40"),
-                              method("excluded", 8),
-                              method("first", 9, "ipc < 1"),
-                              method("second", 10)};
+  std::vector<Method> methods{listed_method("applied", 1),
+                              listed_method("useless", 2),
+                              listed_method("broken", 3),
+                              listed_method("newer", 4),
+                              listed_method("lacking", 5),
+                              listed_method("skipped", 6, nullptr, "ipc < 1"),
+                              listed_method("unasked", 7, "stall_long_scoreboard > 40"),
+                              listed_method("excluded", 8),
+                              listed_method("first", 9, "ipc < 1"),
+                              listed_method("second", 10)};
   methods[3].architecture = 100;
   methods[3].skip = Expression::parse("ipc < 1");  // the architecture comes first
   methods[4].needs = {"tma", "tcgen05"};
@@ -145,9 +145,9 @@ TEST_CASE("each check has its reason, in order, and says what decided") {
 
 TEST_CASE("a single slot goes to the first by priority, two to the strongest, of equals to the first") {
   const std::vector<Method> methods{
-      method("weak", 3, nullptr, nullptr, "0.2"), method("a", 2, nullptr, nullptr, "0.7"),
-      method("b", 1, nullptr, nullptr, "ipc"), method("c", 4, nullptr, nullptr, "0.7"),
-      method("beyond", 5, nullptr, nullptr, "-3")};
+      listed_method("weak", 3, nullptr, nullptr, "0.2"), listed_method("a", 2, nullptr, nullptr, "0.7"),
+      listed_method("b", 1, nullptr, nullptr, "ipc"), listed_method("c", 4, nullptr, nullptr, "0.7"),
+      listed_method("beyond", 5, nullptr, nullptr, "-3")};
   CHECK(choose(methods).taken == std::vector<std::size_t>{2});
   CHECK(choose(methods, {{2, 0, 0}}).taken == std::vector<std::size_t>{1, 3});
   CHECK(choose(methods, {{3, 0, 0}}).taken == std::vector<std::size_t>{1, 3, 2});
@@ -158,9 +158,9 @@ TEST_CASE("a single slot goes to the first by priority, two to the strongest, of
 }
 
 TEST_CASE("methods whose trigger is unknown come after those whose trigger holds") {
-  const std::vector<Method> methods{method("unknown", 1, "nothing > 1", nullptr, "1"),
-                                    method("known", 2, "ipc < 1", nullptr, "0.1"),
-                                    method("unknown_skip", 3, "ipc < 1", "nothing > 3", "0.2")};
+  const std::vector<Method> methods{listed_method("unknown", 1, "nothing > 1", nullptr, "1"),
+                                    listed_method("known", 2, "ipc < 1", nullptr, "0.1"),
+                                    listed_method("unknown_skip", 3, "ipc < 1", "nothing > 3", "0.2")};
   const MethodChoice one = choose(methods);
   CHECK(one.taken == std::vector<std::size_t>{1});
   const MethodChoice two = choose(methods, {{2, 0, 0}});
@@ -168,7 +168,8 @@ TEST_CASE("methods whose trigger is unknown come after those whose trigger holds
   const MethodChoice three = choose(methods, {{3, 0, 0}});
   CHECK(three.taken == std::vector<std::size_t>{2, 1, 0});
   CHECK(decision(three, 0).words == "whether it is asked for cannot be told: nothing is not known");
-  const std::vector<Method> without{method("last_resort", 9, nullptr, nullptr, "1"), methods[0], methods[1]};
+  const std::vector<Method> without{listed_method("last_resort", 9, nullptr, nullptr, "1"), methods[0],
+                                    methods[1]};
   CHECK(choose(without, {{3, 0, 0}}).taken == std::vector<std::size_t>{2, 1, 0});  // of equals by priority
   CHECK(choose(without).taken == std::vector<std::size_t>{2});
   const std::vector<Method> alone{methods[0]};
@@ -176,7 +177,7 @@ TEST_CASE("methods whose trigger is unknown come after those whose trigger holds
 }
 
 TEST_CASE("a failed implementation may be tried again, so many times and with a note") {
-  const std::vector<Method> methods{method("broken", 1)};
+  const std::vector<Method> methods{listed_method("broken", 1)};
   for (std::size_t attempts = 1; attempts < 5; ++attempts) {
     const MethodChoice choice = choose(methods, {{1, 0, 0}}, {{MethodFate::implementation_failed, attempts}},
                                        {90, {}}, {.attempts = 3});
@@ -187,9 +188,9 @@ TEST_CASE("a failed implementation may be tried again, so many times and with a 
 }
 
 TEST_CASE("coupled and exclusive methods never share an iteration, on whatever axes they are") {
-  std::vector<Method> methods{method("copy", 1), method("tile", 2),
-                              method("pipeline", 1, nullptr, nullptr, nullptr, Axis::latency),
-                              method("sync", 2, nullptr, nullptr, nullptr, Axis::latency)};
+  std::vector<Method> methods{listed_method("copy", 1), listed_method("tile", 2),
+                              listed_method("pipeline", 1, nullptr, nullptr, nullptr, Axis::latency),
+                              listed_method("sync", 2, nullptr, nullptr, nullptr, Axis::latency)};
   methods[0].coupled = {"latency.pipeline"};
   MethodChoice choice = choose(methods, {{1, 0, 1}});
   CHECK(choice.taken == std::vector<std::size_t>{0, 3});
@@ -227,7 +228,7 @@ TEST_CASE("a device has what its architecture has and what is said of it") {
   CHECK(!has(120, "tcgen05"));
   CHECK(!has(120, "wgmma"));
   CHECK(has(120, "block_scaling"));
-  std::vector<Method> methods{method("wide", 1)};
+  std::vector<Method> methods{listed_method("wide", 1)};
   methods[0].needs = {"avx512"};
   CHECK(choose(methods, {{1, 0, 0}}, {}, {0, {}}).taken.empty());
   CHECK(choose(methods, {{1, 0, 0}}, {}, {0, {"avx512"}}).taken.size() == 1);
@@ -248,8 +249,9 @@ TEST_CASE(
     std::vector<MethodRecord> record;
     const std::size_t count = rng.below(12);
     for (std::size_t m = 0; m < count; ++m) {
-      methods.push_back(method("m" + std::to_string(m), rng.below(5), conditions[rng.below(8)],
-                               conditions[rng.below(8)], conditions[rng.below(8)], all_axes[rng.below(3)]));
+      methods.push_back(listed_method("m" + std::to_string(m), rng.below(5), conditions[rng.below(8)],
+                                      conditions[rng.below(8)], conditions[rng.below(8)],
+                                      all_axes[rng.below(3)]));
       methods.back().architecture = rng.below(4) == 0 ? 100 : 0;
       if (m > 0 && rng.below(3) == 0) {
         const std::string other = methods[rng.below(m)].id;

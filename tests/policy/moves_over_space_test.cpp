@@ -12,7 +12,7 @@ using namespace kernelsearch;
 namespace {
 
 /// Does what a script says, and remembers what it was told.
-struct Scripted {
+struct ScriptedMoves {
   using Proposal = Move;
   std::shared_ptr<std::vector<Observation<Move>>> told = std::make_shared<std::vector<Observation<Move>>>();
   std::vector<Move> script{};
@@ -39,7 +39,7 @@ TEST_CASE("MovesOverSpace: a policy over moves becomes one over spaces that keep
 
 TEST_CASE("MovesOverSpace: the policy hears of its moves by their numbers, with parents and features") {
   const Space space = policy_contract::small_space();
-  Scripted scripted;
+  ScriptedMoves scripted;
   auto told = scripted.told;
   scripted.script = {Move{}, Move{MoveKind::rewrite, {TrialId{40}}, {"unheard of"}},
                      Move{MoveKind::rewrite, {TrialId{40}}, {"unroll"}}};

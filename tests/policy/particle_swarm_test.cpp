@@ -19,17 +19,17 @@ using search_driver::grid;
 using search_driver::run;
 
 namespace {
-const auto make = [](const Space& space, std::uint64_t seed) {
+const auto make_particle_swarm = [](const Space& space, std::uint64_t seed) {
   return ParticleSwarm(space, {.seed = seed, .particles = 6});
 };
 }
 
 TEST_CASE("ParticleSwarm: keeps the contract of policies over spaces") {
-  policy_contract::check(make);
+  policy_contract::check(make_particle_swarm);
 }
 
 TEST_CASE("ParticleSwarm: needs fewer evaluations than random draws") {
-  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t ours = policy_contract::evaluations_to_best(make_particle_swarm);
   const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);

@@ -7,21 +7,20 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_reflexion = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return Reflexion({.strategies = std::move(strategies), .seed = seed});
 };
 }
 
 TEST_CASE("Reflexion: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<Reflexion>);
-  check(make);
+  move_policy_contract::check(make_reflexion);
 }
 
 TEST_CASE("Reflexion: one chain, each attempt on the last; failures are debugged, then given up") {
-  World world(9, 9);
+  move_policy_contract::World world(9, 9);
   Reflexion policy({.strategies = {"x"}, .seed = 1, .patience = 0, .limits = {.debugs = 1}});
   const auto outcome = [](const Move& move, std::uint64_t id, std::optional<double> seconds) {
     Observation<Move> observation{move, {}};
@@ -37,7 +36,7 @@ TEST_CASE("Reflexion: one chain, each attempt on the last; failures are debugged
     const std::vector<Move> moves = policy.ask(5);
     REQUIRE(moves.size() == 1);
     CHECK(policy.ask(5).empty());  // one at a time
-    tell(policy, outcome(moves.front(), id, seconds));
+    move_policy_contract::tell(policy, outcome(moves.front(), id, seconds));
     return moves.front();
   };
   next(0, 10.0);
@@ -62,6 +61,6 @@ TEST_CASE("Reflexion: out of patience, the chain goes on from the best") {
     observation.outcome.parents = move.parents;
     observation.outcome.objective = 1.0 + static_cast<double>(t);
     observation.outcome.evaluation = Evaluation::succeeded(observation.outcome.objective);
-    tell(policy, observation);
+    move_policy_contract::tell(policy, observation);
   }
 }

@@ -11,7 +11,6 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
 
@@ -26,7 +25,7 @@ Method method(std::string id, Axis axis, std::size_t priority, std::string featu
 }
 
 /// The strategies of the contract's world, one on each axis.
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_roofline_budget = [](std::vector<std::string> strategies, std::uint64_t seed) {
   RooflineBudgetOptions options;
   for (std::size_t i = 0; i < strategies.size(); ++i)
     options.methods.push_back(method(strategies[i], all_axes[i % 3], 1));
@@ -47,7 +46,7 @@ class Stage {
     for (std::vector<Move> asked = policy.ask(window); !asked.empty(); asked = policy.ask(window))
       for (const Move& move : asked) {
         moves.push_back(move);
-        tell(policy, told(move));
+        move_policy_contract::tell(policy, told(move));
         record.push_back(told_.back());
       }
     return moves;
@@ -111,7 +110,7 @@ RooflineBudgetOptions three() {
 
 TEST_CASE("RooflineBudget: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<RooflineBudget>);
-  check(make);
+  move_policy_contract::check(make_roofline_budget);
 }
 
 TEST_CASE("RooflineBudget: defaults are those of the post") {
@@ -415,7 +414,8 @@ TEST_CASE("RooflineBudget: killed after any step, it goes on the same from what 
         const std::vector<Move> batch = again.ask(window);
         if (batch.empty()) break;
         asked.insert(asked.end(), batch.begin(), batch.end());
-        for (std::size_t i = 0; i < batch.size() && told < cut; ++i, ++told) tell(again, whole.record[told]);
+        for (std::size_t i = 0; i < batch.size() && told < cut; ++i, ++told)
+          move_policy_contract::tell(again, whole.record[told]);
         if (told == cut) break;
       }
       // The rest, told to both the killed and resumed one.
@@ -425,7 +425,7 @@ TEST_CASE("RooflineBudget: killed after any step, it goes on the same from what 
           REQUIRE_FALSE(batch.empty());
           asked.insert(asked.end(), batch.begin(), batch.end());
         }
-        tell(again, whole.record[left]);
+        move_policy_contract::tell(again, whole.record[left]);
       }
       CHECK(asked == moves);
       REQUIRE(again.iterations().size() == whole.policy.iterations().size());
@@ -444,12 +444,12 @@ TEST_CASE("RooflineBudget: a champion that turns out to be a fraud is given up a
   });
   for (int i = 0; i < 8; ++i) {
     const Move move = stage.policy.ask(1).at(0);
-    tell(stage.policy, stage.told(move));
+    move_policy_contract::tell(stage.policy, stage.told(move));
     if (i != 5) continue;
     Observation<Move> fraud{Move{MoveKind::branch, {TrialId{0}}, {}, 0}, {}};
     fraud.outcome.id = TrialId{1};
     fraud.outcome.evaluation = Evaluation::failed(Verdict::cheated, "found late");
-    tell(stage.policy, fraud);
+    move_policy_contract::tell(stage.policy, fraud);
   }
   REQUIRE(stage.policy.iterations().size() == 2);
   CHECK(stage.policy.iterations()[0].champion == TrialId{2});

@@ -11,7 +11,7 @@ using namespace kernelsearch;
 
 namespace {
 
-Observation<Move> trial(std::uint64_t id, std::vector<std::uint64_t> parents, double seconds) {
+Observation<Move> tree_trial(std::uint64_t id, std::vector<std::uint64_t> parents, double seconds) {
   Move move{parents.empty() ? MoveKind::root : MoveKind::rewrite, {}, {"tile"}};
   for (const std::uint64_t parent : parents) move.parents.push_back(TrialId{parent});
   Observation<Move> observation{move, {}};
@@ -31,10 +31,10 @@ using Nodes = std::vector<std::size_t>;
 
 TEST_CASE("SearchTree: joins children to their parents, two of them where a move has two") {
   SearchTree tree;
-  CHECK(tree.record(trial(0, {}, 4.0)).fresh);
-  tree.record(trial(5, {0}, 2.0));
-  tree.record(trial(3, {0}, 3.0));
-  tree.record(trial(9, {3, 5}, 1.0));
+  CHECK(tree.record(tree_trial(0, {}, 4.0)).fresh);
+  tree.record(tree_trial(5, {0}, 2.0));
+  tree.record(tree_trial(3, {0}, 3.0));
+  tree.record(tree_trial(9, {3, 5}, 1.0));
   REQUIRE(tree.size() == 4);
   CHECK(tree.find(TrialId{3}) == 2);
   CHECK_FALSE(tree.find(TrialId{4}));
@@ -55,9 +55,9 @@ TEST_CASE("SearchTree: joins children to their parents, two of them where a move
 
 TEST_CASE("SearchTree: a trial told again is the same node with the new outcome") {
   SearchTree tree;
-  tree.record(trial(0, {}, 4.0));
-  tree.record(trial(1, {0}, 2.0));
-  Observation<Move> fraud = trial(1, {0}, std::numeric_limits<double>::infinity());
+  tree.record(tree_trial(0, {}, 4.0));
+  tree.record(tree_trial(1, {0}, 2.0));
+  Observation<Move> fraud = tree_trial(1, {0}, std::numeric_limits<double>::infinity());
   fraud.outcome.evaluation = Evaluation::failed(Verdict::cheated, "found late");
   const SearchTree::Recorded again = tree.record(fraud);
   CHECK_FALSE(again.fresh);
@@ -70,11 +70,11 @@ TEST_CASE("SearchTree: a trial told again is the same node with the new outcome"
 
 TEST_CASE("SearchTree: children told before their parents are joined when those come, in the move's order") {
   SearchTree tree;
-  tree.record(trial(7, {1, 0}, 1.0));
+  tree.record(tree_trial(7, {1, 0}, 1.0));
   CHECK(tree.parents(0).empty());
-  tree.record(trial(0, {}, 4.0));
+  tree.record(tree_trial(0, {}, 4.0));
   CHECK(tree.parents(0) == Nodes{1});
-  tree.record(trial(1, {0}, 2.0));
+  tree.record(tree_trial(1, {0}, 2.0));
   CHECK(tree.parents(0) == Nodes{2, 1});
   CHECK(tree.first_parent(0) == 2);
   CHECK(tree.children(2) == Nodes{0});
@@ -82,9 +82,9 @@ TEST_CASE("SearchTree: children told before their parents are joined when those 
 
 TEST_CASE("SearchTree: claims that would close a cycle are dropped") {
   SearchTree tree;
-  tree.record(trial(1, {2}, 1.0));
-  tree.record(trial(2, {1}, 1.0));
-  tree.record(trial(3, {3}, 1.0));
+  tree.record(tree_trial(1, {2}, 1.0));
+  tree.record(tree_trial(2, {1}, 1.0));
+  tree.record(tree_trial(3, {3}, 1.0));
   CHECK(tree.parents(1) == Nodes{0});
   CHECK(tree.parents(0).empty());
   CHECK(tree.parents(2).empty());
@@ -92,10 +92,10 @@ TEST_CASE("SearchTree: claims that would close a cycle are dropped") {
 
 TEST_CASE("SearchTree: foreign trials and trials of which nothing came are nodes that say so") {
   SearchTree tree;
-  Observation<Move> foreign = trial(1, {}, 1.0);
+  Observation<Move> foreign = tree_trial(1, {}, 1.0);
   foreign.outcome.origin.reset();
   tree.record(foreign);
-  Observation<Move> nothing = trial(2, {1}, std::numeric_limits<double>::infinity());
+  Observation<Move> nothing = tree_trial(2, {1}, std::numeric_limits<double>::infinity());
   nothing.outcome.evaluation = Evaluation::failed(Verdict::not_generated, "prose");
   tree.record(nothing);
   CHECK(tree.node(0).foreign);

@@ -20,18 +20,18 @@ using search_driver::grid;
 using search_driver::run;
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-const auto make = [](const Space& space, std::uint64_t seed) {
+constexpr double simulated_annealing_infinity = std::numeric_limits<double>::infinity();
+const auto make_simulated_annealing = [](const Space& space, std::uint64_t seed) {
   return SimulatedAnnealing(space, {.seed = seed});
 };
 }  // namespace
 
 TEST_CASE("SimulatedAnnealing: keeps the contract of policies over spaces") {
-  policy_contract::check(make);
+  policy_contract::check(make_simulated_annealing);
 }
 
 TEST_CASE("SimulatedAnnealing: needs fewer evaluations than random draws") {
-  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t ours = policy_contract::evaluations_to_best(make_simulated_annealing);
   const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);
@@ -63,13 +63,13 @@ TEST_CASE("SimulatedAnnealing: hot, it goes on from what is slower; cold, it doe
 TEST_CASE("SimulatedAnnealing: never goes on from a failure, and leaves one") {
   const Space space = grid(6, 9);
   SimulatedAnnealing policy(space, {.seed = 3, .starts = 1, .hot = 1e9});
-  const Config start = run(policy, 1, [](const Config&) { return infinity; }).at(0);
+  const Config start = run(policy, 1, [](const Config&) { return simulated_annealing_infinity; }).at(0);
   const Config right = run(
                            policy, 1, [](const Config&) { return 1.0; }, 1)
                            .at(0);
   CHECK(differing(right, start) == 1);
   for (const Config& config : run(
-           policy, 20, [](const Config&) { return infinity; }, 2))
+           policy, 20, [](const Config&) { return simulated_annealing_infinity; }, 2))
     CHECK(differing(config, right) == 1);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 const auto never = [](const Config&) { return false; };
 
-std::set<std::size_t> differing(const Config& a, const Config& b) {
+std::set<std::size_t> differing_tunables(const Config& a, const Config& b) {
   std::set<std::size_t> result;
   for (std::size_t i = 0; i < a.indices.size(); ++i)
     if (a.indices[i] != b.indices[i]) result.insert(i);
@@ -47,7 +47,7 @@ TEST_CASE("SpaceStrategies: a rewrite changes its group alone, and its variants 
                                         [&](const Config& config) { return seen.contains(config); });
     if (!child) break;
     CHECK(space.contains(*child));
-    for (const std::size_t i : differing(parent, *child)) CHECK(i < 2);
+    for (const std::size_t i : differing_tunables(parent, *child)) CHECK(i < 2);
     CHECK(*child != parent);
     seen.insert(*child);
   }
@@ -72,7 +72,7 @@ TEST_CASE("SpaceStrategies: root, debug, ablation and recombination") {
     const Config a = space.sample(rng), b = space.sample(rng);
     const auto mended = strategies.apply({MoveKind::debug, {TrialId{0}}, {}}, std::span(&a, 1), never);
     REQUIRE(mended);
-    CHECK(differing(a, *mended).size() == 1);
+    CHECK(differing_tunables(a, *mended).size() == 1);
     if (const auto plain =
             strategies.apply({MoveKind::ablate, {TrialId{0}}, {"unroll"}}, std::span(&a, 1), never))
       CHECK(plain->indices[1] == space.default_config().indices[1]);
@@ -95,7 +95,7 @@ TEST_CASE("SpaceStrategies: groups with more alternatives than are listed are sa
   const Config parent = space.default_config();
   const auto a = strategies.apply(rewrite({"all"}), std::span(&parent, 1), never);
   REQUIRE(a);
-  CHECK(differing(parent, *a).size() > 3);
+  CHECK(differing_tunables(parent, *a).size() > 3);
   CHECK(a == strategies.apply(rewrite({"all"}), std::span(&parent, 1), never));
 }
 

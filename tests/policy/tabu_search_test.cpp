@@ -19,17 +19,17 @@ using search_driver::grid;
 using search_driver::run;
 
 namespace {
-const auto make = [](const Space& space, std::uint64_t seed) {
+const auto make_tabu_search = [](const Space& space, std::uint64_t seed) {
   return TabuSearch(space, {.seed = seed, .starts = 4});
 };
 }
 
 TEST_CASE("TabuSearch: keeps the contract of policies over spaces") {
-  policy_contract::check(make);
+  policy_contract::check(make_tabu_search);
 }
 
 TEST_CASE("TabuSearch: needs fewer evaluations than random draws") {
-  const std::size_t ours = policy_contract::evaluations_to_best(make);
+  const std::size_t ours = policy_contract::evaluations_to_best(make_tabu_search);
   const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);

@@ -8,13 +8,12 @@
 #include "support/policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace policy_contract;
 
 namespace {
 
-const auto make = [](const Space& space, std::uint64_t seed) { return Tpe(space, {.seed = seed}); };
+const auto make_tpe = [](const Space& space, std::uint64_t seed) { return Tpe(space, {.seed = seed}); };
 
-Observation<Config> timed(const Config& config, std::uint64_t id, double seconds) {
+Observation<Config> tpe_timed(const Config& config, std::uint64_t id, double seconds) {
   Observation<Config> observation{config, {}};
   observation.outcome.id = TrialId{id};
   observation.outcome.evaluation = Evaluation::succeeded(seconds);
@@ -38,12 +37,12 @@ double low_share(const Space& space, const std::vector<Observation<Config>>& tol
 }  // namespace
 
 TEST_CASE("Tpe: keeps the contract of policies over spaces") {
-  check(make);
+  policy_contract::check(make_tpe);
 }
 
 TEST_CASE("Tpe: needs far fewer evaluations than random draws") {
-  const std::size_t ours = evaluations_to_best(make);
-  const std::size_t random = evaluations_to_best(
+  const std::size_t ours = policy_contract::evaluations_to_best(make_tpe);
+  const std::size_t random = policy_contract::evaluations_to_best(
       [](const Space& space, std::uint64_t seed) { return RandomSearch(space, {.seed = seed}); });
   CAPTURE(ours);
   CAPTURE(random);
@@ -55,8 +54,8 @@ TEST_CASE("Tpe: proposes near the good and away from failures and from what is i
       SpaceBuilder().add(Tunable::integer("a", 0, 15)).add(Tunable::integer("b", 0, 15)).build();
   std::vector<Observation<Config>> told;
   for (std::uint32_t b = 0; b < 16; b += 2) {
-    told.push_back(timed({{1, b}}, told.size(), 1 + 0.01 * b));
-    told.push_back(timed({{12, b}}, told.size(), 2));
+    told.push_back(tpe_timed({{1, b}}, told.size(), 1 + 0.01 * b));
+    told.push_back(tpe_timed({{12, b}}, told.size(), 2));
   }
   CHECK(low_share(space, told) > 0.8);
   // The same places as failures draw nothing.
@@ -75,7 +74,7 @@ TEST_CASE("Tpe: proposals in flight push later ones apart") {
   const Space space = SpaceBuilder().add(Tunable::integer("a", 0, 999)).build();
   std::vector<Observation<Config>> told;
   for (std::uint32_t a = 0; a < 1000; a += 50)
-    told.push_back(timed({{a}}, told.size(), 1 + std::abs(a - 500.0)));
+    told.push_back(tpe_timed({{a}}, told.size(), 1 + std::abs(a - 500.0)));
   double apart = 0, alone = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Tpe together(space, {.seed = seed, .initial = 0, .min_bandwidth = 5});
@@ -90,6 +89,6 @@ TEST_CASE("Tpe: proposals in flight push later ones apart") {
 }
 
 TEST_CASE("Tpe: options that cannot work are refused") {
-  CHECK_THROWS_AS(Tpe(small_space(), {.candidates = 0}), ConfigError);
-  CHECK_THROWS_AS(Tpe(small_space(), {.prior_weight = 0}), ConfigError);
+  CHECK_THROWS_AS(Tpe(policy_contract::small_space(), {.candidates = 0}), ConfigError);
+  CHECK_THROWS_AS(Tpe(policy_contract::small_space(), {.prior_weight = 0}), ConfigError);
 }

@@ -7,17 +7,16 @@
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
-using namespace move_policy_contract;
 
 namespace {
-const auto make = [](std::vector<std::string> strategies, std::uint64_t seed) {
+const auto make_uct = [](std::vector<std::string> strategies, std::uint64_t seed) {
   return Uct({.strategies = std::move(strategies), .seed = seed});
 };
 }
 
 TEST_CASE("Uct: keeps the contract of policies over moves") {
   static_assert(SearchPolicy<Uct>);
-  check(make);
+  move_policy_contract::check(make_uct);
 }
 
 TEST_CASE("Uct: visits are counted along the path, and the better half of the tree gets more of them") {
@@ -36,7 +35,7 @@ TEST_CASE("Uct: visits are counted along the path, and the better half of the tr
       }
       observation.outcome.objective = time.back();
       observation.outcome.evaluation = Evaluation::succeeded(time.back());
-      tell(policy, observation);
+      move_policy_contract::tell(policy, observation);
     }
     CHECK(policy.visits(0) == 120);
     std::size_t good = 0, bad = 0, below = 0;

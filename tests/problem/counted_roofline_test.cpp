@@ -28,7 +28,7 @@ Problem problem(const std::string& counts, const std::string& type = "f32") {
                        ".");
 }
 
-const std::string both = R"(, "operations": "2*n", "bytes": "8*n")";
+const std::string both_counts = R"(, "operations": "2*n", "bytes": "8*n")";
 
 ShapeMeasurement measured(const std::string& shape, double median, double weight = 1) {
   ShapeMeasurement one;
@@ -62,7 +62,7 @@ double value(const Features& features, const char* name) {
 }  // namespace
 
 TEST_CASE("counted_features: rates, intensity and shares of the peaks of one shape") {
-  const Features found = counted_features(problem(both), measurement({measured("a", 1e-6)}), peaks);
+  const Features found = counted_features(problem(both_counts), measurement({measured("a", 1e-6)}), peaks);
   CHECK(value(found, "operations_per_second") == doctest::Approx(2e9));
   CHECK(value(found, "bytes_per_second") == doctest::Approx(8e9));
   CHECK(value(found, "intensity") == doctest::Approx(0.25));
@@ -76,7 +76,8 @@ TEST_CASE("counted_features: rates, intensity and shares of the peaks of one sha
 
 TEST_CASE("counted_features: shapes count by weight, each against the level that holds it") {
   const Features found = counted_features(
-      problem(both), measurement({measured("a", 1e-6), measured("b", 2e-6, 3), measured("c", 1, 0)}), peaks);
+      problem(both_counts), measurement({measured("a", 1e-6), measured("b", 2e-6, 3), measured("c", 1, 0)}),
+      peaks);
   // work 2000 + 3 * 6000, traffic 8000 + 3 * 24000, seconds 1e-6 + 3 * 2e-6
   CHECK(value(found, "operations_per_second") == doctest::Approx(20000 / 7e-6));
   CHECK(value(found, "bytes_per_second") == doctest::Approx(80000 / 7e-6));
@@ -89,16 +90,17 @@ TEST_CASE("counted_features: main memory where nothing nearer holds the arrays, 
   DevicePeaks small = peaks;
   small.levels[0].bytes = small.levels[1].bytes = 100;
   const Measurement one = measurement({measured("a", 1e-6)});
-  Features found = counted_features(problem(both), one, small);
+  Features found = counted_features(problem(both_counts), one, small);
   CHECK(value(found, "dram_utilisation") == doctest::Approx(80));
   CHECK(value(found, "memory_utilisation") == doctest::Approx(80));
   CHECK(value(found, "roof_utilisation") == doctest::Approx(80));
   CHECK(value(found, "memory_level") == 3);
-  found = counted_features(problem(both), one, peaks, {.cold = true});
+  found = counted_features(problem(both_counts), one, peaks, {.cold = true});
   CHECK(value(found, "dram_utilisation") == doctest::Approx(80));
   // one shape in a cache, one in memory: no share of main memory for the whole
   small.levels[0].bytes = 16e3;
-  found = counted_features(problem(both), measurement({measured("a", 1e-6), measured("b", 3e-6)}), small);
+  found =
+      counted_features(problem(both_counts), measurement({measured("a", 1e-6), measured("b", 3e-6)}), small);
   CHECK_FALSE(found.find("dram_utilisation"));
   // the first shape is limited by computing, the second by memory
   CHECK(value(found, "roof_utilisation") == doctest::Approx(100 * (2000 / 8e9 + 24000 / 10e9) / 4e-6));
@@ -107,9 +109,12 @@ TEST_CASE("counted_features: main memory where nothing nearer holds the arrays, 
 
 TEST_CASE("counted_features: calls that share a sample must fit the cache together") {
   const Measurement one = measurement({measured("a", 1e-6)});
-  CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 1.9e-6}), "memory_level") == 1);
-  CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 2.1e-6}), "memory_level") == 2);
-  CHECK(value(counted_features(problem(both), one, peaks, {.sample_seconds = 9.0e-6}), "memory_level") == 3);
+  CHECK(value(counted_features(problem(both_counts), one, peaks, {.sample_seconds = 1.9e-6}),
+              "memory_level") == 1);
+  CHECK(value(counted_features(problem(both_counts), one, peaks, {.sample_seconds = 2.1e-6}),
+              "memory_level") == 2);
+  CHECK(value(counted_features(problem(both_counts), one, peaks, {.sample_seconds = 9.0e-6}),
+              "memory_level") == 3);
 }
 
 TEST_CASE("counted_features: what is not counted or has no peak is absent") {
@@ -123,17 +128,18 @@ TEST_CASE("counted_features: what is not counted or has no peak is absent") {
   found = counted_features(problem(R"(, "bytes": "8*n")"), one, peaks);
   CHECK(found.find("memory_utilisation"));
   CHECK_FALSE(found.find("compute_utilisation"));
-  found = counted_features(problem(both), one, {});
+  found = counted_features(problem(both_counts), one, {});
   CHECK(found.find("intensity"));
   CHECK_FALSE(found.find("compute_utilisation"));
   CHECK_FALSE(found.find("memory_utilisation"));
   DevicePeaks unknown_cache = peaks;
   unknown_cache.levels[0].bandwidth.reset();
-  CHECK_FALSE(counted_features(problem(both), one, unknown_cache).find("memory_utilisation"));
-  CHECK(counted_features(problem(both), {}, peaks).empty());
-  CHECK(counted_features(problem(both), measurement({measured("of another problem", 1e-6)}), peaks).empty());
-  CHECK(counted_features(problem(both), measurement({measured("a", std::numeric_limits<double>::infinity())}),
-                         peaks)
+  CHECK_FALSE(counted_features(problem(both_counts), one, unknown_cache).find("memory_utilisation"));
+  CHECK(counted_features(problem(both_counts), {}, peaks).empty());
+  CHECK(counted_features(problem(both_counts), measurement({measured("of another problem", 1e-6)}), peaks)
+            .empty());
+  CHECK(counted_features(problem(both_counts),
+                         measurement({measured("a", std::numeric_limits<double>::infinity())}), peaks)
             .empty());
   CHECK_FALSE(
       counted_features(problem(R"(, "operations": "0*n")"), one, peaks).find("operations_per_second"));
@@ -141,13 +147,13 @@ TEST_CASE("counted_features: what is not counted or has no peak is absent") {
 
 TEST_CASE("counted_peak: of the widest floating input") {
   DevicePeaks all = peaks;
-  CHECK(counted_peak(problem(both), all) == 8e9);
-  CHECK(counted_peak(problem(both, "f64"), all) == 4e9);
-  CHECK(counted_peak(problem(both, "f16"), all) == 8e9);
+  CHECK(counted_peak(problem(both_counts), all) == 8e9);
+  CHECK(counted_peak(problem(both_counts, "f64"), all) == 4e9);
+  CHECK(counted_peak(problem(both_counts, "f16"), all) == 8e9);
   all.f16 = 64e9;
-  CHECK(counted_peak(problem(both, "f16"), all) == 64e9);
-  CHECK_FALSE(counted_peak(problem(both, "i32"), all));
-  Problem mixed = problem(both, "f16");
+  CHECK(counted_peak(problem(both_counts, "f16"), all) == 64e9);
+  CHECK_FALSE(counted_peak(problem(both_counts, "i32"), all));
+  Problem mixed = problem(both_counts, "f16");
   mixed.arguments[2].type = ElementType::f32;  // f16 in, f32 out: what tensor cores do
   CHECK(counted_peak(mixed, all) == 64e9);
   mixed.arguments[2].role = Role::inout;  // what is added to is read as well
@@ -155,7 +161,7 @@ TEST_CASE("counted_peak: of the widest floating input") {
 }
 
 TEST_CASE("CountedRoofline: adds to what is known and leaves what a profiler saw") {
-  const CountedRoofline step{problem(both), peaks};
+  const CountedRoofline step{problem(both_counts), peaks};
   Evaluation evaluation = Evaluation::succeeded(1e-6);
   evaluation.measurement.shapes = {measured("a", 1e-6)};
   Evaluation profiled = evaluation;
@@ -163,7 +169,7 @@ TEST_CASE("CountedRoofline: adds to what is known and leaves what a profiler saw
   CHECK(evaluation.features == counted_features(step.problem, evaluation.measurement, peaks));
   profiled.features.set("memory_utilisation", 55);
   profiled.features.set("compute_utilisation", 44);
-  CountedRoofline{problem(both), peaks, {.cold = true}}({}, profiled);
+  CountedRoofline{problem(both_counts), peaks, {.cold = true}}({}, profiled);
   CHECK(profiled.features.find("memory_utilisation") == 55.0);
   CHECK(profiled.features.find("compute_utilisation") == 44.0);
   CHECK_FALSE(profiled.features.find("dram_utilisation"));

@@ -16,13 +16,13 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// One change of the full problem and what the refusal must say.
-struct Mistake {
+struct ProblemMistake {
   const char* pointer;
   const char* value;  ///< JSON; empty removes what stands there
   std::vector<std::string> said;
 };
 
-std::string changed(const char* pointer, const char* value) {
+std::string changed_problem(const char* pointer, const char* value) {
   Json json = Json::parse(full_problem, nullptr, true, true);
   const Json::json_pointer at(pointer);
   if (*value == 0)
@@ -32,9 +32,9 @@ std::string changed(const char* pointer, const char* value) {
   return json.dump(1);
 }
 
-void check(std::initializer_list<Mistake> mistakes) {
-  for (const Mistake& mistake : mistakes) {
-    const std::string message = refusal(changed(mistake.pointer, mistake.value));
+void check_mistakes(std::initializer_list<ProblemMistake> mistakes) {
+  for (const ProblemMistake& mistake : mistakes) {
+    const std::string message = refusal(changed_problem(mistake.pointer, mistake.value));
     INFO(mistake.pointer << " = " << mistake.value << "\n" << message);
     for (const std::string& part : mistake.said) {
       INFO(part);
@@ -60,7 +60,7 @@ TEST_CASE("mistakes: text that is no JSON") {
 }
 
 TEST_CASE("mistakes: keys and values of the document") {
-  check({
+  check_mistakes({
       {"/shema", "1", {"/shema is an unknown key", "did you mean \"schema\"?", "known here: schema, name"}},
       {"/zzzzzzzzzz", "1", {"/zzzzzzzzzz is an unknown key", "known here"}},
       {"/schema", "", {"the document lacks the key \"schema\"", "\"schema\": 1"}},
@@ -100,7 +100,7 @@ TEST_CASE("mistakes: keys and values of the document") {
 }
 
 TEST_CASE("mistakes: arguments") {
-  check({
+  check_mistakes({
       {"/arguments", "", {"lacks the key \"arguments\""}},
       {"/arguments", "{}", {"/arguments is an object, not a list"}},
       {"/arguments", "[]", {"/arguments has no output", "\"role\": \"out\""}},
@@ -150,7 +150,7 @@ TEST_CASE("mistakes: arguments") {
 }
 
 TEST_CASE("mistakes: shapes") {
-  check({
+  check_mistakes({
       {"/shapes", "", {"lacks the key \"shapes\""}},
       {"/shapes", "[]", {"/shapes lists no shape"}},
       {"/shapes", "{}", {"/shapes is an object, not a list"}},
@@ -178,7 +178,7 @@ TEST_CASE("mistakes: shapes") {
 }
 
 TEST_CASE("mistakes: tunables, constraints, default") {
-  check({
+  check_mistakes({
       {"/tunables", "[]", {"/tunables is a list, not an object"}},
       {"/tunables/2X", "[1]", {"/tunables/2X is no name for a tunable"}},
       {"/tunables/for", "[1]", {"/tunables/for is a word"}},
@@ -232,7 +232,7 @@ TEST_CASE("mistakes: tunables, constraints, default") {
 }
 
 TEST_CASE("mistakes: reference and build") {
-  check({
+  check_mistakes({
       {"/reference/source", "", {"/reference lacks the key \"source\""}},
       {"/reference/function", "", {"/reference lacks the key \"function\""}},
       {"/reference/function", "\"a b\"", {"/reference/function is no name"}},

@@ -35,7 +35,7 @@ std::string message_of(const std::function<void()>& action) {
   return "";
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool book_has(const std::string& text, const std::string& part) {
   INFO("text: ", text, "\nwanted: ", part);
   const bool found = text.find(part) != std::string::npos;
   CHECK(found);
@@ -86,7 +86,7 @@ TEST_CASE("SessionBook: requests that cannot be met say why, and begin nothing")
   const auto refused = [&](const std::function<void(RunRequest&)>& change, const char* words) {
     RunRequest wrong = request();
     change(wrong);
-    has(message_of([&] { (void)book.start(wrong, {}); }), words);
+    book_has(message_of([&] { (void)book.start(wrong, {}); }), words);
   };
   refused([](RunRequest& r) { r.problem = "thrice"; }, "no such file or folder below the root");
   refused([](RunRequest& r) { r.problem = "../runs.db"; }, "no such file or folder below the root");
@@ -117,7 +117,7 @@ TEST_CASE("SessionBook: requests that cannot be met say why, and begin nothing")
       },
       "runs.db");
   CHECK(place.store->runs().empty());
-  has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
+  book_has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
 }
 
 TEST_CASE("SessionBook: runs that it did not begin must fit the root, the device and the way they began") {
@@ -132,12 +132,12 @@ TEST_CASE("SessionBook: runs that it did not begin must fit the root, the device
     std::filesystem::create_directories(place.folder / "other");
     elsewhere.root = place.folder / "other";
     SessionBook book(*place.store, elsewhere);
-    has(message_of([&] { (void)book.step(run, {}, {}); }), "not below the root");
+    book_has(message_of([&] { (void)book.step(run, {}, {}); }), "not below the root");
   }
   {
     place.device = "another device";
     SessionBook book(*place.store, place.options());
-    has(message_of([&] { (void)book.step(run, {}, {}); }), "the device has changed");
+    book_has(message_of([&] { (void)book.step(run, {}, {}); }), "the device has changed");
   }
   place.device = "a scripted device";
   SessionBook book(*place.store, place.options());
@@ -146,10 +146,10 @@ TEST_CASE("SessionBook: runs that it did not begin must fit the root, the device
   options["learned_from"] = {"runs.db:1"};
   info.options = options.dump();
   const RunId learned = place.store->begin_run(info);
-  has(message_of([&] { (void)book.step(learned, {}, {}); }), "tune --resume");
+  book_has(message_of([&] { (void)book.step(learned, {}, {}); }), "tune --resume");
   info.generator = "rewriter";
   const RunId other = place.store->begin_run(info);
-  has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
+  book_has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
   CHECK_THROWS_AS(SessionBook(*place.store, SessionBookOptions{.root = place.folder / "absent"}),
                   ConfigError);
 }
@@ -163,8 +163,8 @@ TEST_CASE("SessionBook: of all runs one measures at a time, and a run works for 
   std::thread one([&] { first = book.submit(a, code("wait"), {}); });
   CHECK(soon([&] { return place.gate->waiting == 1; }));
   CHECK(book.doing(a) == "submit_kernel");
-  has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
-  has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
+  book_has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
+  book_has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
   std::thread two([&] {
     second =
         book.submit(b, code("fast"), ToolCall({}, [&](double, std::optional<double>, std::string_view text) {

@@ -19,9 +19,9 @@ namespace {
 using Names = std::vector<NamedValue>;
 
 /// Evaluates over shape variables and tunables and remembers the first thing that made no sense.
-class Evaluation {
+class IntegerEvaluation {
  public:
-  Evaluation(const Shape& shape, Names tunables, std::string& reason)
+  IntegerEvaluation(const Shape& shape, Names tunables, std::string& reason)
       : shape_(shape), tunables_(std::move(tunables)), reason_(reason) {}
 
   std::uint64_t whole(const Expression& expression, const char* what, double least,
@@ -63,7 +63,7 @@ class Evaluation {
   std::string& reason_;
 };
 
-LaunchShape extents(const LaunchGeometry& geometry, Evaluation& evaluation) {
+LaunchShape extents(const LaunchGeometry& geometry, IntegerEvaluation& evaluation) {
   LaunchShape shape;
   const auto set = [&](const std::vector<Expression>& from, unsigned* to, const char* what, unsigned rest) {
     for (std::size_t i = 0; i < from.size() && i < 3; ++i)
@@ -112,7 +112,7 @@ int map_type(ElementType type) {  // CUtensorMapDataType
   }
 }
 
-MapPlan plan_map(const Problem& problem, const TensorMap& map, Evaluation& evaluation) {
+MapPlan plan_map(const Problem& problem, const TensorMap& map, IntegerEvaluation& evaluation) {
   MapPlan plan;
   plan.array = index_of(problem, map.array);
   plan.type = map_type(problem.arguments[plan.array].type);
@@ -169,7 +169,7 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
                    std::uint32_t module, const std::vector<std::string>& names, std::string& reason) {
   CallPlan plan;
   const Shape& sizes = problem.shapes[shape];
-  Evaluation evaluation(sizes, named_values(candidate.kernel->space, candidate.config), reason);
+  IntegerEvaluation evaluation(sizes, named_values(candidate.kernel->space, candidate.config), reason);
   plan.arguments.shape = shape;
   std::vector<Parameter> all(problem.arguments.size());
   for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
@@ -249,7 +249,7 @@ CallPlan plan_reference(const Problem& problem, std::size_t shape, std::uint32_t
   const Shape& sizes = problem.shapes[shape];
   std::string reason;
   const Names defaults = named_values(problem.kernel.space, problem.kernel.space.default_config());
-  Evaluation evaluation(sizes, defaults, reason);
+  IntegerEvaluation evaluation(sizes, defaults, reason);
   plan.arguments.shape = shape;
   Step step;
   step.module = module;

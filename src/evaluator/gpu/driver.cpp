@@ -28,8 +28,8 @@ struct Symbol {
 };
 
 template <class F>
-bool bind(const Library& library, GpuBackend backend, const Symbol& symbol, F& function,
-          std::string& problem) {
+bool bind_symbol(const Library& library, GpuBackend backend, const Symbol& symbol, F& function,
+                 std::string& problem) {
   const char* name = backend == GpuBackend::cuda ? symbol.cuda : symbol.hip;
   if (name == nullptr) return true;
   if (library.find(name, function) || !symbol.needed) return true;
@@ -66,7 +66,7 @@ std::unique_ptr<Driver> load_driver(GpuBackend backend, std::string& problem) {
   d.library = library.path();
   d.numbers = cuda ? cuda_numbers : hip_numbers;
   const auto get = [&](Symbol symbol, auto& function) {
-    return bind(library, backend, symbol, function, problem);
+    return bind_symbol(library, backend, symbol, function, problem);
   };
   const bool all = get({"cuInit", "hipInit", true}, d.init) &&
                    get({"cuDriverGetVersion", "hipDriverGetVersion", true}, d.driver_version) &&

@@ -12,7 +12,7 @@ std::string_view root_of(std::string_view opcode) noexcept {
   return opcode.substr(0, opcode.find('.'));
 }
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) noexcept {
+bool is_listed(std::string_view word, std::initializer_list<std::string_view> words) noexcept {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -36,13 +36,13 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
   const std::string_view root = root_of(opcode);
   switch (signature) {
     case SassSignature::tensor_core:
-      return is_one_of(root, {"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "QGMMA",
+      return is_listed(root, {"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "QGMMA",
                               "BGMMA"}) ||
              (root.size() > 6 && root.substr(0, 3) == "UTC" && root.substr(root.size() - 3) == "MMA");
     case SassSignature::cp_async:
       return root == "LDGSTS";
     case SassSignature::tma:
-      return is_one_of(root, {"UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"});
+      return is_listed(root, {"UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"});
     case SassSignature::mbarrier:
       return root == "SYNCS";
     case SassSignature::warpgroup_wait:
@@ -50,13 +50,13 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::vector_access:
       return root == "LDG" && access_bits(opcode) >= 128;
     case SassSignature::spills:
-      return is_one_of(root, {"LDL", "STL"});
+      return is_listed(root, {"LDL", "STL"});
     case SassSignature::shuffle:
       return root == "SHFL";
     case SassSignature::atomics:
-      return is_one_of(root, {"ATOM", "ATOMG", "ATOMS", "RED", "REDG"});
+      return is_listed(root, {"ATOM", "ATOMG", "ATOMS", "RED", "REDG"});
     case SassSignature::ldmatrix:
-      return is_one_of(root, {"LDSM", "STSM"});
+      return is_listed(root, {"LDSM", "STSM"});
     case SassSignature::barrier:
       return root == "BAR";
     case SassSignature::dependent_launch:
@@ -64,27 +64,27 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::register_reallocation:
       return root == "USETMAXREG";
     case SassSignature::fma:
-      return is_one_of(root, {"FFMA", "FFMA2", "DFMA", "HFMA2"});
+      return is_listed(root, {"FFMA", "FFMA2", "DFMA", "HFMA2"});
     case SassSignature::half_arithmetic:
-      return is_one_of(root, {"HFMA2", "HADD2", "HMUL2", "HMNMX2"});
+      return is_listed(root, {"HFMA2", "HADD2", "HMUL2", "HMNMX2"});
     case SassSignature::conversion:
-      return is_one_of(root, {"F2F", "F2FP"});
+      return is_listed(root, {"F2F", "F2FP"});
     case SassSignature::warpgroup_mma:
-      return is_one_of(root, {"HGMMA", "IGMMA", "QGMMA", "BGMMA"});
+      return is_listed(root, {"HGMMA", "IGMMA", "QGMMA", "BGMMA"});
     case SassSignature::tf32_tensor_core:
       return has_signature(opcode, SassSignature::tensor_core) && has_part(opcode, "TF32");
     case SassSignature::fp8_tensor_core:
       return has_signature(opcode, SassSignature::tensor_core) &&
-             (is_one_of(root, {"QMMA", "QGMMA", "UTCQMMA"}) || has_part(opcode, "E4M3") ||
+             (is_listed(root, {"QMMA", "QGMMA", "UTCQMMA"}) || has_part(opcode, "E4M3") ||
               has_part(opcode, "E5M2"));
     case SassSignature::ex2:
       return root == "MUFU" && has_part(opcode, "EX2");
     case SassSignature::special_function:
       return root == "MUFU";
     case SassSignature::shared_access:
-      return is_one_of(root, {"LDS", "STS"});
+      return is_listed(root, {"LDS", "STS"});
     case SassSignature::vector_shared_access:
-      return is_one_of(root, {"LDS", "STS"}) && access_bits(opcode) >= 128;
+      return is_listed(root, {"LDS", "STS"}) && access_bits(opcode) >= 128;
     case SassSignature::vector_store:
       return root == "STG" && access_bits(opcode) >= 128;
     case SassSignature::global_load:
@@ -102,9 +102,9 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::tma_load:
       return root == "UTMALDG" || opcode.substr(0, 10) == "UBLKCP.S.G";
     case SassSignature::tma_store:
-      return is_one_of(root, {"UTMASTG", "UTMAREDG", "UBLKRED"}) || opcode.substr(0, 10) == "UBLKCP.G.S";
+      return is_listed(root, {"UTMASTG", "UTMAREDG", "UBLKRED"}) || opcode.substr(0, 10) == "UBLKCP.G.S";
     case SassSignature::tma_multicast:
-      return is_one_of(root, {"UTMALDG", "UBLKCP"}) && has_part(opcode, "MULTICAST");
+      return is_listed(root, {"UTMALDG", "UBLKCP"}) && has_part(opcode, "MULTICAST");
     case SassSignature::tma_im2col:
       return root == "UTMALDG" && opcode.find(".IM2COL") != std::string_view::npos;
     case SassSignature::tensor_map_prefetch:
@@ -112,9 +112,9 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::cp_async_group:
       return root == "LDGDEPBAR";
     case SassSignature::vote:
-      return is_one_of(root, {"VOTE", "MATCH"}) || (root == "VOTEU" && !has_part(opcode, "ALL"));
+      return is_listed(root, {"VOTE", "MATCH"}) || (root == "VOTEU" && !has_part(opcode, "ALL"));
     case SassSignature::population_count:
-      return is_one_of(root, {"POPC", "UPOPC"});
+      return is_listed(root, {"POPC", "UPOPC"});
     case SassSignature::warp_reduction:
       return root == "REDUX";
     case SassSignature::lop3:
@@ -122,29 +122,29 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
     case SassSignature::barrier_arrive:
       return root == "BAR" && has_part(opcode, "ARV");
     case SassSignature::cluster_barrier:
-      return is_one_of(root, {"UCGABAR_ARV", "UCGABAR_WAIT"});
+      return is_listed(root, {"UCGABAR_ARV", "UCGABAR_WAIT"});
     case SassSignature::distributed_shared:
-      return root == "STAS" || (is_one_of(root, {"LD", "ST"}) && has_part(opcode, "CLUSTER"));
+      return root == "STAS" || (is_listed(root, {"LD", "ST"}) && has_part(opcode, "CLUSTER"));
     case SassSignature::generic_access:
-      return is_one_of(root, {"LD", "ST", "ATOM"}) && !has_part(opcode, "CLUSTER");
+      return is_listed(root, {"LD", "ST", "ATOM"}) && !has_part(opcode, "CLUSTER");
     case SassSignature::branch:
-      return is_one_of(root, {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"});
+      return is_listed(root, {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"});
     case SassSignature::call:
       return root == "CALL";
     case SassSignature::narrow_tensor_core:
-      return is_one_of(root, {"QMMA", "OMMA", "QGMMA", "UTCQMMA", "UTCOMMA"});
+      return is_listed(root, {"QMMA", "OMMA", "QGMMA", "UTCQMMA", "UTCOMMA"});
     case SassSignature::tensor_map_update:
       return root == "UTMACCTL" && has_part(opcode, "IV");
     case SassSignature::cluster_launch_control:
       return root == "UGETNEXTWORKID";
     case SassSignature::integer_division:
-      return is_one_of(root, {"I2F", "UI2F"}) && has_part(opcode, "RP");
+      return is_listed(root, {"I2F", "UI2F"}) && has_part(opcode, "RP");
     case SassSignature::float_division:
       return root == "FCHK";
     case SassSignature::exact_exponential:
       return root == "FFMA" && has_part(opcode, "SAT");
     case SassSignature::float_arithmetic:
-      return is_one_of(root,
+      return is_listed(root,
                        {"FFMA", "FADD", "FMUL", "FMNMX", "FFMA2", "FADD2", "FMUL2", "DFMA", "DADD", "DMUL"});
     case SassSignature::divergence:
       return root == "BSSY";

@@ -15,7 +15,7 @@ using namespace kernelsearch;
 
 namespace {
 
-const SassFunction& function(const std::vector<SassFunction>& functions, const std::string& name) {
+const SassFunction& sass_function(const std::vector<SassFunction>& functions, const std::string& name) {
   const auto found = std::find_if(functions.begin(), functions.end(),
                                   [&](const SassFunction& one) { return one.name == name; });
   REQUIRE_MESSAGE(found != functions.end(), name);
@@ -27,7 +27,7 @@ const SassFunction& function(const std::vector<SassFunction>& functions, const s
 TEST_CASE("functions and their hot loops in nvdisasm's output for Hopper") {
   const auto functions = parse_sass(tool_test::read_data("sm90_features.nvdisasm"));
   REQUIRE(functions.size() == 4);
-  const SassFunction& saxpy = function(functions, "saxpy4");
+  const SassFunction& saxpy = sass_function(functions, "saxpy4");
   CHECK(saxpy.counts.total() == 40);
   CHECK(saxpy.complete);
   REQUIRE(saxpy.loops.size() == 1);  // the branch to itself at the end is none
@@ -37,12 +37,12 @@ TEST_CASE("functions and their hot loops in nvdisasm's output for Hopper") {
   CHECK(saxpy.hot_loop()->counts.total() == 12);
   CHECK(saxpy.hot_loop()->counts.root("FFMA") == 4);
   CHECK(saxpy.hot_loop()->counts.widths("LDG") == std::map<unsigned, std::size_t>{{128, 2}});
-  const SassFunction& reduce = function(functions, "reduce_shfl");
+  const SassFunction& reduce = sass_function(functions, "reduce_shfl");
   CHECK(reduce.counts.of(SassSignature::shuffle) == 5);
   CHECK(reduce.counts.of(SassSignature::atomics) == 1);
   CHECK(reduce.hot_loop()->counts.of(SassSignature::shuffle) == 0);
-  CHECK(function(functions, "wmma_gemm").hot_loop()->counts.of(SassSignature::tensor_core) == 2);
-  CHECK(function(functions, "cp_async_copy").hot_loop()->counts.of(SassSignature::cp_async) == 1);
+  CHECK(sass_function(functions, "wmma_gemm").hot_loop()->counts.of(SassSignature::tensor_core) == 2);
+  CHECK(sass_function(functions, "cp_async_copy").hot_loop()->counts.of(SassSignature::cp_async) == 1);
 }
 
 TEST_CASE("spills in the loop, in cuobjdump's output for Ampere") {
@@ -86,12 +86,12 @@ TEST_CASE("Blackwell: branches on uniform predicates; gathering a warp's threads
 TEST_CASE("encodings beside the instructions are passed over") {
   const auto functions = parse_sass(tool_test::read_data("sm120_bulk_atomics_fp8.cuobjdump"));
   REQUIRE(functions.size() == 3);
-  const SassFunction& atoms = function(functions, "atoms");
+  const SassFunction& atoms = sass_function(functions, "atoms");
   CHECK(atoms.counts.total() == 48);
   CHECK(atoms.counts.of(SassSignature::atomics) == 3);
   CHECK(atoms.hot == std::nullopt);
-  CHECK(function(functions, "fp8").counts.of(SassSignature::tensor_core) == 1);
-  const SassFunction& bulk = function(functions, "bulk");
+  CHECK(sass_function(functions, "fp8").counts.of(SassSignature::tensor_core) == 1);
+  const SassFunction& bulk = sass_function(functions, "bulk");
   CHECK(bulk.counts.of(SassSignature::tma) == 1);
   CHECK(bulk.counts.of(SassSignature::dependent_launch) == 2);
   CHECK(bulk.loops.size() == 1);

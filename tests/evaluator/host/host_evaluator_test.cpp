@@ -21,7 +21,7 @@ using support::quick;
 
 namespace {
 
-const std::string plain =
+const std::string plain_source =
     "extern \"C\" void scale(int n, const float* x, float* y) {\n"
     "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n}\n";
 
@@ -294,7 +294,7 @@ TEST_CASE("HostEvaluator: threads are allowed as the problem says, if they are g
 }
 
 TEST_CASE("HostEvaluator: an incumbent that is far better ends the sampling early") {
-  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(plain_source), support::sources);
   HostOptions options = quick();
   options.sampling = {.precision = 0.0, .min_samples = 1000, .max_samples = 100000, .budget_seconds = 20};
   HostEvaluator evaluator(problem, options);
@@ -325,7 +325,7 @@ TEST_CASE("HostEvaluator: speedups come from interleaved pairs, and only for wha
   EvaluationContext context;
   context.incumbent = 1e-9;
   CHECK(!evaluator.evaluate(support::default_candidate(problem), context).measurement.speedup);
-  const Candidate slow = support::default_candidate(problem), fast = with_code(problem, plain);
+  const Candidate slow = support::default_candidate(problem), fast = with_code(problem, plain_source);
   CHECK(evaluator.compare(fast, slow).ratio > 2);
   CHECK(evaluator.compare(slow, fast).ratio < 0.5);
   CHECK(evaluator.compare_with_reference(slow).ratio < 0.5);
@@ -334,7 +334,8 @@ TEST_CASE("HostEvaluator: speedups come from interleaved pairs, and only for wha
 
 TEST_CASE("HostEvaluator: shapes become one number as the problem says") {
   for (const bool geometric : {false, true}) {
-    std::string text = support::scale_problem(plain, geometric ? R"(, "aggregate": "geometric_mean")" : "");
+    std::string text =
+        support::scale_problem(plain_source, geometric ? R"(, "aggregate": "geometric_mean")" : "");
     text.replace(text.find("\"weight\": 0"), 11, "\"weight\": 3");
     const auto e = judge_problem(text);
     REQUIRE(e.verdict == Verdict::ok);
@@ -345,7 +346,7 @@ TEST_CASE("HostEvaluator: shapes become one number as the problem says") {
 }
 
 TEST_CASE("HostEvaluator: libraries are kept by content and built by several threads at once") {
-  const Problem problem = parse_problem(support::scale_problem(plain + "// once\n"), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(plain_source + "// once\n"), support::sources);
   HostEvaluator evaluator(problem, quick());
   const Candidate candidate = support::default_candidate(problem);
   std::vector<std::thread> threads;
@@ -358,14 +359,14 @@ TEST_CASE("HostEvaluator: libraries are kept by content and built by several thr
   }
   const auto again = evaluator.build(candidate, {});
   CHECK(again.evaluation.provenance.find("compiled earlier") != std::string::npos);
-  CHECK(evaluator.build(with_code(problem, plain + "// twice\n"), {}).artifact->library !=
+  CHECK(evaluator.build(with_code(problem, plain_source + "// twice\n"), {}).artifact->library !=
         staged[0].artifact->library);
   CHECK(evaluator.run(std::move(staged[1]), {}).verdict == Verdict::ok);
 }
 
 TEST_CASE("HostEvaluator: a reference that cannot be right is the problem's fault, not the candidate's") {
   const auto with_reference = [](const std::string& body) {
-    std::string text = support::scale_problem(plain);
+    std::string text = support::scale_problem(plain_source);
     const std::string right = "y[i] = 3 * x[i] + 1; }\"}";
     text.replace(text.find(right), right.size(), body + " }\"}");
     return text;
@@ -376,7 +377,7 @@ TEST_CASE("HostEvaluator: a reference that cannot be right is the problem's faul
 }
 
 TEST_CASE("HostEvaluator: the reference survives the threads that used it") {
-  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(plain_source), support::sources);
   HostOptions options = quick();
   options.pairs = {.when = Pairing::always, .max_pairs = 3};
   HostEvaluator evaluator(problem, options);
@@ -389,7 +390,7 @@ TEST_CASE("HostEvaluator: the reference survives the threads that used it") {
 }
 
 TEST_CASE("HostEvaluator: identities name the processor and the compiler") {
-  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(plain_source), support::sources);
   const HostEvaluator evaluator(problem, quick());
   CHECK(evaluator.device_id().find("core") != std::string::npos);
   CHECK(evaluator.toolchain_id().find("g++") != std::string::npos);
@@ -397,7 +398,7 @@ TEST_CASE("HostEvaluator: identities name the processor and the compiler") {
 }
 
 TEST_CASE("HostEvaluator: candidates are compared in pairs, with limits of the caller's") {
-  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(plain_source), support::sources);
   HostEvaluator evaluator(problem, quick());
   const Candidate slow = with_code(problem, sleeping(2000)), fast = with_code(problem, sleeping(200));
   const Speedup speedup =
@@ -414,7 +415,7 @@ TEST_CASE("HostEvaluator: candidates are compared in pairs, with limits of the c
 }
 
 TEST_CASE("HostEvaluator: an ablation is timed against its parent") {
-  const Problem problem = parse_problem(support::scale_problem(plain), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(plain_source), support::sources);
   PairedWithParent judge(HostEvaluator(problem, quick()),
                          {.pairs = {.min_pairs = 6, .max_pairs = 12, .budget_seconds = 60, .rounds = 2}});
   Outcome champion, ablated;
