@@ -6,6 +6,7 @@
 #include "kernelsearch/core/impl/move_impl.hpp"
 #include "kernelsearch/core/impl/nearest_impl.hpp"
 #include "kernelsearch/core/impl/outcome_impl.hpp"
+#include "kernelsearch/core/impl/result_impl.hpp"
 #include "kernelsearch/core/impl/rng_impl.hpp"
 #include "kernelsearch/core/impl/steady_seconds_impl.hpp"
 #include "kernelsearch/core/impl/value_impl.hpp"

@@ -108,6 +108,9 @@ class Optimizer {
   /// generated again first. ConfigError when the policy does not repeat what it proposed.
   void resume(const RunRecord<Candidate, Proposal>& record);
 
+  /// The same without raising; after a fault the object is of no more use.
+  [[nodiscard]] Result<void> try_resume(const RunRecord<Candidate, Proposal>& record);
+
   /// Gives up the outstanding candidates; they are neither told nor counted.
   void abandon_outstanding() { loop_.abandon_outstanding(); }
 

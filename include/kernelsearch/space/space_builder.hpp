@@ -30,6 +30,8 @@ class SpaceBuilder {
 
   /// As Space::build.
   [[nodiscard]] Space build() const;
+  /// The same without raising.
+  [[nodiscard]] Result<Space> try_build() const;
 
  private:
   std::vector<Tunable> tunables_;

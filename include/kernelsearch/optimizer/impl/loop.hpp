@@ -15,6 +15,7 @@
 #include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/impl/steady_seconds.hpp"
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/optimizer/impl/loop_parts.hpp"
 #include "kernelsearch/optimizer/job.hpp"
@@ -52,7 +53,7 @@ class Loop {
   TrialId submit(Parts& parts, Proposal point, Candidate candidate, Evaluation evaluation,
                  Watching& observers);
   void revise(Parts& parts, TrialId id, Evaluation evaluation, Watching& observers);
-  void resume(Parts& parts, const RunRecord<Candidate, Proposal>& record);
+  [[nodiscard]] Result<void> resume(Parts& parts, const RunRecord<Candidate, Proposal>& record);
   void abandon_outstanding();
 
   [[nodiscard]] bool done() const noexcept { return done_; }

@@ -283,10 +283,10 @@ void Loop<Candidate, Proposal>::update_best(const Outcome& outcome) {
 }
 
 template <class Candidate, class Proposal>
-void Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, Proposal>& record) {
+Result<void> Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, Proposal>& record) {
   if (next_trial_ != 0 || next_proposal_ != 0)
-    raise<ConfigError>("resumed an optimizer that has already worked",
-                       std::to_string(next_trial_) + " trials", "resume right after construction");
+    return Fault{"resumed an optimizer that has already worked", std::to_string(next_trial_) + " trials",
+                 "resume right after construction"};
   struct Outstanding {
     Ticket ticket;
     std::uint32_t left = 1;
@@ -298,9 +298,9 @@ void Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, 
     if (const auto* ask = std::get_if<AskEvent>(&event)) {
       std::vector<Ticket> tickets = propose(parts, ask->wanted, nobody);
       if (tickets.size() != ask->returned)
-        raise<ConfigError>("the policy does not repeat its recorded proposals",
-                           std::to_string(tickets.size()) + " instead of " + std::to_string(ask->returned),
-                           "resume with the policy, options, seed and version of the first part");
+        return Fault{"the policy does not repeat its recorded proposals",
+                     std::to_string(tickets.size()) + " instead of " + std::to_string(ask->returned),
+                     "resume with the policy, options, seed and version of the first part"};
       // Where the first part waited for the policy's own work, so does this one: it decides what comes next.
       if (tickets.empty() && outstanding.empty()) (void)parts.await();
       for (Ticket& ticket : tickets) {
@@ -310,6 +310,10 @@ void Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, 
       continue;
     }
     if (const auto* revised = std::get_if<RevisedEvent>(&event)) {
+      if (!log_->contains(revised->outcome.id))
+        return Fault{"the record revises a trial that was never told",
+                     "trial " + std::to_string(number(revised->outcome.id)),
+                     "the record is damaged: start a new run"};
       revise(parts, revised->outcome.id, revised->outcome.evaluation, nobody);
       continue;
     }
@@ -319,15 +323,15 @@ void Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, 
     if (outcome.origin) {
       const auto found = outstanding.find(number(outcome.origin->proposal));
       if (found == outstanding.end())
-        raise<ConfigError>("the record tells a trial of a proposal that was never made",
-                           "proposal " + std::to_string(number(outcome.origin->proposal)),
-                           "the record is damaged: start a new run");
+        return Fault{"the record tells a trial of a proposal that was never made",
+                     "proposal " + std::to_string(number(outcome.origin->proposal)),
+                     "the record is damaged: start a new run"};
       Outstanding& entry = found->second;
       proposal = entry.ticket.proposal;
       if (told.proposal && !(*told.proposal == *proposal))
-        raise<ConfigError>("the policy does not repeat its recorded proposals",
-                           "proposal " + std::to_string(found->first) + " differs",
-                           "resume with the policy, options, seed and version of the first part");
+        return Fault{"the policy does not repeat its recorded proposals",
+                     "proposal " + std::to_string(found->first) + " differs",
+                     "resume with the policy, options, seed and version of the first part"};
       if (!entry.begun) entry.left = std::max<std::uint32_t>(outcome.origin->count, 1);
       entry.begun = true;
       entry.ticket.already_told.push_back(outcome.origin->index);
@@ -335,9 +339,8 @@ void Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, 
       if (--entry.left == 0) outstanding.erase(found);
     } else {
       if (!told.proposal)
-        raise<ConfigError>("the record holds a foreign trial without its point",
-                           "trial " + std::to_string(number(outcome.id)),
-                           "the record is damaged: start a new run");
+        return Fault{"the record holds a foreign trial without its point",
+                     "trial " + std::to_string(number(outcome.id)), "the record is damaged: start a new run"};
       proposal = std::make_shared<const Proposal>(*told.proposal);
     }
     next_trial_ = std::max(next_trial_, number(outcome.id) + 1);
@@ -347,6 +350,7 @@ void Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Candidate, 
     for (std::uint64_t i = 0; i < record.inner_trials && options_.budget->take();) ++i;
   for (auto& [id, entry] : outstanding) backlog_.push_back(std::move(entry.ticket));
   seconds_before_ = record.seconds;
+  return {};
 }
 
 template <class Candidate, class Proposal>

@@ -154,9 +154,14 @@ void Optimizer<Policy, Gen, Eval>::revise(TrialId id, Evaluation evaluation, Obs
 }
 
 template <class Policy, class Gen, class Eval>
-void Optimizer<Policy, Gen, Eval>::resume(const RunRecord<Candidate, Proposal>& record) {
+Result<void> Optimizer<Policy, Gen, Eval>::try_resume(const RunRecord<Candidate, Proposal>& record) {
   Parts parts(policy_, generator_, evaluator_);
-  loop_.resume(parts, record);
+  return loop_.resume(parts, record);
+}
+
+template <class Policy, class Gen, class Eval>
+void Optimizer<Policy, Gen, Eval>::resume(const RunRecord<Candidate, Proposal>& record) {
+  if (const Result<void> resumed = try_resume(record); !resumed) detail::raise_config_error(resumed.error());
 }
 
 }  // namespace kernelsearch

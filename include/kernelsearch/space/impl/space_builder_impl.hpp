@@ -27,4 +27,8 @@ KERNELSEARCH_INLINE Space SpaceBuilder::build() const {
   return Space::build(tunables_, constraints_, options_);
 }
 
+KERNELSEARCH_INLINE Result<Space> SpaceBuilder::try_build() const {
+  return Space::try_build(tunables_, constraints_, options_);
+}
+
 }  // namespace kernelsearch
