@@ -79,7 +79,7 @@ RunInfo run_info(const TuneOptions& o, const Problem& problem, const Ground& gro
   info.problem_digest = digest;
   info.policy = o.system.empty() ? o.policy : o.system;
   info.generator = o.system.empty() ? "template" : std::string(find_system(o.system).composition);
-  info.evaluator = problem.backend;
+  info.evaluator = to_string(problem.backend);
   info.seed = o.seed;
   info.device = ground.device;
   info.toolchain = ground.toolchain;

@@ -22,15 +22,15 @@
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
-#include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/run/finalists.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
+#include "kernelsearch/run/narrowed_space.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
 #include "learning.hpp"
-#include "kernelsearch/run/narrowed_space.hpp"
 #include "plan.hpp"
 #include "progress.hpp"
 #include "result.hpp"
@@ -154,15 +154,15 @@ int tune(const TuneOptions& given) {
   Problem problem = read_any_problem(o.problem);
   problem.kernel.space = narrowed(problem.kernel.space, o.where);
   if (!o.configs.empty()) problem.kernel.space = listed_in(problem.kernel.space, o.configs);
-  if (o.evaluator != "auto" && o.evaluator != problem.backend)
-    detail::raise<ConfigError>("the problem is for another evaluator", problem.backend,
+  if (o.evaluator != "auto" && o.evaluator != to_string(problem.backend))
+    detail::raise<ConfigError>("the problem is for another evaluator", to_string(problem.backend),
                                "leave out --evaluator or change the problem's backend");
   const auto default_jobs = [&o] {  // once the measured core is given up
     if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));
   };
   o.cache = cache_mode(measuring(o), problem.backend);
   if (!o.system.empty()) return tune_system(std::move(problem), plan, store, interrupt);
-  if (problem.backend == "cuda" || problem.backend == "hip") {
+  if (is_gpu(problem.backend)) {
     default_jobs();
     FinalistValidator validate = make_validator(o, problem);
     return search_with(GpuEvaluator(std::move(problem), gpu_options(measuring(o))), plan, store, interrupt,

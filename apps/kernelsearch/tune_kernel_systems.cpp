@@ -14,7 +14,7 @@ namespace kernelsearch::app {
 AgentOptions agents_of(const SystemRun& run) {
   AgentOptions options;
   options.prompts = PromptLibrary(run.options().methods);
-  options.strategies = read_strategies(run.problem.backend, run.options().methods);
+  options.strategies = read_strategies(to_string(run.problem.backend), run.options().methods);
   options.tunables = false;  // nothing here searches them
   options.hardware = run.device;
   options.stop = run.interrupt.token();

@@ -25,9 +25,9 @@ namespace kernelsearch::app {
 namespace {
 
 /// What this machine's device is, as far as methods ask.
-MethodDevice method_device(const std::string& backend, const std::vector<int>& devices) {
+MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
   MethodDevice device;
-  if (backend == "host") {
+  if (backend == Backend::host) {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);) {
       if (line.rfind("flags", 0) != 0) continue;
@@ -41,7 +41,7 @@ MethodDevice method_device(const std::string& backend, const std::vector<int>& d
     }
     return device;
   }
-  if (backend != "cuda") return device;
+  if (backend != Backend::cuda) return device;
   for (const GpuDevice& gpu : gpu_status(GpuBackend::cuda).devices)
     if (!devices.empty() && gpu.ordinal == devices.front())
       device.architecture = static_cast<unsigned>(gpu.major * 10 + gpu.minor);
@@ -77,15 +77,15 @@ struct SkillFinalists {
 }  // namespace
 
 DevicePeaks peaks_of(const Problem& problem, int device) {
-  if (problem.backend == "host") return host_peaks({.threads = problem.threads});
+  if (problem.backend == Backend::host) return host_peaks({.threads = problem.threads});
   for (const GpuDevice& gpu :
-       gpu_status(problem.backend == "hip" ? GpuBackend::hip : GpuBackend::cuda).devices)
+       gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda).devices)
     if (gpu.ordinal == device) return gpu_peaks(gpu);
   return {};
 }
 
 RooflineBudgetOptions skill_search(const TuneOptions& o, const Problem& problem) {
-  std::vector<Method> methods = read_methods(problem.backend, o.methods);
+  std::vector<Method> methods = read_methods(to_string(problem.backend), o.methods);
   if (!o.skill.empty()) return read_skill_settings(o.skill, std::move(methods));
   RooflineBudgetOptions search;
   search.methods = std::move(methods);

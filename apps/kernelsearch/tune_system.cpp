@@ -87,12 +87,12 @@ int tune_system(Problem problem, Plan& plan, RunStore& store, const Interrupt& i
   const SystemEntry& system = find_system(o.system);
   check_usable(plan, system);
   const MeasurementOptions how = measuring(o);
-  const bool on_host = problem.backend == "host";
+  const bool on_host = problem.backend == Backend::host;
   const bool skill = system.name == "cuda_skill_v2";
   FinalistValidator validate = make_validator(o, problem);
   AnyEvaluator evaluator = skill ? observing(problem, how, o.quiet) : make_evaluator(problem, how);
   bool counted = false;
-  if (system.name == "kernelband" && problem.backend == "cuda" && !o.no_counters)
+  if (system.name == "kernelband" && problem.backend == Backend::cuda && !o.no_counters)
     evaluator = with_counters(std::move(evaluator), gpu_options(how), counted);
   if (on_host) leave_core_to_measuring(host_options(how).core);
   if (o.jobs == 0) o.jobs = static_cast<unsigned>(std::max<std::size_t>(1, host_machine().cores.size()));

@@ -177,11 +177,4 @@ std::string ablation_name(const Move& move) {
   return comma_list(move.strategies, "+");
 }
 
-std::string_view kernel_extension(std::string_view backend) noexcept {
-  if (backend == "cuda") return ".cu";
-  if (backend == "hip") return ".hip";
-  if (backend == "opencl") return ".cl";
-  return ".cpp";
-}
-
 }  // namespace kernelsearch

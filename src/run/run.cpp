@@ -115,7 +115,7 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
   };
 }
 
-bool is_device(const Problem& problem) { return problem.backend != "host"; }
+bool is_device(const Problem& problem) { return problem.backend != Backend::host; }
 
 }  // namespace
 
@@ -184,7 +184,7 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
     return make_pairing_evaluator(run.problem, o.measurement);
   }
   AnyEvaluator evaluator = make_evaluator(run.problem, o.measurement);
-  if (run.system == nullptr || run.system->observation != ObservationLevel::counters || run.problem.backend != "cuda" ||
+  if (run.system == nullptr || run.system->observation != ObservationLevel::counters || run.problem.backend != Backend::cuda ||
       !o.counters)
     return evaluator;
   bool counted = false;
@@ -203,7 +203,7 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::st
   info.generator = run.system != nullptr ? std::string(run.system->composition)
                    : o.policy == "submit" ? "submit"
                                           : "template";
-  info.evaluator = run.problem.backend;
+  info.evaluator = to_string(run.problem.backend);
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();

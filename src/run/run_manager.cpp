@@ -61,14 +61,14 @@ struct RunManager::Impl {
     how.cache = cache.empty() ? cache_mode(how, problem.backend) : cache;
     const std::vector<int> cores = host_machine().cores;
     if (how.core < 0) how.core = cores.back();
-    const bool host = problem.backend == "host";
+    const bool host = problem.backend == Backend::host;
     if (how.jobs == 0)
       how.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
     return how;
   }
 
   static void set_machine(RunPlan& plan, const MeasurementOptions& how, const Problem& problem) {
-    plan.core = problem.backend == "host" ? how.core : -1;
+    plan.core = problem.backend == Backend::host ? how.core : -1;
   }
 
   [[nodiscard]] static RunInfo info_of(const RunRequest& request, const AnyEvaluator& evaluator,
@@ -80,7 +80,7 @@ struct RunManager::Impl {
     info.problem_digest = measurement_digest(problem, how.cache);
     info.policy = request.plan.policy;
     info.generator = request.plan.policy == "submit" ? "submit" : "template";
-    info.evaluator = problem.backend;
+    info.evaluator = to_string(problem.backend);
     info.seed = request.plan.seed;
     info.device = evaluator.device_id();
     info.toolchain = evaluator.toolchain_id();

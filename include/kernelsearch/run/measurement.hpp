@@ -10,6 +10,7 @@
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
@@ -26,7 +27,7 @@ struct MeasurementOptions {
 };
 
 /// The cache mode that a problem of this backend is measured with.
-[[nodiscard]] std::string cache_mode(const MeasurementOptions& options, const std::string& backend);
+[[nodiscard]] std::string cache_mode(const MeasurementOptions& options, Backend backend);
 
 [[nodiscard]] HostOptions host_options(const MeasurementOptions& options);
 [[nodiscard]] GpuOptions gpu_options(const MeasurementOptions& options);
@@ -41,7 +42,8 @@ void leave_core_to_measuring(int core);
 /// Each right candidate is also timed against the reference, not only one that is the best so far.
 [[nodiscard]] AnyEvaluator make_pairing_evaluator(Problem problem, const MeasurementOptions& options);
 
-/// The peaks of this machine's device for the problem, those of a host measured now; empty where they are not known.
+/// The peaks of this machine's device for the problem, those of a host measured now; empty where they are not
+/// known.
 [[nodiscard]] DevicePeaks device_peaks(const Problem& problem, int device = 0);
 
 }  // namespace kernelsearch
