@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "progress.hpp"
 
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -30,7 +31,11 @@ ProgressOptions progress_options(const RunBudget& budget, const std::optional<Ru
   return options;
 }
 
-Progress::Progress(bool quiet, ProgressOptions options) {
+void Messages::on_message(std::string_view text) {
+  if (!quiet_) fmt::print(stderr, "{}\n", text);
+}
+
+Progress::Progress(bool quiet, ProgressOptions options) : messages_(quiet) {
   if (quiet) return;
   printer_.emplace(std::cerr, std::move(options));
   ticker_ = std::jthread([this](const std::stop_token& end) {

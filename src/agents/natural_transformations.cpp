@@ -38,7 +38,7 @@ bool used_in(const Regions& regions, const std::string& word) {
 
 std::string context_text(const Regions& regions) {
   std::string text;
-  for (const KernelRegion region : {KernelRegion::macros, KernelRegion::device, KernelRegion::host}) {
+  for (const KernelRegion region : regions_in_code) {
     const std::string& code = text_of(regions, region);
     text += "## " + std::string(to_string(region)) + '\n';
     text += code.empty() ? "(empty)" : kernelsearch::quoted(code, {}, shown_of_region);
@@ -59,7 +59,7 @@ std::string failure_text(const Trial<Candidate>& failed, KernelRegion region) {
   return text;
 }
 
-/// What mends a failed kernel, as a transformation.
+/// The transformation that repairs a failed kernel.
 Transformation repair() {
   Transformation mend;
   mend.name = "repair";
@@ -298,7 +298,7 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
   if (!parent.candidate) return Made::none("the parent has no code");
   if (!debug && move.strategies.empty()) return Made::none("the move names no transformation");
 
-  // The last try from the same parent, where it failed: compile errors are what models mend best.
+  // The last try from the same parent, where it failed: compile errors are what models repair best.
   std::optional<Trial<Candidate>> failed;
   if (debug && !parent.outcome.ok()) failed = parent;
   if (!debug && move.variant > 0)

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -260,10 +261,8 @@ Problem t1_problem(const T1File& file, const std::filesystem::path& folder) {
   std::vector<std::string> missing;
   auto problem = try_t1_problem(file, folder, missing);
   if (problem) return *std::move(problem);
-  std::string list;
-  for (const std::string& one : missing) (list += list.empty() ? "" : "; ") += one;
-  detail::raise<ConfigError>("the T1 file does not suffice as a problem, it lacks", list,
-                             "search it as a space, or write a problem.json");
+  detail::raise<ConfigError>("the T1 file does not suffice as a problem, it lacks",
+                             detail::joined(missing, "; "), "search it as a space, or write a problem.json");
 }
 
 }  // namespace kernelsearch

@@ -18,7 +18,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::string_view style =
+constexpr std::string_view page_style =
     ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:0 "
     "auto;padding:1.5em;max-width:76em}"
     "pre{overflow-x:auto;padding:.8em;border:1px solid "
@@ -39,15 +39,15 @@ std::string curve(const std::vector<StoredTrial>& trials) {
     worst = std::max(worst, steps.front().second);
   }
   if (steps.empty()) return {};
-  constexpr double width = 720, height = 220, left = 80, bottom = 30;
+  constexpr double width = 720, height = 220, margin_left = 80, margin_bottom = 30;
   const double low = std::log(steps.back().second), high = std::log(worst);
   const double span = high > low ? high - low : 1;
   const auto x = [&](std::size_t trial) {
-    return left + (width - left - 10) * static_cast<double>(trial) /
+    return margin_left + (width - margin_left - 10) * static_cast<double>(trial) /
                       static_cast<double>(std::max<std::size_t>(1, trials.size() - 1));
   };
   const auto y = [&](double seconds) {
-    return 15 + (height - bottom - 15) * (high - std::log(seconds)) / span;
+    return 15 + (height - margin_bottom - 15) * (high - std::log(seconds)) / span;
   };
   std::string points;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -62,7 +62,7 @@ std::string curve(const std::vector<StoredTrial>& trials) {
       "y=\"{:.1f}\">{}</text><text x=\"{}\" y=\"{}\">trial 0</text><text x=\"{}\" y=\"{}\" "
       "text-anchor=\"end\">{}</text></svg>\n",
       width, height, points, y(worst) + 4, format_seconds(worst, 3), y(steps.back().second) + 4,
-      format_seconds(steps.back().second, 3), left, height - 8, width - 10, height - 8, trials.size() - 1);
+      format_seconds(steps.back().second, 3), margin_left, height - 8, width - 10, height - 8, trials.size() - 1);
 }
 
 std::string row_of(const StoredTrial& trial, bool best) {
@@ -89,7 +89,7 @@ std::string run_page(const RunStore& store, RunId run) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>run {0}: "
       "{1}</title><style>{2}</style></head>"
       "<body>\n<h1>Run {0}: {1}</h1>\n<pre>{3}</pre>\n",
-      number(run), html_text(row.info.problem), style, html_text(run_summary(store, run)));
+      number(run), html_text(row.info.problem), page_style, html_text(run_summary(store, run)));
   html += "<h2>Best so far</h2>\n" + curve(trials);
   if (best && best->candidate)
     if (const std::optional<StoredKernel> kernel = store.kernel(best->candidate->kernel))

@@ -38,8 +38,7 @@ struct Counters {
 
 }  // namespace
 
-AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted,
-                           MessageTeller say) {
+AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted, MessageTeller say) {
   counted = false;
   if (evaluator.lanes() > 1) {
     say_none(say, "several devices measure at a time, and a profile would disturb the others");

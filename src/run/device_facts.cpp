@@ -46,7 +46,8 @@ MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
 
 DevicePeaks device_peaks(const Problem& problem, int device) {
   if (problem.backend == Backend::host) return host_peaks({.threads = problem.threads});
-  for (const GpuDevice& gpu : gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda).devices)
+  for (const GpuDevice& gpu :
+       gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda).devices)
     if (gpu.ordinal == device) return gpu_peaks(gpu);
   return {};
 }

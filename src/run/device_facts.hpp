@@ -10,8 +10,8 @@
 
 namespace kernelsearch::detail {
 
-/// What this machine's device is, as far as the conditions of methods ask: the features of its instruction set, and
-/// of GPUs the architecture.
+/// What this machine's device is, as far as the conditions of methods ask: the features of its instruction
+/// set, and of GPUs the architecture.
 [[nodiscard]] MethodDevice method_device(Backend backend, const std::vector<int>& devices);
 
 }  // namespace kernelsearch::detail

@@ -9,8 +9,8 @@
 
 namespace kernelsearch::detail {
 
-/// What RunOptions::validate asks finalists to pass, empty without it. A ConfigError or DeviceError where it cannot
-/// be done, found out on the problem's default before anything is searched.
+/// What RunOptions::validate asks finalists to pass, empty without it. A ConfigError or DeviceError where it
+/// cannot be done, found out on the problem's default before anything is searched.
 [[nodiscard]] FinalistValidator make_validator(const RunOptions& options, const Problem& problem,
                                                RunObserver& observer);
 

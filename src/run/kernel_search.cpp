@@ -7,7 +7,8 @@
 namespace kernelsearch::detail {
 
 void KernelSearch::decline(const std::string&, RunObserver&) {
-  raise<ConfigError>("this run suggests no moves", context.problem.name, "only runs with the policy submit do");
+  raise<ConfigError>("this run suggests no moves", context.problem.name,
+                     "only runs with the policy submit do");
 }
 
 void KernelSearch::raise_spent() {
@@ -18,8 +19,8 @@ void KernelSearch::raise_spent() {
 namespace {
 
 template <class P, class Judge>
-std::unique_ptr<KernelSearch> typed(SearchContext context, SearchParts<P> parts, Judge judge, OptimizerOptions loop,
-                                    KernelLookup lookup) {
+std::unique_ptr<KernelSearch> typed(SearchContext context, SearchParts<P> parts, Judge judge,
+                                    OptimizerOptions loop, KernelLookup lookup) {
   return std::make_unique<TypedSearch<P, Judge>>(std::move(context), std::move(parts), std::move(judge),
                                                  std::move(loop), std::move(lookup));
 }
@@ -29,13 +30,14 @@ RunPaired beside_parents(RunJudge judge, const SearchContext& context, const Ker
   auto codec = std::make_shared<CandidateCodec<Candidate>>(lookup);
   auto mutex = std::make_shared<std::mutex>();
   // What earlier parts of a resumed run judged is in the store alone.
-  return RunPaired(std::move(judge), {},
-                   [&store = context.store, id = context.run, codec, mutex](TrialId trial) -> std::optional<Candidate> {
-                     const std::scoped_lock lock(*mutex);
-                     const auto stored = store.trial(id, trial);
-                     if (!stored || !stored->candidate) return std::nullopt;
-                     return codec->decode(*stored->candidate);
-                   });
+  return RunPaired(
+      std::move(judge), {},
+      [&store = context.store, id = context.run, codec, mutex](TrialId trial) -> std::optional<Candidate> {
+        const std::scoped_lock lock(*mutex);
+        const auto stored = store.trial(id, trial);
+        if (!stored || !stored->candidate) return std::nullopt;
+        return codec->decode(*stored->candidate);
+      });
 }
 
 }  // namespace
@@ -46,12 +48,13 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
                             ? lookup_in(context.store, std::move(made.kernel_of))
                             : lookup_among({std::make_shared<const Kernel>(context.problem.kernel)});
   if (auto* configs = std::get_if<SearchParts<Config>>(&made.parts))
-    return typed(std::move(context), std::move(*configs), std::move(judge), std::move(loop), std::move(lookup));
+    return typed(std::move(context), std::move(*configs), std::move(judge), std::move(loop),
+                 std::move(lookup));
   auto& moves = std::get<SearchParts<Move>>(made.parts);
   if (made.inner)
     return typed(std::move(context), std::move(moves),
-                 RunTuned(std::move(made.inner->policy), std::move(judge), made.inner->options), std::move(loop),
-                 std::move(lookup));
+                 RunTuned(std::move(made.inner->policy), std::move(judge), made.inner->options),
+                 std::move(loop), std::move(lookup));
   if (made.pair_with_parent) {
     RunPaired paired = beside_parents(std::move(judge), context, lookup);
     return typed(std::move(context), std::move(moves), std::move(paired), std::move(loop), std::move(lookup));

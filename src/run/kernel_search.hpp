@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/cached.hpp"
+#include "kernelsearch/optimizer/optimizer_options.hpp"
 #include "kernelsearch/run/finalists.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/run/run_budget.hpp"
@@ -36,7 +37,8 @@ struct SearchContext {
   FinalistValidator validate;
 };
 
-/// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed in.
+/// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed
+/// in.
 struct KernelSearch {
   explicit KernelSearch(SearchContext c) : context(std::move(c)) {}
   virtual ~KernelSearch() = default;
@@ -62,11 +64,12 @@ struct KernelSearch {
 };
 
 /// A search over the moves or configurations that its parts propose.
-[[nodiscard]] std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch made, RunJudge judge,
-                                                        OptimizerOptions loop);
+[[nodiscard]] std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch made,
+                                                        RunJudge judge, OptimizerOptions loop);
 
 /// Kernels that are handed in, and the policy over moves that suggests some.
-[[nodiscard]] std::unique_ptr<KernelSearch> make_submit_search(SearchContext context, const RunOptions& options,
-                                                               RunJudge judge, OptimizerOptions loop);
+[[nodiscard]] std::unique_ptr<KernelSearch> make_submit_search(SearchContext context,
+                                                               const RunOptions& options, RunJudge judge,
+                                                               OptimizerOptions loop);
 
 }  // namespace kernelsearch::detail

@@ -17,7 +17,8 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::vector<std::string> runs_of(const RunStore& store, const std::string& problem);
 
 /// What the sources say of `space`: recordings, `STORE:RUN`, or stores, which stand for all of their runs.
-/// Sources of other spaces are left out, and the observer is told. ConfigError for a source that cannot be read.
+/// Sources of other spaces are left out, and the observer is told. ConfigError for a source that cannot be
+/// read.
 [[nodiscard]] std::vector<EarlierRun> earlier_runs(const std::vector<std::string>& sources,
                                                    const Space& space, RunObserver& observer);
 

@@ -77,7 +77,8 @@ void check_record(const fs::path& file) {
     raise<ConfigError>("the record's name does not say its format", file.string(),
                        "end it in .json, .t4.json, .jsonl or .csv, with or without .gz");
   if (file.has_parent_path() && !fs::is_directory(file.parent_path()))
-    raise<ConfigError>("there is no such folder for the record", file.parent_path().string(), "make it first");
+    raise<ConfigError>("there is no such folder for the record", file.parent_path().string(),
+                       "make it first");
 }
 
 /// What a system cannot be asked for.
@@ -100,22 +101,29 @@ enum class Kept : std::uint8_t { plain, counted, observed, paired };
 RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string run = "fresh " + std::to_string(getpid()) + " " +
-                          std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) + " ";
+                          std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
+                          " ";
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
   return [results = std::move(results), reuse, kept, run, fresh](const Candidate& candidate) {
     if (!reuse) return results->key(run + std::to_string(++*fresh));
     switch (kept) {
-      case Kept::observed: return results->key("observed " + candidate_digest(candidate));
+      case Kept::observed:
+        return results->key("observed " + candidate_digest(candidate));
       // A time without its pair would leave a submitted kernel without a speedup.
-      case Kept::paired: return results->key("paired " + candidate_digest(candidate));
-      case Kept::counted: return results->key("counted " + results->key(candidate));
-      case Kept::plain: break;
+      case Kept::paired:
+        return results->key("paired " + candidate_digest(candidate));
+      case Kept::counted:
+        return results->key("counted " + results->key(candidate));
+      case Kept::plain:
+        break;
     }
     return results->key(candidate);
   };
 }
 
-bool is_device(const Problem& problem) { return problem.backend != Backend::host; }
+bool is_device(const Problem& problem) {
+  return problem.backend != Backend::host;
+}
 
 }  // namespace
 
@@ -184,8 +192,8 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
     return make_pairing_evaluator(run.problem, o.measurement);
   }
   AnyEvaluator evaluator = make_evaluator(run.problem, o.measurement);
-  if (run.system == nullptr || run.system->observation != ObservationLevel::counters || run.problem.backend != Backend::cuda ||
-      !o.counters)
+  if (run.system == nullptr || run.system->observation != ObservationLevel::counters ||
+      run.problem.backend != Backend::cuda || !o.counters)
     return evaluator;
   bool counted = false;
   evaluator = with_counters(std::move(evaluator), gpu_options(o.measurement), counted, run.say());
@@ -200,7 +208,7 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::st
   info.problem = run.problem.name;
   info.problem_digest = digest;
   info.policy = run.system != nullptr ? o.system : o.policy;
-  info.generator = run.system != nullptr ? std::string(run.system->composition)
+  info.generator = run.system != nullptr  ? std::string(run.system->composition)
                    : o.policy == "submit" ? "submit"
                                           : "template";
   info.evaluator = to_string(run.problem.backend);
@@ -274,7 +282,8 @@ void begin(RunImpl& run, RunParts& parts) {
   const RunInfo info = info_of(run, evaluator, digest);
   setup.hardware = info.device;
   if (run.resumed) check_same_context(*run.resumed, info);
-  const bool asks = run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
+  const bool asks =
+      run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
   const auto exchanges = [&](RunId id) {
     return o.models.record.empty() ? exchanges_of(run.store->file(), number(id)) : fs::path(o.models.record);
   };
@@ -284,11 +293,11 @@ void begin(RunImpl& run, RunParts& parts) {
   std::optional<SystemSearch> made;
   if (run.system == nullptr && !submits) {
     const Space& space = run.problem.kernel.space;
-    made = SystemSearch{
-        .parts = SearchParts<Config>{
-            parts.policy ? *std::move(parts.policy)
-                         : make_config_policy(o.policy, {space, o.seed, run.budget.trials, std::move(earlier)}),
-            TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
+    made = SystemSearch{.parts = SearchParts<Config>{
+                            parts.policy ? *std::move(parts.policy)
+                                         : make_config_policy(o.policy, {space, o.seed, run.budget.trials,
+                                                                         std::move(earlier)}),
+                            TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
   }
 
   run.id = run.resumed ? run.resumed->id : run.store->begin_run(info);
@@ -297,7 +306,9 @@ void begin(RunImpl& run, RunParts& parts) {
   } else if (asks) {
     run.models = open_models(o.models, exchanges(run.id));
     setup.model = run.models->model;
-    setup.log = [faults = run.models->faults](const Exchange& exchange) { faults->add(exchange.judgement.fault); };
+    setup.log = [faults = run.models->faults](const Exchange& exchange) {
+      faults->add(exchange.judgement.fault);
+    };
   }
   OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.stop.get_token());
   if (run.system != nullptr) {
@@ -312,19 +323,20 @@ void begin(RunImpl& run, RunParts& parts) {
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   auto results = std::make_shared<ResultCache>(*run.store, ResultScope{digest, info.device, info.toolchain});
   RunJudge judge(std::move(evaluator), result_key(results, o.reuse, kept), results);
-  SearchContext context{*run.store, run.id, run.problem, run.budget, limits, loop.stop, loop.budget,
-                        std::move(validate)};
+  SearchContext context{*run.store, run.id,    run.problem, run.budget,
+                        limits,     loop.stop, loop.budget, std::move(validate)};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }
 
-std::unique_ptr<RunImpl> start(const Problem& problem, const fs::path& place, RunOptions options, RunParts parts) {
+std::unique_ptr<RunImpl> start(const Problem& problem, RunOptions options, RunParts parts) {
   auto run = std::make_unique<RunImpl>();
   run->stored.options = std::move(options);
-  run->stored.problem = place.string();
+  run->stored.problem = parts.problem_path.string();
   run->stored.problem_text = parts.problem_text;
   run->problem = problem;
-  if (parts.stop.stop_possible()) run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
+  if (parts.stop.stop_possible())
+    run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
   check_record(run->options().record);
   open_store(*run, parts);
   begin(*run, parts);
@@ -340,11 +352,12 @@ Run::Run(Run&&) noexcept = default;
 Run& Run::operator=(Run&&) noexcept = default;
 
 Run Run::start(const Problem& problem, RunOptions options, RunParts parts) {
-  return Run(detail::start(problem, {}, std::move(options), std::move(parts)));
+  return Run(detail::start(problem, std::move(options), std::move(parts)));
 }
 
 Run Run::start(const std::filesystem::path& problem, RunOptions options, RunParts parts) {
-  return Run(detail::start(read_problem(problem), problem, std::move(options), std::move(parts)));
+  parts.problem_path = problem;
+  return Run(detail::start(read_problem(problem), std::move(options), std::move(parts)));
 }
 
 Run Run::resume(std::string_view number_or_name, RunOptions options, RunParts parts) {
@@ -355,7 +368,8 @@ Run Run::resume(std::string_view number_or_name, RunOptions options, RunParts pa
   detail::open_store(*run, parts);
   run->resumed = run->store->find_run(number_or_name);
   if (!run->resumed)
-    detail::raise<ConfigError>("no run to resume", number_or_name, "see `kernelsearch runs` for what there is");
+    detail::raise<ConfigError>("no run to resume", number_or_name,
+                               "see `kernelsearch runs` for what there is");
   run->stored = detail::resumed_options(*run->resumed, std::move(run->stored.options));
   if (!parts.problem && run->stored.problem.empty())
     detail::raise<ConfigError>("the problem of this run was not read from a file", run->resumed->info.problem,
@@ -383,7 +397,9 @@ std::optional<TrialId> Run::submit_told(const Submission& submission, RunObserve
   return impl_->search->submit(submission, observer);
 }
 
-std::optional<Move> Run::suggestion() { return impl_->search->suggestion(); }
+std::optional<Move> Run::suggestion() {
+  return impl_->search->suggestion();
+}
 
 void Run::decline_told(const std::string& reason, RunObserver& observer) {
   const detail::Listening listening(*impl_->messages, &observer);
@@ -391,27 +407,33 @@ void Run::decline_told(const std::string& reason, RunObserver& observer) {
   impl_->search->decline(reason, observer);
 }
 
+RunResult stored_result(const RunStore& store, RunId run, const Problem& problem,
+                        const std::filesystem::path& out) {
+  RunResult result;
+  result.run = run;
+  result.row = store.run(run);
+  result.reason = result.row.reason;
+  if (auto best = store.best_trial(run); best && best->candidate) result.best = std::move(best);
+  if (!result.best || out.empty()) return result;
+  const WinnerFiles files = write_winner(store, run, problem, out);
+  result.files = {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};
+  // Of several kernels no table of settings can stand.
+  const std::string& generator = result.row.info.generator;
+  if (generator == "submit" || (generator != "template" && find_system(result.row.info.policy).rewrites))
+    return result;
+  const std::filesystem::path table = out / (problem.name + "_table.jsonl");
+  SettingsTable::append(table, best_settings(store, run, problem));
+  result.files.emplace_back("table", table);
+  return result;
+}
+
 RunResult Run::finish() {
   detail::RunImpl& run = *impl_;
   const RunOptions& o = run.stored.options;
   const RunStore& store = *run.store;
-  RunResult result;
-  result.run = run.id;
-  result.row = store.run(run.id);
-  result.reason = result.row.reason;
+  RunResult result = stored_result(store, run.id, run.problem, o.out);
   result.stopped = run.stop.stop_requested();
   result.learned = run.search->learned();
-  if (auto best = store.best_trial(run.id); best && best->candidate) result.best = std::move(best);
-  const bool one_kernel = run.system != nullptr ? !run.system->rewrites : o.policy != "submit";
-  if (result.best && !o.out.empty()) {
-    const WinnerFiles files = write_winner(store, run.id, run.problem, o.out);
-    result.files = {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};
-    if (one_kernel) {  // of several kernels no table of settings can stand
-      const std::filesystem::path table = o.out / (run.problem.name + "_table.jsonl");
-      SettingsTable::append(table, best_settings(store, run.id, run.problem));
-      result.files.emplace_back("table", table);
-    }
-  }
   const detail::Listening listening(*run.messages, run.observer);
   if (!o.record.empty()) {
     if (result.row.trials == 0) {
@@ -421,7 +443,8 @@ RunResult Run::finish() {
       const bool whole = o.where.empty() && o.configs.empty();
       const Recording recording = recording_of(store, run.id, {.space = whole ? run.stored.problem : ""});
       write_recording(recording, o.record);
-      run.messages->tell(fmt::format("{} configurations recorded in {}", recording.trials.size(), o.record.string()));
+      run.messages->tell(
+          fmt::format("{} configurations recorded in {}", recording.trials.size(), o.record.string()));
     }
   }
   std::filesystem::path pages = run.report_folder;
@@ -439,13 +462,29 @@ RunResult Run::finish() {
   return result;
 }
 
-void Run::request_stop() { impl_->stop.request_stop(); }
-bool Run::spent() const noexcept { return impl_->search->spent; }
-RunId Run::id() const noexcept { return impl_->id; }
-const Problem& Run::problem() const noexcept { return impl_->problem; }
-const RunOptions& Run::options() const noexcept { return impl_->stored.options; }
-const RunBudget& Run::budget() const noexcept { return impl_->budget; }
-RunStore& Run::store() noexcept { return *impl_->store; }
-const std::optional<RunRow>& Run::resumed() const noexcept { return impl_->resumed; }
+void Run::request_stop() {
+  impl_->stop.request_stop();
+}
+bool Run::spent() const noexcept {
+  return impl_->search->spent;
+}
+RunId Run::id() const noexcept {
+  return impl_->id;
+}
+const Problem& Run::problem() const noexcept {
+  return impl_->problem;
+}
+const RunOptions& Run::options() const noexcept {
+  return impl_->stored.options;
+}
+const RunBudget& Run::budget() const noexcept {
+  return impl_->budget;
+}
+RunStore& Run::store() noexcept {
+  return *impl_->store;
+}
+const std::optional<RunRow>& Run::resumed() const noexcept {
+  return impl_->resumed;
+}
 
 }  // namespace kernelsearch

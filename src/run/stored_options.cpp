@@ -38,16 +38,11 @@ T member(const json& object, const char* name, T standard) {
 
 std::string encode_options(const StoredOptions& stored) {
   const RunOptions& o = stored.options;
-  json out{{"problem", absolute(stored.problem)},
-           {"budget", o.budget},
-           {"jobs", o.measurement.jobs},
-           {"cache", o.measurement.cache},
-           {"learned_from", o.learn_from},
-           {"devices", o.measurement.devices},
-           {"samples", o.measurement.samples},
-           {"where", o.where},
-           {"configs", absolute(o.configs)},
-           {"sandbox", o.measurement.sandbox}};
+  json out{{"problem", absolute(stored.problem)}, {"budget", o.budget},
+           {"jobs", o.measurement.jobs},          {"cache", o.measurement.cache},
+           {"learned_from", o.learn_from},        {"devices", o.measurement.devices},
+           {"samples", o.measurement.samples},    {"where", o.where},
+           {"configs", absolute(o.configs)},      {"sandbox", o.measurement.sandbox}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
   if (o.policy == "submit" && o.system.empty()) {
     out["suggest"] = o.suggest;

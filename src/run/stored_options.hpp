@@ -23,8 +23,8 @@ struct StoredOptions {
 /// The same back. What a store of an earlier version does not say has its standard value.
 [[nodiscard]] StoredOptions decode_options(const RunRow& row);
 
-/// What a resumed run goes on with: what is stored, except for what `given` says anew (budget, limits, models, what
-/// is measured with) and for what is not stored.
+/// What a resumed run goes on with: what is stored, except for what `given` says anew (budget, limits,
+/// models, what is measured with) and for what is not stored.
 [[nodiscard]] StoredOptions resumed_options(const RunRow& row, RunOptions given);
 
 }  // namespace kernelsearch::detail

@@ -31,8 +31,8 @@ struct Submits final : KernelSearch {
                            if (regions == kernel->regions) return kernel;
                            return std::make_shared<const Kernel>(Kernel{std::move(regions), kernel->space});
                          })),
-        search(SuggestedMoves(
-                   make_move_policy(options.suggest, options.strategies, options.seed, context.problem.backend)),
+        search(SuggestedMoves(make_move_policy(options.suggest, options.strategies, options.seed,
+                                               context.problem.backend)),
                SubmitGenerator(root), std::move(judge), std::move(loop)) {
     search.resume(load_record<Move>(context.store, context.run, CandidateCodec<Candidate>(lookup)));
     for (const Trial<Candidate>& trial : search.trials())
@@ -66,8 +66,7 @@ struct Submits final : KernelSearch {
     EvaluationContext how;
     how.trial = job.id;
     how.parents = job.context.parents;
-    how.stop =
-        context.stop;  // and no incumbent: whoever wrote a slower kernel wants to know how slow
+    how.stop = context.stop;  // and no incumbent: whoever wrote a slower kernel wants to know how slow
     Evaluation evaluation = search.evaluator().evaluate(job.candidate, how);
     spent = spent || context.stop.stop_requested();
     if (context.stop.stop_requested() && evaluation.verdict != Verdict::ok) return std::nullopt;
@@ -164,8 +163,8 @@ struct Submits final : KernelSearch {
 
 }  // namespace
 
-std::unique_ptr<KernelSearch> make_submit_search(SearchContext context, const RunOptions& options, RunJudge judge,
-                                                 OptimizerOptions loop) {
+std::unique_ptr<KernelSearch> make_submit_search(SearchContext context, const RunOptions& options,
+                                                 RunJudge judge, OptimizerOptions loop) {
   return std::make_unique<Submits>(std::move(context), options, std::move(judge), std::move(loop));
 }
 

@@ -30,8 +30,8 @@ struct LoopEvents {
   void on_inner(TrialId parent, const InnerTrial& trial) const { to.on_inner(parent, trial); }
 };
 
-/// Ends a call: by the limits of the run, or because the step has had its trials or its time. What is in flight is
-/// finished all the same.
+/// Ends a call: by the limits of the run, or because the step has had its trials or its time. What is in
+/// flight is finished all the same.
 struct CallLimit {
   RunLimits limits;
   std::uint64_t trials = std::numeric_limits<std::uint64_t>::max();
@@ -40,7 +40,9 @@ struct CallLimit {
   [[nodiscard]] bool paused(const RunProgress& progress) const {
     return progress.trials >= trials || RunClock::now() >= deadline;
   }
-  [[nodiscard]] bool reached(const RunProgress& progress) const { return limits.reached(progress) || paused(progress); }
+  [[nodiscard]] bool reached(const RunProgress& progress) const {
+    return limits.reached(progress) || paused(progress);
+  }
   [[nodiscard]] std::string describe() const { return limits.describe(); }
 };
 
@@ -83,7 +85,8 @@ class TypedSearch final : public KernelSearch {
     CallLimit rule{context.limits};
     if (limit.trials) rule.trials = before + *limit.trials;
     rule.deadline = deadline(limit);
-    // Several at a time while many are wanted; the last ones singly, so that no more are made than were asked for.
+    // Several at a time while many are wanted; the last ones singly, so that no more are made than were asked
+    // for.
     if (!out_of_time() && rule.trials - before > window_) {
       CallLimit early = rule;
       early.trials -= window_;
@@ -141,16 +144,18 @@ class TypedSearch final : public KernelSearch {
   /// Finalists are measured by what measures, not by what remembers.
   template <class... Observers>
   void measure_finalists(RunObserver& observer, Observers&... observers) {
-    const FinalistSteps steps{.tell =
-                                  [&observer](TrialId id) {
-                                    observer.on_message("measuring finalist " + std::to_string(number(id)) + " again");
-                                  },
-                              .validate = context.validate};
+    const FinalistSteps steps{
+        .tell =
+            [&observer](TrialId id) {
+              observer.on_message("measuring finalist " + std::to_string(number(id)) + " again");
+            },
+        .validate = context.validate};
     if constexpr (std::same_as<Judge, RunTuned>) {
       AtTuned evaluator{search_};
       measure_finalists_again(search_, evaluator, context.stop, steps, observers...);
     } else if constexpr (std::same_as<Judge, RunPaired>) {
-      measure_finalists_again(search_, search_.evaluator().inner().inner(), context.stop, steps, observers...);
+      measure_finalists_again(search_, search_.evaluator().inner().inner(), context.stop, steps,
+                              observers...);
     } else {
       measure_finalists_again(search_, search_.evaluator().inner(), context.stop, steps, observers...);
     }
@@ -167,7 +172,8 @@ class TypedSearch final : public KernelSearch {
       const Evaluation& known = search.best()->outcome.evaluation;
       Evaluation evaluation = search.evaluator().inner().inner().evaluate(as_run(candidate), how);
       evaluation.tuned_key = known.tuned_key;
-      if (const auto trials = known.features.find("inner_trials")) evaluation.features.set("inner_trials", *trials);
+      if (const auto trials = known.features.find("inner_trials"))
+        evaluation.features.set("inner_trials", *trials);
       return evaluation;
     }
   };

@@ -14,9 +14,9 @@ namespace {
 RunRequest request(const std::string& policy = "random", const std::string& budget = "10") {
   RunRequest request;
   request.problem = "twice";
-  request.plan.policy = policy;
-  request.plan.suggest = "none";
-  request.plan.budget = budget;
+  request.options.policy = policy;
+  request.options.suggest = "none";
+  request.options.budget = budget;
   return request;
 }
 
@@ -93,13 +93,13 @@ TEST_CASE("RunManager: requests that cannot be met say why, and begin nothing") 
   refused([](RunRequest& r) { r.problem = "/etc/passwd"; }, "no such file or folder below the root");
   refused([](RunRequest& r) { r.problem = ""; }, "needs one problem");
   refused([](RunRequest& r) { r.problem_text = "{}"; }, "needs one problem");
-  refused([](RunRequest& r) { r.plan.policy = "randon"; }, "did you mean random?");
-  refused([](RunRequest& r) { r.plan.policy = "submt"; }, "did you mean submit?");
-  refused([](RunRequest& r) { r.plan.budget = "much"; }, "budget");
+  refused([](RunRequest& r) { r.options.policy = "randon"; }, "did you mean random?");
+  refused([](RunRequest& r) { r.options.policy = "submt"; }, "did you mean submit?");
+  refused([](RunRequest& r) { r.options.budget = "much"; }, "budget");
   refused(
       [](RunRequest& r) {
-        r.plan.policy = "submit";
-        r.plan.suggest = "bean";
+        r.options.policy = "submit";
+        r.options.suggest = "bean";
       },
       "did you mean beam?");
   refused(
@@ -150,8 +150,7 @@ TEST_CASE("RunManager: runs that it did not begin must fit the root, the device 
   info.generator = "rewriter";
   const RunId other = place.store->begin_run(info);
   book_has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
-  CHECK_THROWS_AS(RunManager(*place.store, RunManagerOptions{.root = place.folder / "absent"}),
-                  ConfigError);
+  CHECK_THROWS_AS(RunManager(*place.store, RunManagerOptions{.root = place.folder / "absent"}), ConfigError);
 }
 
 TEST_CASE("RunManager: of all runs one measures at a time, and a run works for one call at a time") {
@@ -165,12 +164,14 @@ TEST_CASE("RunManager: of all runs one measures at a time, and a run works for o
   CHECK(book.doing(a) == "submit_kernel");
   book_has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
   book_has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
-  std::thread two([&] {
-    second =
-        book.submit(b, code("fast"), ToolCall({}, [&](double, std::optional<double>, std::string_view text) {
-                      if (text.find("waiting for another run") == 0) waits = true;
-                    }));
-  });
+  struct Waits final : RunObserver {
+    std::atomic<bool>& waits;
+    explicit Waits(std::atomic<bool>& w) : waits(w) {}
+    void on_message(std::string_view text) override {
+      if (text.find("waiting for another run") == 0) waits = true;
+    }
+  } listener(waits);
+  std::thread two([&] { second = book.submit(b, code("fast"), {.observer = &listener}); });
   CHECK(soon([&] { return waits.load(); }));
   CHECK(book.doing(b) == "submit_kernel");
   CHECK(place.store->run(b).trials == 1);
@@ -265,8 +266,8 @@ TEST_CASE("RunManager: suggestions are those of the last call; its end stops wha
   Place place;
   auto book = std::make_unique<RunManager>(*place.store, place.options());
   RunRequest suggesting = request("submit");
-  suggesting.plan.suggest = "best_of_k";
-  suggesting.plan.strategies = {"tile", "fuse"};
+  suggesting.options.suggest = "best_of_k";
+  suggesting.options.strategies = {"tile", "fuse"};
   const RunId run = *book->start(suggesting, {});
   REQUIRE(book->suggestion(run));
   const Move first = *book->suggestion(run);

@@ -21,7 +21,7 @@ struct FeedbackOptions {
   std::size_t lineage = 8;  ///< generations
 };
 
-/// What became of a candidate, for a model: verdict and how far it came, the reason (errors of compilers,
+/// The outcome of a candidate, for a model: verdict and how far it came, the reason (errors of compilers,
 /// failing indices and values) as quoted data, the time of every shape, the speedup and the features.
 [[nodiscard]] std::string feedback_text(const Outcome& outcome, const FeedbackOptions& options = {});
 

@@ -63,7 +63,7 @@ class Ledger {
   /// Frees the reservation and books what came.
   void settle(const Estimate& estimate, std::string_view role, std::string_view model,
               const ChatResult& result, double seconds, const std::optional<Prices>& prices);
-  /// Books what came of a call that was not reserved, as one of an earlier part of a run.
+  /// Books the usage of a call that was not reserved, as one of an earlier part of a run.
   void book(std::string_view role, std::string_view model, const ChatResult& result, double seconds,
             const std::optional<Prices>& prices);
 

@@ -13,7 +13,8 @@
 
 namespace kernelsearch {
 
-/// Hears what happens in a run, on the thread that drives it. A trial is in the store before anyone hears of it.
+/// Hears what happens in a run, on the thread that drives it. A trial is in the store before anyone hears of
+/// it.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -40,13 +41,13 @@ template <class O>
 class HookObserver final : public RunObserver {
  public:
   static_assert(
-      requires(O& o, const Trial<Candidate>& t) { o.on_trial(t); } ||
-          requires(O& o, const Trial<Candidate>& t) { o.on_best(t); } ||
-          requires(O& o, const Trial<Candidate>& t) { o.on_revised(t); } ||
-          requires(O& o, TrialId id, const Candidate& c) { o.on_start(id, c); } ||
-          requires(O& o, TrialId id, const InnerTrial& t) { o.on_inner(id, t); } ||
-          requires(O& o, std::string_view text) { o.on_message(text); } ||
-          requires(O& o, std::string_view text) { o.on_end(text); },
+      requires(O & o, const Trial<Candidate>& t) { o.on_trial(t); } ||
+          requires(O & o, const Trial<Candidate>& t) { o.on_best(t); } ||
+          requires(O & o, const Trial<Candidate>& t) { o.on_revised(t); } ||
+          requires(O & o, TrialId id, const Candidate& c) { o.on_start(id, c); } ||
+          requires(O & o, TrialId id, const InnerTrial& t) { o.on_inner(id, t); } ||
+          requires(O & o, std::string_view text) { o.on_message(text); } ||
+          requires(O & o, std::string_view text) { o.on_end(text); },
       "not an observer of a run: it has none of on_start(id, candidate), on_trial(trial), on_best(trial), "
       "on_revised(trial), on_inner(parent, trial), on_message(text), on_end(reason): see docs/embedding.md");
 

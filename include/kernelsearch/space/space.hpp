@@ -48,6 +48,9 @@ struct SpaceData;
 /// and every function may be called from several threads.
 class Space {
  public:
+  /// Without tunables: one configuration.
+  [[nodiscard]] static Space without_tunables();
+
   /// Builds the space. ConfigError for a repeated or unknown name, a tunable without values or with repeated
   /// ones, and for constraints that leave nothing, naming the one that empties the space.
   [[nodiscard]] static Space build(std::vector<Tunable> tunables, std::vector<Constraint> constraints = {},

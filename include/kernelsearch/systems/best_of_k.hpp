@@ -12,10 +12,9 @@
 namespace kernelsearch::systems {
 
 struct BestOfKSettings {
-  /// As many barren tries as there are: the samples are independent, and a useless reply ends nothing.
-  BestOfKOptions search = {
-      .limits = {
-          .barren = 1000}};  ///< k = 16; STARK and KernelBand give their baselines as many tries as they have
+  /// k = 16: STARK and KernelBand give their baselines as many tries as they have. Failures do not end it,
+  /// because the samples are independent.
+  BestOfKOptions search = {.limits = {.max_failures = 1000}};
   LlmRewriterOptions rewriter = {};
   OptimizerOptions loop = {};
 };

@@ -15,7 +15,7 @@ namespace kernelsearch::systems {
 /// of debugging, 20 iterations.
 struct GeakSettings {
   ReflexionOptions search = {.patience = 1,
-                             .limits = {.barren = 3, .debugs = 5}};  ///< always on from the best
+                             .limits = {.max_failures = 3, .debugs = 5}};  ///< always on from the best
   ReflectionTeamOptions team = {};
   OptimizerOptions loop = {};  ///< the paper's budget is a TrialBudget of 20
 };

@@ -13,7 +13,7 @@ namespace kernelsearch::systems {
 
 struct GreedyRefineSettings {
   BeamOptions search = {
-      .width = 1, .branch = 1, .limits = {.barren = 3}};  ///< the best kernel, again and again
+      .width = 1, .branch = 1, .limits = {.max_failures = 3}};  ///< the best kernel, again and again
   LlmRewriterOptions rewriter = {};
   OptimizerOptions loop = {};
 };

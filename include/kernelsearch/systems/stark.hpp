@@ -14,7 +14,7 @@ namespace kernelsearch::systems {
 /// STARK (section 3): epsilon 0.3 to 0.4, temperatures 0.8 for the plan and 0.1 for the rest, 30 kernels.
 struct StarkSettings {
   EpsilonGreedyTreeOptions search = {
-      .limits = {.barren = 3}};  ///< barren: ours, a model may answer otherwise
+      .limits = {.max_failures = 3}};  ///< max_failures: ours, a model may answer otherwise
   AgentTeamOptions team = {};
   OptimizerOptions loop = {};  ///< the paper's budget is a TrialBudget of 30
 };

@@ -96,8 +96,8 @@ struct SystemEntry {
   std::string_view instead_of_model = {};  ///< the option that, where it is given, makes it ask none
   ObservationLevel observation = ObservationLevel::times;
   SystemSearch (*make)(SystemSetup setup) = nullptr;
-  /// What repeats the search of this setup when the run is continued, as a JSON object that is stored with the run
-  /// and comes back as SystemSetup::earlier; null: the options do.
+  /// What repeats the search of this setup when the run is continued, as a JSON object that is stored with
+  /// the run and comes back as SystemSetup::earlier; null: the options do.
   std::string (*settings)(const SystemSetup& setup) = nullptr;
   std::vector<SystemOption> options = {};
 };

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/gpu/builder_pool.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -13,6 +11,7 @@
 #include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch::detail::gpu {
 
@@ -25,18 +24,11 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   return {begin, begin + text.size()};
 }
 
-// Through a name of its own and a rename, so that readers and other writers never see half a file.
+// A library that cannot be kept is built again next time, which is no reason to fail.
 void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
   std::error_code error;
   fs::create_directories(target.parent_path(), error);
-  const fs::path part =
-      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
-  std::ofstream(part, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (fs::file_size(part, error) == bytes.size() && !error)
-    fs::rename(part, target, error);
-  else
-    fs::remove(part, error);
+  (void)replace_file(target, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 std::string listed(const std::vector<std::string>& list) {

@@ -12,6 +12,7 @@
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/codec.hpp"
+#include "problem/replace_file.hpp"
 #include "skill_files.hpp"
 
 namespace kernelsearch {
@@ -29,18 +30,12 @@ class Folder {
   void replace(const std::string& name, const std::string& text) const {
     std::error_code error;
     fs::create_directories(path_, error);
-    const fs::path file = path_ / name, part = file.string() + ".part";
-    {
-      std::ofstream stream(part, std::ios::binary);
-      stream << text;
-      if (!stream.flush())
-        detail::raise<ConfigError>("a file of the run's folder cannot be written", file.string(),
-                                   "check its folder's permissions and space");
-    }
-    fs::rename(part, file, error);
+    const fs::path file = path_ / name;
+    error = detail::replace_file(file, text);
     if (error)
-      detail::raise<ConfigError>("a file of the run's folder cannot be written", file.string(),
-                                 error.message());
+      detail::raise<ConfigError>("a file of the run's folder cannot be written",
+                                 file.string() + ": " + error.message(),
+                                 "check its folder's permissions and space");
   }
   void replace(const std::string& name, const ordered_json& json) const {
     replace(name, json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');

@@ -91,6 +91,10 @@ inline bool adjacent(const SpaceData& data, std::size_t tunable, std::uint32_t f
 
 }  // namespace detail
 
+KERNELSEARCH_INLINE Space Space::without_tunables() {
+  return build({});
+}
+
 KERNELSEARCH_INLINE Space Space::build(std::vector<Tunable> tunables, std::vector<Constraint> constraints,
                                        SpaceOptions options) {
   return Space(detail::build_space(std::move(tunables), std::move(constraints), options));

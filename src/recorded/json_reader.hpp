@@ -11,15 +11,15 @@
 
 namespace kernelsearch::recorded {
 
-/// The text ends inside a value: thrown by the cursor, caught where what came before is still of use.
+/// The text ends inside a value: thrown by the reader, caught where what came before is still of use.
 struct TextEnds {};
 
 /// Reads JSON front to back without building a tree of it (a tree of the largest recording takes 0.6 s, this
 /// 0.1), as Python writes it: with NaN and Infinity, and with a comma after the last entry. What is malformed
 /// is a ConfigError that names the source and the line.
-class JsonCursor {
+class JsonReader {
  public:
-  JsonCursor(std::string_view text, std::string source, std::size_t at = 0)
+  JsonReader(std::string_view text, std::string source, std::size_t at = 0)
       : text_(text), source_(std::move(source)), at_(at) {}
 
   /// The next character that is no white space; it stays. TextEnds where there is none.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "workshop.hpp"
+#include "prompt_builder.hpp"
 
 #include <fmt/format.h>
 
@@ -19,15 +19,6 @@ namespace {
 constexpr std::size_t most_echoed = 60'000;  // bytes of a faulty reply that are sent back with the correction
 constexpr std::size_t most_failure = 600;    // bytes of a reason in the store
 
-std::string joined(const std::vector<std::string>& names, std::string_view between) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += between;
-    text += name;
-  }
-  return text;
-}
-
 std::string hash_of(const std::vector<Message>& messages) {
   std::string all;
   for (const Message& message : messages)
@@ -37,15 +28,13 @@ std::string hash_of(const std::vector<Message>& messages) {
 
 /// The one text of a template that other prompts put in.
 std::string part(const PromptLibrary& prompts, std::string_view name, const PromptValues& values) {
-  std::string text;
-  for (const Message& message : prompts.find(name).render(values))
-    (text += text.empty() ? "" : "\n\n") += message.text;
-  return text;
+  return joined(prompts.find(name).render(values), "\n\n",
+                [](const Message& message) { return message.text; });
 }
 
 }  // namespace
 
-Workshop::Workshop(AnyChatModel model, Problem problem, AgentOptions options)
+PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options)
     : model_(std::move(model)),
       problem_(std::move(problem)),
       options_(std::move(options)),
@@ -54,21 +43,22 @@ Workshop::Workshop(AnyChatModel model, Problem problem, AgentOptions options)
       functions_(entry_functions(problem_)),
       root_(std::make_shared<const Kernel>(problem_.kernel)),
       problem_text_(problem_text(problem_)) {
-  for (const std::string_view name : {"device", "host", "macros"})
-    if (name == "macros" || !region_of(root_->regions, name)->empty()) regions_.emplace_back(name);
+  for (const KernelRegion region : kernel_regions)
+    if (region == KernelRegion::macros || !text_of(root_->regions, region).empty())
+      regions_.push_back(region);
   for (const std::string& function : functions_)
-    for (const std::string_view name : {"device", "host", "macros"})
-      if (const auto signature = function_signature(*region_of(root_->regions, name), function))
+    for (const KernelRegion region : kernel_regions)
+      if (const auto signature = function_signature(text_of(root_->regions, region), function))
         (signatures_ += signatures_.empty() ? "" : "; ") += '`' + signature->text(function) + '`';
   if (signatures_.empty()) signatures_ = "those of all functions that are called from outside";
   rules_ = part(options_.prompts, "rules", {});
 }
 
-Generation<Candidate> Workshop::root() const {
+Generation<Candidate> PromptBuilder::root() const {
   return Generation<Candidate>::one({root_, root_->space.default_config()});
 }
 
-Workshop::Start Workshop::start(const Move& move, const History<Candidate>& history) const {
+PromptBuilder::Start PromptBuilder::start(const Move& move, const History<Candidate>& history) const {
   Start start;
   const auto fail = [&](std::string reason) {
     start.failure = std::move(reason);
@@ -100,13 +90,13 @@ Workshop::Start Workshop::start(const Move& move, const History<Candidate>& hist
   return start;
 }
 
-const Strategy* Workshop::find(std::string_view name) const {
+const Strategy* PromptBuilder::find(std::string_view name) const {
   for (const Strategy& strategy : strategies_)
     if (strategy.name == name) return &strategy;
   return nullptr;
 }
 
-std::string Workshop::window_text(WindowKind kind, const History<Candidate>& history, TrialId i) const {
+std::string PromptBuilder::window_text(WindowKind kind, const History<Candidate>& history, TrialId i) const {
   std::vector<WindowEntry> window = context_window(kind, history, i, options_.windows);
   std::vector<std::string> texts;
   std::vector<std::size_t> tokens;
@@ -129,8 +119,8 @@ std::string Workshop::window_text(WindowKind kind, const History<Candidate>& his
   return result;
 }
 
-PromptValues Workshop::values(const Move& move, const Start& start, const History<Candidate>& history,
-                              WindowKind window) const {
+PromptValues PromptBuilder::values(const Move& move, const Start& start, const History<Candidate>& history,
+                                   WindowKind window) const {
   PromptValues values{{"rules", rules_},
                       {"problem", problem_text_},
                       {"function", signatures_},
@@ -147,7 +137,7 @@ PromptValues Workshop::values(const Move& move, const Start& start, const Histor
                       {"rest", ""},
                       {"hardware", clean_text(options_.hardware)},
                       {"tunables", options_.tunables ? "yes" : ""}};
-  values["regions"] = joined(regions_, ", ");
+  values["regions"] = joined(regions_, ", ", [](KernelRegion region) { return to_string(region); });
   values["reply_format"] = part(options_.prompts, "reply_code", values);
   const TrialId id = start.parent().outcome.id;
   values["kernel"] = kernel_text(*start.parent().candidate, language());
@@ -179,14 +169,14 @@ PromptValues Workshop::values(const Move& move, const Start& start, const Histor
   return values;
 }
 
-const std::string& Workshop::key_of(const std::shared_ptr<const Kernel>& kernel) const {
+const std::string& PromptBuilder::key_of(const std::shared_ptr<const Kernel>& kernel) const {
   const std::scoped_lock lock(mutex_);
   auto& entry = keys_[kernel.get()];
   if (!entry.first) entry = {kernel, code_key(kernel->regions)};
   return entry.second;  // nothing is ever erased, and the map's elements stay where they are
 }
 
-ReplyExpectation Workshop::expectation(const Start& start, const History<Candidate>& history) const {
+ReplyExpectation PromptBuilder::expectation(const Start& start, const History<Candidate>& history) const {
   ReplyExpectation expectation;
   expectation.parent = &start.kernel();
   expectation.functions = functions_;
@@ -202,8 +192,8 @@ ReplyExpectation Workshop::expectation(const Start& start, const History<Candida
   return expectation;
 }
 
-std::string Workshop::ask(const AgentRole& role, std::string_view prompt, const PromptValues& values,
-                          const Move& move, const Judge& judge) const {
+std::string PromptBuilder::ask(const AgentRole& role, std::string_view prompt, const PromptValues& values,
+                               const Move& move, const Judge& judge) const {
   const PromptTemplate& question = options_.prompts.find(prompt);
   ChatRequest request;
   request.role = role.name;
@@ -237,7 +227,7 @@ std::string Workshop::ask(const AgentRole& role, std::string_view prompt, const 
     if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter)
       judged.judgement = {ReplyFault::declined,
                           "The reply was declined (" + std::string(to_string(reply.finish)) + ")."};
-    else if (detail::strip(reply.text).empty())
+    else if (detail::trimmed(reply.text).empty())
       judged.judgement = {cut ? ReplyFault::truncated : ReplyFault::empty, "The reply is empty."};
     else
       judged = judge(reply.text, cut);
@@ -252,7 +242,7 @@ std::string Workshop::ask(const AgentRole& role, std::string_view prompt, const 
     if (attempt > 0) reason += attempt == 1 ? " (again, after it was told)" : " (still, after it was told)";
     if (attempt == options_.corrections) break;
     if (cut) request.max_tokens = role.max_tokens * 2;
-    if (!detail::strip(reply.text).empty())
+    if (!detail::trimmed(reply.text).empty())
       request.messages.push_back({Speaker::assistant, shortened(clean_text(reply.text), most_echoed), false});
     const PromptValues correction{{"fault", std::string(to_string(judged.judgement.fault))},
                                   {"detail", clean_text(judged.judgement.detail)},
@@ -263,16 +253,16 @@ std::string Workshop::ask(const AgentRole& role, std::string_view prompt, const 
   return reason;
 }
 
-Generation<Candidate> Workshop::candidate(Kernel kernel, const Start& start) {
+Generation<Candidate> PromptBuilder::candidate(Kernel kernel, const Start& start) {
   const Trial<Candidate>& parent = start.parent();
   Config config = carried_over(parent.candidate->kernel->space, parent.candidate->config, kernel.space);
   return Generation<Candidate>::one({std::make_shared<const Kernel>(std::move(kernel)), std::move(config)});
 }
 
-Generation<Candidate> Workshop::ask_for_kernel(const AgentRole& role, std::string_view prompt,
-                                               const PromptValues& values, const Move& move,
-                                               const Start& start, const History<Candidate>& history,
-                                               bool anew) const {
+Generation<Candidate> PromptBuilder::ask_for_kernel(const AgentRole& role, std::string_view prompt,
+                                                    const PromptValues& values, const Move& move,
+                                                    const Start& start, const History<Candidate>& history,
+                                                    bool anew) const {
   ReplyExpectation wanted = expectation(start, history);
   if (!anew) wanted.tried = nullptr;
   std::optional<Kernel> kernel;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "json_cursor.hpp"
+#include "json_reader.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -38,7 +38,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
 
 }  // namespace
 
-void JsonCursor::fail(std::string_view what) const {
+void JsonReader::fail(std::string_view what) const {
   const auto line =
       1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())),
                      '\n');
@@ -50,12 +50,12 @@ void JsonCursor::fail(std::string_view what) const {
                              "correct it or take the line out; see docs/formats/recordings.md");
 }
 
-void JsonCursor::expect(char wanted, std::string_view name) {
+void JsonReader::expect(char wanted, std::string_view name) {
   if (peek() != wanted) fail("expected " + std::string(name));
   ++at_;
 }
 
-std::uint32_t JsonCursor::hex4() {
+std::uint32_t JsonReader::hex4() {
   if (text_.size() - at_ < 4) throw TextEnds{};
   std::uint32_t code = 0;
   const char* const first = text_.data() + at_;
@@ -65,7 +65,7 @@ std::uint32_t JsonCursor::hex4() {
   return code;
 }
 
-void JsonCursor::escape(std::string& out) {
+void JsonReader::escape(std::string& out) {
   if (at_ == text_.size()) throw TextEnds{};
   const char c = text_[at_++];
   constexpr std::string_view plain = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
@@ -82,7 +82,7 @@ void JsonCursor::escape(std::string& out) {
   append_utf8(out, code);
 }
 
-std::string_view JsonCursor::string() {
+std::string_view JsonReader::string() {
   expect('"', "a string");
   const std::size_t first = at_;
   while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\') ++at_;
@@ -100,7 +100,7 @@ std::string_view JsonCursor::string() {
   }
 }
 
-bool JsonCursor::literal(std::string_view word) {
+bool JsonReader::literal(std::string_view word) {
   const std::string_view here = text_.substr(at_, word.size());
   if (here == word) {
     at_ += word.size();
@@ -110,7 +110,7 @@ bool JsonCursor::literal(std::string_view word) {
   return false;
 }
 
-double JsonCursor::number() {
+double JsonReader::number() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   peek();
   if (literal("NaN")) return std::numeric_limits<double>::quiet_NaN();
@@ -135,9 +135,9 @@ double JsonCursor::number() {
 }
 
 /// Integers are an order; any other list is known by its text only.
-Value JsonCursor::list() {
+Value JsonReader::list() {
   const std::string_view text = skip();
-  JsonCursor inside(text, source_);
+  JsonReader inside(text, source_);
   Permutation order;
   bool whole = true;
   inside.array([&] {
@@ -150,7 +150,7 @@ Value JsonCursor::list() {
   return Value(std::string(text));
 }
 
-Value JsonCursor::value() {
+Value JsonReader::value() {
   switch (peek()) {
     case '"':
       return Value(std::string(string()));
@@ -180,7 +180,7 @@ Value JsonCursor::value() {
   fail("expected a value");
 }
 
-void JsonCursor::skip_nested(int depth) {
+void JsonReader::skip_nested(int depth) {
   if (depth > deepest) fail("too deeply nested");
   switch (peek()) {
     case '{':
@@ -206,7 +206,7 @@ void JsonCursor::skip_nested(int depth) {
   }
 }
 
-std::string_view JsonCursor::skip() {
+std::string_view JsonReader::skip() {
   skip_space();
   const std::size_t first = at_;
   skip_nested(0);

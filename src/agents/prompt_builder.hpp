@@ -20,7 +20,7 @@
 
 namespace kernelsearch::detail {
 
-/// What a reply turned out to be.
+/// The judgement of a reply, with the kernel in it.
 struct Judged {
   ReplyJudgement judgement;
   const Kernel* kernel = nullptr;  ///< read from it, if any; for the log
@@ -29,9 +29,9 @@ struct Judged {
 /// What the generators share: the problem in words, prompts and their values, questions with one correction,
 /// and the keys of the kernels that are known. Everything but these keys is constant, so threads may share
 /// it.
-class Workshop {
+class PromptBuilder {
  public:
-  Workshop(AnyChatModel model, Problem problem, AgentOptions options);
+  PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options);
 
   /// The problem's own kernel at its default.
   [[nodiscard]] Generation<Candidate> root() const;
@@ -49,7 +49,7 @@ class Workshop {
   [[nodiscard]] PromptValues values(const Move& move, const Start& start, const History<Candidate>& history,
                                     WindowKind window) const;
 
-  /// What code is held against.
+  /// What the code of a reply is checked against.
   [[nodiscard]] ReplyExpectation expectation(const Start& start, const History<Candidate>& history) const;
 
   using Judge = std::function<Judged(const std::string& text, bool cut)>;
@@ -83,7 +83,8 @@ class Workshop {
   Problem problem_;
   AgentOptions options_;
   std::vector<Strategy> strategies_;
-  std::vector<std::string> functions_, regions_;
+  std::vector<std::string> functions_;
+  std::vector<KernelRegion> regions_;
   std::shared_ptr<const Kernel> root_;
   std::string problem_text_, rules_, signatures_;
   mutable std::mutex mutex_;
