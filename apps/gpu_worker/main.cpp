@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <variant>
@@ -136,12 +137,12 @@ class Server {
 
 int main(int argc, char** argv) {
   const bool replays = argc >= 5 && std::string_view(argv[3]) == "--frames";
-  const std::string_view backend = argc == 3 || replays ? argv[1] : "";
-  const GpuBackend which = backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip;
-  if (replays && (backend == "cuda" || backend == "hip"))
-    return Server(which, std::atoi(argv[2]))
+  const auto named = argc == 3 || replays ? backend_from(argv[1]) : std::nullopt;
+  const auto backend = named ? gpu_backend_of(*named) : std::nullopt;
+  if (replays && backend)
+    return Server(*backend, std::atoi(argv[2]))
         .replay(argv[4], argc > 5 && std::string_view(argv[5]) == "--exact");
-  if ((backend != "cuda" && backend != "hip") || fcntl(gpu::socket_fd, F_GETFD) < 0) {
+  if (!backend || fcntl(gpu::socket_fd, F_GETFD) < 0) {
     std::fputs("kernelsearch-gpu-worker is started by kernelsearch, which talks to it over a socket\n",
                stderr);
     return 2;
@@ -155,5 +156,5 @@ int main(int argc, char** argv) {
   }).detach();
   // Compilers must not take the processors from the processes that keep a device busy.
   if (std::string_view(argv[2]) == "build") (void)setpriority(PRIO_PROCESS, 0, 5);
-  return Server(which, std::atoi(argv[2])).serve();
+  return Server(*backend, std::atoi(argv[2])).serve();
 }

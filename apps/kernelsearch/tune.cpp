@@ -21,8 +21,8 @@ namespace {
 /// The problem's name, where the problem is one for the options given.
 std::string checked_name(const TuneOptions& o, const std::string& path) {
   const Problem problem = read_any_problem(path);
-  if (o.evaluator != "auto" && o.evaluator != problem.backend)
-    detail::raise<ConfigError>("the problem is for another evaluator", problem.backend,
+  if (o.evaluator != "auto" && o.evaluator != to_string(problem.backend))
+    detail::raise<ConfigError>("the problem is for another evaluator", to_string(problem.backend),
                                "leave out --evaluator or change the problem's backend");
   return problem.name;
 }

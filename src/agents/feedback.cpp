@@ -78,11 +78,6 @@ std::string time_text(double seconds) {
   return fmt::format("{:.4g} ns", 1e9 * seconds);
 }
 
-std::string_view language_of(std::string_view backend) noexcept {
-  if (backend == "cuda" || backend == "hip" || backend == "opencl") return backend;
-  return "cpp";
-}
-
 std::string compiler_errors(std::string_view output, std::size_t most_errors) {
   std::string text;
   std::size_t errors = 0, following = 0, left_out = 0;
@@ -170,9 +165,9 @@ std::string lineage_text(const History<Candidate>& history, TrialId id, const Fe
 std::string problem_text(const Problem& problem) {
   std::string text = "## Problem: " + clean_text(problem.name) + "\n\n";
   if (!problem.description.empty()) text += clean_text(problem.description) + "\n\n";
-  text += fmt::format("Backend: {}. ", clean_text(problem.backend));
+  text += fmt::format("Backend: {}. ", to_string(problem.backend));
   if (!problem.function.empty()) text += "Function: `" + clean_text(problem.function) + "`. ";
-  if (problem.backend == "host") text += fmt::format("Threads that it may use: {}.", problem.threads);
+  if (problem.backend == Backend::host) text += fmt::format("Threads that it may use: {}.", problem.threads);
   text += "\n\nArguments, in order:\n";
   for (const Argument& argument : problem.arguments) {
     constexpr std::array<std::string_view, 4> roles{"input", "output", "input and output", "workspace"};

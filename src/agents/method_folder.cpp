@@ -51,7 +51,7 @@ void write_once(const fs::path& file, const std::string& text) {
 }  // namespace
 
 MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
-    : options_(std::move(options)), extension_(kernel_extension(problem.backend)) {
+    : options_(std::move(options)), extension_(traits_of(problem.backend).extension) {
   if (!options_.journal)
     detail::raise<ConfigError>("MethodFolder has no journal", "null", "give it the policy's");
   std::error_code error;

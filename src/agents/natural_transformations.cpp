@@ -272,14 +272,14 @@ NaturalTransformations::NaturalTransformations(Kernel root, TransformationLibrar
   Parts parts{root.space,      nullptr, std::move(library), std::move(model), std::move(options),
               PromptLibrary(), {}};
   if (parts.options.prompts) parts.prompts = *parts.options.prompts;
-  parts.backend =
-      backend_text(parts.options.table ? *parts.options.table : backend_table(parts.options.backend));
+  parts.backend = backend_text(parts.options.table ? *parts.options.table
+                                                   : backend_table(to_string(parts.options.backend)));
   parts.root = std::make_shared<const Kernel>(parts.kernel_of(std::move(root.regions)));
   parts_ = std::make_shared<const Parts>(std::move(parts));
 }
 
 std::vector<std::string> NaturalTransformations::names(std::string_view tag) const {
-  return parts_->library.names(parts_->options.backend, tag);
+  return parts_->library.names(to_string(parts_->options.backend), tag);
 }
 
 std::shared_ptr<const Kernel> NaturalTransformations::kernel_of(Regions regions) const {

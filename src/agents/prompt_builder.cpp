@@ -38,7 +38,8 @@ PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions o
     : model_(std::move(model)),
       problem_(std::move(problem)),
       options_(std::move(options)),
-      strategies_(options_.strategies.empty() ? read_strategies(problem_.backend) : options_.strategies),
+      strategies_(options_.strategies.empty() ? read_strategies(to_string(problem_.backend))
+                                              : options_.strategies),
       functions_(entry_functions(problem_)),
       root_(std::make_shared<const Kernel>(problem_.kernel)),
       problem_text_(problem_text(problem_)) {

@@ -71,7 +71,7 @@ class PromptBuilder {
   [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
   [[nodiscard]] const AgentOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
-  [[nodiscard]] std::string_view language() const { return language_of(problem_.backend); }
+  [[nodiscard]] std::string_view language() const { return traits_of(problem_.backend).language; }
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
 
  private:

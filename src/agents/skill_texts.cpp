@@ -173,11 +173,4 @@ std::string ablation_name(const Move& move) {
   return detail::joined(move.strategies, "+");
 }
 
-std::string_view kernel_extension(std::string_view backend) noexcept {
-  if (backend == "cuda") return ".cu";
-  if (backend == "hip") return ".hip";
-  if (backend == "opencl") return ".cl";
-  return ".cpp";
-}
-
 }  // namespace kernelsearch

@@ -59,10 +59,10 @@ class Conversion {
     problem.build = {{}, file_.compiler_options};
     problem.reference.flags.clear();
     if (file_.language == "CUDA") {
-      problem.backend = "cuda";
+      problem.backend = Backend::cuda;
       problem.build.compiler = "nvrtc";
     } else if (file_.language == "OpenCL") {
-      problem.backend = "opencl";
+      problem.backend = Backend::opencl;
     } else {
       miss("a backend for the language \"" + file_.language + '"');
     }

@@ -18,9 +18,9 @@
 namespace kernelsearch {
 namespace detail {
 
-MethodDevice method_device(const std::string& backend, const std::vector<int>& devices) {
+MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
   MethodDevice device;
-  if (backend == "host") {
+  if (backend == Backend::host) {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);) {
       if (line.rfind("flags", 0) != 0) continue;
@@ -34,7 +34,7 @@ MethodDevice method_device(const std::string& backend, const std::vector<int>& d
     }
     return device;
   }
-  if (backend != "cuda") return device;
+  if (backend != Backend::cuda) return device;
   for (const GpuDevice& gpu : gpu_status(GpuBackend::cuda).devices)
     if (!devices.empty() && gpu.ordinal == devices.front())
       device.architecture = static_cast<unsigned>(gpu.major * 10 + gpu.minor);
@@ -45,9 +45,9 @@ MethodDevice method_device(const std::string& backend, const std::vector<int>& d
 }  // namespace detail
 
 DevicePeaks device_peaks(const Problem& problem, int device) {
-  if (problem.backend == "host") return host_peaks({.threads = problem.threads});
+  if (problem.backend == Backend::host) return host_peaks({.threads = problem.threads});
   for (const GpuDevice& gpu :
-       gpu_status(problem.backend == "hip" ? GpuBackend::hip : GpuBackend::cuda).devices)
+       gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda).devices)
     if (gpu.ordinal == device) return gpu_peaks(gpu);
   return {};
 }

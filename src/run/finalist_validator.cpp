@@ -11,9 +11,9 @@ namespace kernelsearch::detail {
 
 FinalistValidator make_validator(const RunOptions& options, const Problem& problem, RunObserver& observer) {
   if (options.validate.empty()) return nullptr;
-  if (problem.backend != "cuda" && problem.backend != "hip")
+  if (!is_gpu(problem.backend))
     detail::raise<ConfigError>(
-        "--validate runs Compute Sanitizer, which checks CUDA kernels", problem.backend,
+        "--validate runs Compute Sanitizer, which checks CUDA kernels", to_string(problem.backend),
         "leave it out: host kernels run between zones that must stay as they are; for undefined behaviour "
         "add "
         "-fsanitize=undefined and -fsanitize-undefined-trap-on-error to build.flags and run `kernelsearch "

@@ -47,11 +47,11 @@ AnyEvaluator observed(E evaluator, Inspector inspector, Observe step) {
 
 ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options) {
   std::vector<std::string> missing;
-  if (problem.backend == "cuda" || problem.backend == "hip") {
+  if (is_gpu(problem.backend)) {
     const GpuOptions gpu = gpu_options(options);
     GpuEvaluator evaluator(problem, gpu);
     Observe step{trait_features(problem), gpu_roofline(evaluator)};
-    if (problem.backend == "cuda") {
+    if (problem.backend == Backend::cuda) {
       try {
         step.profiler = std::make_shared<NcuProfiler>(problem, gpu);
         // Whether this user may read the counters is only found out by reading them.

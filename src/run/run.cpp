@@ -122,7 +122,7 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
 }
 
 bool is_device(const Problem& problem) {
-  return problem.backend != "host";
+  return problem.backend != Backend::host;
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
   }
   AnyEvaluator evaluator = make_evaluator(run.problem, o.measurement);
   if (run.system == nullptr || run.system->observation != ObservationLevel::counters ||
-      run.problem.backend != "cuda" || !o.counters)
+      run.problem.backend != Backend::cuda || !o.counters)
     return evaluator;
   bool counted = false;
   evaluator = with_counters(std::move(evaluator), gpu_options(o.measurement), counted, run.say());
@@ -211,7 +211,7 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::st
   info.generator = run.system != nullptr  ? std::string(run.system->composition)
                    : o.policy == "submit" ? "submit"
                                           : "template";
-  info.evaluator = run.problem.backend;
+  info.evaluator = to_string(run.problem.backend);
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();

@@ -26,7 +26,7 @@ SystemSearch search_of(std::pair<Policy, Generator> parts, const Problem& proble
 AgentOptions agent_options(const SystemSetup& setup) {
   AgentOptions options;
   options.prompts = PromptLibrary(setup.methods);
-  options.strategies = read_strategies(setup.problem.backend, setup.methods);
+  options.strategies = read_strategies(to_string(setup.problem.backend), setup.methods);
   options.tunables = false;  // nothing here searches them
   options.hardware = setup.hardware;
   options.stop = setup.stop;

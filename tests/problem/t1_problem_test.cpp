@@ -63,7 +63,7 @@ TEST_CASE("t1_problem: a complete file becomes a device problem") {
   folder.write("smooth.cu", "__global__ void smooth() {}");
   const Problem problem = t1_problem(t1_with(), folder.path());
   CHECK(problem.name == "smooth");
-  CHECK(problem.backend == "cuda");
+  CHECK(problem.backend == Backend::cuda);
   CHECK(problem.function == "smooth");
   CHECK(problem.kernel.regions.device == "__global__ void smooth() {}");
   CHECK(problem.kernel.space.size() == 3);

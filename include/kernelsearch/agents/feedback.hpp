@@ -39,9 +39,6 @@ struct FeedbackOptions {
 /// A kernel for a model: its regions as quoted code, its tunables and the values that it has.
 [[nodiscard]] std::string kernel_text(const Candidate& candidate, std::string_view language);
 
-/// The language that fences name for a backend: `cpp`, `cuda`, `hip`, `opencl`.
-[[nodiscard]] std::string_view language_of(std::string_view backend) noexcept;
-
 /// Seconds in a unit that fits, e.g. `1.234 ms`.
 [[nodiscard]] std::string time_text(double seconds);
 

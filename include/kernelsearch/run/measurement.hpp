@@ -10,6 +10,7 @@
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
@@ -26,7 +27,7 @@ struct MeasurementOptions {
 };
 
 /// The cache mode that a problem of this backend is measured with.
-[[nodiscard]] std::string cache_mode(const MeasurementOptions& options, const std::string& backend);
+[[nodiscard]] std::string cache_mode(const MeasurementOptions& options, Backend backend);
 
 [[nodiscard]] HostOptions host_options(const MeasurementOptions& options);
 [[nodiscard]] GpuOptions gpu_options(const MeasurementOptions& options);

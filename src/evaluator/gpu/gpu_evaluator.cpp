@@ -27,9 +27,9 @@ using detail::gpu::launches_itself;
 using detail::gpu::look_at;
 
 GpuBackend backend_of(const Problem& problem) {
-  if (problem.backend == "cuda") return GpuBackend::cuda;
-  if (problem.backend == "hip") return GpuBackend::hip;
-  raise<ConfigError>("the problem is not for a GPU", problem.backend, "choose the evaluator of its backend");
+  if (const auto backend = gpu_backend_of(problem.backend)) return *backend;
+  raise<ConfigError>("the problem is not for a GPU", to_string(problem.backend),
+                     "choose the evaluator of its backend");
 }
 
 Problem checked(Problem problem) {
@@ -37,8 +37,9 @@ Problem checked(Problem problem) {
   if (problem.arguments.size() > 64)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
                        "device kernels may have 64");
-  const bool cuda = problem.backend == "cuda", by_itself = launches_itself(problem.kernel);
-  const std::string wanted = by_itself ? (cuda ? "nvcc" : "hipcc") : cuda ? "nvrtc" : "hiprtc";
+  const bool by_itself = launches_itself(problem.kernel);
+  const BackendTraits& traits = traits_of(problem.backend);
+  const std::string wanted(by_itself ? traits.launch_compiler : traits.compiler);
   const std::string& compiler = problem.build.compiler;
   if (!compiler.empty() && compiler != wanted)
     raise<ConfigError>(by_itself ? "a launch function is compiled with its kernels into a library"

@@ -63,8 +63,8 @@ detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<i
 }
 
 Problem checked(Problem problem) {
-  if (problem.backend != "host")
-    raise<ConfigError>("the problem is not for the host", problem.backend,
+  if (problem.backend != Backend::host)
+    raise<ConfigError>("the problem is not for the host", to_string(problem.backend),
                        "choose the evaluator of its backend");
   if (problem.arguments.size() > host_protocol::max_arguments)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),

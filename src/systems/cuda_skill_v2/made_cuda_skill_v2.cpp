@@ -31,7 +31,7 @@ std::vector<SystemOption> cuda_skill_v2_options() {
 namespace {
 
 RooflineBudgetOptions search_options(const SystemSetup& setup) {
-  std::vector<Method> methods = read_methods(setup.problem.backend, setup.methods);
+  std::vector<Method> methods = read_methods(to_string(setup.problem.backend), setup.methods);
   if (!setup.earlier.empty()) return read_skill_settings(setup.earlier, std::move(methods));
   RooflineBudgetOptions search;
   search.methods = std::move(methods);

@@ -138,7 +138,7 @@ void write_skill_report(const RunStore& store, RunId run, const Problem& problem
                         const RooflineBudget& search, const fs::path& path, const DevicePeaks& peaks) {
   const SkillRecord record{store, run, search};
   const Folder folder(path);
-  const std::string extension(kernel_extension(problem.backend));
+  const std::string extension(traits_of(problem.backend).extension);
   folder.replace("env.json", record.environment_json());
   folder.replace("state.json", record.state_json(problem, path.filename().string(), extension));
   folder.replace("summary.md", record.summary());

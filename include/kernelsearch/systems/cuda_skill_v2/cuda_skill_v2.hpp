@@ -30,7 +30,7 @@ using CudaSkillV2 = Optimizer<RooflineBudget, G, E>;
 
 /// With what policy and generator must share filled in: the methods, the number of branches, the journal.
 [[nodiscard]] inline CudaSkillV2Settings joined(const Problem& problem, CudaSkillV2Settings settings) {
-  if (settings.search.methods.empty()) settings.search.methods = read_methods(problem.backend);
+  if (settings.search.methods.empty()) settings.search.methods = read_methods(to_string(problem.backend));
   if (!settings.search.journal) settings.search.journal = std::make_shared<SkillJournal>();
   settings.writer.methods = settings.files.methods = settings.search.methods;
   settings.writer.branches = settings.files.branches = settings.search.branches;
