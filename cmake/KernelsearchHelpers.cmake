@@ -3,8 +3,13 @@
 
 # Warnings and sanitizers of our own targets; never exported to users.
 add_library(kernelsearch_build_flags INTERFACE)
+# Of files that are compiled together, names at file scope are no neighbour's business: what one shadows, only a build file
+# by file (preset dev) can tell. And g++ takes for a header whatever a unit includes, the files themselves too.
+set(together $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
 target_compile_options(kernelsearch_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
+  -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
+  $<IF:${together},$<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>,-Wshadow>
+  $<$<AND:${together},$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   # g++ 12 reports strings and optionals of the standard library at -O3 and in sanitized code.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${KERNELSEARCH_WERROR}>:-Werror>)
@@ -28,18 +33,79 @@ function(kernelsearch_unity target files)
       set(files ${KERNELSEARCH_UNITY_FILES})
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
-    # g++ takes for a header whatever a unit includes, the files themselves too.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
-# kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files])
-# A static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
-# in find_package. Its sources are src/<room>.cpp (which compile the bodies in
+# The packages that a link `<prefix>::<target>` comes from.
+set(KERNELSEARCH_PACKAGE_OF_Threads Threads)
+set(KERNELSEARCH_PACKAGE_OF_fmt fmt)
+set(KERNELSEARCH_PACKAGE_OF_Eigen3 Eigen3 3.4 NO_MODULE)
+set(KERNELSEARCH_PACKAGE_OF_nlohmann_json nlohmann_json 3.11)
+set(KERNELSEARCH_PACKAGE_OF_SQLite SQLite3)
+set(KERNELSEARCH_PACKAGE_OF_OpenSSL OpenSSL COMPONENTS SSL Crypto)
+set(KERNELSEARCH_PACKAGE_OF_Boost Boost 1.81)
+set(KERNELSEARCH_PACKAGE_OF_ZLIB ZLIB)
+
+# kernelsearch_require(LINKS...): finds the packages of these links, for every directory.
+function(kernelsearch_require)
+  foreach(link IN LISTS ARGN)
+    if(link MATCHES "^([A-Za-z0-9_]+)::" AND NOT TARGET ${link} AND NOT CMAKE_MATCH_1 STREQUAL "kernelsearch")
+      if(NOT DEFINED KERNELSEARCH_PACKAGE_OF_${CMAKE_MATCH_1})
+        message(FATAL_ERROR "${link}: name its package in cmake/KernelsearchHelpers.cmake")
+      endif()
+      find_package(${KERNELSEARCH_PACKAGE_OF_${CMAKE_MATCH_1}} REQUIRED GLOBAL)
+    endif()
+  endforeach()
+endfunction()
+
+# kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files]
+#                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA] [VARIANT])
+# Declares a static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
+# in find_package; kernelsearch_make_libraries() makes it. Its sources are src/<room>.cpp (which compile the bodies in
 # include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
-# beside the rooms (version.hpp, fwd.hpp, kernelsearch.hpp).
+# beside the rooms (version.hpp, fwd.hpp, kernelsearch.hpp). SOURCE_HEADERS: its sources include headers of src/.
+# EMBED_DATA: data/ is compiled in. VARIANT: stands for another library, so kernelsearch::kernelsearch does not link it.
 function(kernelsearch_library name)
-  cmake_parse_arguments(arg "" "UNITY" "ROOMS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_LIBRARIES ${name})
+  set_property(GLOBAL PROPERTY KERNELSEARCH_LIBRARY_${name} "${ARGN}")
+endfunction()
+
+# kernelsearch_make_libraries(): makes the declared libraries that KERNELSEARCH_COMPONENTS names, and those they need.
+function(kernelsearch_make_libraries)
+  get_property(libraries GLOBAL PROPERTY KERNELSEARCH_LIBRARIES)
+  set(wanted ${KERNELSEARCH_COMPONENTS})
+  if("all" IN_LIST wanted)
+    set(wanted ${libraries})
+  endif()
+  list(REMOVE_ITEM wanted header_only)  # always there: it has nothing to build
+  foreach(name IN LISTS wanted)
+    if(NOT name IN_LIST libraries)
+      list(JOIN libraries ", " known)
+      message(FATAL_ERROR "KERNELSEARCH_COMPONENTS names `${name}`; there are: all, header_only, ${known}")
+    endif()
+  endforeach()
+  # What a library needs stands before it.
+  set(made)
+  list(REVERSE libraries)
+  foreach(name IN LISTS libraries)
+    if(name IN_LIST wanted)
+      list(PREPEND made ${name})
+      get_property(arguments GLOBAL PROPERTY KERNELSEARCH_LIBRARY_${name})
+      list(FILTER arguments INCLUDE REGEX "^kernelsearch::")
+      list(TRANSFORM arguments REPLACE "^kernelsearch::" "")
+      list(APPEND wanted ${arguments})
+    endif()
+  endforeach()
+  foreach(name IN LISTS made)
+    get_property(arguments GLOBAL PROPERTY KERNELSEARCH_LIBRARY_${name})
+    kernelsearch_make_library(${name} ${arguments})
+  endforeach()
+endfunction()
+
+# The library that kernelsearch_library() declared.
+function(kernelsearch_make_library name)
+  cmake_parse_arguments(arg "SOURCE_HEADERS;EMBED_DATA;VARIANT" "UNITY"
+    "ROOMS;DEPENDS;PRIVATE_DEPENDS;DEFINITIONS;OPTIONS" ${ARGN})
   set(target kernelsearch_${name})
   set(sources)
   set(headers)
@@ -54,17 +120,46 @@ function(kernelsearch_library name)
     file(GLOB top_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/*.hpp)
     list(APPEND headers ${top_headers})
   endif()
-  add_library(${target} STATIC ${sources})
+  # In somebody else's build, only what is linked is built.
+  set(excluded)
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT KERNELSEARCH_INSTALL)
+    set(excluded EXCLUDE_FROM_ALL)
+  endif()
+  add_library(${target} STATIC ${excluded} ${sources})
   add_library(kernelsearch::${name} ALIAS ${target})
+  set(verified ${PROJECT_IS_TOP_LEVEL})
+  if(arg_VARIANT)
+    set(verified OFF)
+    set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_VARIANTS ${name})
+  endif()
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name}
     POSITION_INDEPENDENT_CODE ON
-    VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
+    VERIFY_INTERFACE_HEADER_SETS ${verified})
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers})
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+
+  kernelsearch_require(${arg_DEPENDS} ${arg_PRIVATE_DEPENDS})
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS})
+  foreach(link IN LISTS arg_PRIVATE_DEPENDS)
+    if(link MATCHES "^(Eigen3::Eigen|Boost::headers|nlohmann_json::nlohmann_json)$")
+      # Nothing to link: linked, an export would make users find what only our bodies include.
+      target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${link},INTERFACE_INCLUDE_DIRECTORIES>)
+      target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:${link},INTERFACE_COMPILE_DEFINITIONS>)
+    else()
+      target_link_libraries(${target} PRIVATE ${link})
+    endif()
+  endforeach()
   # Not linked: a build-tree export would then demand that the flags be exported too.
-  target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:kernelsearch_build_flags,INTERFACE_COMPILE_OPTIONS>)
+  target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:kernelsearch_build_flags,INTERFACE_COMPILE_OPTIONS>
+    ${arg_OPTIONS})
+  if(arg_SOURCE_HEADERS)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  endif()
+  if(arg_EMBED_DATA)
+    kernelsearch_embed_data(${target})
+  endif()
   if(NOT DEFINED arg_UNITY)
     set(arg_UNITY 0)
   endif()
@@ -72,7 +167,7 @@ function(kernelsearch_library name)
   if(KERNELSEARCH_SANITIZE)  # whoever links instrumented code needs the run-time
     target_link_options(${target} INTERFACE $<BUILD_INTERFACE:-fsanitize=${KERNELSEARCH_SANITIZE}>)
   endif()
-  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_COMPONENTS ${name})
+  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_BUILT ${name})
 endfunction()
 
 # kernelsearch_umbrella_targets(): what is made of the libraries once all exist.
@@ -80,7 +175,9 @@ endfunction()
 #  kernelsearch::header_only   the rooms of kernelsearch::core with nothing to link, for builds that compile
 #                              everything themselves, also with -fno-exceptions -fno-rtti
 function(kernelsearch_umbrella_targets)
-  get_property(components GLOBAL PROPERTY KERNELSEARCH_COMPONENTS)
+  get_property(components GLOBAL PROPERTY KERNELSEARCH_BUILT)
+  get_property(variants GLOBAL PROPERTY KERNELSEARCH_VARIANTS)
+  list(REMOVE_ITEM components ${variants})
   add_library(kernelsearch_kernelsearch INTERFACE)
   add_library(kernelsearch::kernelsearch ALIAS kernelsearch_kernelsearch)
   set_target_properties(kernelsearch_kernelsearch PROPERTIES EXPORT_NAME kernelsearch)
@@ -95,6 +192,7 @@ function(kernelsearch_umbrella_targets)
   target_compile_features(kernelsearch_header_only INTERFACE cxx_std_20)
   target_include_directories(kernelsearch_header_only INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(kernelsearch_header_only INTERFACE Threads::Threads fmt::fmt-header-only Eigen3::Eigen Boost::headers)
-  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_COMPONENTS header_only kernelsearch)
+  kernelsearch_require(Threads::Threads Eigen3::Eigen Boost::headers)
+  target_link_libraries(kernelsearch_header_only INTERFACE Threads::Threads Eigen3::Eigen Boost::headers)
+  set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_BUILT header_only kernelsearch)
 endfunction()

@@ -18,7 +18,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::string_view style =
+constexpr std::string_view page_style =
     ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:0 "
     "auto;padding:1.5em;max-width:76em}"
     "pre{overflow-x:auto;padding:.8em;border:1px solid "
@@ -89,7 +89,7 @@ std::string run_page(const RunStore& store, RunId run) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>run {0}: "
       "{1}</title><style>{2}</style></head>"
       "<body>\n<h1>Run {0}: {1}</h1>\n<pre>{3}</pre>\n",
-      number(run), html_text(row.info.problem), style, html_text(run_summary(store, run)));
+      number(run), html_text(row.info.problem), page_style, html_text(run_summary(store, run)));
   html += "<h2>Best so far</h2>\n" + curve(trials);
   if (best && best->candidate)
     if (const std::optional<StoredKernel> kernel = store.kernel(best->candidate->kernel))

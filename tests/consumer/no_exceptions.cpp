@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Compiled with -fno-exceptions -fno-rtti and linked with nothing: a search runs, and misuse reaches the
-// handler that this program installs.
+// Compiled with -fno-exceptions -fno-rtti, with kernelsearch::header_only and with kernelsearch::core_noexcept: a
+// search runs, and misuse reaches the handler that this program installs.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +13,8 @@
 
 #include "kernelsearch/kernelsearch.hpp"
 
-#if KERNELSEARCH_EXCEPTIONS || !KERNELSEARCH_HEADER_ONLY
-#  error "compile this with -fno-exceptions and KERNELSEARCH_HEADER_ONLY=1"
+#if KERNELSEARCH_EXCEPTIONS || KERNELSEARCH_HEADER_ONLY != EXPECTED_HEADER_ONLY
+#  error "compile this with -fno-exceptions and the KERNELSEARCH_HEADER_ONLY that the target is for"
 #endif
 
 using namespace kernelsearch;
