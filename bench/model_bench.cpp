@@ -5,9 +5,8 @@
 //
 //     model_bench                     a Markdown table of medians
 //     model_bench --forest FILE N     fits and queries forests of 100 trees on the rows of a CSV file
-//     (features,
-//                                     then a target; labels: above the median), N times; one line of
-//                                     milliseconds each (what forest_vs_sklearn.py reads)
+//                                     (features, then a target; labels: above the median), N times; one
+//                                     line of milliseconds each (what forest_vs_sklearn.py reads)
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/policy/impl/aligned_points_impl.hpp"
 #include "kernelsearch/policy/impl/attribution_impl.hpp"
 #include "kernelsearch/policy/impl/beam_impl.hpp"
 #include "kernelsearch/policy/impl/best_of_k_impl.hpp"
@@ -20,8 +21,10 @@
 #include "kernelsearch/policy/impl/move_examples_impl.hpp"
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
+#include "kernelsearch/policy/impl/outcome_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/particle_swarm_impl.hpp"
 #include "kernelsearch/policy/impl/policy_bandit_impl.hpp"
+#include "kernelsearch/policy/impl/pull_statistics_impl.hpp"
 #include "kernelsearch/policy/impl/random_search_impl.hpp"
 #include "kernelsearch/policy/impl/reflexion_impl.hpp"
 #include "kernelsearch/policy/impl/registry_impl.hpp"
@@ -29,6 +32,7 @@
 #include "kernelsearch/policy/impl/roofline_budget_verdicts_impl.hpp"
 #include "kernelsearch/policy/impl/search_tree_impl.hpp"
 #include "kernelsearch/policy/impl/simulated_annealing_impl.hpp"
+#include "kernelsearch/policy/impl/skill_journal_impl.hpp"
 #include "kernelsearch/policy/impl/space_strategies_impl.hpp"
 #include "kernelsearch/policy/impl/tabu_search_impl.hpp"
 #include "kernelsearch/policy/impl/tpe_impl.hpp"

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kernelsearch/kernelsearch.hpp"
+#include "kernelsearch/policy/registry.hpp"
 
 #if KERNELSEARCH_EXCEPTIONS || KERNELSEARCH_HEADER_ONLY != EXPECTED_HEADER_ONLY
 #  error "compile this with -fno-exceptions and the KERNELSEARCH_HEADER_ONLY that the target is for"
@@ -81,6 +82,33 @@ bool check(bool right, const char* what) {
   return right;
 }
 
+/// Misuse that comes as a value: nothing ends the process.
+bool faults_are_values() {
+  bool right = true;
+  const auto says = [](const Fault& fault, const char* text) {
+    return fault.text().find(text) != std::string::npos;
+  };
+  const Result<Space> misspelt = SpaceBuilder().add(Tunable::boolean("tile")).require("tiel").try_build();
+  right &= check(!misspelt && says(misspelt.error(), "tile"), "try_build names the nearest tunable");
+  const Result<Space> empty =
+      SpaceBuilder().add(Tunable::integer("tile", 1, 4)).require("tile > 4").try_build();
+  right &= check(!empty && says(empty.error(), "`tile > 4`"),
+                 "try_build names the constraint that leaves nothing");
+  const Result<Space> twice = Space::try_build({Tunable::boolean("pad"), Tunable::boolean("pad")});
+  right &= check(!twice && says(twice.error(), "pad"), "try_build names the repeated tunable");
+  const Result<Space> made =
+      SpaceBuilder().add(Tunable::integer("tile", 1, 4)).require("tile > 3").try_build();
+  right &= check(made && made->count() == BigCount(1), "try_build builds what is right");
+  const Result<Expression> broken = Expression::try_parse("tile +");
+  right &= check(!broken && says(broken.error(), "not an expression"), "try_parse says why");
+  right &= check(Expression::try_parse("tile + 1").ok(), "try_parse parses what is right");
+  const Result<AnyPolicy<Config>> unknown = try_make_config_policy("ranom", {make_space(), 1});
+  right &=
+      check(!unknown && says(unknown.error(), "random"), "try_make_config_policy names the nearest policy");
+  right &= check(try_make_config_policy("random", {make_space(), 1}).ok(), "and makes one that there is");
+  return right;
+}
+
 struct Idle {
   using Proposal = int;
   std::vector<int> ask(std::size_t) { return {}; }
@@ -94,7 +122,7 @@ struct Identity {
 }  // namespace
 
 int main() {
-  bool right = true;
+  bool right = faults_are_values();
   for (const ConfigPolicyEntry& policy : config_policies())
     for (const std::size_t in_flight : {1, 4})
       right &= check(search(policy.name, in_flight) == "64,20,true", policy.name.data());
@@ -118,5 +146,11 @@ int main() {
                                    (void)make_config_policy("ranom", {make_space(), 1});
                                  }),
                  "a misspelt policy reaches the handler");
+  RunRecord<int, int> damaged;
+  damaged.events.emplace_back(AskEvent{1, 1});
+  Optimizer resumed{Idle{}, Identity{}};
+  const Result<void> repeated = resumed.try_resume(damaged);
+  right &= check(!repeated && repeated.error().text().find("0 instead of 1") != std::string::npos,
+                 "a record that is not repeated is a fault");
   return right ? 0 : 1;
 }

@@ -146,6 +146,37 @@ TEST_CASE("Optimizer: resuming with another policy is refused") {
   CHECK_THROWS_AS(other.resume(recorder.record), ConfigError);
 }
 
+TEST_CASE("Optimizer: a damaged record is a fault for try_resume, with what resume raises") {
+  Recorder recorder;
+  Optimizer search{Chaotic{5}, Copying{}, Landscape{}};
+  search.run(MaxTrials{20}, recorder);
+  const auto fault = [](const RunRecord<int, int>& record, std::uint64_t seed = 5) -> std::string {
+    Optimizer tried{Chaotic{seed}, Copying{}, Landscape{}};
+    const Result<void> resumed = tried.try_resume(record);
+    if (resumed) return "none";
+    Optimizer raising{Chaotic{seed}, Copying{}, Landscape{}};
+    CHECK_THROWS_WITH_AS(raising.resume(record), resumed.error().text().c_str(), ConfigError);
+    return resumed.error().text();
+  };
+  CHECK(fault(recorder.record) == "none");
+  CHECK(fault(recorder.record, 6).find("does not repeat its recorded proposals") != std::string::npos);
+
+  RunRecord<int, int> revised = recorder.record;
+  revised.events.emplace_back(RevisedEvent{.outcome = {.id = TrialId{999}, .origin = {}, .parents = {}}});
+  CHECK(fault(revised).find("never told: trial 999") != std::string::npos);
+
+  RunRecord<int, int> unproposed = recorder.record;
+  ToldEvent<int, int> told{{1, {.id = TrialId{999}, .origin = Origin{ProposalId{999}, 0, 1}, .parents = {}}},
+                           {}};
+  unproposed.events.emplace_back(told);
+  CHECK(fault(unproposed).find("never made: proposal 999") != std::string::npos);
+
+  RunRecord<int, int> foreign = recorder.record;
+  told.trial.outcome.origin.reset();
+  foreign.events.emplace_back(told);
+  CHECK(fault(foreign).find("foreign trial without its point: trial 999") != std::string::npos);
+}
+
 TEST_CASE("Optimizer: the caller owns the loop, tells in any order, brings no evaluator") {
   Optimizer search{Counting{.last = 6}, Copying{}};
   auto jobs = search.ask(4);

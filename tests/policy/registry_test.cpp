@@ -20,6 +20,11 @@ TEST_CASE("registry: every policy listed can be made by its name and keeps the c
 }
 
 TEST_CASE("registry: an unknown name is refused with the names there are") {
+  const Result<AnyPolicy<Config>> tried =
+      try_make_config_policy("randon", {policy_contract::small_space(), 1});
+  REQUIRE_FALSE(tried);
+  CHECK(tried.error().text().find("did you mean random?") != std::string::npos);
+  CHECK(try_make_config_policy("random", {policy_contract::small_space(), 1}).ok());
   CHECK_THROWS_WITH_AS((void)make_config_policy("randon", {policy_contract::small_space(), 1}),
                        doctest::Contains("randon; did you mean random?"), ConfigError);
 }

@@ -353,6 +353,9 @@ TEST_CASE("Space: the limit on states ends a hopeless build with an error") {
       names, [](std::span<const Value> values) { return to_number(values[0]) < to_number(values[11]); },
       "mystery");
   CHECK_THROWS_WITH_AS((void)builder.build(), doctest::Contains("too entangled"), ConfigError);
+  const Result<Space> tried = builder.try_build();
+  REQUIRE_FALSE(tried);
+  CHECK(tried.error().what.find("too entangled") != std::string::npos);
 }
 
 TEST_CASE("Space: the nearest valid configuration") {
@@ -458,11 +461,15 @@ TEST_CASE("Space: counts beyond 64 bits are exact, and so are ranks and draws") 
 TEST_CASE("Space: mistakes are named") {
   const auto block = Tunable::power_of_two("block", 32, 256);
   const auto message = [](std::vector<Tunable> tunables, std::vector<Constraint> constraints) -> std::string {
+    const Result<Space> tried = Space::try_build(tunables, constraints);
     try {
       (void)Space::build(std::move(tunables), std::move(constraints));
     } catch (const ConfigError& error) {
+      REQUIRE_FALSE(tried);
+      CHECK(tried.error().text() == error.what());
       return error.what();
     }
+    REQUIRE(tried);
     return "no error";
   };
   CHECK(message({block}, {"blok <= 64"}).find("did you mean \"block\"?") != std::string::npos);
@@ -476,6 +483,7 @@ TEST_CASE("Space: mistakes are named") {
   CHECK(message({block, Tunable::integer("tile", 1, 8)}, {"tile > 4", "block * tile < 100", "tile > 1"})
             .find("`block * tile < 100` leaves none") != std::string::npos);
   CHECK(message({block}, {"block / 0 > 1"}).find("`block / 0 > 1`") != std::string::npos);
+  CHECK(message({block}, {"block >= 64"}) == "no error");
   CHECK_THROWS_AS((void)Tunable::integer("x", 3, 1), ConfigError);
   CHECK_THROWS_AS((void)Tunable::power_of_two("x", 3, 8), ConfigError);
   CHECK_THROWS_AS((void)block.with_default(std::int64_t{48}), ConfigError);

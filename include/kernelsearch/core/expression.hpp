@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernelsearch/core/config_macros.hpp"
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/value.hpp"
 
 namespace kernelsearch {
@@ -29,7 +30,10 @@ class Expression {
   /// Parses `text`; a ConfigError names the position, what stands there and what was expected.
   [[nodiscard]] static Expression parse(std::string_view text);
 
-  /// The same without raising: empty, with the message in `error`, where `text` is no expression.
+  /// The same without raising.
+  [[nodiscard]] static Result<Expression> try_parse(std::string_view text);
+
+  /// The same: empty, with the message in `error`, where `text` is no expression.
   [[nodiscard]] static std::optional<Expression> try_parse(std::string_view text, std::string& error);
 
   /// The text as parsed.

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "kernelsearch/core/config_macros.hpp"
 
 namespace kernelsearch {
 
@@ -15,19 +16,9 @@ namespace kernelsearch {
 /// A name that is absent means unknown, never 0.
 class Features {
  public:
-  void set(std::string_view name, double value) {
-    const auto at = lower(name);
-    if (at != entries_.end() && at->first == name)
-      at->second = value;
-    else
-      entries_.insert(at, {std::string(name), value});
-  }
+  void set(std::string_view name, double value);
 
-  [[nodiscard]] std::optional<double> find(std::string_view name) const {
-    const auto at = std::lower_bound(entries_.begin(), entries_.end(), name, before);
-    if (at == entries_.end() || at->first != name) return std::nullopt;
-    return at->second;
-  }
+  [[nodiscard]] std::optional<double> find(std::string_view name) const;
 
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
@@ -37,12 +28,11 @@ class Features {
 
  private:
   using Entry = std::pair<std::string, double>;
-  static bool before(const Entry& entry, std::string_view name) { return entry.first < name; }
-  std::vector<Entry>::iterator lower(std::string_view name) {
-    return std::lower_bound(entries_.begin(), entries_.end(), name, before);
-  }
-
   std::vector<Entry> entries_;
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/core/impl/features_impl.hpp"
+#endif

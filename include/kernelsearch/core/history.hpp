@@ -27,48 +27,25 @@ struct Trial {
 template <class Candidate>
 class TrialLog {
  public:
-  void append(Trial<Candidate> trial) {
-    std::unique_lock lock(mutex_);
-    position_[number(trial.outcome.id)] = trials_.size();
-    for (const TrialId parent : trial.outcome.parents) children_[number(parent)].push_back(trial.outcome.id);
-    trials_.push_back(std::move(trial));
-  }
+  TrialLog();
+  TrialLog(const TrialLog&) = delete;
+  TrialLog& operator=(const TrialLog&) = delete;
+  ~TrialLog();
+
+  void append(Trial<Candidate> trial);
 
   /// Replaces the outcome of a known trial.
-  void revise(const Outcome& outcome) {
-    std::unique_lock lock(mutex_);
-    trials_[position_.at(number(outcome.id))].outcome = outcome;
-  }
+  void revise(const Outcome& outcome);
 
-  [[nodiscard]] std::size_t size() const {
-    std::shared_lock lock(mutex_);
-    return trials_.size();
-  }
-
-  [[nodiscard]] bool contains(TrialId id) const {
-    std::shared_lock lock(mutex_);
-    return position_.contains(number(id));
-  }
-
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool contains(TrialId id) const;
   /// The `position`-th trial told. A copy, because the writer may revise it meanwhile.
-  [[nodiscard]] Trial<Candidate> at(std::size_t position) const {
-    std::shared_lock lock(mutex_);
-    return trials_[position];
-  }
-
-  [[nodiscard]] std::size_t position_of(TrialId id) const {
-    std::shared_lock lock(mutex_);
-    return position_.at(number(id));
-  }
-
-  [[nodiscard]] std::vector<TrialId> children(TrialId id) const {
-    std::shared_lock lock(mutex_);
-    const auto found = children_.find(number(id));
-    return found == children_.end() ? std::vector<TrialId>{} : found->second;
-  }
+  [[nodiscard]] Trial<Candidate> at(std::size_t position) const;
+  [[nodiscard]] std::size_t position_of(TrialId id) const;
+  [[nodiscard]] std::vector<TrialId> children(TrialId id) const;
 
   /// Unlocked access for the writing thread alone.
-  [[nodiscard]] const Trial<Candidate>& own(TrialId id) const { return trials_[position_.at(number(id))]; }
+  [[nodiscard]] const Trial<Candidate>& own(TrialId id) const;
   [[nodiscard]] const std::deque<Trial<Candidate>>& own_trials() const noexcept { return trials_; }
 
  private:
@@ -77,6 +54,61 @@ class TrialLog {
   std::unordered_map<std::uint64_t, std::size_t> position_;
   std::unordered_map<std::uint64_t, std::vector<TrialId>> children_;
 };
+
+template <class Candidate>
+TrialLog<Candidate>::TrialLog() = default;
+template <class Candidate>
+TrialLog<Candidate>::~TrialLog() = default;
+
+template <class Candidate>
+void TrialLog<Candidate>::append(Trial<Candidate> trial) {
+  std::unique_lock lock(mutex_);
+  position_[number(trial.outcome.id)] = trials_.size();
+  for (const TrialId parent : trial.outcome.parents) children_[number(parent)].push_back(trial.outcome.id);
+  trials_.push_back(std::move(trial));
+}
+
+template <class Candidate>
+void TrialLog<Candidate>::revise(const Outcome& outcome) {
+  std::unique_lock lock(mutex_);
+  trials_[position_.at(number(outcome.id))].outcome = outcome;
+}
+
+template <class Candidate>
+std::size_t TrialLog<Candidate>::size() const {
+  std::shared_lock lock(mutex_);
+  return trials_.size();
+}
+
+template <class Candidate>
+bool TrialLog<Candidate>::contains(TrialId id) const {
+  std::shared_lock lock(mutex_);
+  return position_.contains(number(id));
+}
+
+template <class Candidate>
+Trial<Candidate> TrialLog<Candidate>::at(std::size_t position) const {
+  std::shared_lock lock(mutex_);
+  return trials_[position];
+}
+
+template <class Candidate>
+std::size_t TrialLog<Candidate>::position_of(TrialId id) const {
+  std::shared_lock lock(mutex_);
+  return position_.at(number(id));
+}
+
+template <class Candidate>
+std::vector<TrialId> TrialLog<Candidate>::children(TrialId id) const {
+  std::shared_lock lock(mutex_);
+  const auto found = children_.find(number(id));
+  return found == children_.end() ? std::vector<TrialId>{} : found->second;
+}
+
+template <class Candidate>
+const Trial<Candidate>& TrialLog<Candidate>::own(TrialId id) const {
+  return trials_[position_.at(number(id))];
+}
 
 /// What a generator may read: the trials told before its proposal was made, and their tree. Later trials stay
 /// hidden, so that what is generated does not depend on how fast others are measured.

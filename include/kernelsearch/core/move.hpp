@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/ids.hpp"
 
 namespace kernelsearch {
@@ -46,8 +47,10 @@ template <class Proposal>
 [[nodiscard]] std::vector<TrialId> parents_of(const Proposal&) {
   return {};
 }
-[[nodiscard]] inline std::vector<TrialId> parents_of(const Move& move) {
-  return move.parents;
-}
+[[nodiscard]] std::vector<TrialId> parents_of(const Move& move);
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/core/impl/move_impl.hpp"
+#endif

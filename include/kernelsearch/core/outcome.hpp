@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/core/ids.hpp"
 #include "kernelsearch/core/measurement.hpp"
@@ -35,21 +36,10 @@ struct Evaluation {
   std::string provenance;  ///< how it came about: compiler, flags, cache hit, recording; free text or JSON
 
   /// A failure with its graded progress.
-  [[nodiscard]] static Evaluation failed(Verdict verdict, std::string reason, double correct_fraction = 0.0) {
-    Evaluation evaluation;
-    evaluation.verdict = verdict;
-    evaluation.progress = graded_progress(verdict, correct_fraction);
-    evaluation.reason = std::move(reason);
-    return evaluation;
-  }
+  [[nodiscard]] static Evaluation failed(Verdict verdict, std::string reason, double correct_fraction = 0.0);
 
   /// A success that took `seconds` per call.
-  [[nodiscard]] static Evaluation succeeded(double seconds) {
-    Evaluation evaluation;
-    evaluation.measurement.seconds = seconds;
-    evaluation.measurement.interval = {seconds, seconds};
-    return evaluation;
-  }
+  [[nodiscard]] static Evaluation succeeded(double seconds);
 };
 
 /// Which proposal a trial came from: the `index`-th of the `count` candidates that the generator made of it.
@@ -81,3 +71,7 @@ struct Observation {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/core/impl/outcome_impl.hpp"
+#endif

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <utility>
+
+#include "kernelsearch/core/config_macros.hpp"
 
 namespace kernelsearch {
 
@@ -64,10 +65,7 @@ class Rng {
   [[nodiscard]] double uniform(double low, double high) noexcept { return low + (high - low) * uniform(); }
 
   /// Standard normal (Box and Muller, 1958, one of the pair).
-  [[nodiscard]] double normal() noexcept {
-    const double u = 1.0 - uniform();
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586477 * uniform());
-  }
+  [[nodiscard]] double normal() noexcept;
 
   /// True with probability `p`.
   [[nodiscard]] bool chance(double p) noexcept { return uniform() < p; }
@@ -92,3 +90,7 @@ class Rng {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/core/impl/rng_impl.hpp"
+#endif

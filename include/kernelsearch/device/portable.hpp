@@ -11,8 +11,7 @@
 ///     extern "C" __global__ void __launch_bounds__(BLOCK) KERNELSEARCH_WAVES_PER_EU(WAVES) sums(...)
 ///
 /// What both spell alike is not here: __global__, __shared__, __syncthreads, threadIdx, float4, atomicAdd,
-/// fmaf,
-/// __launch_bounds__, __ldg.
+/// fmaf, __launch_bounds__, __ldg.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #  define KERNELSEARCH_DEVICE_CUDA 1
 #elif defined(__HIP__) || defined(__HIPCC__) || defined(__HIPCC_RTC__)

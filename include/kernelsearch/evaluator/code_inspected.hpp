@@ -15,8 +15,7 @@ namespace kernelsearch {
 /// Looks into what building a candidate left, e.g. its machine code.
 ///
 /// 1. `inspector.inspect(artifact)` returns `Features`; called from several threads at once. What it cannot
-/// find
-///    out it leaves out.
+///    find out it leaves out.
 template <class I, class Artifact>
 concept ArtifactInspector = requires(I& inspector, const Artifact& artifact) {
   { inspector.inspect(artifact) } -> std::same_as<Features>;

@@ -129,8 +129,8 @@ Comparison compare_integers_of(const std::byte* got, const std::byte* expected, 
     const T value = load_as<T>(got + i * sizeof(T)), wanted = load_as<T>(expected + i * sizeof(T));
     if (value == wanted) continue;
     const double allowed = tolerance.absolute + tolerance.relative * std::abs(static_cast<double>(wanted));
-    // the difference is taken in the unsigned type: it is exact, and a 64-bit double would swallow the last
-    // bits
+    // the difference is taken in the unsigned type: it is exact, and a 64-bit double would swallow the
+    // last bits
     using U = std::make_unsigned_t<T>;
     const U difference = value > wanted ? static_cast<U>(static_cast<U>(value) - static_cast<U>(wanted))
                                         : static_cast<U>(static_cast<U>(wanted) - static_cast<U>(value));

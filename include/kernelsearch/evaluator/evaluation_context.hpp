@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -43,7 +42,9 @@ class TrialBudget {
 
   [[nodiscard]] std::uint64_t remaining() const noexcept {
     const std::uint64_t own = remaining_.load();
-    return parent_ ? std::min(own, parent_->remaining()) : own;
+    if (!parent_) return own;
+    const std::uint64_t shared = parent_->remaining();
+    return shared < own ? shared : own;
   }
 
  private:

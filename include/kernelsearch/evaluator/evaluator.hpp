@@ -35,8 +35,7 @@ struct Staged {
 /// 1. `E::Artifact` is what building leaves; movable.
 /// 2. `evaluator.build(candidate, context)` returns `Staged<Artifact>`; called from several threads at once.
 /// 3. `evaluator.run(staged, context)` checks and measures what was built and returns the `Evaluation`;
-/// called
-///    from at most `evaluator.lanes()` threads at once, one for each device.
+///    called from at most `evaluator.lanes()` threads at once, one for each device.
 /// 4. `evaluator.lanes()` is the number of devices that can be measured on at the same time, at least 1.
 template <class E, class Candidate>
 concept StagedEvaluator = Evaluator<E, Candidate> && std::movable<typename E::Artifact> &&

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/outcome.hpp"
 
 namespace kernelsearch {
@@ -14,17 +15,9 @@ namespace kernelsearch {
 /// Evaluations by key for the life of the object; thread-safe.
 class MemoryCache {
  public:
-  [[nodiscard]] std::optional<Evaluation> find(const std::string& key) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) return std::nullopt;
-    return found->second;
-  }
+  [[nodiscard]] std::optional<Evaluation> find(const std::string& key) const;
 
-  void insert(const std::string& key, const Evaluation& evaluation) {
-    const std::lock_guard lock(mutex_);
-    entries_.insert_or_assign(key, evaluation);
-  }
+  void insert(const std::string& key, const Evaluation& evaluation);
 
  private:
   mutable std::mutex mutex_;
@@ -32,3 +25,7 @@ class MemoryCache {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/evaluator/impl/memory_cache_impl.hpp"
+#endif

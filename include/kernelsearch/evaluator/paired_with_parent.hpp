@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/steady_seconds.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
@@ -112,7 +112,7 @@ class PairedWithParent {
     if (options_.which && !options_.which(context)) return;
     const std::optional<Subject> parent = find(context.parents.front());
     if (!parent) return;
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = detail::steady_seconds();
 #if KERNELSEARCH_EXCEPTIONS
     try {
       pair(candidate, *parent, evaluation);
@@ -122,8 +122,7 @@ class PairedWithParent {
 #else
     pair(candidate, *parent, evaluation);
 #endif
-    evaluation.phases.measure +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    evaluation.phases.measure += detail::steady_seconds() - begin;
   }
 
   void pair(const Subject& candidate, const Subject& parent, Evaluation& evaluation) {

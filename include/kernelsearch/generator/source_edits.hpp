@@ -18,16 +18,16 @@ struct SourceEdit {
 
 /// The strategies that `source_edits` knows:
 ///
-/// | name           | edit |
-/// |----------------|----------------------------------------------------------------------------------------|
-/// | `accumulators` | a sum in one variable becomes 2, 4 or 8 sums, added up at the end | | `align`        |
-/// the pointers of a marked function are assumed to be aligned to 16, 32 or 64 bytes      | | `interchange`
-/// | two marked loops, one directly inside the other, change places                         | | `ivdep` |
-/// `#pragma GCC ivdep` before an innermost marked loop                                    | | `restrict` |
-/// `__restrict` on the pointers of a marked function                                      | | `tile` | a
-/// marked loop becomes two: over tiles of 8, 32, 128 or 512 steps, and inside one       | | `unroll`       |
-/// the body of an innermost marked loop is repeated 2, 4 or 8 times                       | | `vectorize` |
-/// one assignment to consecutive elements is made for 4, 8 or 16 of them, in a vector type |
+/// | name           | edit                                                                              |
+/// |----------------|-----------------------------------------------------------------------------------|
+/// | `accumulators` | a sum in one variable becomes 2, 4 or 8 sums, added up at the end                 |
+/// | `align`        | the pointers of a marked function are assumed to be aligned to 16, 32 or 64 bytes |
+/// | `interchange`  | two marked loops, one directly inside the other, change places                    |
+/// | `ivdep`        | `#pragma GCC ivdep` before an innermost marked loop                               |
+/// | `restrict`     | `__restrict` on the pointers of a marked function                                 |
+/// | `tile`         | a marked loop becomes two: over tiles of 8, 32, 128 or 512 steps, and inside one  |
+/// | `unroll`       | the body of an innermost marked loop is repeated 2, 4 or 8 times                  |
+/// | `vectorize`    | 4, 8 or 16 assignments to consecutive elements become one, in a vector type       |
 [[nodiscard]] std::vector<std::string> source_strategies();
 
 /// All the ways in which the strategy applies to the text, in the order of its loops, then of its factors;

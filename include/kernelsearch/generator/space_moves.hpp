@@ -4,12 +4,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/policy/space_strategies.hpp"
@@ -29,31 +27,13 @@ class SpaceMoves {
   using Candidate = kernelsearch::Candidate;
 
   /// ConfigError as SpaceStrategies.
-  explicit SpaceMoves(Kernel kernel, SpaceStrategiesOptions options = {})
-      : SpaceMoves(std::make_shared<const Kernel>(std::move(kernel)), std::move(options)) {}
-  explicit SpaceMoves(std::shared_ptr<const Kernel> kernel, SpaceStrategiesOptions options = {})
-      : kernel_(std::move(kernel)), strategies_(kernel_->space, std::move(options)) {}
+  explicit SpaceMoves(Kernel kernel, SpaceStrategiesOptions options = {});
+  explicit SpaceMoves(std::shared_ptr<const Kernel> kernel, SpaceStrategiesOptions options = {});
 
   /// The names that its moves may use: give them to the policy.
-  [[nodiscard]] std::vector<std::string> strategies() const { return strategies_.names(); }
+  [[nodiscard]] std::vector<std::string> strategies() const;
 
-  [[nodiscard]] Generation<Candidate> generate(const Move& move, const History<Candidate>& history) const {
-    std::vector<Config> parents;
-    for (const TrialId parent : move.parents) {
-      if (!history.contains(parent)) return Generation<Candidate>::none("a parent is not known");
-      const Trial<Candidate> trial = history.find(parent);
-      if (!trial.candidate) return Generation<Candidate>::none("a parent has no configuration");
-      parents.push_back(trial.candidate->config);
-    }
-    std::unordered_set<Config> tried;
-    for (std::size_t i = 0; i < history.size(); ++i)
-      if (const Trial<Candidate> trial = history[i]; trial.candidate) tried.insert(trial.candidate->config);
-    std::optional<Config> config =
-        strategies_.apply(move, parents, [&tried](const Config& c) { return tried.contains(c); });
-    if (!config)
-      return Generation<Candidate>::none("the move leads to no configuration that is valid and untried");
-    return Generation<Candidate>::one({kernel_, *std::move(config)});
-  }
+  [[nodiscard]] Generation<Candidate> generate(const Move& move, const History<Candidate>& history) const;
 
  private:
   std::shared_ptr<const Kernel> kernel_;
@@ -61,3 +41,7 @@ class SpaceMoves {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/generator/impl/space_moves_impl.hpp"
+#endif

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 
@@ -15,15 +16,11 @@ class TemplateGenerator {
  public:
   using Candidate = kernelsearch::Candidate;
 
-  explicit TemplateGenerator(Kernel kernel) : kernel_(std::make_shared<const Kernel>(std::move(kernel))) {}
+  explicit TemplateGenerator(Kernel kernel);
   explicit TemplateGenerator(std::shared_ptr<const Kernel> kernel) : kernel_(std::move(kernel)) {}
 
   /// The kernel at `config`; nothing, with a reason, when the space does not contain it.
-  [[nodiscard]] Generation<Candidate> generate(const Config& config, const History<Candidate>&) const {
-    if (!kernel_->space.contains(config))
-      return Generation<Candidate>::none("the configuration is outside the space or violates a constraint");
-    return Generation<Candidate>::one({kernel_, config});
-  }
+  [[nodiscard]] Generation<Candidate> generate(const Config& config, const History<Candidate>&) const;
 
   [[nodiscard]] const std::shared_ptr<const Kernel>& kernel() const noexcept { return kernel_; }
 
@@ -32,3 +29,7 @@ class TemplateGenerator {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/generator/impl/template_generator_impl.hpp"
+#endif

@@ -15,8 +15,8 @@ namespace kernelsearch {
 /// Answers questions: a provider's model, a recording, a script of a test.
 ///
 /// 1. `model.chat(request, stop)` blocks until there is a reply or an error, and returns a `ChatResult`. It
-/// may be
-///    called from several threads at once, and returns soon with `cancelled` after `stop` was requested.
+///    may be called from several threads at once, and returns soon with `cancelled` after `stop` was
+///    requested.
 ///
 /// See docs/extending.md#chat-model.
 template <class M>

@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch {
@@ -19,11 +18,7 @@ class FeatureMatrix {
   explicit FeatureMatrix(std::size_t columns) : FeatureMatrix(columns, {}) {}
 
   /// A matrix of `values`, row after row; ConfigError where they do not fill whole rows.
-  FeatureMatrix(std::size_t columns, std::vector<double> values)
-      : columns_(columns), values_(std::move(values)) {
-    if (columns_ == 0 || values_.size() % columns_ != 0)
-      refuse(values_.size(), "give whole rows of at least one column");
-  }
+  FeatureMatrix(std::size_t columns, std::vector<double> values);
 
   [[nodiscard]] std::size_t rows() const noexcept { return values_.size() / columns_; }
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
@@ -38,26 +33,23 @@ class FeatureMatrix {
   }
 
   /// Appends a row of columns() numbers; ConfigError for another length.
-  void add_row(std::span<const double> row) {
-    if (row.size() != columns_) refuse(row.size(), "give one number for each column");
-    values_.insert(values_.end(), row.begin(), row.end());
-  }
+  void add_row(std::span<const double> row);
 
   /// Appends a row of zeros, to be written through row(rows() - 1).
-  void add_row() { values_.resize(values_.size() + columns_); }
+  void add_row();
 
-  void reserve(std::size_t rows) { values_.reserve(rows * columns_); }
+  void reserve(std::size_t rows);
   void clear() noexcept { values_.clear(); }
 
  private:
-  [[noreturn]] void refuse(std::size_t given, const char* todo) const {
-    detail::raise<ConfigError>(
-        "these are no rows of the matrix",
-        std::to_string(given) + " numbers for " + std::to_string(columns_) + " columns", todo);
-  }
+  [[noreturn]] void refuse(std::size_t given, const char* todo) const;
 
   std::size_t columns_;
   std::vector<double> values_;
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/model/impl/feature_matrix_impl.hpp"
+#endif

@@ -2,23 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <chrono>
+#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <map>
-#include <memory>
 #include <optional>
-#include <span>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/generator/generator.hpp"
+#include "kernelsearch/optimizer/impl/loop.hpp"
+#include "kernelsearch/optimizer/job.hpp"
 #include "kernelsearch/optimizer/observer.hpp"
 #include "kernelsearch/optimizer/optimizer_options.hpp"
 #include "kernelsearch/optimizer/run_record.hpp"
@@ -31,17 +24,9 @@ namespace kernelsearch {
 /// Stands where an evaluator would when the caller evaluates candidates itself, through `ask` and `tell`.
 struct External {};
 
-/// A candidate to be evaluated, as `Optimizer::ask` hands it out.
-template <class Candidate>
-struct Job {
-  TrialId id{};
-  Candidate candidate;
-  EvaluationContext context;
-};
-
 namespace detail {
-template <class Optimizer, class Rule, class... Observers>
-class Pipeline;
+template <class Policy, class Gen, class Eval>
+class PartsOf;
 
 // Apart, because compilers do not name the missing member of a concept inside a disjunction.
 template <class Eval, class Candidate>
@@ -123,81 +108,36 @@ class Optimizer {
   /// generated again first. ConfigError when the policy does not repeat what it proposed.
   void resume(const RunRecord<Candidate, Proposal>& record);
 
-  /// Gives up the outstanding candidates; they are neither told nor counted.
-  void abandon_outstanding() { pending_.clear(); }
+  /// The same without raising; after a fault the object is of no more use.
+  [[nodiscard]] Result<void> try_resume(const RunRecord<Candidate, Proposal>& record);
 
-  [[nodiscard]] bool done() const noexcept { return done_; }
-  [[nodiscard]] std::size_t outstanding() const noexcept { return pending_.size(); }
-  [[nodiscard]] const TrialLog<Candidate>& log() const noexcept { return *log_; }
-  [[nodiscard]] const std::deque<TrialType>& trials() const noexcept { return log_->own_trials(); }
-  [[nodiscard]] const TrialType* best() const { return best_ ? &log_->own(*best_) : nullptr; }
-  [[nodiscard]] RunProgress progress() const;
-  [[nodiscard]] RunSummary summary() const;
+  /// Gives up the outstanding candidates; they are neither told nor counted.
+  void abandon_outstanding() { loop_.abandon_outstanding(); }
+
+  [[nodiscard]] bool done() const noexcept { return loop_.done(); }
+  [[nodiscard]] std::size_t outstanding() const noexcept { return loop_.outstanding(); }
+  [[nodiscard]] const TrialLog<Candidate>& log() const noexcept { return loop_.log(); }
+  [[nodiscard]] const std::deque<TrialType>& trials() const noexcept { return loop_.log().own_trials(); }
+  [[nodiscard]] const TrialType* best() const { return loop_.best(); }
+  [[nodiscard]] RunProgress progress() const { return loop_.progress(); }
+  [[nodiscard]] RunSummary summary() const { return loop_.summary(); }
   [[nodiscard]] Policy& policy() noexcept { return policy_; }
   [[nodiscard]] Gen& generator() noexcept { return generator_; }
   [[nodiscard]] Eval& evaluator() noexcept { return evaluator_; }
 
  private:
-  template <class, class, class...>
-  friend class detail::Pipeline;
-  using Clock = std::chrono::steady_clock;
-
-  /// A proposal on its way to the generator, with what was known when it was made.
-  struct Ticket {
-    ProposalId id{};
-    std::shared_ptr<const Proposal> proposal;
-    std::size_t told = 0;
-    std::optional<double> incumbent;
-    std::vector<std::uint32_t> already_told;  ///< indices of candidates told before the run was resumed
-  };
-  struct Pending {
-    std::shared_ptr<const Proposal> proposal;
-    std::optional<Origin> origin;
-    std::optional<Candidate> candidate;
-    std::string failure;
-  };
-
+  using Parts = detail::PartsOf<Policy, Gen, Eval>;
   template <class... Observers>
-  std::vector<Ticket> propose(std::size_t n, Observers&... observers);
-  [[nodiscard]] Generation<Candidate> generate(const Ticket& ticket);
-  template <class... Observers>
-  std::vector<TrialId> admit(const Ticket& ticket, Generation<Candidate> generation, Observers&... observers);
-  template <class... Observers>
-  void complete(TrialId id, Evaluation evaluation, Observers&... observers);
-  template <class... Observers>
-  void append_and_tell(TrialType trial, const std::shared_ptr<const Proposal>& proposal,
-                       Observers&... observers);
-  void tell_policy(const Proposal& proposal, const Outcome& outcome);
-  [[nodiscard]] Outcome make_outcome(TrialId id, const Pending& pending, Evaluation evaluation) const;
-  void update_best(const Outcome& outcome);
-  [[nodiscard]] EvaluationContext context_for(TrialId id, const Proposal& proposal,
-                                              std::optional<double> incumbent) const;
-  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
-  template <class Rule, class... Observers>
-  bool step_until(const Rule& rule, Observers&... observers);
-  [[nodiscard]] bool may_ask() const;
+  using Watched = detail::WatchedBy<Candidate, Proposal, Observers...>;
 
   Policy policy_;
   Gen generator_;
   Eval evaluator_;
-  OptimizerOptions options_;
-  std::unique_ptr<TrialLog<Candidate>> log_ = std::make_unique<TrialLog<Candidate>>();
-  std::deque<std::shared_ptr<const Proposal>> told_proposals_;  ///< by position in the log
-  std::unordered_map<std::uint64_t, Pending> pending_;
-  std::deque<Ticket> backlog_;  ///< outstanding proposals of a resumed run
-  std::optional<TrialId> best_;
-  double best_objective_ = 0.0;
-  std::uint64_t next_trial_ = 0;
-  std::uint64_t next_proposal_ = 0;
-  std::uint64_t trials_since_gain_ = 0;
-  std::array<std::uint64_t, verdict_count> verdicts_{};
-  Clock::time_point started_ = Clock::now();
-  double seconds_before_ = 0.0;
-  std::string reason_ = "still running";
-  bool done_ = false;
+  detail::Loop<Candidate, Proposal> loop_;
 };
 
 }  // namespace kernelsearch
 
+#include "kernelsearch/optimizer/impl/loop_impl.hpp"
+#include "kernelsearch/optimizer/impl/loop_instances.hpp"
 #include "kernelsearch/optimizer/impl/optimizer_impl.hpp"
-#include "kernelsearch/optimizer/impl/pipeline_impl.hpp"

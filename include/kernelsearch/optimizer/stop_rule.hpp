@@ -4,21 +4,13 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace kernelsearch {
+#include "kernelsearch/core/config_macros.hpp"
 
-namespace detail {
-/// 60 rather than 60.000000.
-inline std::string short_number(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", number);
-  return text;
-}
-}  // namespace detail
+namespace kernelsearch {
 
 /// How a run stands when a stop rule is asked.
 struct RunProgress {
@@ -42,14 +34,14 @@ concept StopRule = std::copyable<R> && requires(const R& rule, const RunProgress
 /// Ends never; the policy or the budget does.
 struct Never {
   [[nodiscard]] bool reached(const RunProgress&) const noexcept { return false; }
-  [[nodiscard]] std::string describe() const { return "never"; }
+  [[nodiscard]] std::string describe() const;
 };
 
 /// Ends after a number of trials.
 struct MaxTrials {
   std::uint64_t trials;
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept { return progress.trials >= trials; }
-  [[nodiscard]] std::string describe() const { return std::to_string(trials) + " trials"; }
+  [[nodiscard]] std::string describe() const;
 };
 
 /// Ends after so many seconds of wall time.
@@ -58,7 +50,7 @@ struct WallTime {
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
     return progress.seconds >= seconds;
   }
-  [[nodiscard]] std::string describe() const { return detail::short_number(seconds) + " s of wall time"; }
+  [[nodiscard]] std::string describe() const;
 };
 
 /// Ends once the best trial is so many times faster than the reference.
@@ -67,7 +59,7 @@ struct TargetSpeedup {
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
     return progress.best_speedup && *progress.best_speedup >= ratio;
   }
-  [[nodiscard]] std::string describe() const { return "speedup " + detail::short_number(ratio); }
+  [[nodiscard]] std::string describe() const;
 };
 
 /// Ends once so many trials in a row brought no gain.
@@ -76,7 +68,7 @@ struct NoGain {
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
     return progress.best && progress.trials_since_gain >= trials;
   }
-  [[nodiscard]] std::string describe() const { return "no gain in " + std::to_string(trials) + " trials"; }
+  [[nodiscard]] std::string describe() const;
 };
 
 /// Ends when either rule does.
@@ -112,3 +104,7 @@ template <StopRule A, StopRule B>
 }
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/optimizer/impl/stop_rule_impl.hpp"
+#endif

@@ -18,8 +18,8 @@ class AnyPolicy {
  public:
   using Proposal = P;
 
-  // Itself is excluded first: whether AnyPolicy is a SearchPolicy would ask whether it can be moved, and so
-  // on.
+  // Itself is excluded first: whether AnyPolicy is a SearchPolicy asks whether it can be moved, which asks
+  // whether AnyPolicy is a SearchPolicy.
   template <class Policy>
   requires(!std::same_as<Policy, AnyPolicy>) &&
       SearchPolicy<Policy>&& std::same_as<typename Policy::Proposal, Proposal> AnyPolicy(

@@ -52,15 +52,7 @@ struct HelionLfboOptions {
 };
 
 /// The settings that did best on recorded spaces: small population, few copies, more patience.
-[[nodiscard]] inline HelionLfboOptions helion_lfbo_small(std::uint64_t seed = 0) {
-  HelionLfboOptions options;
-  options.seed = seed;
-  options.initial = 50;
-  options.copies = 3;
-  options.fraction = 0.2;
-  options.patience = 2;
-  return options;
-}
+[[nodiscard]] HelionLfboOptions helion_lfbo_small(std::uint64_t seed = 0);
 
 /// The search of Helion 1.5.1 (pytorch/helion, surrogate_pattern_search.py): a random population, then copies
 /// of its best that move to what a random forest takes for good, whole generations at a time, then a descent.

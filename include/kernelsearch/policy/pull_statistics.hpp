@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/policy/move_ledger.hpp"
 #include "kernelsearch/policy/move_reward.hpp"
 
@@ -36,7 +37,7 @@ struct ArmStatistics {
 /// when that changes (clusters were made anew), `rebuild` attributes every pull again.
 class PullStatistics {
  public:
-  explicit PullStatistics(std::size_t arms, MoveReward reward = {}) : reward_(reward), arms_(arms) {}
+  explicit PullStatistics(std::size_t arms, MoveReward reward = {});
 
   /// Takes in what was logged since; everything again where an outcome was replaced meanwhile.
   template <class ArmOf>
@@ -60,10 +61,7 @@ class PullStatistics {
   [[nodiscard]] std::size_t pulls() const noexcept { return taken_; }
 
  private:
-  void clear(std::size_t arms) {
-    arms_.assign(arms, {});
-    taken_ = 0;
-  }
+  void clear(std::size_t arms);
 
   MoveReward reward_;
   std::vector<ArmStatistics> arms_;
@@ -72,3 +70,7 @@ class PullStatistics {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/policy/impl/pull_statistics_impl.hpp"
+#endif

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/policy/any_policy.hpp"
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -24,6 +25,10 @@ struct ConfigPolicyEntry {
 
 /// The policy of that name; ConfigError with the nearest name when there is none.
 [[nodiscard]] AnyPolicy<Config> make_config_policy(std::string_view name, const PolicySetup& setup);
+
+/// The same without raising where there is none.
+[[nodiscard]] Result<AnyPolicy<Config>> try_make_config_policy(std::string_view name,
+                                                               const PolicySetup& setup);
 
 }  // namespace kernelsearch
 

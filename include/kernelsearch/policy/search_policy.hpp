@@ -19,8 +19,7 @@ namespace kernelsearch {
 ///    outstanding and never repeats one of those. Fewer than `n`, or none, means "not now"; none while
 ///    nothing is outstanding ends the search. The k-th proposal ever returned has ProposalId k.
 /// 3. `policy.tell(batch)` reports what became of candidates, in any order, also of foreign ones that it
-/// never
-///    proposed (`outcome.origin` empty) and of known ids again (the new outcome replaces the old).
+///    never proposed (`outcome.origin` empty) and of known ids again (the new outcome replaces the old).
 /// 4. It is movable. It owns its random stream: same options, same calls, same proposals.
 ///
 /// Archetypes: tests/policy/search_policy_test.cpp and tests/compile_fail/. See docs/extending.md#policy.

@@ -4,9 +4,9 @@
 
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/policy/skill_iteration.hpp"
 
 namespace kernelsearch {
@@ -15,22 +15,12 @@ namespace kernelsearch {
 /// One writes, any number of threads read; moves that are outstanding are of the last iteration.
 class SkillJournal {
  public:
-  void write(const std::vector<SkillIteration>& iterations) {
-    const std::scoped_lock lock(mutex_);
-    iterations_ = iterations;
-  }
+  void write(const std::vector<SkillIteration>& iterations);
 
-  [[nodiscard]] std::vector<SkillIteration> iterations() const {
-    const std::scoped_lock lock(mutex_);
-    return iterations_;
-  }
+  [[nodiscard]] std::vector<SkillIteration> iterations() const;
 
   /// The iteration that moves which are outstanding belong to; none before the first.
-  [[nodiscard]] std::optional<SkillIteration> last() const {
-    const std::scoped_lock lock(mutex_);
-    if (iterations_.empty()) return std::nullopt;
-    return iterations_.back();
-  }
+  [[nodiscard]] std::optional<SkillIteration> last() const;
 
  private:
   mutable std::mutex mutex_;
@@ -38,3 +28,7 @@ class SkillJournal {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/policy/impl/skill_journal_impl.hpp"
+#endif

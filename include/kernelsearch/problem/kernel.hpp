@@ -61,7 +61,7 @@ inline constexpr std::array<RegionRow, 3> region_table{
 /// Code with the space of its own tunables. Immutable once made, shared by the candidates that use it.
 struct Kernel {
   Regions regions;
-  Space space = Space::build({});  ///< without tunables: one configuration
+  Space space = Space::without_tunables();
 };
 
 /// What is evaluated: a kernel at one point of its space.

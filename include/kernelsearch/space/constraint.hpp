@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/core/value.hpp"
 
@@ -21,16 +22,14 @@ class Constraint {
  public:
   using Function = std::function<bool(std::span<const Value>)>;
 
-  Constraint(Expression expression)  // NOLINT: an expression is a constraint
-      : names_(expression.names()), text_(expression.text()), expression_(std::move(expression)) {}
-  Constraint(std::string_view text) : Constraint(Expression::parse(text)) {}   // NOLINT: and so is its text
-  Constraint(const char* text) : Constraint(std::string_view(text)) {}         // NOLINT
-  Constraint(const std::string& text) : Constraint(std::string_view(text)) {}  // NOLINT
+  Constraint(Expression expression);    // NOLINT: an expression is a constraint
+  Constraint(std::string_view text);    // NOLINT: and so is its text
+  Constraint(const char* text);         // NOLINT
+  Constraint(const std::string& text);  // NOLINT
 
   /// `function` gets the values of `names` in that order; it must depend on nothing else. `label` is how
   /// messages call it.
-  Constraint(std::vector<std::string> names, Function function, std::string label = "a function")
-      : names_(std::move(names)), text_(std::move(label)), function_(std::move(function)) {}
+  Constraint(std::vector<std::string> names, Function function, std::string label = "a function");
 
   /// The tunables it reads.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
@@ -40,9 +39,7 @@ class Constraint {
   [[nodiscard]] const std::optional<Expression>& expression() const noexcept { return expression_; }
 
   /// Whether it holds for the values of `names()`.
-  [[nodiscard]] bool holds(std::span<const Value> values) const {
-    return expression_ ? expression_->try_test(values).value_or(false) : function_(values);
-  }
+  [[nodiscard]] bool holds(std::span<const Value> values) const;
 
  private:
   std::vector<std::string> names_;
@@ -52,3 +49,7 @@ class Constraint {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/space/impl/constraint_impl.hpp"
+#endif

@@ -17,17 +17,15 @@ namespace kernelsearch {
 /// Configurations as numbers for models to learn from, and the steps from one to the next, by kind of tunable
 /// (Helion, config_fragment.py):
 ///
-/// | kind         | features                         | steps of radius r          | step from the sign of b -
-/// c    |
-/// |--------------|----------------------------------|----------------------------|--------------------------------|
-/// | power_of_two | log2                             | up to r positions          | one position, clamped |
-/// | integer      | the value; 0 and powers of two:  | up to r positions          | one position, clamped |
-/// |              | 0, else log2 + 1                 |                            | | | floating     | the
-/// value                        | up to r positions          | one position, clamped          | | boolean | 0
-/// or 1                           | the other value            | the other value if b != c      | |
-/// categorical  | one per value, 1 for the present | every other value          | b or c, not a; a if b = c |
-/// | permutation  | the items in order               | every swap of a pair       | a random order if b != c
-/// |
+/// | kind         | features                      | steps of radius r    | step from the sign of b - c |
+/// |--------------|-------------------------------|----------------------|-----------------------------|
+/// | power_of_two | log2                          | up to r positions    | one position, clamped       |
+/// | integer      | the value; 0 and powers of 2: | up to r positions    | one position, clamped       |
+/// |              | 0, else log2 + 1              |                      |                             |
+/// | floating     | the value                     | up to r positions    | one position, clamped       |
+/// | boolean      | 0 or 1                        | the other value      | the other value if b != c   |
+/// | categorical  | one per value, 1: the present | every other value    | b or c, not a; a if b = c   |
+/// | permutation  | the items in order            | every swap of a pair | a random order if b != c    |
 ///
 /// Positions count usable values only, so that a step never leads to a value that no configuration has.
 class Encoding {

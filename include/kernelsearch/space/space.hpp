@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernelsearch/core/config_macros.hpp"
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/core/value.hpp"
 #include "kernelsearch/space/big_count.hpp"
@@ -48,10 +49,17 @@ struct SpaceData;
 /// and every function may be called from several threads.
 class Space {
  public:
+  /// Without tunables: one configuration.
+  [[nodiscard]] static Space without_tunables();
+
   /// Builds the space. ConfigError for a repeated or unknown name, a tunable without values or with repeated
   /// ones, and for constraints that leave nothing, naming the one that empties the space.
   [[nodiscard]] static Space build(std::vector<Tunable> tunables, std::vector<Constraint> constraints = {},
                                    SpaceOptions options = {});
+  /// The same without raising: what ConfigError would say comes as a value.
+  [[nodiscard]] static Result<Space> try_build(std::vector<Tunable> tunables,
+                                               std::vector<Constraint> constraints = {},
+                                               SpaceOptions options = {});
 
   /// The space of exactly these configurations, such as those of a recording, however they came about.
   /// `constraints` are what else is known of them: all must meet them, which is not checked again.

@@ -4,9 +4,9 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/space/space.hpp"
 
 namespace kernelsearch {
@@ -22,22 +22,16 @@ class SpaceBuilder {
  public:
   explicit SpaceBuilder(SpaceOptions options = {}) : options_(options) {}
 
-  SpaceBuilder& add(Tunable tunable) {
-    tunables_.push_back(std::move(tunable));
-    return *this;
-  }
-  SpaceBuilder& require(Constraint constraint) {
-    constraints_.push_back(std::move(constraint));
-    return *this;
-  }
+  SpaceBuilder& add(Tunable tunable);
+  SpaceBuilder& require(Constraint constraint);
   /// A function of the values of `names`, in that order.
   SpaceBuilder& require(std::vector<std::string> names, Constraint::Function function,
-                        std::string label = "a function") {
-    return require(Constraint(std::move(names), std::move(function), std::move(label)));
-  }
+                        std::string label = "a function");
 
   /// As Space::build.
-  [[nodiscard]] Space build() const { return Space::build(tunables_, constraints_, options_); }
+  [[nodiscard]] Space build() const;
+  /// The same without raising.
+  [[nodiscard]] Result<Space> try_build() const;
 
  private:
   std::vector<Tunable> tunables_;
@@ -46,3 +40,7 @@ class SpaceBuilder {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/space/impl/space_builder_impl.hpp"
+#endif

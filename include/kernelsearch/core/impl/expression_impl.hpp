@@ -121,13 +121,16 @@ KERNELSEARCH_INLINE std::optional<Expression> Expression::try_parse(std::string_
   return Expression(std::move(data));
 }
 
-KERNELSEARCH_INLINE Expression Expression::parse(std::string_view text) {
+KERNELSEARCH_INLINE Result<Expression> Expression::try_parse(std::string_view text) {
   std::string error;
   std::optional<Expression> parsed = try_parse(text, error);
   if (!parsed)
-    detail::raise<ConfigError>("not an expression", error,
-                               "see docs/formats for what an expression may hold");
-  return std::move(*parsed);
+    return Fault{"not an expression", std::move(error), "see docs/formats for what an expression may hold"};
+  return *std::move(parsed);
+}
+
+KERNELSEARCH_INLINE Expression Expression::parse(std::string_view text) {
+  return detail::value_or_raise(try_parse(text));
 }
 
 KERNELSEARCH_INLINE const std::string& Expression::text() const noexcept {

@@ -8,33 +8,33 @@
 #include <map>
 #include <mutex>
 #include <thread>
-#include <tuple>
 #include <variant>
 
 #include "kernelsearch/core/bounded_queue.hpp"
-#include "kernelsearch/optimizer/impl/notify_impl.hpp"
-#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/optimizer/impl/loop.hpp"
 
 namespace kernelsearch::detail {
 
 /// One run with several proposals in flight. Generation, building and measuring have threads of their own,
 /// joined by bounded queues; the calling thread alone touches policy, log and observers, and decides the
 /// order in which outcomes are told.
-template <class Optimizer, class Rule, class... Observers>
+template <class Candidate, class Proposal>
 class Pipeline {
-  using Candidate = typename Optimizer::Candidate;
-  using Eval = std::remove_cvref_t<decltype(std::declval<Optimizer&>().evaluator())>;
-  using Ticket = typename Optimizer::Ticket;
-  static constexpr bool staged = StagedEvaluator<Eval, Candidate>;
+  using LoopType = Loop<Candidate, Proposal>;
+  using Parts = typename LoopType::Parts;
+  using Watching = typename LoopType::Watching;
+  using Ticket = typename LoopType::Ticket;
 
  public:
-  Pipeline(Optimizer& optimizer, const Rule& rule, Observers&... observers)
-      : optimizer_(optimizer),
+  Pipeline(LoopType& loop, Parts& parts, const AnyRule& rule, Watching& observers)
+      : loop_(loop),
+        parts_(parts),
         rule_(rule),
-        observers_(observers...),
+        observers_(observers),
+        lanes_(parts.lanes()),
         // Room for every job of the proposals in flight would let artifacts pile up; this keeps lanes fed.
-        to_generate_(optimizer.options_.in_flight),
-        to_measure_(lanes() + optimizer.options_.build_threads) {}
+        to_generate_(loop.options_.in_flight),
+        to_measure_(lanes_ + loop.options_.build_threads) {}
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline() {
@@ -43,7 +43,7 @@ class Pipeline {
   }
 
   void run() {
-    const std::stop_callback forward(optimizer_.options_.stop, [this] {
+    const std::stop_callback forward(loop_.options_.stop, [this] {
       stop_.request_stop();
       post(Event{});  // wakes the loop
     });
@@ -88,18 +88,9 @@ class Pipeline {
     Candidate candidate;
     EvaluationContext context;
   };
-  struct NoArtifact {};
-  template <bool Staged, class E>
-  struct StagedOf {
-    using type = NoArtifact;
-  };
-  template <class E>
-  struct StagedOf<true, E> {
-    using type = kernelsearch::Staged<typename E::Artifact>;
-  };
   struct Built {
     Work work;
-    typename StagedOf<staged, Eval>::type staged_artifact;
+    std::unique_ptr<BuiltArtifact> artifact;
   };
   struct Failure {
 #if KERNELSEARCH_EXCEPTIONS
@@ -112,13 +103,6 @@ class Pipeline {
     void rethrow() const {}
 #endif
   };
-
-  [[nodiscard]] std::size_t lanes() {
-    if constexpr (requires { optimizer_.evaluator_.lanes(); })
-      return std::max<std::size_t>(1, static_cast<std::size_t>(optimizer_.evaluator_.lanes()));
-    else
-      return 1;
-  }
 
   // --- threads -------------------------------------------------------------------------------------------
 
@@ -142,12 +126,12 @@ class Pipeline {
   }
 
   void start_threads() {
-    for (std::size_t i = 0; i < optimizer_.options_.generate_threads; ++i)
+    for (std::size_t i = 0; i < loop_.options_.generate_threads; ++i)
       threads_.emplace_back([this] { generate_loop(); });
-    if constexpr (staged)
-      for (std::size_t i = 0; i < optimizer_.options_.build_threads; ++i)
+    if (parts_.staged)
+      for (std::size_t i = 0; i < loop_.options_.build_threads; ++i)
         threads_.emplace_back([this] { build_loop(); });
-    for (std::size_t i = 0; i < lanes(); ++i) threads_.emplace_back([this] { measure_loop(); });
+    for (std::size_t i = 0; i < lanes_; ++i) threads_.emplace_back([this] { measure_loop(); });
   }
 
   void close() {
@@ -160,43 +144,39 @@ class Pipeline {
   void generate_loop() {
     while (std::optional<Ticket> ticket = to_generate_.pop()) {
       Generated done{number(ticket->id), Generation<Candidate>::none("given up: the run was stopped")};
-      if (!stop_.stop_requested()) guarded([&] { done.generation = optimizer_.generate(*ticket); });
+      if (!stop_.stop_requested()) guarded([&] { done.generation = loop_.generate(parts_, *ticket); });
       post(Event{std::move(done)});
     }
   }
 
   void build_loop() {
-    if constexpr (staged) {
-      while (std::optional<Work> work = to_build_.pop()) {
-        if (stop_.stop_requested()) {
-          post(Event{Evaluated{work->proposal, work->id, std::nullopt}});
-          continue;
-        }
-        Built built{std::move(*work), {}};
-        const auto proposal = built.work.proposal;
-        const auto id = built.work.id;
-        const bool fine = guarded([&] {
-          built.staged_artifact = optimizer_.evaluator_.build(built.work.candidate, built.work.context);
-        });
-        if (!fine)
-          post(Event{Evaluated{proposal, id, std::nullopt}});
-        else if (!built.staged_artifact.artifact)
-          post(Event{Evaluated{proposal, id, kept(std::move(built.staged_artifact.evaluation))}});
-        else
-          to_measure_.push(std::move(built));
+    while (std::optional<Work> work = to_build_.pop()) {
+      if (stop_.stop_requested()) {
+        post(Event{Evaluated{work->proposal, work->id, std::nullopt}});
+        continue;
       }
+      Built built{std::move(*work), nullptr};
+      const auto proposal = built.work.proposal;
+      const auto id = built.work.id;
+      Evaluation ended;
+      const bool fine =
+          guarded([&] { built.artifact = parts_.build(built.work.candidate, built.work.context, ended); });
+      if (!fine)
+        post(Event{Evaluated{proposal, id, std::nullopt}});
+      else if (!built.artifact)
+        post(Event{Evaluated{proposal, id, kept(std::move(ended))}});
+      else
+        to_measure_.push(std::move(built));
     }
   }
 
   void measure_loop() {
-    if constexpr (staged) {
+    if (parts_.staged) {
       while (std::optional<Built> built = to_measure_.pop())
-        judge(built->work, [&] {
-          return optimizer_.evaluator_.run(std::move(built->staged_artifact), built->work.context);
-        });
+        judge(built->work, [&] { return parts_.run(*built->artifact, built->work.context); });
     } else {
       while (std::optional<Work> work = to_build_.pop())
-        judge(*work, [&] { return optimizer_.evaluate(work->candidate, work->context); });
+        judge(*work, [&] { return parts_.evaluate(work->candidate, work->context); });
     }
   }
 
@@ -235,12 +215,12 @@ class Pipeline {
     else if (auto* evaluated = std::get_if<Evaluated>(&event.what))
       slots_.at(evaluated->proposal).results[number(evaluated->id)] = std::move(evaluated->evaluation);
     else if (auto* inner = std::get_if<Inner>(&event.what))
-      each([&](auto& observer) { notify_inner(observer, inner->parent, inner->trial); });
+      observers_.inner(inner->parent, inner->trial);
   }
 
   /// Admits and tells what can be: strictly in the order of proposals, or as things come.
   void advance() {
-    const bool ordered = optimizer_.options_.order == TellOrder::proposal;
+    const bool ordered = loop_.options_.order == TellOrder::proposal;
     for (auto& [proposal, slot] : slots_) {
       if (slot.admitted) continue;
       if (slot.generation)
@@ -269,17 +249,15 @@ class Pipeline {
   void admit(std::uint64_t proposal, Slot& slot) {
     slot.admitted = true;
     if (stop_.stop_requested()) return;  // what was not begun stays outstanding for a resumed run
-    slot.ids = with_observers([&](auto&... observers) {
-      return optimizer_.admit(slot.ticket, std::move(*slot.generation), observers...);
-    });
+    slot.ids = loop_.admit(parts_, slot.ticket, std::move(*slot.generation), observers_);
     for (const TrialId id : slot.ids) {
-      const auto& pending = optimizer_.pending_.at(number(id));
+      const auto& pending = loop_.pending_.at(number(id));
       if (!pending.candidate) {
-        slot.results[number(id)] = Evaluation{};  // complete() makes it not_generated
+        slot.results[number(id)] = Evaluation{};  // tell() makes it not_generated
         continue;
       }
       Work work{proposal, id, *pending.candidate,
-                optimizer_.context_for(id, *pending.proposal, slot.ticket.incumbent)};
+                loop_.context_for(id, *pending.proposal, slot.ticket.incumbent)};
       work.context.stop = stop_.get_token();
       work.context.on_inner = [this, id](const InnerTrial& inner) { post(Event{Inner{id, inner}}); };
       to_build_.push(std::move(work));
@@ -289,35 +267,30 @@ class Pipeline {
   void tell_ready(Slot& slot) {
     for (const TrialId id : slot.ids) {
       const auto found = slot.results.find(number(id));
-      if (found == slot.results.end() || !optimizer_.pending_.contains(number(id))) continue;
+      if (found == slot.results.end() || !loop_.pending_.contains(number(id))) continue;
       if (!found->second) {
-        optimizer_.pending_.erase(number(id));
+        loop_.pending_.erase(number(id));
         continue;
       }
-      with_observers([&](auto&... observers) {
-        optimizer_.complete(id, std::move(*found->second), observers...);
-        return 0;
-      });
-      if (!ended_ && rule_.reached(optimizer_.progress())) {
+      loop_.tell(parts_, id, std::move(*found->second), observers_);
+      if (!ended_ && rule_.reached(loop_.progress())) {
         ended_ = true;
-        optimizer_.reason_ = rule_.describe();
+        loop_.reason_ = rule_.describe();
       }
     }
   }
 
   /// Asks until enough is in flight or the policy has nothing now.
   void refill() {
-    while (!ended_ && !stop_.stop_requested() && optimizer_.may_ask() &&
-           slots_.size() < optimizer_.options_.in_flight) {
-      const std::size_t wanted = optimizer_.options_.in_flight - slots_.size();
-      auto tickets =
-          with_observers([&](auto&... observers) { return optimizer_.propose(wanted, observers...); });
+    while (!ended_ && !stop_.stop_requested() && loop_.may_ask() &&
+           slots_.size() < loop_.options_.in_flight) {
+      const std::size_t wanted = loop_.options_.in_flight - slots_.size();
+      auto tickets = loop_.propose(parts_, wanted, observers_);
       if (tickets.empty()) {
         if (!slots_.empty()) return;
-        if constexpr (AwaitingPolicy<std::remove_cvref_t<decltype(optimizer_.policy())>>)
-          if (optimizer_.policy_.await()) continue;
-        optimizer_.done_ = true;
-        optimizer_.reason_ = "the policy has nothing more to propose";
+        if (parts_.await()) continue;
+        loop_.done_ = true;
+        loop_.reason_ = "the policy has nothing more to propose";
         return;
       }
       const bool all = tickets.size() == wanted;
@@ -330,10 +303,10 @@ class Pipeline {
     }
     if (slots_.empty() && !ended_) {
       ended_ = true;
-      optimizer_.done_ = !failure_flag();
-      optimizer_.reason_ = optimizer_.options_.stop.stop_requested() ? "stopped from outside"
-                           : failure_flag()                          ? "a part of the run failed"
-                                                                     : "the trial budget is spent";
+      loop_.done_ = !failure_flag();
+      loop_.reason_ = loop_.options_.stop.stop_requested() ? "stopped from outside"
+                      : failure_flag()                     ? "a part of the run failed"
+                                                           : "the trial budget is spent";
     }
   }
 
@@ -342,18 +315,11 @@ class Pipeline {
     return static_cast<bool>(failure_.error);
   }
 
-  template <class F>
-  auto with_observers(F f) {
-    return std::apply([&](Observers&... observers) { return f(observers...); }, observers_);
-  }
-  template <class F>
-  void each(F f) {
-    std::apply([&](Observers&... observers) { (f(observers), ...); }, observers_);
-  }
-
-  Optimizer& optimizer_;
-  const Rule& rule_;
-  std::tuple<Observers&...> observers_;
+  LoopType& loop_;
+  Parts& parts_;
+  const AnyRule& rule_;
+  Watching& observers_;
+  std::size_t lanes_;
   std::stop_source stop_;
   std::map<std::uint64_t, Slot> slots_;  ///< by proposal, so in the order of proposals
   bool ended_ = false;

@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/space/config.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -22,42 +19,13 @@ namespace kernelsearch::detail {
 /// And first points that are far apart and well aligned.
 class AlignedPoints {
  public:
-  explicit AlignedPoints(const Space& space) : space_(space), tables_(space.size()), places_(space.size()) {
-    for (std::size_t t = 0; t < space.size(); ++t) {
-      const Tunable& tunable = space.tunable(t);
-      const auto usable = space.usable(t);
-      places_[t].resize(tunable.values.size());
-      for (std::size_t i = 0; i < usable.size(); ++i)
-        places_[t][usable[i]] =
-            usable.size() > 1 ? static_cast<double>(i) / static_cast<double>(usable.size() - 1) : 0.0;
-      if (tunable.kind != TunableKind::integer || usable.size() < 4) continue;
-      std::vector<double> zeros(tunable.values.size());
-      double low = max_zeros, high = 0;
-      bool positive = true;
-      for (const std::uint32_t at : usable) {
-        const double value = to_number(tunable.values[at]);
-        positive = positive && value > 0;
-        if (!positive) break;
-        zeros[at] =
-            std::min(max_zeros, static_cast<double>(std::countr_zero(static_cast<std::uint64_t>(value))));
-        low = std::min(low, zeros[at]);
-        high = std::max(high, zeros[at]);
-      }
-      if (!positive || low == high) continue;
-      for (double& z : zeros) z = std::max(0.0, z - low) / (high - low);
-      tables_[t] = std::move(zeros);
-      aligned_.push_back(t);
-    }
-  }
+  explicit AlignedPoints(const Space& space);
 
   /// Number of tunables whose alignment says something.
   [[nodiscard]] std::size_t size() const noexcept { return aligned_.size(); }
 
   /// Their alignments, each in [0, 1].
-  void encode(const Config& config, std::span<double> out) const {
-    for (std::size_t i = 0; i < aligned_.size(); ++i)
-      out[i] = tables_[aligned_[i]][config.indices[aligned_[i]]];
-  }
+  void encode(const Config& config, std::span<double> out) const;
 
   /// The next first point, given those before: of some random ones that are not `taken`, the one that is
   /// farthest from them and best aligned. The space's default where all draws were taken.
@@ -84,23 +52,10 @@ class AlignedPoints {
  private:
   static constexpr double max_zeros = 6;
 
-  [[nodiscard]] double alignment(const Config& config) const {
-    double sum = 0;
-    for (const std::size_t t : aligned_) sum += tables_[t][config.indices[t]];
-    return aligned_.empty() ? 0.0 : sum / static_cast<double>(aligned_.size());
-  }
+  [[nodiscard]] double alignment(const Config& config) const;
 
   /// Between places in the lists of values; 0 or 1 for names without an order.
-  [[nodiscard]] double distance(const Config& a, const Config& b) const {
-    double sum = 0;
-    for (std::size_t t = 0; t < places_.size(); ++t) {
-      const bool named = space_.tunable(t).kind == TunableKind::categorical;
-      const double d = named ? (a.indices[t] == b.indices[t] ? 0.0 : 1.0)
-                             : places_[t][a.indices[t]] - places_[t][b.indices[t]];
-      sum += d * d;
-    }
-    return std::sqrt(sum);
-  }
+  [[nodiscard]] double distance(const Config& a, const Config& b) const;
 
   Space space_;
   std::vector<std::vector<double>>
@@ -110,3 +65,7 @@ class AlignedPoints {
 };
 
 }  // namespace kernelsearch::detail
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/policy/impl/aligned_points_impl.hpp"
+#endif

@@ -12,6 +12,16 @@
 
 namespace kernelsearch {
 
+KERNELSEARCH_INLINE HelionLfboOptions helion_lfbo_small(std::uint64_t seed) {
+  HelionLfboOptions options;
+  options.seed = seed;
+  options.initial = 50;
+  options.copies = 3;
+  options.fraction = 0.2;
+  options.patience = 2;
+  return options;
+}
+
 KERNELSEARCH_INLINE HelionLfbo::HelionLfbo(Space space, HelionLfboOptions options)
     : options_(std::move(options)),
       encoding_(space),

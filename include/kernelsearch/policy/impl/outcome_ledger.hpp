@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/space/config.hpp"
 
@@ -20,38 +21,17 @@ class OutcomeLedger {
   static constexpr double failed = std::numeric_limits<double>::infinity();
 
   /// Notes the next proposal.
-  void propose(const Config& config) {
-    proposals_.push_back(config);
-    outstanding_.emplace(config, proposals_.size() - 1);
-  }
+  void propose(const Config& config);
 
   /// Takes an outcome in; false where it changes nothing that was known.
-  bool tell(const Observation<Config>& observation) {
-    const double objective = observation.outcome.ok() ? observation.outcome.objective : failed;
-    const auto [at, fresh] = values_.try_emplace(observation.proposal, objective);
-    const bool changed = fresh || at->second != objective;
-    at->second = objective;
-    if (fresh) order_.push_back(observation.proposal);
-    if (observation.outcome.origin) {
-      const std::uint64_t id = number(observation.outcome.origin->proposal);
-      if (id < proposals_.size()) {
-        // What came of it may be another point: the proposed one is then known to lead nowhere itself.
-        if (values_.try_emplace(proposals_[id], failed).second) order_.push_back(proposals_[id]);
-        outstanding_.erase(proposals_[id]);
-      }
-    }
-    return changed;
-  }
+  bool tell(const Observation<Config>& observation);
 
-  [[nodiscard]] bool known(const Config& config) const { return values_.contains(config); }
-  [[nodiscard]] bool outstanding(const Config& config) const { return outstanding_.contains(config); }
+  [[nodiscard]] bool known(const Config& config) const;
+  [[nodiscard]] bool outstanding(const Config& config) const;
   /// Measured or out.
   [[nodiscard]] bool taken(const Config& config) const { return known(config) || outstanding(config); }
   /// Infinity for what failed and what is not known.
-  [[nodiscard]] double value(const Config& config) const {
-    const auto at = values_.find(config);
-    return at == values_.end() ? failed : at->second;
-  }
+  [[nodiscard]] double value(const Config& config) const;
   [[nodiscard]] std::size_t proposed() const noexcept { return proposals_.size(); }
   [[nodiscard]] std::size_t in_flight() const noexcept { return outstanding_.size(); }
   /// The configurations that are known, in the order they became so.
@@ -74,3 +54,7 @@ class OutcomeLedger {
 };
 
 }  // namespace kernelsearch::detail
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/policy/impl/outcome_ledger_impl.hpp"
+#endif

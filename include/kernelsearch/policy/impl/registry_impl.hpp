@@ -143,7 +143,8 @@ KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
   return entries;
 }
 
-KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, const PolicySetup& setup) {
+KERNELSEARCH_INLINE Result<AnyPolicy<Config>> try_make_config_policy(std::string_view name,
+                                                                     const PolicySetup& setup) {
   std::string known;
   std::vector<std::string> names;
   for (const ConfigPolicyEntry& entry : config_policies()) {
@@ -152,9 +153,12 @@ KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, 
     (known += known.empty() ? "" : ", ") += entry.name;
   }
   const std::string nearest = nearest_name(name, names);
-  detail::raise<ConfigError>(
-      "no policy of that name", name,
-      (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + known);
+  return Fault{"no policy of that name", std::string(name),
+               (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + known};
+}
+
+KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, const PolicySetup& setup) {
+  return detail::value_or_raise(try_make_config_policy(name, setup));
 }
 
 }  // namespace kernelsearch

@@ -326,7 +326,7 @@ KERNELSEARCH_INLINE bool Formulas::bounds(FormulaNode& node) const {
       break;
   }
   if (node.real) {
-    // bounds of rounded arithmetic: widen by far more than an ulp, so that no comparison is decided by them
+    // bounds of rounded arithmetic: widen by far more than an ulp, so that they decide no comparison
     // wrongly
     const double slack = 1e-9 * std::max(std::abs(node.low), std::abs(node.high));
     if (node.op != FormulaOp::to_real && node.op != FormulaOp::select) node.low -= slack, node.high += slack;

@@ -110,8 +110,8 @@ class FormulaReader {
       return;
     }
     if (node.op == FormulaOp::logical_or) {
-      // `a or (b and c)` is `a or b` and `a or c`: smaller scopes, as long as only one operand is a
-      // conjunction
+      // `a or (b and c)` is `a or b` and `a or c`: smaller scopes, as long as only one operand is
+      // a conjunction
       std::vector<NodeId> rest;
       NodeId conjunction = Formulas::none;
       std::size_t conjunctions = 0;

@@ -70,7 +70,7 @@ KERNELSEARCH_INLINE std::shared_ptr<const SpaceData> list_space(std::vector<Tuna
   data->tunables = std::move(tunables);
   data->constraints = std::move(constraints);
   data->listed = true;
-  validate(*data);
+  if (const Result<void> fine = validate(*data); !fine) raise_config_error(fine.error());
   if (configs.empty()) raise<ConfigError>("a space was listed without configurations", "none", "list some");
   const std::size_t n = data->tunables.size();
   for (const Config& config : configs) {

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/space/impl/formula_reader_impl.hpp"
 #include "kernelsearch/space/impl/group_walk_impl.hpp"
 #include "kernelsearch/space/impl/nearest_config_impl.hpp"
@@ -27,19 +27,22 @@ class SpaceMaker {
  public:
   SpaceMaker(SpaceData& data, SpaceOptions options) : data_(data), options_(options) {}
 
-  void make() {
-    validate(data_);
+  [[nodiscard]] Result<void> make() {
+    if (Result<void> fine = validate(data_); !fine) return fine;
     for (const Tunable& t : data_.tunables) names_.push_back(t.name);
-    read_names(constraint_count());
-    if (!narrow_domains() || !build_groups()) raise_empty();
+    if (Result<void> fine = read_names(constraint_count()); !fine) return fine;
+    const bool possible = narrow_domains() && build_groups();
+    if (entangled_) return *std::move(entangled_);
+    if (!possible) return why_empty();
     choose_default();
+    return {};
   }
 
   /// One trie for everything, assigned in the given order; for a space that is known to have configurations.
   std::optional<Trie> trie_in_order(const std::vector<std::uint32_t>& order) {
-    validate(data_);
+    if (!validate(data_)) return std::nullopt;
     for (const Tunable& t : data_.tunables) names_.push_back(t.name);
-    read_names(constraint_count());
+    if (!read_names(constraint_count())) return std::nullopt;
     std::vector<const Relation*> relations;
     if (!narrow_domains()) return std::nullopt;
     for (const Relation& relation : relations_) relations.push_back(&relation);
@@ -59,24 +62,24 @@ class SpaceMaker {
                                         : data_.conditions[i - data_.constraints.size()];
   }
 
-  std::uint32_t index_of(const std::string& name, const Constraint& constraint) const {
-    const auto found = data_.by_name.find(name);
-    if (found != data_.by_name.end()) return static_cast<std::uint32_t>(found->second);
-    const std::string near = nearest_name(name, names_);
-    raise<ConfigError>("a constraint reads an unknown tunable",
-                       "\"" + name + "\" in `" + constraint.text() + "`",
-                       near.empty() ? "declare it" : "did you mean \"" + near + "\"?");
-  }
-
   /// What the first `count` constraints read, by tunable.
-  void read_names(std::size_t count) {
+  [[nodiscard]] Result<void> read_names(std::size_t count) {
     reads_.clear();
     for (std::size_t i = 0; i < count; ++i) {
       reads_.emplace_back();
       for (const std::string& name : constraint(i).names()) {
-        reads_.back().push_back(index_of(name, constraint(i)));
+        const auto found = data_.by_name.find(name);
+        if (found == data_.by_name.end()) return unknown_name(name, constraint(i));
+        reads_.back().push_back(static_cast<std::uint32_t>(found->second));
       }
     }
+    return {};
+  }
+
+  [[nodiscard]] Fault unknown_name(const std::string& name, const Constraint& constraint) const {
+    const std::string near = nearest_name(name, names_);
+    return {"a constraint reads an unknown tunable", "\"" + name + "\" in `" + constraint.text() + "`",
+            near.empty() ? "declare it" : "did you mean \"" + near + "\"?"};
   }
 
   /// Turns the constraints into relations over the present domains; those over one tunable narrow the domains
@@ -313,9 +316,10 @@ class SpaceMaker {
     Layers layers;
     if (!GroupWalk(*formulas_, nodes, order, domains_, options_.max_states).run(layers)) {
       if (searching_culprit_) return true;  // so many states are hardly all dead ends
-      raise<ConfigError>("the tunables are too entangled to build their space",
+      entangled_ = Fault{"the tunables are too entangled to build their space",
                          data_.tunables[order[0]].name + " and those connected to it",
-                         "shorten value lists, simplify constraints or raise SpaceOptions::max_states");
+                         "shorten value lists, simplify constraints or raise SpaceOptions::max_states"};
+      return false;
     }
     Trie trie = reduce(layers, order);
     if (trie.node_count() == 0) return false;
@@ -348,18 +352,18 @@ class SpaceMaker {
     }
   }
 
-  [[noreturn]] void raise_empty() {
+  /// Which constraint leaves nothing.
+  [[nodiscard]] Fault why_empty() {
     searching_culprit_ = true;
     std::size_t low = 0, high = constraint_count();  // the first `high` constraints leave nothing
     while (low + 1 < high) {
       const std::size_t middle = low + (high - low) / 2;
-      read_names(middle);
+      (void)read_names(middle);  // all are known
       (narrow_domains() && build_groups() ? low : high) = middle;
     }
-    raise<ConfigError>(
-        "no configuration is valid",
-        "`" + constraint(high - 1).text() + "` leaves none of those that the constraints before it allow",
-        "relax it or add values");
+    return {"no configuration is valid",
+            "`" + constraint(high - 1).text() + "` leaves none of those that the constraints before it allow",
+            "relax it or add values"};
   }
 
   void choose_default() {
@@ -372,6 +376,7 @@ class SpaceMaker {
   SpaceData& data_;
   SpaceOptions options_;
   bool searching_culprit_ = false;
+  std::optional<Fault> entangled_;  ///< a group has too many states to be built
   std::vector<std::string> names_;
   std::vector<Domain> domains_;
   std::vector<std::vector<std::uint32_t>> reads_;  // constraint -> the tunables of its slots
@@ -379,16 +384,16 @@ class SpaceMaker {
   std::vector<Relation> relations_;
 };
 
-KERNELSEARCH_INLINE std::shared_ptr<const SpaceData> build_space(std::vector<Tunable> tunables,
-                                                                 std::vector<Constraint> constraints,
-                                                                 SpaceOptions options) {
+KERNELSEARCH_INLINE Result<std::shared_ptr<const SpaceData>> build_space(std::vector<Tunable> tunables,
+                                                                         std::vector<Constraint> constraints,
+                                                                         SpaceOptions options) {
   const std::clock_t start = std::clock();
   auto data = std::make_shared<SpaceData>();
   data->tunables = std::move(tunables);
   data->constraints = std::move(constraints);
-  SpaceMaker(*data, options).make();
+  if (Result<void> made = SpaceMaker(*data, options).make(); !made) return std::move(made).error();
   data->build_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  return data;
+  return std::shared_ptr<const SpaceData>(std::move(data));
 }
 
 KERNELSEARCH_INLINE std::optional<Trie> backward_trie(const SpaceData& data, std::size_t max_states) {

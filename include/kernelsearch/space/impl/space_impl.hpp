@@ -91,9 +91,21 @@ inline bool adjacent(const SpaceData& data, std::size_t tunable, std::uint32_t f
 
 }  // namespace detail
 
+KERNELSEARCH_INLINE Space Space::without_tunables() {
+  return build({});
+}
+
+KERNELSEARCH_INLINE Result<Space> Space::try_build(std::vector<Tunable> tunables,
+                                                   std::vector<Constraint> constraints,
+                                                   SpaceOptions options) {
+  auto data = detail::build_space(std::move(tunables), std::move(constraints), options);
+  if (!data) return std::move(data).error();
+  return Space(*std::move(data));
+}
+
 KERNELSEARCH_INLINE Space Space::build(std::vector<Tunable> tunables, std::vector<Constraint> constraints,
                                        SpaceOptions options) {
-  return Space(detail::build_space(std::move(tunables), std::move(constraints), options));
+  return detail::value_or_raise(try_build(std::move(tunables), std::move(constraints), options));
 }
 
 KERNELSEARCH_INLINE Space Space::listed(std::vector<Tunable> tunables, std::vector<Config> configs,

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/space/impl/space_data.hpp"
 #include "kernelsearch/space/impl/steps_impl.hpp"
 
@@ -50,40 +50,41 @@ inline bool fits_kind(TunableKind kind, const Value& value) {
   return true;
 }
 
-inline void validate_values(const Tunable& t) {
-  if (t.values.empty()) raise<ConfigError>("a tunable has no values", t.name, "give it at least one");
+[[nodiscard]] inline Result<void> validate_values(const Tunable& t) {
+  if (t.values.empty()) return Fault{"a tunable has no values", t.name, "give it at least one"};
   if (t.default_index >= t.values.size()) {
-    raise<ConfigError>("a default is none of the tunable's values",
-                       t.name + " at position " + std::to_string(t.default_index),
-                       "use a position below " + std::to_string(t.values.size()));
+    return Fault{"a default is none of the tunable's values",
+                 t.name + " at position " + std::to_string(t.default_index),
+                 "use a position below " + std::to_string(t.values.size())};
   }
   for (const Value& value : t.values) {
     if (fits_kind(t.kind, value)) continue;
-    raise<ConfigError>(std::string("a value does not fit a tunable of kind ") + to_string(t.kind),
-                       t.name + " = " + to_string(value), "use Tunable::of, which finds the kind");
+    return Fault{std::string("a value does not fit a tunable of kind ") + to_string(t.kind),
+                 t.name + " = " + to_string(value), "use Tunable::of, which finds the kind"};
   }
   if (t.kind == TunableKind::permutation) {
     const std::size_t items = std::get<Permutation>(t.values[0]).size();
     for (const Value& value : t.values) {
       if (std::get<Permutation>(value).size() == items) continue;
-      raise<ConfigError>("the orders of a tunable differ in length", t.name + " = " + to_string(value),
-                         "list orders of the same items");
+      return Fault{"the orders of a tunable differ in length", t.name + " = " + to_string(value),
+                   "list orders of the same items"};
     }
   }
-  if (ascending_integers(t.values)) return;
+  if (ascending_integers(t.values)) return {};
   std::unordered_set<std::string> seen;
   for (const Value& value : t.values) {
     if (seen.insert(to_string(value)).second) continue;
-    raise<ConfigError>("a tunable lists a value twice", t.name + " = " + to_string(value), "list it once");
+    return Fault{"a tunable lists a value twice", t.name + " = " + to_string(value), "list it once"};
   }
+  return {};
 }
 
 /// The condition of a conditional tunable as a constraint: active, or at the default.
-inline Constraint condition_of(const Tunable& t) {
+[[nodiscard]] inline Result<Constraint> condition_of(const Tunable& t) {
   std::vector<std::string> reads = t.active_if->names();
   if (std::find(reads.begin(), reads.end(), t.name) != reads.end()) {
-    raise<ConfigError>("a tunable's condition reads the tunable itself",
-                       t.name + " if `" + t.active_if->text() + "`", "let it read other tunables only");
+    return Fault{"a tunable's condition reads the tunable itself",
+                 t.name + " if `" + t.active_if->text() + "`", "let it read other tunables only"};
   }
   reads.push_back(t.name);
   return Constraint(
@@ -95,20 +96,23 @@ inline Constraint condition_of(const Tunable& t) {
 }
 
 /// Checks the tunables and fills in what follows from them alone.
-inline void validate(SpaceData& data) {
+[[nodiscard]] inline Result<void> validate(SpaceData& data) {
   data.raw_count = 1;
   for (std::size_t i = 0; i < data.tunables.size(); ++i) {
     const Tunable& t = data.tunables[i];
-    if (t.name.empty()) raise<ConfigError>("a tunable has no name", "number " + std::to_string(i), "name it");
+    if (t.name.empty()) return Fault{"a tunable has no name", "number " + std::to_string(i), "name it"};
     if (!data.by_name.emplace(t.name, i).second) {
-      raise<ConfigError>("two tunables have the same name", t.name, "rename one");
+      return Fault{"two tunables have the same name", t.name, "rename one"};
     }
-    validate_values(t);
+    if (Result<void> fine = validate_values(t); !fine) return fine;
     data.raw_count *= t.values.size();
     if (!t.active_if) continue;
-    data.conditions.push_back(condition_of(t));
+    Result<Constraint> condition = condition_of(t);
+    if (!condition) return std::move(condition).error();
+    data.conditions.push_back(*std::move(condition));
     data.conditional.push_back(static_cast<std::uint32_t>(i));
   }
+  return {};
 }
 
 }  // namespace kernelsearch::detail

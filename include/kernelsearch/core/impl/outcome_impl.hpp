@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "kernelsearch/core/outcome.hpp"
+
+namespace kernelsearch {
+
+KERNELSEARCH_INLINE Evaluation Evaluation::failed(Verdict verdict, std::string reason,
+                                                  double correct_fraction) {
+  Evaluation evaluation;
+  evaluation.verdict = verdict;
+  evaluation.progress = graded_progress(verdict, correct_fraction);
+  evaluation.reason = std::move(reason);
+  return evaluation;
+}
+
+KERNELSEARCH_INLINE Evaluation Evaluation::succeeded(double seconds) {
+  Evaluation evaluation;
+  evaluation.measurement.seconds = seconds;
+  evaluation.measurement.interval = {seconds, seconds};
+  return evaluation;
+}
+
+}  // namespace kernelsearch
