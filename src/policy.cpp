@@ -21,7 +21,6 @@
 #include "kernelsearch/policy/impl/move_examples_impl.hpp"
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
-#include "kernelsearch/policy/impl/outcome_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/particle_swarm_impl.hpp"
 #include "kernelsearch/policy/impl/policy_bandit_impl.hpp"
 #include "kernelsearch/policy/impl/pull_statistics_impl.hpp"

@@ -13,8 +13,7 @@
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/model/random_forest.hpp"
-#include "kernelsearch/policy/impl/outcome_ledger.hpp"
-#include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/impl/ledger.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/encoding.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -98,8 +97,7 @@ class HelionLfbo {
   HelionLfboOptions options_;
   Encoding encoding_;
   Rng rng_;
-  RandomSearch rest_;
-  detail::OutcomeLedger ledger_;
+  detail::Ledger ledger_;
   std::vector<std::size_t> blocks_;
   std::optional<std::size_t> warps_;
 

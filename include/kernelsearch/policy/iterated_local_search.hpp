@@ -7,11 +7,10 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/impl/ledger.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -47,17 +46,12 @@ class IteratedLocalSearch {
   void observe(const Config& config, double objective);
   void refill_queue();
   [[nodiscard]] std::optional<Config> perturbed();
-  [[nodiscard]] std::optional<Config> random_unseen();
-  [[nodiscard]] std::optional<Config> next(std::size_t asked_now);
+  [[nodiscard]] std::optional<Config> next();
 
-  Space space_;
+  detail::Ledger ledger_;  ///< draws first points, restarts, and the rest of the space at the end
   IteratedLocalSearchOptions options_;
   Rng rng_;
-  RandomSearch random_;              ///< first points, restarts, and the rest of the space at the end
-  std::unordered_set<Config> seen_;  ///< proposed or told
-  std::vector<Config> queue_;        ///< neighbours of the centre still to be proposed, last first
-  std::unordered_set<std::uint64_t> outstanding_;
-  std::uint64_t proposed_ = 0;
+  std::vector<Config> queue_;  ///< neighbours of the centre still to be proposed, last first
   std::optional<Config> centre_, incumbent_;
   double centre_objective_ = std::numeric_limits<double>::infinity();
   double incumbent_objective_ = std::numeric_limits<double>::infinity();

@@ -14,8 +14,7 @@
 #include "kernelsearch/model/feature_matrix.hpp"
 #include "kernelsearch/model/random_forest.hpp"
 #include "kernelsearch/policy/impl/aligned_points.hpp"
-#include "kernelsearch/policy/impl/outcome_ledger.hpp"
-#include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/impl/ledger.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/encoding.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -66,7 +65,6 @@ class Lfbo {
   };
 
   [[nodiscard]] std::optional<Config> next();
-  [[nodiscard]] std::optional<Config> any();
   [[nodiscard]] std::optional<Config> promising();
   void fit();
   void gather();
@@ -80,8 +78,7 @@ class Lfbo {
   Encoding encoding_;
   detail::AlignedPoints points_;
   Rng rng_;
-  RandomSearch random_;
-  detail::OutcomeLedger ledger_;
+  detail::Ledger ledger_;
   std::vector<Config> first_;  ///< first points and foreign ones
   double best_ = std::numeric_limits<double>::infinity();
   std::size_t successes_ = 0;

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/policy/impl/outcome_ledger.hpp"
-#include "kernelsearch/policy/random_search.hpp"
+#include "kernelsearch/policy/impl/ledger.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -55,7 +54,6 @@ class Tpe {
   };
 
   [[nodiscard]] std::optional<Config> next();
-  [[nodiscard]] std::optional<Config> any();
   [[nodiscard]] Density density(std::vector<const Config*> centres) const;
   [[nodiscard]] double value(const Density& density, const Config& config) const;
   [[nodiscard]] std::optional<Config> draw(const Density& density);
@@ -63,8 +61,7 @@ class Tpe {
   Space space_;
   TpeOptions options_;
   Rng rng_;
-  RandomSearch random_;
-  detail::OutcomeLedger ledger_;
+  detail::Ledger ledger_;
   std::vector<std::size_t> free_;                  ///< tunables with more than one usable value
   std::vector<std::vector<std::uint32_t>> place_;  ///< of each, value -> its place among the usable ones
   std::size_t launched_ = 0;

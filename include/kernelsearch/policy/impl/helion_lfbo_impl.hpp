@@ -26,7 +26,7 @@ KERNELSEARCH_INLINE HelionLfbo::HelionLfbo(Space space, HelionLfboOptions option
     : options_(std::move(options)),
       encoding_(space),
       rng_(Rng::stream(options_.seed, "helion_lfbo")),
-      rest_(space, {.seed = options_.seed}) {
+      ledger_(space, options_.seed, false) {
   if (options_.initial == 0 || options_.copies == 0 || options_.trees == 0)
     detail::raise<ConfigError>("an LFBO search cannot run without a population",
                                "no initial points, copies or trees", "give at least one of each");
@@ -44,12 +44,12 @@ KERNELSEARCH_INLINE std::vector<Config> HelionLfbo::ask(std::size_t n) {
   std::vector<Config> proposals;
   while (proposals.size() < n) {
     if (queue_.empty()) {
-      if (ledger_.in_flight() > 0 || !advance()) break;
+      if (ledger_.outstanding() > 0 || !advance()) break;
       continue;
     }
     Config config = std::move(queue_.front());
     queue_.pop_front();
-    if (ledger_.taken(config)) continue;
+    if (ledger_.known(config)) continue;
     ledger_.propose(config);
     proposals.push_back(std::move(config));
   }
@@ -57,7 +57,7 @@ KERNELSEARCH_INLINE std::vector<Config> HelionLfbo::ask(std::size_t n) {
 }
 
 KERNELSEARCH_INLINE void HelionLfbo::tell(std::span<const Observation<Config>> batch) {
-  for (const Observation<Config>& observation : batch) ledger_.tell(observation);
+  for (const Observation<Config>& observation : batch) ledger_.hear(observation);
 }
 
 /// One step of the run, everything it waits for being known; false when there is nothing left.
@@ -82,9 +82,9 @@ KERNELSEARCH_INLINE bool HelionLfbo::advance() {
       stage_ = !options_.restart ? Stage::done : idle_runs_ >= 3 ? Stage::rest : Stage::begin;
       return true;
     case Stage::rest: {
-      std::vector<Config> drawn = rest_.ask(1);
-      if (drawn.empty()) return false;
-      queue_.push_back(std::move(drawn.front()));
+      std::optional<Config> drawn = ledger_.random();
+      if (!drawn) return false;
+      queue_.push_back(*std::move(drawn));
       return true;
     }
     case Stage::done:

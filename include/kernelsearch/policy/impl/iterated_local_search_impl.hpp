@@ -9,28 +9,19 @@
 namespace kernelsearch {
 
 KERNELSEARCH_INLINE IteratedLocalSearch::IteratedLocalSearch(Space space, IteratedLocalSearchOptions options)
-    : space_(space),
+    : ledger_(std::move(space), options.seed, true),
       options_(options),
       rng_(Rng::stream(options.seed, "iterated_local_search")),
-      random_(std::move(space), {.seed = options.seed, .default_first = true}),
       launches_left_(std::max<std::size_t>(options.initial, 1)) {}
 
 KERNELSEARCH_INLINE std::vector<Config> IteratedLocalSearch::ask(std::size_t n) {
-  std::vector<Config> proposals;
-  while (proposals.size() < n) {
-    std::optional<Config> config = next(proposals.size());
-    if (!config) break;
-    seen_.insert(*config);
-    proposals.push_back(*std::move(config));
-  }
-  for (std::size_t i = 0; i < proposals.size(); ++i) outstanding_.insert(proposed_++);
-  return proposals;
+  return ledger_.propose(n, [this] { return next(); });
 }
 
-KERNELSEARCH_INLINE std::optional<Config> IteratedLocalSearch::next(std::size_t asked_now) {
+KERNELSEARCH_INLINE std::optional<Config> IteratedLocalSearch::next() {
   if (launches_left_ > 0) {
     std::optional<Config> launch =
-        incumbent_ && fruitless_ < options_.restart_after ? perturbed() : random_unseen();
+        incumbent_ && fruitless_ < options_.restart_after ? perturbed() : ledger_.random();
     --launches_left_;
     if (launch) return launch;
     launches_left_ = 0;
@@ -39,9 +30,9 @@ KERNELSEARCH_INLINE std::optional<Config> IteratedLocalSearch::next(std::size_t 
   while (!queue_.empty()) {
     Config config = std::move(queue_.back());
     queue_.pop_back();
-    if (!seen_.contains(config)) return config;
+    if (!ledger_.known(config)) return config;
   }
-  if (!outstanding_.empty() || asked_now > 0) return std::nullopt;  // what is in flight may move the centre
+  if (ledger_.outstanding() > 0) return std::nullopt;  // what is in flight may move the centre
 
   // A local optimum: keep the better of it and the incumbent, and leap from there.
   if (centre_ && centre_objective_ < incumbent_objective_) {
@@ -55,7 +46,7 @@ KERNELSEARCH_INLINE std::optional<Config> IteratedLocalSearch::next(std::size_t 
   centre_.reset();
   centre_objective_ = std::numeric_limits<double>::infinity();
   std::optional<Config> launch =
-      incumbent_ && fruitless_ < options_.restart_after ? perturbed() : random_unseen();
+      incumbent_ && fruitless_ < options_.restart_after ? perturbed() : ledger_.random();
   return launch;
 }
 
@@ -63,8 +54,8 @@ KERNELSEARCH_INLINE void IteratedLocalSearch::refill_queue() {
   queue_stale_ = false;
   queue_.clear();
   if (!centre_) return;
-  queue_ = space_.neighbours(*centre_, options_.neighbourhood);
-  std::erase_if(queue_, [this](const Config& config) { return seen_.contains(config); });
+  queue_ = ledger_.space().neighbours(*centre_, options_.neighbourhood);
+  std::erase_if(queue_, [this](const Config& config) { return ledger_.known(config); });
   rng_.shuffle(queue_);
   if (queue_.size() > options_.max_neighbours) queue_.resize(options_.max_neighbours);
 }
@@ -74,21 +65,13 @@ KERNELSEARCH_INLINE std::optional<Config> IteratedLocalSearch::perturbed() {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     Config config = *incumbent_;
     for (std::size_t step = 0; step < options_.perturbation; ++step) {
-      std::vector<Config> around = space_.neighbours(config, Neighbourhood::hamming);
+      std::vector<Config> around = ledger_.space().neighbours(config, Neighbourhood::hamming);
       if (around.empty()) break;
       config = std::move(around[rng_.below(around.size())]);
     }
-    if (!seen_.contains(config)) return config;
+    if (!ledger_.known(config)) return config;
   }
-  return random_unseen();
-}
-
-KERNELSEARCH_INLINE std::optional<Config> IteratedLocalSearch::random_unseen() {
-  while (true) {
-    std::vector<Config> drawn = random_.ask(1);
-    if (drawn.empty()) return std::nullopt;
-    if (!seen_.contains(drawn.front())) return std::move(drawn.front());
-  }
+  return ledger_.random();
 }
 
 KERNELSEARCH_INLINE void IteratedLocalSearch::observe(const Config& config, double objective) {
@@ -103,8 +86,7 @@ KERNELSEARCH_INLINE void IteratedLocalSearch::observe(const Config& config, doub
 
 KERNELSEARCH_INLINE void IteratedLocalSearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    seen_.insert(observation.proposal);
-    if (observation.outcome.origin) outstanding_.erase(number(observation.outcome.origin->proposal));
+    ledger_.hear(observation);
     observe(observation.proposal, observation.outcome.objective);
   }
 }

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,8 +44,22 @@ class Ledger {
   [[nodiscard]] const Known* best() const noexcept { return best_ ? &*best_ : nullptr; }
   /// Whether `config` is the best so far.
   [[nodiscard]] bool is_best(const Config& config) const { return best_ && best_->config == config; }
+  /// What was told of it; infinity where it failed or nothing was told.
+  [[nodiscard]] double value(const Config& config) const;
+  /// The configurations that have a result, in the order they came to have one.
+  [[nodiscard]] const std::vector<Config>& told() const noexcept { return told_; }
+  /// Proposals made so far.
+  [[nodiscard]] std::size_t proposed() const noexcept { return proposals_.size(); }
   /// Proposals of which nothing was told yet.
   [[nodiscard]] std::size_t outstanding() const noexcept { return outstanding_.size(); }
+  /// Calls `f(config)` for each of them, in the order of the proposals.
+  template <class F>
+  void for_each_outstanding(F&& f) const {
+    for (const std::uint64_t id : outstanding_) f(proposals_[id]);
+  }
+
+  /// Notes the next proposal.
+  void propose(const Config& config);
 
   /// Collects up to `n` proposals from `next`, which returns an unknown configuration, or none.
   template <class Next>
@@ -54,15 +68,14 @@ class Ledger {
     while (proposals.size() < n) {
       std::optional<Config> config = next();
       if (!config) break;
-      results_.emplace(*config, pending);
-      outstanding_.insert(proposed_++);
+      propose(*config);
       proposals.push_back(*std::move(config));
     }
     return proposals;
   }
 
   /// Takes note of an observation; true when it is the first result of that configuration, false when it
-  /// revises one.
+  /// revises one. Where another configuration came of a proposal than the proposed one, that one has failed.
   bool hear(const Observation<Config>& observation);
 
   /// An unknown configuration: the default where it comes first, then uniformly; empty when the space is
@@ -92,6 +105,7 @@ class Ledger {
   static constexpr double pending = std::numeric_limits<double>::quiet_NaN();
 
   [[nodiscard]] Config drawn_step(const Config& from, Neighbourhood neighbourhood, Rng& rng) const;
+  bool note(const Config& config, double objective);
   void find_best();
   [[nodiscard]] bool ordered(std::size_t tunable) const;
   [[nodiscard]] bool adjacent(const Config& from, const Config& to) const;
@@ -101,8 +115,9 @@ class Ledger {
   std::vector<std::size_t> free_;
   std::size_t steps_ = 0;  ///< values that a configuration could change to, over all tunables
   std::unordered_map<Config, double> results_;
-  std::unordered_set<std::uint64_t> outstanding_;
-  std::uint64_t proposed_ = 0;
+  std::vector<Config> proposals_;  ///< by number
+  std::set<std::uint64_t> outstanding_;
+  std::vector<Config> told_;
   std::optional<Known> best_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "kernelsearch/policy/impl/ledger.hpp"
@@ -26,14 +27,34 @@ KERNELSEARCH_INLINE std::optional<double> Ledger::result(const Config& config) c
   return found->second;
 }
 
-KERNELSEARCH_INLINE bool Ledger::hear(const Observation<Config>& observation) {
-  const Outcome& outcome = observation.outcome;
-  if (outcome.origin) outstanding_.erase(number(outcome.origin->proposal));
-  const double objective =
-      std::isnan(outcome.objective) ? std::numeric_limits<double>::infinity() : outcome.objective;
-  const auto [entry, unknown] = results_.emplace(observation.proposal, objective);
+KERNELSEARCH_INLINE double Ledger::value(const Config& config) const {
+  return result(config).value_or(std::numeric_limits<double>::infinity());
+}
+
+KERNELSEARCH_INLINE void Ledger::propose(const Config& config) {
+  results_.emplace(config, pending);
+  outstanding_.insert(proposals_.size());
+  proposals_.push_back(config);
+}
+
+KERNELSEARCH_INLINE bool Ledger::note(const Config& config, double objective) {
+  const auto [entry, unknown] = results_.emplace(config, objective);
   const bool first = unknown || std::isnan(entry->second);
   entry->second = objective;
+  if (first) told_.push_back(config);
+  return first;
+}
+
+KERNELSEARCH_INLINE bool Ledger::hear(const Observation<Config>& observation) {
+  constexpr double failed = std::numeric_limits<double>::infinity();
+  const Outcome& outcome = observation.outcome;
+  const double objective = outcome.ok() && !std::isnan(outcome.objective) ? outcome.objective : failed;
+  const bool first = note(observation.proposal, objective);
+  if (outcome.origin) {
+    const std::uint64_t id = number(outcome.origin->proposal);
+    outstanding_.erase(id);
+    if (id < proposals_.size() && !result(proposals_[id])) note(proposals_[id], failed);
+  }
   const bool was_best = best_ && best_->config == observation.proposal;
   if (was_best && objective > best_->objective) {
     find_best();

@@ -16,7 +16,7 @@ KERNELSEARCH_INLINE Lfbo::Lfbo(Space space, LfboOptions options)
       encoding_(space),
       points_(space),
       rng_(Rng::stream(options.seed, "lfbo")),
-      random_(std::move(space), {.seed = options.seed}) {
+      ledger_(std::move(space), options.seed, false) {
   if (options.trees == 0 || options.incumbents == 0 || options.stagnation == 0) {
     detail::raise<ConfigError>("LFBO cannot run with these options", "no trees, incumbents or stagnation",
                                "give at least 1 of each");
@@ -29,23 +29,18 @@ KERNELSEARCH_INLINE Lfbo::Lfbo(Space space, LfboOptions options)
 }
 
 KERNELSEARCH_INLINE std::vector<Config> Lfbo::ask(std::size_t n) {
-  std::vector<Config> proposals;
-  while (proposals.size() < n) {
-    std::optional<Config> config = next();
-    if (!config) break;
-    ledger_.propose(*config);
-    proposals.push_back(*std::move(config));
-  }
-  return proposals;
+  return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE void Lfbo::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
     const Config& config = observation.proposal;
-    const bool succeeded = std::isfinite(ledger_.value(config));
-    if (!observation.outcome.origin && !ledger_.known(config)) first_.push_back(config);
-    changed_ += ledger_.tell(observation) ? 1 : 0;
+    const std::optional<double> before = ledger_.result(config);
+    const bool succeeded = before && std::isfinite(*before);
+    if (!observation.outcome.origin && !before) first_.push_back(config);
+    ledger_.hear(observation);
     const double value = ledger_.value(config);
+    changed_ += before != value ? 1 : 0;
     if (std::isfinite(value) && !succeeded) ++successes_;
     if (!std::isfinite(value) && succeeded) --successes_;
     ++since_best_;
@@ -56,28 +51,20 @@ KERNELSEARCH_INLINE void Lfbo::tell(std::span<const Observation<Config>> batch) 
   }
 }
 
-KERNELSEARCH_INLINE std::optional<Config> Lfbo::any() {
-  while (true) {
-    std::vector<Config> drawn = random_.ask(1);
-    if (drawn.empty()) return std::nullopt;
-    if (!ledger_.taken(drawn.front())) return std::move(drawn.front());
-  }
-}
-
 KERNELSEARCH_INLINE std::optional<Config> Lfbo::next() {
   if (first_.size() < options_.initial) {
     Config config = points_.next(
-        first_, [this](const Config& c) { return ledger_.taken(c); }, rng_);
-    if (!ledger_.taken(config)) {
+        first_, [this](const Config& c) { return ledger_.known(c); }, rng_);
+    if (!ledger_.known(config)) {
       first_.push_back(config);
       return config;
     }
   }
-  if (successes_ < 2) return any();
+  if (successes_ < 2) return ledger_.random();
   const double random =
       options_.random_share + static_cast<double>(since_best_) / static_cast<double>(options_.stagnation);
-  if (rng_.chance(std::min(options_.most_random, random))) return any();
-  const double due = options_.refit * static_cast<double>(ledger_.order().size());
+  if (rng_.chance(std::min(options_.most_random, random))) return ledger_.random();
+  const double due = options_.refit * static_cast<double>(ledger_.told().size());
   if (!model_ || static_cast<double>(changed_) >= std::max(1.0, due)) {
     fit();
     rank();
@@ -85,13 +72,13 @@ KERNELSEARCH_INLINE std::optional<Config> Lfbo::next() {
   if (std::optional<Config> config = promising()) return config;
   rank();  // all were proposed: look further with the same model
   if (std::optional<Config> config = promising()) return config;
-  return any();
+  return ledger_.random();
 }
 
 KERNELSEARCH_INLINE std::optional<Config> Lfbo::promising() {
   const Candidate* best = nullptr;
   for (const Candidate& candidate : candidates_)
-    if ((!best || candidate.score > best->score) && !ledger_.taken(candidate.config)) best = &candidate;
+    if ((!best || candidate.score > best->score) && !ledger_.known(candidate.config)) best = &candidate;
   if (!best) return std::nullopt;
   const std::size_t trees = model_->trees().trees();
   const auto at = static_cast<std::size_t>(best - candidates_.data());
@@ -107,7 +94,7 @@ KERNELSEARCH_INLINE void Lfbo::encode(const Config& config, std::span<double> ro
 KERNELSEARCH_INLINE void Lfbo::fit() {
   changed_ = 0;
   std::vector<double> times;
-  for (const Config& config : ledger_.order())
+  for (const Config& config : ledger_.told())
     if (const double time = ledger_.value(config); std::isfinite(time)) times.push_back(time);
   std::sort(times.begin(), times.end());
   const bool positive = times.front() > 0;  // ratios are what counts then
@@ -115,9 +102,9 @@ KERNELSEARCH_INLINE void Lfbo::fit() {
   const double best = scale(times.front()), middle = scale(times[times.size() / 2]);
 
   FeatureMatrix rows(encoding_.size() + points_.size());
-  rows.reserve(ledger_.order().size());
+  rows.reserve(ledger_.told().size());
   std::vector<double> utility;
-  for (const Config& config : ledger_.order()) {
+  for (const Config& config : ledger_.told()) {
     rows.add_row();
     encode(config, rows.row(rows.rows() - 1));
     const double time = std::min(ledger_.value(config), times.back());
@@ -132,7 +119,7 @@ KERNELSEARCH_INLINE void Lfbo::fit() {
 }
 
 KERNELSEARCH_INLINE void Lfbo::add(const Config& config) {
-  if (!ledger_.taken(config) && among_candidates_.insert(config).second) candidates_.push_back({config, 0.0});
+  if (!ledger_.known(config) && among_candidates_.insert(config).second) candidates_.push_back({config, 0.0});
 }
 
 KERNELSEARCH_INLINE void Lfbo::add_neighbours(const Config& config) {
@@ -155,7 +142,7 @@ KERNELSEARCH_INLINE void Lfbo::gather() {
   among_candidates_.clear();
   const Space& space = encoding_.space();
   std::vector<std::pair<double, const Config*>> known;
-  for (const Config& config : ledger_.order())
+  for (const Config& config : ledger_.told())
     if (const double time = ledger_.value(config); std::isfinite(time)) known.emplace_back(time, &config);
   const std::size_t kept = std::min(options_.incumbents, known.size());
   std::partial_sort(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(kept), known.end(),

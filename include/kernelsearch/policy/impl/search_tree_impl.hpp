@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/depth_first_search.hpp>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/policy/search_tree.hpp"
 
@@ -25,18 +27,12 @@ struct SearchTree::State {
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::size_t, std::size_t>>> awaited;
 
   [[nodiscard]] bool reaches(std::size_t from, std::size_t to) const {
-    std::vector<std::size_t> todo{from};
-    std::vector<char> seen(boost::num_vertices(graph), 0);
-    while (!todo.empty()) {
-      const std::size_t at = todo.back();
-      todo.pop_back();
-      if (at == to) return true;
-      if (seen[at] != 0) continue;
-      seen[at] = 1;
-      for (auto [edge, end] = boost::out_edges(at, graph); edge != end; ++edge)
-        todo.push_back(boost::target(*edge, graph));
-    }
-    return false;
+    std::vector<boost::default_color_type> colours(boost::num_vertices(graph), boost::white_color);
+    boost::depth_first_visit(
+        graph, from, boost::dfs_visitor<>(),
+        boost::make_iterator_property_map(colours.begin(), boost::get(boost::vertex_index, graph)),
+        [to](std::size_t at, const Graph&) { return at == to; });  // nothing beyond it is looked at
+    return colours[to] != boost::white_color;
   }
 };
 

@@ -15,7 +15,7 @@ KERNELSEARCH_INLINE Tpe::Tpe(Space space, TpeOptions options)
     : space_(space),
       options_(options),
       rng_(Rng::stream(options.seed, "tpe")),
-      random_(std::move(space), {.seed = options.seed, .default_first = true}) {
+      ledger_(std::move(space), options.seed, true) {
   if (options.candidates == 0 || options.most_good == 0 || !(options.good_share > 0) ||
       !(options.prior_weight > 0) || !(options.min_bandwidth > 0)) {
     detail::raise<ConfigError>("TPE cannot run with these options",
@@ -32,42 +32,27 @@ KERNELSEARCH_INLINE Tpe::Tpe(Space space, TpeOptions options)
 }
 
 KERNELSEARCH_INLINE std::vector<Config> Tpe::ask(std::size_t n) {
-  std::vector<Config> proposals;
-  while (proposals.size() < n) {
-    std::optional<Config> config = next();
-    if (!config) break;
-    ledger_.propose(*config);
-    proposals.push_back(*std::move(config));
-  }
-  return proposals;
+  return ledger_.propose(n, [this] { return next(); });
 }
 
 KERNELSEARCH_INLINE void Tpe::tell(std::span<const Observation<Config>> batch) {
-  for (const Observation<Config>& observation : batch) ledger_.tell(observation);
-}
-
-KERNELSEARCH_INLINE std::optional<Config> Tpe::any() {
-  while (true) {
-    std::vector<Config> drawn = random_.ask(1);
-    if (drawn.empty()) return std::nullopt;
-    if (!ledger_.taken(drawn.front())) return std::move(drawn.front());
-  }
+  for (const Observation<Config>& observation : batch) ledger_.hear(observation);
 }
 
 KERNELSEARCH_INLINE std::optional<Config> Tpe::next() {
   if (launched_ < options_.initial) {
     ++launched_;
-    return any();
+    return ledger_.random();
   }
   std::vector<const Config*> good, bad;
-  for (const Config& config : ledger_.order())
+  for (const Config& config : ledger_.told())
     (std::isfinite(ledger_.value(config)) ? good : bad).push_back(&config);
-  if (good.size() < 2 || free_.empty()) return any();
+  if (good.size() < 2 || free_.empty()) return ledger_.random();
   std::stable_sort(good.begin(), good.end(), [this](const Config* a, const Config* b) {
     return ledger_.value(*a) < ledger_.value(*b);
   });
   const auto share =
-      static_cast<std::size_t>(std::ceil(options_.good_share * static_cast<double>(ledger_.order().size())));
+      static_cast<std::size_t>(std::ceil(options_.good_share * static_cast<double>(ledger_.told().size())));
   const std::size_t kept = std::clamp<std::size_t>(share, 1, std::min(options_.most_good, good.size() - 1));
   bad.insert(bad.end(), good.begin() + static_cast<std::ptrdiff_t>(kept), good.end());
   good.resize(kept);
@@ -84,7 +69,7 @@ KERNELSEARCH_INLINE std::optional<Config> Tpe::next() {
     best_ratio = ratio;
     best = std::move(candidate);
   }
-  return best ? best : any();
+  return best ? best : ledger_.random();
 }
 
 KERNELSEARCH_INLINE Tpe::Density Tpe::density(std::vector<const Config*> centres) const {
@@ -150,7 +135,7 @@ KERNELSEARCH_INLINE std::optional<Config> Tpe::draw(const Density& density) {
         config.indices[free_[f]] = usable[x];
       }
     }
-    if (!ledger_.taken(config) && space_.contains(config)) return config;
+    if (!ledger_.known(config) && space_.contains(config)) return config;
   }
   return std::nullopt;
 }
