@@ -90,7 +90,8 @@ struct HostLintRunner::Impl {
     if (!library.empty()) return {};
     const auto compiled =
         compiler.compile(candidate_source(problem, candidate), compile_command(problem, candidate));
-    if (compiled.verdict != Verdict::ok) return in_words(detail::Fault{compiled.verdict, compiled.reason, 0.0});
+    if (compiled.verdict != Verdict::ok)
+      return in_words(detail::Fault{compiled.verdict, compiled.reason, 0.0});
     library = compiled.library;
     return {};
   }
