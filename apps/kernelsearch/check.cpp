@@ -52,7 +52,10 @@ Subject read_subject(const std::filesystem::path& path) {
   if (is_t1_file(path)) {
     const T1File file = read_t1(path);
     Subject subject{"T1 file", file.space, std::nullopt, file.name, {}, file.notes};
-    subject.problem = try_t1_problem(file, path.parent_path(), subject.missing);
+    if (auto problem = try_t1_problem(file, path.parent_path()))
+      subject.problem = *std::move(problem);
+    else
+      subject.missing = std::move(problem).error();
     return subject;
   }
   Problem problem = read_problem(path);

@@ -23,8 +23,9 @@ AgentTeam::AgentTeam(AnyChatModel model, Problem problem, AgentTeamOptions optio
 Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candidate>& history) const {
   using Made = Generation<Candidate>;
   if (move.kind == MoveKind::root) return builder_->root();
-  const detail::PromptBuilder::Start start = builder_->start(move, history);
-  if (!start.failure.empty()) return Made::none(start.failure);
+  const auto started = builder_->start(move, history);
+  if (!started) return Made::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   if (move.kind == MoveKind::debug)
     return builder_->ask_for_kernel(options_.debugger, "debug",
                                     builder_->values(move, start, history, WindowKind::debug), move, start,
@@ -32,13 +33,13 @@ Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candid
 
   const ReplyExpectation wanted = builder_->expectation(start, history);
   GroundedPlan plan;
-  std::string failure =
+  const auto planned =
       builder_->ask(options_.planner, "plan", builder_->values(move, start, history, WindowKind::plan), move,
                     [&](const std::string& text, bool cut) {
                       plan = read_plan(text, cut, wanted);
                       return detail::Judged{plan.judgement, nullptr};
                     });
-  if (!failure.empty()) return Made::none(failure);
+  if (!planned) return Made::none(planned.error());
 
   PromptValues values = builder_->values(move, start, history, WindowKind::code);
   const auto label = [this](KernelRegion region) {
@@ -54,12 +55,13 @@ Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candid
     if (const std::string& text = text_of(regions, region); region != plan.region && !text.empty())
       (values["rest"] += values["rest"].empty() ? "" : "\n\n") += quoted(text, label(region), most_code);
   std::optional<Kernel> kernel;
-  failure = builder_->ask(options_.coder, "code", values, move, [&](const std::string& text, bool cut) {
-    ReplyCode code = read_filled_plan(text, cut, plan, wanted);
-    kernel = std::move(code.kernel);
-    return detail::Judged{std::move(code.judgement), kernel ? &*kernel : nullptr};
-  });
-  if (!failure.empty()) return Made::none(failure);
+  const auto coded =
+      builder_->ask(options_.coder, "code", values, move, [&](const std::string& text, bool cut) {
+        ReplyCode code = read_filled_plan(text, cut, plan, wanted);
+        kernel = std::move(code.kernel);
+        return detail::Judged{std::move(code.judgement), kernel ? &*kernel : nullptr};
+      });
+  if (!coded) return Made::none(coded.error());
   return detail::PromptBuilder::candidate(*std::move(kernel), start);
 }
 

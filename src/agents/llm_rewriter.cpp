@@ -15,8 +15,9 @@ LlmRewriter::LlmRewriter(AnyChatModel model, Problem problem, LlmRewriterOptions
 
 Generation<Candidate> LlmRewriter::generate(const Move& move, const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return builder_->root();
-  const detail::PromptBuilder::Start start = builder_->start(move, history);
-  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
+  const auto started = builder_->start(move, history);
+  if (!started) return Generation<Candidate>::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   const PromptValues values = builder_->values(move, start, history, options_.window);
   const bool debug = move.kind == MoveKind::debug;
   return builder_->ask_for_kernel(debug ? options_.debugger : options_.rewriter, debug ? "debug" : "rewrite",

@@ -88,8 +88,9 @@ bool MethodFolder::await(const fs::path& file, const fs::path& declined, const s
 Generation<Candidate> MethodFolder::generate(const Move& move, const History<Candidate>& history) const {
   using Made = Generation<Candidate>;
   if (move.kind == MoveKind::root) return builder_->root();
-  const detail::PromptBuilder::Start start = builder_->start(move, history);
-  if (!start.failure.empty()) return Made::none(start.failure);
+  const auto started = builder_->start(move, history);
+  if (!started) return Made::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   const std::optional<SkillIteration> now = options_.journal->last();
   const fs::path root = options_.folder / fmt::format("iterv{}", now ? now->number : 0);
   const bool ablation = move.kind == MoveKind::ablate;

@@ -37,8 +37,9 @@ MethodWriter::MethodWriter(AnyChatModel model, Problem problem, MethodWriterOpti
 
 Generation<Candidate> MethodWriter::generate(const Move& move, const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return builder_->root();
-  const detail::PromptBuilder::Start start = builder_->start(move, history);
-  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
+  const auto started = builder_->start(move, history);
+  if (!started) return Generation<Candidate>::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   PromptValues values = builder_->values(move, start, history, options_.window);
   for (const char* name : {"branch", "branches", "roofline", "methods", "again"}) values[name] = "";
   values["branches"] = std::to_string(options_.branches);

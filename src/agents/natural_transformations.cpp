@@ -10,6 +10,7 @@
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/result.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -110,19 +111,19 @@ struct NaturalTransformations::Parts {
   }
 
   /// Whether the declarations fit; if not, why.
-  [[nodiscard]] std::string objection_to(const DeclaredTunables& declared) const {
+  [[nodiscard]] Result<void, std::string> fits(const DeclaredTunables& declared) const {
     if (base.size() + declared.tunables.size() > options.max_tunables)
       return "the kernel would have more than " + std::to_string(options.max_tunables) + " tunables";
     try {
       (void)kernel_of({{}, {}, declaration_line(declared)});
     } catch (const ConfigError& error) {
-      return error.what();
+      return std::string(error.what());
     }
     return {};
   }
 
   /// Adds what a reply declares; why not where it does not fit.
-  [[nodiscard]] std::string declare(const DeclaredTunables& more, DeclaredTunables& declared) const {
+  Result<void, std::string> declare(const DeclaredTunables& more, DeclaredTunables& declared) const {
     DeclaredTunables joined = declared;
     for (const Tunable& tunable : more.tunables) {
       if (base.find(tunable.name))
@@ -133,9 +134,9 @@ struct NaturalTransformations::Parts {
         joined.tunables.push_back(tunable);
     }
     joined.constraints.insert(joined.constraints.end(), more.constraints.begin(), more.constraints.end());
-    std::string objection = objection_to(joined);
-    if (objection.empty()) declared = std::move(joined);
-    return objection;
+    auto fitting = fits(joined);
+    if (fitting) declared = std::move(joined);
+    return fitting;
   }
 
   /// What a transformation's file declares: values that the kernel has already are kept.
@@ -199,13 +200,13 @@ struct NaturalTransformations::Parts {
       return fault(RegionFault::lost_entry,
                    "the function " + entry + " is gone; give the whole region with it");
     if (!answer.declared.empty())
-      if (std::string objection = declare(answer.declared, work.declared); !objection.empty())
-        return fault(RegionFault::bad_tunables, std::move(objection));
+      if (auto declared = declare(answer.declared, work.declared); !declared)
+        return fault(RegionFault::bad_tunables, std::move(declared).error());
     return answer;
   }
 
   /// One region edited by the model; why not where it failed.
-  [[nodiscard]] std::string edit(const Transformation& transformation, std::size_t pass,
+  Result<void, std::string> edit(const Transformation& transformation, std::size_t pass,
                                  const RegionEdit& wish, Work& work) const {
     ChatRequest request = request_for(transformation, pass, wish, work);
     for (std::size_t attempt = 0;; ++attempt) {
@@ -235,7 +236,7 @@ struct NaturalTransformations::Parts {
     }
   }
 
-  [[nodiscard]] std::string apply(const Transformation& transformation, Work& work) const {
+  Result<void, std::string> apply(const Transformation& transformation, Work& work) const {
     introduce(transformation, work.declared);
     for (std::size_t pass = 0; pass < transformation.passes.size(); ++pass) {
       for (const SnippetUse& snippet : transformation.passes[pass].snippets) {
@@ -246,7 +247,7 @@ struct NaturalTransformations::Parts {
       }
       for (const RegionEdit& wish : transformation.passes[pass].edits) {
         if (wish.region == KernelRegion::host && work.regions.host.empty()) continue;  // the launch is fixed
-        if (std::string failure = edit(transformation, pass, wish, work); !failure.empty()) return failure;
+        if (auto edited = edit(transformation, pass, wish, work); !edited) return edited;
       }
     }
     return {};
@@ -325,8 +326,7 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
     if (!debug) steps.push_back(*transformation);
   }
   for (const Transformation& step : steps)
-    if (std::string failure = parts_->apply(step, work); !failure.empty())
-      return Made::none(std::move(failure));
+    if (auto applied = parts_->apply(step, work); !applied) return Made::none(std::move(applied).error());
   if (work.regions == before) return Made::none("the transformation changed nothing");
   Parts::drop_unused(work);
 

@@ -58,12 +58,11 @@ Generation<Candidate> PromptBuilder::root() const {
   return Generation<Candidate>::one({root_, root_->space.default_config()});
 }
 
-PromptBuilder::Start PromptBuilder::start(const Move& move, const History<Candidate>& history) const {
+Result<PromptBuilder::Start, std::string> PromptBuilder::start(const Move& move,
+                                                               const History<Candidate>& history) const {
+  using Started = Result<Start, std::string>;
+  const auto fail = [](std::string reason) { return Started(std::move(reason)); };
   Start start;
-  const auto fail = [&](std::string reason) {
-    start.failure = std::move(reason);
-    return start;
-  };
   if (move.kind == MoveKind::submitted) return fail("a submitted kernel is not made by a model");
   if (move.parents.empty()) return fail("the move names no parent");
   if (move.kind == MoveKind::recombine && move.parents.size() < 2)
@@ -192,8 +191,9 @@ ReplyExpectation PromptBuilder::expectation(const Start& start, const History<Ca
   return expectation;
 }
 
-std::string PromptBuilder::ask(const AgentRole& role, std::string_view prompt, const PromptValues& values,
-                               const Move& move, const Judge& judge) const {
+Result<void, std::string> PromptBuilder::ask(const AgentRole& role, std::string_view prompt,
+                                             const PromptValues& values, const Move& move,
+                                             const Judge& judge) const {
   const PromptTemplate& question = options_.prompts.find(prompt);
   ChatRequest request;
   request.role = role.name;
@@ -266,12 +266,12 @@ Generation<Candidate> PromptBuilder::ask_for_kernel(const AgentRole& role, std::
   ReplyExpectation wanted = expectation(start, history);
   if (!anew) wanted.tried = nullptr;
   std::optional<Kernel> kernel;
-  const std::string failure = ask(role, prompt, values, move, [&](const std::string& text, bool cut) {
+  const auto asked = ask(role, prompt, values, move, [&](const std::string& text, bool cut) {
     ReplyCode code = read_reply_code(text, cut, wanted);
     kernel = std::move(code.kernel);
     return Judged{std::move(code.judgement), kernel ? &*kernel : nullptr};
   });
-  if (!failure.empty()) return Generation<Candidate>::none(failure);
+  if (!asked) return Generation<Candidate>::none(asked.error());
   return candidate(*std::move(kernel), start);
 }
 

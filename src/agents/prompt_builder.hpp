@@ -15,6 +15,7 @@
 #include "kernelsearch/agents/agent_options.hpp"
 #include "kernelsearch/agents/reply_code.hpp"
 #include "kernelsearch/core/move.hpp"
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -36,14 +37,14 @@ class PromptBuilder {
   /// The problem's own kernel at its default.
   [[nodiscard]] Generation<Candidate> root() const;
 
-  /// What a move starts from; `failure` where it cannot be made.
+  /// What a move starts from.
   struct Start {
-    std::string failure;
     std::vector<Trial<Candidate>> parents;  ///< all with candidates, at least one
     [[nodiscard]] const Trial<Candidate>& parent() const { return parents.front(); }
     [[nodiscard]] const Kernel& kernel() const { return *parents.front().candidate->kernel; }
   };
-  [[nodiscard]] Start start(const Move& move, const History<Candidate>& history) const;
+  /// Why not, where the move cannot be made.
+  [[nodiscard]] Result<Start, std::string> start(const Move& move, const History<Candidate>& history) const;
 
   /// Every name that any prompt knows, with what it stands for in this proposal.
   [[nodiscard]] PromptValues values(const Move& move, const Start& start, const History<Candidate>& history,
@@ -53,10 +54,10 @@ class PromptBuilder {
   [[nodiscard]] ReplyExpectation expectation(const Start& start, const History<Candidate>& history) const;
 
   using Judge = std::function<Judged(const std::string& text, bool cut)>;
-  /// Asks, and once more (AgentOptions::corrections) where `judge` finds fault; empty on success, else the
-  /// reason.
-  [[nodiscard]] std::string ask(const AgentRole& role, std::string_view prompt, const PromptValues& values,
-                                const Move& move, const Judge& judge) const;
+  /// Asks, and once more (AgentOptions::corrections) where `judge` finds fault; why there is no usable reply.
+  [[nodiscard]] Result<void, std::string> ask(const AgentRole& role, std::string_view prompt,
+                                              const PromptValues& values, const Move& move,
+                                              const Judge& judge) const;
 
   /// Asks for a whole kernel and makes a candidate of it. `anew`: one that was tried before will not do; an
   /// ablation may well be what was there earlier.

@@ -26,20 +26,21 @@ ReflectionTeam::ReflectionTeam(AnyChatModel model, Problem problem, ReflectionTe
 
 Generation<Candidate> ReflectionTeam::generate(const Move& move, const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return builder_->root();
-  const detail::PromptBuilder::Start start = builder_->start(move, history);
-  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
+  const auto started = builder_->start(move, history);
+  if (!started) return Generation<Candidate>::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   if (move.kind != MoveKind::debug)
     return builder_->ask_for_kernel(options_.optimizer, "optimize",
                                     builder_->values(move, start, history, WindowKind::leaders), move, start,
                                     history);
   PromptValues values = builder_->values(move, start, history, WindowKind::alone);
   std::string reflection;
-  const std::string failure =
+  const auto reflected =
       builder_->ask(options_.reflector, "reflect", values, move, [&](const std::string& text, bool) {
         reflection = text;  // words, cut or not; that there are some is checked before
         return detail::Judged{};
       });
-  if (!failure.empty()) return Generation<Candidate>::none(failure);
+  if (!reflected) return Generation<Candidate>::none(reflected.error());
   values["reflection"] = quoted(reflection, "text", most_reflection);
   return builder_->ask_for_kernel(options_.generator, "debug", values, move, start, history);
 }

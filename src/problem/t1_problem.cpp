@@ -249,20 +249,20 @@ class Conversion {
 
 }  // namespace
 
-std::optional<Problem> try_t1_problem(const T1File& file, const std::filesystem::path& folder,
-                                      std::vector<std::string>& missing) {
-  missing.clear();
+Result<Problem, std::vector<std::string>> try_t1_problem(const T1File& file,
+                                                         const std::filesystem::path& folder) {
+  std::vector<std::string> missing;
   Problem problem = Conversion(file, missing).run(folder);
-  if (!missing.empty()) return std::nullopt;
+  if (!missing.empty()) return missing;
   return problem;
 }
 
 Problem t1_problem(const T1File& file, const std::filesystem::path& folder) {
-  std::vector<std::string> missing;
-  auto problem = try_t1_problem(file, folder, missing);
+  auto problem = try_t1_problem(file, folder);
   if (problem) return *std::move(problem);
   detail::raise<ConfigError>("the T1 file does not suffice as a problem, it lacks",
-                             detail::joined(missing, "; "), "search it as a space, or write a problem.json");
+                             detail::joined(problem.error(), "; "),
+                             "search it as a space, or write a problem.json");
 }
 
 }  // namespace kernelsearch

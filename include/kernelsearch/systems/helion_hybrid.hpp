@@ -21,7 +21,7 @@ struct HelionHybridSettings {
   OptimizerOptions loop = {};
 };
 
-/// Helion's hybrid: one round of configurations from a language model, then LFBO, which has heard of them
+/// Helion's hybrid: one round of configurations from a language model, then LFBO, which is told them
 /// all. Where the model fails, it is LFBO alone.
 template <class E>
 using HelionHybrid = Optimizer<Seeded<LlmConfigSearch, Lfbo>, TemplateGenerator, E>;

@@ -19,7 +19,6 @@
 namespace kernelsearch {
 namespace {
 
-using detail::Fault;
 using detail::raise;
 
 std::vector<int> measuring_cores(const HostMachine& machine, const HostOptions& options, int threads) {
@@ -108,7 +107,7 @@ struct HostEvaluator::Impl {
   // Times pairs on every shape of weight and appends them, one round more of each shape; `other(shape,
   // seconds)` times what the candidate is compared with.
   template <class Other>
-  std::optional<Fault> pair(detail::HostWorker& worker, Other&& other, const PairOptions& limits,
+  std::optional<detail::Fault> pair(detail::HostWorker& worker, Other&& other, const PairOptions& limits,
                             std::vector<PairedTimes>& shapes) {
     std::size_t timed = 0;
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
@@ -150,7 +149,7 @@ struct HostEvaluator::Impl {
   // The reference as the other side of pairs.
   auto baseline(detail::HostWorker& worker) {
     return [this, &worker, runner = static_cast<detail::Runner*>(nullptr), shape = problem.shapes.size(),
-            estimate = 0.0](std::size_t s, double& seconds) mutable -> std::optional<Fault> {
+            estimate = 0.0](std::size_t s, double& seconds) mutable -> std::optional<detail::Fault> {
       if (runner == nullptr || shape != s) {
         runner = &references.baseline(worker.plan(s), options.buffer_memory, 2, 64);
         shape = s;
@@ -213,7 +212,7 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
 Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
   const std::scoped_lock lock(impl_->measuring);
   Evaluation evaluation = std::move(staged.evaluation);
-  const auto fail = [&](const Fault& fault) {
+  const auto fail = [&](const detail::Fault& fault) {
     evaluation.verdict = fault.verdict;
     evaluation.reason = fault.reason;
     evaluation.progress = graded_progress(fault.verdict, fault.right_share);
