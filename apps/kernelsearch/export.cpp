@@ -10,7 +10,7 @@
 #include "commands.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
-#include "kernelsearch/store/export.hpp"
+#include "kernelsearch/report/export.hpp"
 #include "store_access.hpp"
 
 namespace kernelsearch::app {

@@ -46,6 +46,22 @@ Rows rows_of(const std::string& what) {
       {"hip", "HIP kernels compiled by hipRTC, judged and timed on AMD GPUs; see `kernelsearch doctor`"}};
 }
 
+/// The systems with what they are made of and the schema of their options.
+nlohmann::ordered_json systems_json() {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const SystemEntry& entry : system_entries())
+    array.push_back(
+        {{"name", entry.name},
+         {"summary", entry.summary},
+         {"source", entry.source},
+         {"composition", entry.composition},
+         {"budget", entry.budget},
+         {"rewrites", entry.rewrites},
+         {"asks", entry.asks},
+         {"options", nlohmann::ordered_json::parse(system_options_schema(entry.name, entry.options))}});
+  return array;
+}
+
 }  // namespace
 
 void add_list(CLI::App& app, int& exit_code) {
@@ -90,6 +106,7 @@ void add_list(CLI::App& app, int& exit_code) {
     for (const CLI::Option* option : of_methods)
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), "is an option of `list methods`");
+    if (options->what == "systems" && options->json) return fmt::print("{}\n", systems_json().dump(2));
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const auto& [name, summary] : rows_of(options->what)) {
       if (options->json)

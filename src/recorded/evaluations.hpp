@@ -24,7 +24,7 @@ namespace kernelsearch::recorded {
 /// What a failure of that name is; nothing where it is no such name.
 [[nodiscard]] std::optional<Verdict> verdict_of_error(std::string_view name) noexcept;
 
-/// What T4's `invalidity` means (store/t4_words.hpp has the way back). An unknown one counts as a crash.
+/// What T4's `invalidity` means (report/t4_words.hpp has the way back). An unknown one counts as a crash.
 [[nodiscard]] Verdict verdict_of_invalidity(std::string_view invalidity) noexcept;
 
 /// Why the failure happened, as far as its name says.

@@ -8,8 +8,8 @@
 #include "evaluations.hpp"
 #include "json_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/report/export.hpp"
 #include "kernelsearch/store/codec.hpp"
-#include "kernelsearch/store/export.hpp"
 #include "kernelsearch/version.hpp"
 #include "text_file.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "../store/t4_words.hpp"
 #include "evaluations.hpp"
 #include "json_text.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "report/t4_words.hpp"
 
 namespace kernelsearch {
 namespace {

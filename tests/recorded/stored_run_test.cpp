@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/store/export.hpp"
+#include "kernelsearch/report/export.hpp"
 #include "recordings.hpp"
 #include "support/stored_run.hpp"
 

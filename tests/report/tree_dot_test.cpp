@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/store/tree_dot.hpp"
+#include "kernelsearch/report/tree_dot.hpp"
 
 #include <doctest/doctest.h>
 
 #include <sstream>
 
+#include "kernelsearch/report/export.hpp"
 #include "kernelsearch/store/codec.hpp"
-#include "kernelsearch/store/export.hpp"
 #include "support/stored_run.hpp"
 
 using namespace kernelsearch;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/store/export.hpp"
+#include "kernelsearch/report/export.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "kernelsearch/store/export.hpp"
+#include "kernelsearch/report/export.hpp"
 
 #include <ostream>
 
 #include "export_formats.hpp"
-#include "kernelsearch/store/tree_dot.hpp"
+#include "kernelsearch/report/tree_dot.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "run/stored_options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+using namespace kernelsearch;
+using detail::decode_options;
+using detail::encode_options;
+using detail::resumed_options;
+using detail::StoredOptions;
+using nlohmann::json;
+
+namespace {
+
+RunRow row_of(const StoredOptions& stored) {
+  RunRow row;
+  row.info.policy = stored.options.system.empty() ? stored.options.policy : stored.options.system;
+  row.info.seed = stored.options.seed;
+  row.info.name = stored.options.name;
+  row.info.options = encode_options(stored);
+  return row;
+}
+
+StoredOptions full() {
+  StoredOptions stored;
+  stored.problem = "/problems/dot";
+  stored.system_settings = R"({"iterations":2})";
+  RunOptions& o = stored.options;
+  o.system = "cuda_skill_v2";
+  o.system_options = R"({"noise":0.5})";
+  o.budget = "7,30s";
+  o.seed = 3;
+  o.name = "mine";
+  o.where = {"A == 1"};
+  o.configs = "/configs.json";
+  o.measurement.jobs = 3;
+  o.measurement.cache = "cold";
+  o.measurement.devices = {0, 2};
+  o.measurement.samples = 9;
+  o.measurement.sandbox = "none";
+  o.learn_from = {"a", "b"};
+  o.models = {"/models.json", "m", "/rec", "/rep", 100, 2.5};
+  o.methods = "/methods";
+  o.proposals = 4;
+  o.counters = false;
+  return stored;
+}
+
+}  // namespace
+
+TEST_CASE("stored options: all that repeats a run comes back") {
+  const StoredOptions stored = full();
+  const StoredOptions back = decode_options(row_of(stored));
+  CHECK(encode_options(back) == encode_options(stored));
+  CHECK(back.problem == "/problems/dot");
+  CHECK(back.system_settings == stored.system_settings);
+  CHECK(back.options.seed == 3);
+  CHECK(back.options.system == "cuda_skill_v2");
+  CHECK(back.options.system_options == R"({"noise":0.5})");
+  CHECK(back.options.models.max_cost == 2.5);
+  CHECK(back.options.models.replay == "/rep");
+  CHECK(back.options.measurement.devices == std::vector<int>{0, 2});
+  CHECK(back.options.where == std::vector<std::string>{"A == 1"});
+  CHECK_FALSE(back.options.counters);
+  CHECK(back.options.proposals == 4);
+
+  StoredOptions submit;
+  submit.problem_text = "{}";
+  submit.options.policy = "submit";
+  submit.options.suggest = "beam";
+  submit.options.strategies = {"tile"};
+  const StoredOptions again = decode_options(row_of(submit));
+  CHECK(again.options.policy == "submit");
+  CHECK(again.options.suggest == "beam");
+  CHECK(again.options.strategies == std::vector<std::string>{"tile"});
+  CHECK(again.problem_text == "{}");
+  CHECK(again.problem.empty());
+}
+
+TEST_CASE("stored options: runs of the first stores are read") {
+  RunRow row;
+  row.info.policy = "bayesian";
+  row.info.options = "{}";
+  CHECK(decode_options(row).options.budget.empty());
+  CHECK(decode_options(row).options.suggest == "none");
+  row.info.options = "not JSON";
+  CHECK(decode_options(row).problem.empty());
+  // As version 0.1 stored a run of cuda_skill_v2: its folder and its wait beside the rest.
+  row.info.policy = "cuda_skill_v2";
+  row.info.options = json{{"problem", "/p"},           {"budget", "60"},  {"jobs", 1},
+                          {"system", "cuda_skill_v2"}, {"wait", 3},       {"from_files", "/kernels"},
+                          {"skill", {{"noise", 0.1}}}, {"devices", "no"}, {"no_counters", true}}
+                         .dump();
+  const StoredOptions old = decode_options(row);
+  CHECK(old.options.system_options == R"({"from_files":"/kernels","wait":3.0})");
+  CHECK(old.system_settings == R"({"noise":0.1})");
+  CHECK(old.options.measurement.devices == std::vector<int>{0});  // of another type: the standard value
+  CHECK_FALSE(old.options.counters);
+}
+
+TEST_CASE("stored options: a resumed run takes over what repeats it, and what is given anew") {
+  const RunRow row = row_of(full());
+  RunOptions given;
+  given.policy = "random";
+  given.seed = 99;
+  given.out = "out";
+  given.no_gain = 5;
+  given.measurement.sandbox = "bubblewrap";
+  given.measurement.samples = 4;
+  given.models.max_tokens = 500;
+  given.system_options = R"({"wait":8.0})";
+  const RunOptions o = resumed_options(row, given).options;
+  CHECK(o.policy == "cuda_skill_v2");
+  CHECK(o.seed == 3);
+  CHECK(o.budget == "7,30s");
+  CHECK(o.out == "out");
+  CHECK(o.no_gain == 5);
+  CHECK(o.measurement.sandbox == "bubblewrap");
+  CHECK(o.measurement.samples == 4);
+  CHECK(o.measurement.cache == "cold");
+  CHECK(o.measurement.devices == std::vector<int>{0, 2});
+  CHECK(o.models.max_tokens == 500);
+  CHECK(o.models.max_cost == 2.5);
+  CHECK(o.models.file == "/models.json");
+  CHECK(o.system_options == R"({"noise":0.5,"wait":8.0})");
+  CHECK(o.learn_from == std::vector<std::string>{"a", "b"});
+  CHECK_FALSE(o.learn);
+  given.budget = "99";
+  CHECK(resumed_options(row, given).options.budget == "99");
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/systems/system_options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+const std::vector<SystemOption>& options() {
+  static const std::vector<SystemOption> all{
+      {"trials", std::int64_t{5}, "how many", "a paper, section 2", 1, 10},
+      {"share", 0.25, "of them", "ours", 0, 1},
+      {"again", false, "whether", "ours"},
+      {"folder", std::string(), "where", "ours"}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("SystemOptions: given values over the standard ones, as their types") {
+  const SystemOptions standard("sys", options(), "");
+  CHECK(standard.integer("trials") == 5);
+  CHECK(standard.count("trials") == 5);
+  CHECK(standard.number("share") == 0.25);
+  CHECK_FALSE(standard.flag("again"));
+  CHECK(standard.text("folder").empty());
+  CHECK_FALSE(standard.given("folder"));
+  CHECK_FALSE(standard.given("no_such"));
+  const SystemOptions given("sys", options(), R"({"trials": 7, "share": 1, "again": true, "folder": "x"})");
+  CHECK(given.count("trials") == 7);
+  CHECK(given.number("share") == 1.0);
+  CHECK(given.flag("again"));
+  CHECK(given.text("folder") == "x");
+  CHECK(given.given("folder"));
+  CHECK(given.json() == R"({"again":true,"folder":"x","share":1.0,"trials":7})");
+  CHECK_THROWS_AS((void)given.integer("share"), ConfigError);
+  CHECK_THROWS_AS((void)given.text("none"), ConfigError);
+}
+
+TEST_CASE("SystemOptions: what is wrong is named with what to do") {
+  const auto refused = [](const char* json, const char* words) {
+    CHECK_THROWS_WITH_AS((void)SystemOptions("sys", options(), json), doctest::Contains(words), ConfigError);
+  };
+  refused(R"({"trial": 7})", "did you mean trials?");
+  refused(R"({"zzzzzzzz": 7})", "list systems");
+  refused(R"({"trials": 7.5})", "JSON integer");
+  refused(R"({"trials": 0})", "give a number from 1");
+  refused(R"({"trials": 11})", "out of bounds");
+  refused(R"({"share": "x"})", "JSON number");
+  refused(R"({"again": 1})", "JSON boolean");
+  refused(R"({"folder": 1})", "JSON string");
+  refused("[]", "JSON object");
+  refused("{", "options of sys");
+}
+
+TEST_CASE("SystemOptions: the schema has types, bounds, standard values and sources") {
+  const std::string schema = system_options_schema("sys", options());
+  for (const char* part :
+       {"\"title\": \"Options of sys\"", "\"minimum\": 1,", "\"maximum\": 10", "\"default\": 0.25",
+        "how many (a paper, section 2)", "\"additionalProperties\": false"})
+    CHECK_MESSAGE(schema.find(part) != std::string::npos, part);
+}
