@@ -13,3 +13,15 @@ function(kernelsearch_embed_data target)
     COMMENT "Compiling in the prompts and strategies" VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()
+
+# kernelsearch_embed_text(TARGET FILE NAMESPACE FUNCTION): compiles the text of src/FILE into the target as
+# `std::string_view NAMESPACE::FUNCTION() noexcept`.
+function(kernelsearch_embed_text target file namespace function)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DFILE=${PROJECT_SOURCE_DIR}/src/${file} -DOUTPUT=${output} -DNAMESPACE=${namespace} -DFUNCTION=${function}
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/${file} ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+    COMMENT "Compiling in ${function}" VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

@@ -59,12 +59,13 @@ function(kernelsearch_require)
 endfunction()
 
 # kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files]
-#                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA] [VARIANT])
+#                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA] [EMBED_TEXT file namespace function] [VARIANT])
 # Declares a static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
 # in find_package; kernelsearch_make_libraries() makes it. Its sources are src/<room>.cpp (which compile the bodies in
 # include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
 # beside the rooms (version.hpp, fwd.hpp, kernelsearch.hpp). SOURCE_HEADERS: its sources include headers of src/.
-# EMBED_DATA: data/ is compiled in. VARIANT: stands for another library, so kernelsearch::kernelsearch does not link it.
+# EMBED_DATA: data/ is compiled in. EMBED_TEXT: so is the text of a file of src/, as `std::string_view
+# namespace::function()`. VARIANT: stands for another library, so kernelsearch::kernelsearch does not link it.
 function(kernelsearch_library name)
   set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_LIBRARIES ${name})
   set_property(GLOBAL PROPERTY KERNELSEARCH_LIBRARY_${name} "${ARGN}")
@@ -105,7 +106,7 @@ endfunction()
 # The library that kernelsearch_library() declared.
 function(kernelsearch_make_library name)
   cmake_parse_arguments(arg "SOURCE_HEADERS;EMBED_DATA;VARIANT" "UNITY"
-    "ROOMS;DEPENDS;PRIVATE_DEPENDS;DEFINITIONS;OPTIONS" ${ARGN})
+    "ROOMS;DEPENDS;PRIVATE_DEPENDS;DEFINITIONS;OPTIONS;EMBED_TEXT" ${ARGN})
   set(target kernelsearch_${name})
   set(sources)
   set(headers)
@@ -159,6 +160,9 @@ function(kernelsearch_make_library name)
   endif()
   if(arg_EMBED_DATA)
     kernelsearch_embed_data(${target})
+  endif()
+  if(arg_EMBED_TEXT)
+    kernelsearch_embed_text(${target} ${arg_EMBED_TEXT})
   endif()
   if(NOT DEFINED arg_UNITY)
     set(arg_UNITY 0)

@@ -29,7 +29,7 @@ need_packages "${build_packages[@]}"
 say "Building in $build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKERNELSEARCH_BUILD_TESTS=OFF \
   -DKERNELSEARCH_BUILD_EXAMPLES=OFF >/dev/null
-cmake --build "$build" -j"$jobs"
+cmake --build "$build" -j"$jobs" --target kernelsearch
 
 say "Tuning $problem"
 "$build/apps/kernelsearch/kernelsearch" tune "$problem" "$@"

@@ -5,26 +5,31 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'USAGE'
-scripts/test.sh [--fast] [--leg NAME]...
+scripts/test.sh [--fast] [--leg NAME]... [--repeat N [--only REGEX]]
 Installs what is missing from Debian, builds, and runs every test. May be run again at no cost.
   --fast       only the first leg: g++, every test
   --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++); may be repeated
+  --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
+               several copies of each side by side; --only REGEX: those whose name it finds
   JOBS=N       number of parallel jobs, default all cores
 The last line counts tests over all legs: N passed, N failed, N skipped
 USAGE
 }
 
 all_legs=(ci headers format asan tsan)
-legs=()
+legs=() repeat='' only=''
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) legs=(ci) ;;
     --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang"; legs+=("$2"); shift ;;
+    --repeat) [ $# -gt 1 ] || die "--repeat needs a number"; repeat=$2; shift ;;
+    --only) [ $# -gt 1 ] || die "--only needs a regular expression"; only=$2; shift ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; die "No such option: $1" ;;
   esac
   shift
 done
+[ -z "$only" ] || [ -n "$repeat" ] || die "--only goes with --repeat"
 [ ${#legs[@]} -gt 0 ] || legs=("${all_legs[@]}")
 
 passed=0 failed=0 skipped=0
@@ -36,17 +41,20 @@ count() { # one pass or failure of something that is not a ctest test
 
 # The configure and build of a preset; a build that breaks is one failure.
 build() { # PRESET [TARGETS...]
-  local preset=$1
+  local preset=$1 began=$SECONDS good=0
   shift
   cmake --preset "$preset" >/dev/null &&
-    cmake --build --preset "$preset" -j"$jobs" ${@:+--target "$@"} -- --quiet
+    cmake --build --preset "$preset" -j"$jobs" ${@:+--target "$@"} -- --quiet || good=1
+  build_seconds=$((build_seconds + SECONDS - began))
+  return $good
 }
 
 run_tests() { # PRESET
-  local report attribute
+  local report attribute began=$SECONDS
   report=$PWD/build/$1/tests.xml
   rm -f "$report"
   ctest --preset "$1" -j"$jobs" --output-junit "$report" || failures+=("tests of $1")
+  test_seconds=$((test_seconds + SECONDS - began))
   [ -f "$report" ] || { failed=$((failed + 1)); return; }
   attribute() { sed -n "s/.*\b$1=\"\([0-9]*\)\".*/\1/p" <(grep -m1 -A8 '<testsuite' "$report" | tr '\n' ' '); }
   local tests bad skip
@@ -83,13 +91,26 @@ leg_tsan() {
 
 say "Legs: ${legs[*]}. Missing packages are installed from Debian; everything else stays in build/."
 need_packages "${build_packages[@]}" "${test_packages[@]}"
+
+if [ -n "$repeat" ]; then
+  build_seconds=0
+  build ci || die "The build of ci failed"
+  say "Build took $build_seconds s. Unit and integration tests, $repeat times${only:+, only those with $only}"
+  exec scripts/repeat_tests.py build/ci "$repeat" --only "$only"
+fi
+
+seconds=()
 for leg in "${legs[@]}"; do
   declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} clang"
   say "Leg $leg"
-  began=$SECONDS
+  began=$SECONDS build_seconds=0 test_seconds=0
   "leg_$leg"
-  say "Leg $leg took $((SECONDS - began)) s"
+  seconds+=("$(printf '%-8s %6d %6d %6d' "$leg" "$build_seconds" "$test_seconds" "$((SECONDS - began))")")
+  say "Leg $leg took $((SECONDS - began)) s: build $build_seconds s, tests $test_seconds s"
 done
+
+printf '\n%-8s %6s %6s %6s\n' leg build tests 'all, s' >&2
+printf '%s\n' "${seconds[@]}" >&2
 
 [ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}" >&2
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -7,15 +7,13 @@
 #include "evaluator/host/process.hpp"
 
 namespace kernelsearch::worker {
-namespace {}  // namespace
-
 void Device::serve(unsigned service, std::uint64_t elements, void** parameters) {
   constexpr unsigned threads = 256;
   const std::uint64_t wanted = std::max<std::uint64_t>(1, (elements + threads - 1) / threads);
   gpu::LaunchShape shape;
   shape.grid[0] = static_cast<unsigned>(std::min<std::uint64_t>(wanted, grid_));
   shape.block[0] = threads;
-  check(driver_->launch_kernel(module(0).functions.at(service), shape, stream_, parameters),
+  check(driver_->launch_kernel(module(gpu::service_module).functions.at(service), shape, stream_, parameters),
         "a kernel of our own");
 }
 
@@ -26,43 +24,49 @@ Address Device::next_value(std::size_t count) {
   return at;
 }
 
-void Device::guard(const gpu::Action& action, bool checking) {
-  const Buffer& b = buffer(action.buffer);
-  Address result = checking ? next_value() : 0;
-  const std::uint64_t end = b.base + guard_ + (b.bytes + 511) / 512 * 512 + guard_;
-  const struct {
-    Address begin;
-    std::uint64_t bytes;
-  } zones[2] = {{b.base, guard_}, {b.data + b.bytes, end - (b.data + b.bytes)}};
-  for (int i = 0; i < 2; ++i) {
-    Address at = zones[i].begin;
-    std::uint64_t bytes = zones[i].bytes, word = action.seed + static_cast<std::uint64_t>(i);
-    if (checking) {
-      void* parameters[] = {&at, &bytes, &word, &result};
-      serve(gpu::service_pattern_check, bytes, parameters);
-    } else {
-      // The zone behind an array of odd length does not begin at a whole word: bytes then.
-      std::uint64_t odd = (8 - at % 8) % 8;
-      int random = 1;
-      if (odd == 0) {
-        void* parameters[] = {&at, &bytes, &word, &random};
-        serve(gpu::service_pattern, bytes / 8, parameters);
-      } else {
-        void* parameters[] = {&at, &bytes, &word, &random};
-        serve(gpu::service_pattern_bytes, bytes, parameters);
-      }
-    }
+std::array<Device::Zone, 2> Device::zones(const Buffer& around) const {
+  const std::uint64_t end = around.base + guard_ + (around.bytes + 511) / 512 * 512 + guard_;
+  return {{{around.base, guard_}, {around.data + around.bytes, end - (around.data + around.bytes)}}};
+}
+
+std::byte* Device::shared_range(gpu::BufferId id, std::uint64_t offset, std::uint64_t bytes) const {
+  if (shared_ == nullptr || offset > shared_bytes_ || bytes > shared_bytes_ - offset ||
+      bytes > buffer(id).bytes)
+    throw Failure{gpu::invalid_value, "a copy leaves the shared memory or the buffer"};
+  return shared_ + offset;
+}
+
+void Device::perform(const gpu::WriteGuard& a) {
+  std::uint64_t word = a.seed;
+  for (Zone zone : zones(buffer(a.buffer))) {
+    // The zone behind an array of odd length does not begin at a whole word: bytes then.
+    const bool aligned = zone.begin % 8 == 0;
+    int random = 1;
+    void* p[] = {&zone.begin, &zone.bytes, &word, &random};
+    serve(aligned ? gpu::service_pattern : gpu::service_pattern_bytes, aligned ? zone.bytes / 8 : zone.bytes,
+          p);
+    ++word;
   }
 }
 
-void Device::call(const gpu::Action& action, const std::vector<std::uint32_t>& bindings, bool timed) {
+void Device::perform(const gpu::CheckGuard& a) {
+  std::uint64_t word = a.seed;
+  Address result = next_value();
+  for (Zone zone : zones(buffer(a.buffer))) {
+    void* p[] = {&zone.begin, &zone.bytes, &word, &result};
+    serve(gpu::service_pattern_check, zone.bytes, p);
+    ++word;
+  }
+}
+
+void Device::perform(const gpu::CallProgram& action) {
   const auto found = programs_.find(action.program);
   if (found == programs_.end()) throw Failure{gpu::invalid_value, "there is no such program"};
   const gpu::ProgramPlan& plan = found->second;
-  const auto address = [&](std::uint32_t index) -> const Buffer& {
-    if (index >= action.bindings || action.first_binding + index >= bindings.size())
+  const auto address = [&](std::uint32_t binding) {
+    if (binding >= action.bindings.size() || !action.bindings[binding])
       throw Failure{gpu::invalid_value, "an array is not bound"};
-    return buffer(bindings[action.first_binding + index]);
+    return buffer(*action.bindings[binding]).data;
   };
   struct alignas(64) Map {
     std::uint64_t opaque[16];
@@ -72,34 +76,40 @@ void Device::call(const gpu::Action& action, const std::vector<std::uint32_t>& b
     const gpu::MapPlan& map = plan.maps[m];
     constexpr std::uint32_t ones[5] = {1, 1, 1, 1, 1};
     if (driver_->encode_map == nullptr) throw Failure{gpu::unsupported, "this driver makes no tensor maps"};
-    check(driver_->encode_map(&maps[m], map.type, map.rank, address(map.array).data, map.sizes, map.strides,
+    check(driver_->encode_map(&maps[m], map.type, map.rank, address(map.binding), map.sizes, map.strides,
                               map.box, ones, 0, map.swizzle, map.promotion, 0),
           "making a tensor map (sizes, strides, box or swizzle do not fit)");
   }
   for (const gpu::SymbolPlan& symbol : plan.symbols) {
     Address at = 0;
     std::size_t bytes = 0;
-    check(driver_->module_global(&at, &bytes, module(symbol.module).module, symbol.name),
+    check(driver_->module_global(&at, &bytes, module(symbol.module).module, symbol.name.c_str()),
           "finding a constant symbol");
-    if (symbol.bytes > bytes)
-      throw Failure{gpu::invalid_value, std::string("the symbol is too small: ") + symbol.name};
-    check(driver_->copy_within(at, address(symbol.array).data, symbol.bytes, stream_),
+    if (symbol.bytes > bytes) throw Failure{gpu::invalid_value, "the symbol is too small: " + symbol.name};
+    check(driver_->copy_within(at, address(symbol.binding), symbol.bytes, stream_),
           "filling a constant symbol");
   }
-  std::vector<Address> addresses(plan.parameters.size());
-  std::vector<void*> pointers(plan.parameters.size());
-  for (std::size_t p = 0; p < plan.parameters.size(); ++p) {
-    const gpu::Parameter& parameter = plan.parameters[p];
-    if (parameter.kind == gpu::Parameter::scalar) {
-      pointers[p] = const_cast<std::uint64_t*>(parameter.bits);
-    } else if (parameter.kind == gpu::Parameter::array) {
-      addresses[p] = address(parameter.index).data;
-      pointers[p] = &addresses[p];
-    } else {
-      pointers[p] = &maps.at(parameter.index);
+  // What the driver is given: places of the parameters of each step. Addresses must stay where they are.
+  std::vector<std::vector<Address>> addresses(plan.steps.size());
+  std::vector<std::vector<void*>> places(plan.steps.size());
+  const auto place = [&](std::size_t step, const std::vector<gpu::Parameter>& parameters) {
+    addresses[step].resize(parameters.size());
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      if (const auto* scalar = std::get_if<gpu::ScalarParameter>(&parameters[p])) {
+        places[step].push_back(const_cast<std::uint64_t*>(scalar->bits));
+      } else if (const auto* array = std::get_if<gpu::ArrayParameter>(&parameters[p])) {
+        addresses[step][p] = address(array->binding);
+        places[step].push_back(&addresses[step][p]);
+      } else {
+        places[step].push_back(&maps.at(std::get<gpu::MapParameter>(parameters[p]).map));
+      }
     }
+  };
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    if (const auto* launch = std::get_if<gpu::LaunchKernel>(&plan.steps[s])) place(s, launch->parameters);
+    if (const auto* entry = std::get_if<gpu::CallEntry>(&plan.steps[s])) place(s, entry->parameters);
   }
-  if (timed) {
+  if (action.timed) {
     if (timed_ == events_.size()) {
       gpu::Event begin = nullptr, end = nullptr;
       check(driver_->event_create(&begin, 0), "making an event");
@@ -108,147 +118,156 @@ void Device::call(const gpu::Action& action, const std::vector<std::uint32_t>& b
     }
     check(driver_->event_record(events_[timed_].first, stream_), "recording an event");
   }
-  for (const gpu::Step& step : plan.steps) {
-    void** parameters = pointers.data() + step.first_parameter;
-    switch (step.kind) {
-      case gpu::StepKind::zero:
-        check(driver_->set_bytes(address(step.array).data, 0, step.bytes, stream_),
-              "setting an array to zero");
-        break;
-      case gpu::StepKind::entry:
-        enter(module(step.module), parameters);
-        break;
-      case gpu::StepKind::launch: {
-        const Status status = driver_->launch_kernel(module(step.module).functions.at(step.function),
-                                                     step.shape, stream_, parameters);
-        if (status != gpu::success) check(status, "launching the kernel");
-      }
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    void** const parameters = places[s].data();
+    if (const auto* launch = std::get_if<gpu::LaunchKernel>(&plan.steps[s])) {
+      const Status status = driver_->launch_kernel(module(launch->module).functions.at(launch->function),
+                                                   launch->shape, stream_, parameters);
+      if (status != gpu::success) check(status, "launching the kernel");
+    } else if (const auto* zero = std::get_if<gpu::SetToZero>(&plan.steps[s])) {
+      check(driver_->set_bytes(address(zero->binding), 0, zero->bytes, stream_), "setting an array to zero");
+    } else {
+      enter(module(std::get<gpu::CallEntry>(plan.steps[s]).module), parameters);
     }
   }
-  if (timed) check(driver_->event_record(events_[timed_++].second, stream_), "recording an event");
+  if (action.timed) check(driver_->event_record(events_[timed_++].second, stream_), "recording an event");
 }
 
-void Device::perform(const gpu::Action& a, const std::vector<std::uint32_t>& bindings, Done&) {
-  using gpu::Act;
-  int type = static_cast<int>(a.type), init = static_cast<int>(a.init), flavour = static_cast<int>(a.flavour);
-  std::uint64_t count = a.count, word = a.word, seed = a.seed;
+void Device::perform(const gpu::FillArray& a) {
+  Address at = buffer(a.buffer).data;
+  std::uint64_t count = a.count, seed = a.seed, factor = a.factor;
+  int type = static_cast<int>(a.type), initialisation = static_cast<int>(a.initialisation),
+      flavour = static_cast<int>(a.flavour), magnitudes = a.magnitudes ? 1 : 0;
   double low = a.low, high = a.high, top = a.top;
-  const bool has_buffer = a.kind != Act::call && a.kind != Act::timed_call && a.kind != Act::flush;
-  Address at = has_buffer ? buffer(a.buffer).data : 0;
-  const auto shared_range = [&] {
-    if (shared_ == nullptr || word > shared_bytes_ || count > shared_bytes_ - word ||
-        count > buffer(a.buffer).bytes)
-      throw Failure{gpu::invalid_value, "a copy leaves the shared memory or the buffer"};
-    return shared_ + word;
-  };
-  switch (a.kind) {
-    case Act::fill: {
-      int magnitudes = static_cast<int>(a.flags & 1u);
-      void* p[] = {&at, &count, &type, &init, &flavour, &seed, &low, &high, &top, &word, &magnitudes};
-      return serve(gpu::service_fill, count, p);
-    }
-    case Act::poison: {
-      int random = 0;
-      void* p[] = {&at, &count, &word, &random};
-      return serve(gpu::service_pattern, count / 8, p);
-    }
-    case Act::guard:
-      return guard(a, false);
-    case Act::guard_check:
-      return guard(a, true);
-    case Act::hash: {
-      Address result = next_value();
-      void* p[] = {&at, &count, &result};
-      return serve(gpu::service_hash, count / 8, p);
-    }
-    case Act::rotate: {
-      const Buffer& from = buffer(a.other);
-      if (seed > count || count > from.bytes || count > buffer(a.buffer).bytes)
-        throw Failure{gpu::invalid_value, "a rotation leaves its buffers"};
-      check(driver_->copy_within(at, from.data + seed, count - seed, stream_), "copying contents");
-      if (seed != 0)
-        check(driver_->copy_within(at + (count - seed), from.data, seed, stream_), "copying contents");
-      return;
-    }
-    case Act::touch: {
-      Address result = values_ + (most_values - 1) * sizeof(std::uint64_t);
-      void* p[] = {&at, &count, &result};
-      return serve(gpu::service_hash, count / 8, p);
-    }
-    case Act::poison_left: {
-      Address result = next_value();
-      void* p[] = {&at, &count, &type, &word, &result};
-      return serve(gpu::service_equal_count, count, p);
-    }
-    case Act::call:
-    case Act::timed_call:
-      return call(a, bindings, a.kind == Act::timed_call);
-    case Act::flush: {
-      if (scratch_ == 0) {
-        const auto l2 = static_cast<std::uint64_t>(std::max(1 << 20, attribute(driver_->numbers.l2_bytes)));
-        scratch_words_ = 2 * l2 / sizeof(std::uint64_t);
-        check(driver_->allocate(&scratch_, scratch_words_ * sizeof(std::uint64_t)),
-              "allocating the flush buffer");
-      }
-      std::uint64_t one = 1;
-      void* p[] = {&scratch_, &scratch_words_, &one};
-      return serve(gpu::service_flush, scratch_words_, p);
-    }
-    case Act::out: {
-      std::byte* to = shared_range();
-      check(driver_->stream_synchronize(stream_), "waiting for the kernels");
-      return check(driver_->copy_out(to, at, count), "copying results out");
-    }
-    case Act::in: {
-      const std::byte* from = shared_range();
-      check(driver_->stream_synchronize(stream_), "waiting for the kernels");
-      return check(driver_->copy_in(at, from, count), "copying in");
-    }
-    case Act::widen: {
-      Address from = buffer(a.other).data;
-      void* p[] = {&from, &at, &count, &type, &init};
-      return serve(gpu::service_widen, count, p);
-    }
-    case Act::compare: {
-      Address expected = buffer(a.other).data,
-              slack = word == 0 ? 0 : buffer(static_cast<std::uint32_t>(word - 1)).data;
-      Address result = next_value(2);
-      check(driver_->set_bytes(result + 8, 0xff, 8, stream_), "preparing a result");
-      void* p[] = {&at, &expected, &slack, &count, &type, &init, &low, &high, &top, &result};
-      return serve(gpu::service_compare, count, p);
-    }
-    case Act::slack: {
-      Address magnitude = buffer(a.other).data, kernel = buffer(static_cast<std::uint32_t>(word)).data;
-      Address out = buffer(a.flags).data;
-      void* p[] = {&at, &magnitude, &kernel, &type, &out, &count, &high};
-      return serve(gpu::service_slack, count, p);
-    }
-    case Act::element: {
-      Address result = next_value();
-      void* p[] = {&at, &seed, &type, &result};
-      return serve(gpu::service_element, 1, p);
-    }
-  }
-  throw Failure{gpu::invalid_value, "an unknown action"};
+  void* p[] = {&at, &count, &type, &initialisation, &flavour, &seed, &low, &high, &top, &factor, &magnitudes};
+  serve(gpu::service_fill, count, p);
 }
 
-Device::Done Device::act(const std::vector<gpu::Action>& actions,
-                         const std::vector<std::uint32_t>& bindings) {
-  Done done;
+void Device::perform(const gpu::FillPattern& a) {
+  Address at = buffer(a.buffer).data;
+  std::uint64_t bytes = a.bytes, word = a.word;
+  int random = 0;
+  void* p[] = {&at, &bytes, &word, &random};
+  serve(gpu::service_pattern, bytes / 8, p);
+}
+
+void Device::perform(const gpu::HashArray& a) {
+  Address at = buffer(a.buffer).data;
+  std::uint64_t bytes = a.bytes;
+  Address result = next_value();
+  void* p[] = {&at, &bytes, &result};
+  serve(gpu::service_hash, bytes / 8, p);
+}
+
+void Device::perform(const gpu::CountPattern& a) {
+  Address at = buffer(a.buffer).data;
+  std::uint64_t count = a.count, word = a.word;
+  int size = static_cast<int>(a.element_bytes);
+  Address result = next_value();
+  void* p[] = {&at, &count, &size, &word, &result};
+  serve(gpu::service_equal_count, count, p);
+}
+
+void Device::perform(const gpu::FlushCache&) {
+  if (scratch_ == 0) {
+    const auto l2 = static_cast<std::uint64_t>(std::max(1 << 20, attribute(driver_->numbers.l2_bytes)));
+    scratch_words_ = 2 * l2 / sizeof(std::uint64_t);
+    check(driver_->allocate(&scratch_, scratch_words_ * sizeof(std::uint64_t)),
+          "allocating the flush buffer");
+  }
+  std::uint64_t one = 1;
+  void* p[] = {&scratch_, &scratch_words_, &one};
+  serve(gpu::service_flush, scratch_words_, p);
+}
+
+void Device::perform(const gpu::RotateArray& a) {
+  const Buffer &from = buffer(a.from), &to = buffer(a.to);
+  if (a.begin > a.bytes || a.bytes > from.bytes || a.bytes > to.bytes)
+    throw Failure{gpu::invalid_value, "a rotation leaves its buffers"};
+  const std::uint64_t rest = a.bytes - a.begin;
+  check(driver_->copy_within(to.data, from.data + a.begin, rest, stream_), "copying contents");
+  if (a.begin != 0)
+    check(driver_->copy_within(to.data + rest, from.data, a.begin, stream_), "copying contents");
+}
+
+void Device::perform(const gpu::TouchArray& a) {
+  Address at = buffer(a.buffer).data;
+  std::uint64_t bytes = a.bytes;
+  Address result = values_ + (most_values - 1) * sizeof(std::uint64_t);
+  void* p[] = {&at, &bytes, &result};
+  serve(gpu::service_hash, bytes / 8, p);
+}
+
+void Device::perform(const gpu::CopyOut& a) {
+  const Address from = buffer(a.buffer).data;
+  std::byte* to = shared_range(a.buffer, a.offset, a.bytes);
+  check(driver_->stream_synchronize(stream_), "waiting for the kernels");
+  check(driver_->copy_out(to, from, a.bytes), "copying results out");
+}
+
+void Device::perform(const gpu::CopyIn& a) {
+  const Address to = buffer(a.buffer).data;
+  const std::byte* from = shared_range(a.buffer, a.offset, a.bytes);
+  check(driver_->stream_synchronize(stream_), "waiting for the kernels");
+  check(driver_->copy_in(to, from, a.bytes), "copying in");
+}
+
+void Device::perform(const gpu::ConvertArray& a) {
+  Address from = buffer(a.from).data, to = buffer(a.to).data;
+  std::uint64_t count = a.count;
+  int from_type = static_cast<int>(a.from_type), to_type = static_cast<int>(a.to_type);
+  void* p[] = {&from, &to, &count, &from_type, &to_type};
+  serve(gpu::service_widen, count, p);
+}
+
+void Device::perform(const gpu::CompareArrays& a) {
+  Address got = buffer(a.got).data, expected = buffer(a.expected).data,
+          slack = a.slack ? buffer(*a.slack).data : 0;
+  std::uint64_t count = a.count;
+  int type = static_cast<int>(a.type), expected_type = static_cast<int>(a.expected_type);
+  double absolute = a.absolute, relative = a.relative, overflow = a.overflow;
+  Address result = next_value(2);
+  check(driver_->set_bytes(result + 8, 0xff, 8, stream_), "preparing a result");
+  void* p[] = {&got,           &expected, &slack,    &count,    &type,
+               &expected_type, &absolute, &relative, &overflow, &result};
+  serve(gpu::service_compare, count, p);
+}
+
+void Device::perform(const gpu::ComputeSlack& a) {
+  Address exact = buffer(a.exact).data, magnitudes = buffer(a.magnitudes).data,
+          kernel = buffer(a.kernel).data, slack = buffer(a.slack).data;
+  int type = static_cast<int>(a.kernel_type);
+  std::uint64_t count = a.count;
+  double relative = a.relative;
+  void* p[] = {&exact, &magnitudes, &kernel, &type, &slack, &count, &relative};
+  serve(gpu::service_slack, count, p);
+}
+
+void Device::perform(const gpu::ReadElement& a) {
+  Address at = buffer(a.buffer).data;
+  std::uint64_t index = a.index;
+  int type = static_cast<int>(a.type);
+  Address result = next_value();
+  void* p[] = {&at, &index, &type, &result};
+  serve(gpu::service_element, 1, p);
+}
+
+gpu::Act::Reply Device::act(const std::vector<gpu::Action>& actions) {
+  gpu::Act::Reply done;
   timed_ = 0;
   value_count_ = 0;
   check(driver_->synchronize(), "waiting for the device");
-  const bool flushes = std::any_of(actions.begin(), actions.end(),
-                                   [](const gpu::Action& action) { return action.kind == gpu::Act::flush; });
+  const bool flushes = std::any_of(actions.begin(), actions.end(), [](const gpu::Action& action) {
+    return std::holds_alternative<gpu::FlushCache>(action);
+  });
   if (flushes && driver_->reset_persisting != nullptr) (void)driver_->reset_persisting();
   std::size_t values = 0;
-  for (const gpu::Action& action : actions)
-    values += action.kind == gpu::Act::compare ? 2 : action.kind >= gpu::Act::guard_check ? 1 : 0;
+  for (const gpu::Action& action : actions) values += gpu::value_count(action);
   if (values > 0)
     check(driver_->set_bytes(values_, 0, std::min(values, most_values) * sizeof(std::uint64_t), stream_),
           "preparing results");
   const double begin = detail::monotonic_seconds();
-  for (const gpu::Action& action : actions) perform(action, bindings, done);
+  for (const gpu::Action& action : actions) std::visit([this](const auto& one) { perform(one); }, action);
   check(driver_->stream_synchronize(stream_), "running the kernel");
   check(driver_->synchronize(), "running the kernel");
   done.host_seconds = detail::monotonic_seconds() - begin;

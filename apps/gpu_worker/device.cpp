@@ -107,21 +107,23 @@ void Device::share(int descriptor) {
   (void)driver_->pin(shared_, shared_bytes_, 0);
 }
 
-const Device::Buffer& Device::buffer(std::uint32_t number) const {
-  const auto found = buffers_.find(number);
-  if (found == buffers_.end()) fail(gpu::invalid_value, "there is no buffer " + std::to_string(number));
+const Device::Buffer& Device::buffer(gpu::BufferId id) const {
+  const auto found = buffers_.find(id);
+  if (found == buffers_.end())
+    fail(gpu::invalid_value, "there is no buffer " + std::to_string(gpu::number(id)));
   return found->second;
 }
 
-const Device::Loaded& Device::module(std::uint32_t number) const {
-  const auto found = modules_.find(number);
-  if (found == modules_.end()) fail(gpu::invalid_value, "there is no module " + std::to_string(number));
+const Device::Loaded& Device::module(gpu::ModuleId id) const {
+  const auto found = modules_.find(id);
+  if (found == modules_.end())
+    fail(gpu::invalid_value, "there is no module " + std::to_string(gpu::number(id)));
   return found->second;
 }
 
-std::vector<gpu::FunctionFacts> Device::load(std::uint32_t number, const std::vector<std::byte>& image,
+std::vector<gpu::FunctionFacts> Device::load(gpu::ModuleId id, const std::vector<std::byte>& image,
                                              const std::vector<std::string>& functions) {
-  unload(number);
+  unload(id);
   Loaded loaded;
   check(driver_->module_load(&loaded.module, image.data()), "loading the module");
   std::vector<gpu::FunctionFacts> facts;
@@ -141,11 +143,11 @@ std::vector<gpu::FunctionFacts> Device::load(std::uint32_t number, const std::ve
     (void)driver_->function_attribute(&f.registers, n.function_registers, function);
     facts.push_back(f);
   }
-  modules_[number] = std::move(loaded);
+  modules_[id] = std::move(loaded);
   return facts;
 }
 
-void Device::load_library(std::uint32_t number, const std::vector<std::byte>& object) {
+void Device::load_library(gpu::ModuleId id, const std::vector<std::byte>& object) {
   const int file = memfd_create("kernelsearch_candidate", MFD_CLOEXEC);
   for (std::size_t done = 0; done < object.size();) {
     const ssize_t written = file < 0 ? -1 : write(file, object.data() + done, object.size() - done);
@@ -161,7 +163,7 @@ void Device::load_library(std::uint32_t number, const std::vector<std::byte>& ob
   std::memcpy(&loaded.entry, &symbol, sizeof symbol);
   symbol = dlsym(library, "kernelsearch_status_text");
   std::memcpy(&loaded.status_text, &symbol, sizeof symbol);
-  modules_[number] = std::move(loaded);
+  modules_[id] = std::move(loaded);
 }
 
 void Device::enter(const Loaded& library, void* const* parameters) const {
@@ -174,56 +176,59 @@ void Device::enter(const Loaded& library, void* const* parameters) const {
                    (text != nullptr ? text : ""));
 }
 
-void Device::unload(std::uint32_t number) {
-  const auto found = modules_.find(number);
+void Device::unload(gpu::ModuleId id) {
+  const auto found = modules_.find(id);
   if (found == modules_.end()) return;
   if (found->second.module != nullptr) (void)driver_->module_unload(found->second.module);
   modules_.erase(found);
 }
 
-std::vector<std::int32_t> Device::program(std::uint32_t number, gpu::ProgramPlan plan) {
+std::vector<std::int32_t> Device::define(gpu::ProgramId id, gpu::ProgramPlan plan) {
   std::vector<std::int32_t> blocks;
   for (const gpu::Step& step : plan.steps) {
-    if (step.kind != gpu::StepKind::launch) continue;
-    const Loaded& loaded = module(step.module);
-    if (step.function >= loaded.functions.size()) fail(gpu::invalid_value, "there is no such function");
-    const gpu::Function function = loaded.functions[step.function];
+    const auto* launch = std::get_if<gpu::LaunchKernel>(&step);
+    if (launch == nullptr) continue;
+    const gpu::LaunchShape& shape = launch->shape;
+    const Loaded& loaded = module(launch->module);
+    if (launch->function >= loaded.functions.size()) fail(gpu::invalid_value, "there is no such function");
+    const gpu::Function function = loaded.functions[launch->function];
     int fixed = 0;  // more than 48 KiB in all must be asked for
     (void)driver_->function_attribute(&fixed, driver_->numbers.function_shared, function);
-    if (static_cast<std::uint64_t>(fixed) + step.shape.shared_bytes > 48 * 1024 &&
+    if (static_cast<std::uint64_t>(fixed) + shape.shared_bytes > 48 * 1024 &&
         driver_->function_set != nullptr)
       check(driver_->function_set(function, driver_->numbers.function_max_dynamic,
-                                  static_cast<int>(step.shape.shared_bytes)),
+                                  static_cast<int>(shape.shared_bytes)),
             "asking for its dynamic shared memory");
-    if (step.shape.cluster[0] * step.shape.cluster[1] * step.shape.cluster[2] > 8 &&
-        driver_->function_set != nullptr)
+    if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] > 8 && driver_->function_set != nullptr)
       (void)driver_->function_set(function, 14, 1);  // CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
-    const unsigned* b = step.shape.block;
+    const unsigned* b = shape.block;
     int fit = 0;
-    (void)driver_->occupancy(&fit, function, static_cast<int>(b[0] * b[1] * b[2]), step.shape.shared_bytes);
+    (void)driver_->occupancy(&fit, function, static_cast<int>(b[0] * b[1] * b[2]), shape.shared_bytes);
     blocks.push_back(fit);
   }
-  programs_[number] = std::move(plan);
+  programs_[id] = std::move(plan);
   return blocks;
 }
 
-void Device::allocate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint64_t>& bytes) {
-  release(numbers);
-  for (std::size_t i = 0; i < numbers.size() && i < bytes.size(); ++i) {
+void Device::allocate(const std::vector<gpu::AllocateBuffers::Buffer>& buffers) {
+  std::vector<gpu::BufferId> replaced;
+  for (const auto& [id, bytes] : buffers) replaced.push_back(id);
+  release(replaced);
+  for (const auto& [id, bytes] : buffers) {
     Buffer b;
-    b.bytes = bytes[i];
-    std::uint64_t padded = (bytes[i] + 511) / 512 * 512 + 2 * guard_;
+    b.bytes = bytes;
+    std::uint64_t padded = (bytes + 511) / 512 * 512 + 2 * guard_;
     if (padded >= shareable) padded = (padded + shareable - 1) / shareable * shareable;
-    if (guard_ == 0) padded = std::max<std::uint64_t>(bytes[i], 1);
+    if (guard_ == 0) padded = std::max<std::uint64_t>(bytes, 1);
     check(driver_->allocate(&b.base, padded), "allocating a buffer");
     b.data = b.base + guard_;
-    buffers_[numbers[i]] = b;
+    buffers_[id] = b;
   }
 }
 
-void Device::release(const std::vector<std::uint32_t>& numbers) {
-  for (const std::uint32_t number : numbers) {
-    const auto found = buffers_.find(number);
+void Device::release(const std::vector<gpu::BufferId>& buffers) {
+  for (const gpu::BufferId id : buffers) {
+    const auto found = buffers_.find(id);
     if (found == buffers_.end()) continue;
     (void)(found->second.borrowed ? driver_->close_memory(found->second.base)
                                   : driver_->release(found->second.base));
@@ -231,8 +236,8 @@ void Device::release(const std::vector<std::uint32_t>& numbers) {
   }
 }
 
-gpu::MemoryHandle Device::lend(std::uint32_t number) const {
-  const Buffer& b = buffer(number);
+gpu::MemoryHandle Device::lend(gpu::BufferId id) const {
+  const Buffer& b = buffer(id);
   if (driver_->share_memory == nullptr || driver_->open_memory == nullptr || b.bytes < shareable)
     fail(gpu::unsupported, "this buffer cannot be shared with another process");
   gpu::MemoryHandle handle{};
@@ -240,15 +245,15 @@ gpu::MemoryHandle Device::lend(std::uint32_t number) const {
   return handle;
 }
 
-void Device::borrow(std::uint32_t number, std::uint64_t bytes, const gpu::MemoryHandle& handle) {
-  release({number});
+void Device::borrow(gpu::BufferId id, std::uint64_t bytes, const gpu::MemoryHandle& handle) {
+  release({id});
   if (driver_->open_memory == nullptr) fail(gpu::unsupported, "memory of other processes cannot be opened");
   Buffer b;
   b.bytes = bytes;
   b.borrowed = true;
   check(driver_->open_memory(&b.base, handle, 1), "opening a buffer of another process");
   b.data = b.base + guard_;
-  buffers_[number] = b;
+  buffers_[id] = b;
 }
 
 }  // namespace kernelsearch::worker

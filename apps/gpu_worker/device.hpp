@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -40,23 +41,18 @@ class Device {
   /// watches memory sees the first access beyond one.
   void allocate_exactly() noexcept { guard_ = 0; }
 
-  std::vector<gpu::FunctionFacts> load(std::uint32_t number, const std::vector<std::byte>& image,
+  std::vector<gpu::FunctionFacts> load(gpu::ModuleId module, const std::vector<std::byte>& image,
                                        const std::vector<std::string>& functions);
   /// A shared object, which stays in the process until its end.
-  void load_library(std::uint32_t number, const std::vector<std::byte>& object);
-  void unload(std::uint32_t number);
-  std::vector<std::int32_t> program(std::uint32_t number, gpu::ProgramPlan plan);
-  void allocate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint64_t>& bytes);
-  void release(const std::vector<std::uint32_t>& numbers);
-  [[nodiscard]] gpu::MemoryHandle lend(std::uint32_t number) const;
-  void borrow(std::uint32_t number, std::uint64_t bytes, const gpu::MemoryHandle& handle);
+  void load_library(gpu::ModuleId module, const std::vector<std::byte>& object);
+  void unload(gpu::ModuleId module);
+  std::vector<std::int32_t> define(gpu::ProgramId program, gpu::ProgramPlan plan);
+  void allocate(const std::vector<gpu::AllocateBuffers::Buffer>& buffers);
+  void release(const std::vector<gpu::BufferId>& buffers);
+  [[nodiscard]] gpu::MemoryHandle lend(gpu::BufferId id) const;
+  void borrow(gpu::BufferId id, std::uint64_t bytes, const gpu::MemoryHandle& handle);
 
-  struct Done {
-    std::vector<double> seconds;        ///< of timed calls, in their order
-    std::vector<std::uint64_t> values;  ///< of actions that have one
-    double host_seconds = 0;            ///< from the first action until the device had done all
-  };
-  Done act(const std::vector<gpu::Action>& actions, const std::vector<std::uint32_t>& bindings);
+  gpu::Act::Reply act(const std::vector<gpu::Action>& actions);
 
  private:
   struct Buffer {
@@ -75,21 +71,41 @@ class Device {
 
   void check(Status status, const char* doing) const;
   [[nodiscard]] int attribute(int number) const;
-  [[nodiscard]] const Buffer& buffer(std::uint32_t number) const;
-  [[nodiscard]] const Loaded& module(std::uint32_t number) const;
+  [[nodiscard]] const Buffer& buffer(gpu::BufferId id) const;
+  [[nodiscard]] const Loaded& module(gpu::ModuleId id) const;
   void serve(unsigned service, std::uint64_t elements, void** parameters);
-  void perform(const gpu::Action& action, const std::vector<std::uint32_t>& bindings, Done& done);
-  void call(const gpu::Action& action, const std::vector<std::uint32_t>& bindings, bool timed);
+  void perform(const gpu::FillArray& action);
+  void perform(const gpu::FillPattern& action);
+  void perform(const gpu::WriteGuard& action);
+  void perform(const gpu::CheckGuard& action);
+  void perform(const gpu::HashArray& action);
+  void perform(const gpu::CountPattern& action);
+  void perform(const gpu::CallProgram& action);
+  void perform(const gpu::FlushCache& action);
+  void perform(const gpu::RotateArray& action);
+  void perform(const gpu::TouchArray& action);
+  void perform(const gpu::CopyOut& action);
+  void perform(const gpu::CopyIn& action);
+  void perform(const gpu::ConvertArray& action);
+  void perform(const gpu::CompareArrays& action);
+  void perform(const gpu::ComputeSlack& action);
+  void perform(const gpu::ReadElement& action);
   void enter(const Loaded& library, void* const* parameters) const;
-  void guard(const gpu::Action& action, bool checking);
+  /// One of the two zones around a buffer.
+  struct Zone {
+    Address begin;
+    std::uint64_t bytes;
+  };
+  [[nodiscard]] std::array<Zone, 2> zones(const Buffer& around) const;
+  [[nodiscard]] std::byte* shared_range(gpu::BufferId id, std::uint64_t offset, std::uint64_t bytes) const;
   Address next_value(std::size_t count = 1);
 
   std::unique_ptr<gpu::Driver> driver_;
   int device_ = 0, ordinal_ = 0;
   gpu::Stream stream_ = nullptr;
-  std::unordered_map<std::uint32_t, Loaded> modules_;
-  std::unordered_map<std::uint32_t, Buffer> buffers_;
-  std::unordered_map<std::uint32_t, gpu::ProgramPlan> programs_;
+  std::unordered_map<gpu::ModuleId, Loaded> modules_;
+  std::unordered_map<gpu::BufferId, Buffer> buffers_;
+  std::unordered_map<gpu::ProgramId, gpu::ProgramPlan> programs_;
   std::vector<std::pair<gpu::Event, gpu::Event>> events_;
   std::size_t timed_ = 0;
   Address values_ = 0;

@@ -15,8 +15,10 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
+#include <variant>
 
 #include "device.hpp"
 #include "evaluator/gpu/frame.hpp"
@@ -28,7 +30,6 @@ namespace {
 using namespace kernelsearch;
 using namespace kernelsearch::detail;
 using gpu::Answer;
-using gpu::Op;
 using gpu::Reader;
 using gpu::Writer;
 
@@ -71,10 +72,11 @@ class Server {
  private:
   Answer attempt(const std::vector<std::byte>& frame, Writer& body) {
     Reader in(frame);
-    const auto op = in.take<Op>();
+    const auto command = in.take<gpu::Command>();
+    if (!in.ok())
+      return {gpu::invalid_value, in.unknown() ? "an unknown command" : "a command was cut short"};
     try {
-      carry_out(op, in, body);
-      if (!in.ok()) return {gpu::invalid_value, "a command was cut short"};
+      std::visit([&](const auto& given) { body.put(carry_out(given)); }, command);
     } catch (const worker::Failure& failure) {
       return {failure.status, failure.text};
     } catch (const std::exception& error) {
@@ -83,77 +85,46 @@ class Server {
     return {};
   }
 
-  void carry_out(Op op, Reader& in, Writer& out) {
-    if (op == Op::compile) return compile(in, out);
-    if (op == Op::hello) {
-      device_ = std::make_unique<worker::Device>(backend_, device_number_);
-      if (shares_memory_) device_->share(gpu::memory_fd);
-      if (exact_) device_->allocate_exactly();
-      out.put(device_->facts()).put(device_->name()).put(device_->bus());
-      return;
-    }
-    if (!device_) throw worker::Failure{gpu::no_device, "no device is held"};
-    const auto number = [&] { return in.take<std::uint32_t>(); };
-    switch (op) {
-      case Op::load: {
-        const std::uint32_t module = number();
-        const auto image = in.take_vector<std::byte>();
-        out.put(device_->load(module, image, in.take_texts()));
-        return;
-      }
-      case Op::load_library: {
-        const std::uint32_t module = number();
-        return device_->load_library(module, in.take_vector<std::byte>());
-      }
-      case Op::unload:
-        return device_->unload(number());
-      case Op::program: {
-        const std::uint32_t program = number();
-        gpu::ProgramPlan plan;
-        plan.steps = in.take_vector<gpu::Step>();
-        plan.parameters = in.take_vector<gpu::Parameter>();
-        plan.maps = in.take_vector<gpu::MapPlan>();
-        plan.symbols = in.take_vector<gpu::SymbolPlan>();
-        out.put(device_->program(program, std::move(plan)));
-        return;
-      }
-      case Op::allocate: {
-        const auto numbers = in.take_vector<std::uint32_t>();
-        return device_->allocate(numbers, in.take_vector<std::uint64_t>());
-      }
-      case Op::release:
-        return device_->release(in.take_vector<std::uint32_t>());
-      case Op::lend:
-        out.put(device_->lend(number()));
-        return;
-      case Op::borrow: {
-        const std::uint32_t buffer = number();
-        const auto bytes = in.take<std::uint64_t>();
-        return device_->borrow(buffer, bytes, in.take<gpu::MemoryHandle>());
-      }
-      case Op::act: {
-        const auto actions = in.take_vector<gpu::Action>();
-        const auto done = device_->act(actions, in.take_vector<std::uint32_t>());
-        out.put(done.seconds).put(done.values).put(done.host_seconds);
-        return;
-      }
-      default:
-        throw worker::Failure{gpu::invalid_value, "an unknown command"};
-    }
+  gpu::Hello::Reply carry_out(const gpu::Hello&) {
+    device_ = std::make_unique<worker::Device>(backend_, device_number_);
+    if (shares_memory_) device_->share(gpu::memory_fd);
+    if (exact_) device_->allocate_exactly();
+    return {device_->facts(), device_->name(), device_->bus()};
   }
-
-  void compile(Reader& in, Writer& out) {
+  gpu::LoadModule::Reply carry_out(const gpu::LoadModule& c) {
+    return {held().load(c.module, c.image, c.functions)};
+  }
+  gpu::NoReply carry_out(const gpu::LoadLibrary& c) {
+    return held().load_library(c.module, c.object), done();
+  }
+  gpu::NoReply carry_out(const gpu::UnloadModule& c) { return held().unload(c.module), done(); }
+  gpu::DefineProgram::Reply carry_out(const gpu::DefineProgram& c) {
+    return {held().define(c.program, c.plan)};
+  }
+  gpu::NoReply carry_out(const gpu::AllocateBuffers& c) { return held().allocate(c.buffers), done(); }
+  gpu::NoReply carry_out(const gpu::ReleaseBuffers& c) { return held().release(c.buffers), done(); }
+  gpu::LendBuffer::Reply carry_out(const gpu::LendBuffer& c) { return {held().lend(c.buffer)}; }
+  gpu::NoReply carry_out(const gpu::BorrowBuffer& c) {
+    return held().borrow(c.buffer, c.bytes, c.handle), done();
+  }
+  gpu::Act::Reply carry_out(const gpu::Act& c) { return held().act(c.actions); }
+  gpu::CompileSource::Reply carry_out(const gpu::CompileSource& c) {
     if (!compiler_) {
       std::string problem;
       compiler_ = gpu::RuntimeCompiler::load(backend_, problem);
       if (!compiler_) throw worker::Failure{gpu::not_found, problem};
     }
-    const std::string source = in.take_text();
-    const auto options = in.take_texts();
-    const gpu::DeviceCode code =
-        source.empty() ? gpu::DeviceCode{} : compiler_->compile(source, options, in.take_texts());
-    out.put(code.ok).put(code.image).put(code.lowered).put(code.log).put(compiler_->identity());
+    gpu::DeviceCode code;
+    if (!c.source.empty()) code = compiler_->compile(c.source, c.options, c.name_expressions);
+    return {code.ok, std::move(code.image), std::move(code.lowered), std::move(code.log),
+            compiler_->identity()};
   }
+
+  worker::Device& held() {
+    if (!device_) throw worker::Failure{gpu::no_device, "no device is held"};
+    return *device_;
+  }
+  static gpu::NoReply done() { return {}; }
 
   GpuBackend backend_;
   int device_number_;
@@ -166,12 +137,12 @@ class Server {
 
 int main(int argc, char** argv) {
   const bool replays = argc >= 5 && std::string_view(argv[3]) == "--frames";
-  const std::string_view backend = argc == 3 || replays ? argv[1] : "";
-  const GpuBackend which = backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip;
-  if (replays && (backend == "cuda" || backend == "hip"))
-    return Server(which, std::atoi(argv[2]))
+  const auto named = argc == 3 || replays ? backend_from(argv[1]) : std::nullopt;
+  const auto backend = named ? gpu_backend_of(*named) : std::nullopt;
+  if (replays && backend)
+    return Server(*backend, std::atoi(argv[2]))
         .replay(argv[4], argc > 5 && std::string_view(argv[5]) == "--exact");
-  if ((backend != "cuda" && backend != "hip") || fcntl(gpu::socket_fd, F_GETFD) < 0) {
+  if (!backend || fcntl(gpu::socket_fd, F_GETFD) < 0) {
     std::fputs("kernelsearch-gpu-worker is started by kernelsearch, which talks to it over a socket\n",
                stderr);
     return 2;
@@ -185,5 +156,5 @@ int main(int argc, char** argv) {
   }).detach();
   // Compilers must not take the processors from the processes that keep a device busy.
   if (std::string_view(argv[2]) == "build") (void)setpriority(PRIO_PROCESS, 0, 5);
-  return Server(which, std::atoi(argv[2])).serve();
+  return Server(*backend, std::atoi(argv[2])).serve();
 }

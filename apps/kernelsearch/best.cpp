@@ -44,9 +44,7 @@ int run(const BestCommand& command) {
   else if (command.settings)
     fmt::print("{}", winner_settings(store, row.id, problem));
   else
-    report_result(store, row.id, problem,
-                  command.out.empty() ? std::nullopt : std::optional<std::filesystem::path>(command.out),
-                  command.json, {});
+    print_result(store, stored_result(store, row.id, problem, command.out), command.json);
   return success;
 }
 

@@ -52,7 +52,10 @@ Subject read_subject(const std::filesystem::path& path) {
   if (is_t1_file(path)) {
     const T1File file = read_t1(path);
     Subject subject{"T1 file", file.space, std::nullopt, file.name, {}, file.notes};
-    subject.problem = try_t1_problem(file, path.parent_path(), subject.missing);
+    if (auto problem = try_t1_problem(file, path.parent_path()))
+      subject.problem = *std::move(problem);
+    else
+      subject.missing = std::move(problem).error();
     return subject;
   }
   Problem problem = read_problem(path);
@@ -134,10 +137,10 @@ void print_description(const Subject& subject) {
     const Problem& problem = *subject.problem;
     fmt::print("{} {}{}{}\n", subject.kind, problem.name, problem.description.empty() ? "" : ": ",
                problem.description);
-    fmt::print("function   {} ({})\n", problem.function, problem.backend);
+    fmt::print("function   {} ({})\n", problem.function, to_string(problem.backend));
     fmt::print("reference  {}\n", reference_text(problem));
     fmt::print("arguments\n");
-    const int width = problem.backend == "host" ? 7 : 10;
+    const int width = problem.backend == Backend::host ? 7 : 10;
     for (const Argument& argument : problem.arguments) {
       const std::string line = fmt::format("  {:<12} {:<5} {:<{}} {}", argument.name, type_text(argument),
                                            role_name(argument), width, size_text(argument));
@@ -195,7 +198,7 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
   if (subject.problem) {
     const Problem& problem = *subject.problem;
     out["description"] = problem.description;
-    out["backend"] = problem.backend;
+    out["backend"] = to_string(problem.backend);
     out["function"] = problem.function;
     out["reference"] = reference_text(problem);
     auto& arguments = out["arguments"] = nlohmann::ordered_json::array();
@@ -244,9 +247,9 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
 int run(const CheckCommand& command) {
   const Subject subject = read_subject(command.problem);
   if (!command.json) print_description(subject);
-  const std::string backend = subject.problem ? subject.problem->backend : "";
-  const bool runs = backend == "host" && !command.static_only;
-  const bool on_gpu = (backend == "cuda" || backend == "hip") && !command.static_only;
+  const auto backend = subject.problem ? std::optional(subject.problem->backend) : std::nullopt;
+  const bool runs = backend == Backend::host && !command.static_only;
+  const bool on_gpu = backend && is_gpu(*backend) && !command.static_only;
   GpuCheck gpu;
   std::vector<LintFinding> findings;
   LintOptions how;
@@ -281,8 +284,8 @@ int run(const CheckCommand& command) {
                           subject.problem->shapes.size());
     else if (on_gpu)
       depth = depth_text(gpu);
-    else if (subject.problem && backend != "host" && !command.static_only)
-      depth += ": no evaluator for " + backend;
+    else if (backend && backend != Backend::host && !command.static_only)
+      depth += fmt::format(": no evaluator for {}", to_string(*backend));
     print_findings(findings, depth);
   }
   return errors_among(findings) != 0 ? nothing_found : success;

@@ -29,7 +29,7 @@
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
-#include "kernelsearch/run/budget.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -198,7 +198,7 @@ int run(const CompareCommand& command) {
   options.repeats = command.repeats;
   options.seed = command.seed;
   if (!command.budget.empty()) {
-    const BudgetOption budget = parse_budget(command.budget);
+    const RunBudget budget = parse_budget(command.budget);
     options.budget = budget.trials;
     options.recorded_seconds = budget.seconds;
   }

@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "list_methods.hpp"
 
@@ -61,10 +62,12 @@ void add_list(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"policies", "systems", "generators", "evaluators", "methods"}));
   sub->add_flag("--json", options->json, "Print a JSON array");
   ListMethods& methods = options->methods;
+  std::vector<std::string> backends;
+  for (const BackendTraits& traits : backend_traits) backends.emplace_back(traits.name);
   const std::vector<CLI::Option*> of_methods{
       sub->add_option("--backend", methods.backend, "Methods of this backend")
           ->capture_default_str()
-          ->check(CLI::IsMember({"host", "cuda", "hip", "opencl"})),
+          ->check(CLI::IsMember(backends)),
       sub->add_option("--methods", methods.folder,
                       "Folder with methods/ of your own, which replace or join ours"),
       sub->add_option(

@@ -49,13 +49,13 @@ int run(const McpCommand& command) {
   signal(SIGPIPE, SIG_IGN);  // a client that has gone is the end of the input, too
   const Ends ends;
   RunStore store(command.store.empty() ? RunStore::default_path() : std::filesystem::path(command.store));
-  SessionBookOptions options;
+  RunManagerOptions options;
   options.root = command.root;
   options.measuring.sandbox = command.sandbox;
   options.measuring.devices = command.devices;
   options.measuring.core = command.core;
   options.measuring.jobs = command.jobs;
-  SessionBook book(store, options);
+  RunManager manager(store, options);
   RunToolsOptions tools;
   tools.reports = std::filesystem::absolute(store.file()).parent_path() / "reports";
   tools.data = command.data.empty() ? data_folder() : std::filesystem::path(command.data);
@@ -66,7 +66,7 @@ int run(const McpCommand& command) {
     std::fprintf(stderr, "kernelsearch mcp: %.*s\n", static_cast<int>(line.size()), line.data());
   };
   LineChannel channel(ends.in, ends.out);
-  serve_mcp(channel, run_tools(book, tools), mcp);
+  serve_mcp(channel, run_tools(manager, tools), mcp);
   return success;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "progress.hpp"
 
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 
 namespace kernelsearch::app {
 
-ProgressOptions progress_options(const BudgetOption& budget, const std::optional<RunRow>& resumed) {
+ProgressOptions progress_options(const RunBudget& budget, const std::optional<RunRow>& resumed) {
   ProgressOptions options;
   const char* kind = std::getenv("TERM");
   options.terminal = ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
@@ -30,7 +31,11 @@ ProgressOptions progress_options(const BudgetOption& budget, const std::optional
   return options;
 }
 
-Progress::Progress(bool quiet, ProgressOptions options) {
+void Messages::on_message(std::string_view text) {
+  if (!quiet_) fmt::print(stderr, "{}\n", text);
+}
+
+Progress::Progress(bool quiet, ProgressOptions options) : messages_(quiet) {
   if (quiet) return;
   printer_.emplace(std::cerr, std::move(options));
   ticker_ = std::jthread([this](const std::stop_token& end) {

@@ -12,10 +12,10 @@
 #include "input.hpp"
 #include "kernelsearch/agents/method_registry.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/systems/cuda_skill_v2/skill_report.hpp"
 #include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
 #include "store_access.hpp"
-#include "system_run.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -41,7 +41,7 @@ int report(const ReportCommand& command) {
     return success;
   }
   const Problem problem = read_any_problem(options.value("problem", std::string()));
-  write_skill_report(store, row.id, problem, replayed, command.out, peaks_of(problem));
+  write_skill_report(store, row.id, problem, replayed, command.out, device_peaks(problem));
   fmt::print("{}\n", (std::filesystem::path(command.out) / "summary.md").string());
   return success;
 }

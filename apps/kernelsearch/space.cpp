@@ -12,8 +12,8 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/space/space.hpp"
-#include "narrow.hpp"
 
 namespace kernelsearch::app {
 namespace {

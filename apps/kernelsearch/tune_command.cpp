@@ -2,86 +2,123 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "commands.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
+namespace {
+
+/// Options of cuda_skill_v2 that have one of their own on the command line.
+struct SkillOptions {
+  std::int64_t iterations = 3, branches = 4, rewrites = 3, pairs = 0;
+  double noise = 0.02, wait = 0;
+  bool from_frontier = false;
+};
+
+/// Those that were given as the system's JSON object.
+std::string system_options(const CLI::App& sub, const SkillOptions& skill, const std::string& from_files) {
+  nlohmann::json options = nlohmann::json::object();
+  const auto add = [&](const char* flag, const char* name, const nlohmann::json& value) {
+    if (sub.count(flag) > 0) options[name] = value;
+  };
+  add("--iterations", "iterations", skill.iterations);
+  add("--branches", "branches", skill.branches);
+  add("--rewrites", "rewrites", skill.rewrites);
+  add("--ablate-pairs", "pairs", skill.pairs);
+  add("--noise", "noise", skill.noise);
+  add("--from-frontier", "from_frontier", skill.from_frontier);
+  add("--wait", "wait", skill.wait);
+  if (!from_files.empty()) options["from_files"] = std::filesystem::absolute(from_files).string();
+  return options.empty() ? "" : options.dump();
+}
+
+}  // namespace
 
 void add_tune(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("tune", "Search for the fastest configuration of a problem");
   auto o = std::make_shared<TuneOptions>();
+  auto skill = std::make_shared<SkillOptions>();
   sub->add_option("PROBLEM", o->problem, "Problem folder or problem.json (may be left out with --resume)");
-  sub->add_option("--policy", o->policy, "Search policy; see `kernelsearch list policies`")
+  sub->add_option("--policy", o->run.policy, "Search policy; see `kernelsearch list policies`")
       ->capture_default_str();
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip"}));
-  sub->add_option("--budget", o->budget,
+  sub->add_option("--budget", o->run.budget,
                   "Trials (200), time (30s, 5m), both (200,30s), or all; default 200, or the "
                   "system's own");
-  sub->add_option("--where", o->where,
+  sub->add_option("--where", o->run.where,
                   "Only configurations for which this expression over tunables holds; repeatable")
       ->allow_extra_args(false);
-  sub->add_option("--configs", o->configs, "Only the configurations listed in this JSON file")
+  sub->add_option("--configs", o->run.configs, "Only the configurations listed in this JSON file")
       ->check(CLI::ExistingFile);
-  sub->add_option("--target-speedup", o->target_speedup, "End once the best is so many times the reference");
-  sub->add_option("--no-gain", o->no_gain, "End after so many trials in a row without gain");
-  sub->add_option("--seed", o->seed, "Seed of every random choice of the search")->capture_default_str();
-  sub->add_option("--jobs", o->jobs, "Compilers at a time; default one for each core but the measured one");
-  sub->add_option("--core", o->core, "Processor core to measure on; default the last that may be used");
-  sub->add_option("--samples", o->samples,
+  sub->add_option("--target-speedup", o->run.target_speedup,
+                  "End once the best is so many times the reference");
+  sub->add_option("--no-gain", o->run.no_gain, "End after so many trials in a row without gain");
+  sub->add_option("--seed", o->run.seed, "Seed of every random choice of the search")->capture_default_str();
+  sub->add_option("--jobs", o->run.measurement.jobs,
+                  "Compilers at a time; default one for each core but the measured one");
+  sub->add_option("--core", o->run.measurement.core,
+                  "Processor core to measure on; default the last that may be used");
+  sub->add_option("--samples", o->run.measurement.samples,
                   "Timed samples of every shape, fewer only of what is surely slower; default until the "
                   "median is known to 1 %")
       ->check(CLI::Range(1, 1000));
-  sub->add_option("--devices", o->devices, "GPUs to measure on, by number: equal ones, e.g. 0,1")
+  sub->add_option("--devices", o->run.measurement.devices,
+                  "GPUs to measure on, by number: equal ones, e.g. 0,1")
       ->delimiter(',')
       ->capture_default_str();
   sub->add_option(
-         "--cache", o->cache,
+         "--cache", o->run.measurement.cache,
          "Caches at the start of a timed call: warm or cold; default warm on the host, cold on a GPU")
       ->check(CLI::IsMember({"warm", "cold"}));
   sub->add_option(
-      "--validate", o->validate,
+      "--validate", o->run.validate,
       "Tools of Compute Sanitizer that finalists must pass, e.g. memcheck,racecheck,initcheck; one "
       "with faults makes room for the next best");
-  sub->add_option("--sandbox", o->sandbox, "bubblewrap, or none for kernels you trust")
+  sub->add_option("--sandbox", o->run.measurement.sandbox, "bubblewrap, or none for kernels you trust")
       ->capture_default_str()
       ->check(CLI::IsMember({"bubblewrap", "none"}));
-  sub->add_option("--store", o->store,
+  sub->add_option("--store", o->run.store,
                   "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
-  sub->add_option("--name", o->name, "Name of the run; default the problem's");
+  sub->add_option("--name", o->run.name, "Name of the run; default the problem's");
   sub->add_option("--resume", o->resume, "Go on with a run: its number or name, or `latest`")
       ->expected(0, 1)
       ->default_str("latest");
-  sub->add_option("--out", o->out, "Folder for the winner's files; default ./PROBLEM_tuned");
-  sub->add_option("--record", o->record,
+  sub->add_option("--out", o->run.out, "Folder for the winner's files; default ./PROBLEM_tuned");
+  sub->add_option("--record", o->run.record,
                   "File for all that was measured, as a cachefile (.json) or T4 (.t4.json)");
-  sub->add_option("--learn-from", o->learn_from,
+  sub->add_option("--learn-from", o->run.learn_from,
                   "Earlier runs of the same space on other devices, shapes or versions: recordings, stores, "
                   "STORE:RUN; those of this problem in --store are learned from anyway");
-  sub->add_option("--system", o->system,
+  sub->add_option("--system", o->run.system,
                   "A published system instead of a policy; see `kernelsearch list systems`");
-  sub->add_option("--models", o->models,
+  sub->add_option("--models", o->run.models.file,
                   "Model file; default $KERNELSEARCH_MODELS, ./models.json, "
                   "~/.config/kernelsearch/models.json");
-  sub->add_option("--model", o->model, "Its model for every role");
-  auto* record = sub->add_option("--record-exchanges", o->record_exchanges,
+  sub->add_option("--model", o->run.models.model, "Its model for every role");
+  auto* record = sub->add_option("--record-exchanges", o->run.models.record,
                                  "Folder for what models are asked and say; default one beside the store");
-  sub->add_option("--replay-exchanges", o->replay_exchanges,
+  sub->add_option("--replay-exchanges", o->run.models.replay,
                   "Folder of recorded exchanges, or with a script.json, that answers instead of models")
       ->excludes(record)
       ->check(CLI::ExistingDirectory);
-  sub->add_option("--max-tokens", o->max_tokens, "Ask models for no more tokens than these in all");
-  sub->add_option("--max-cost", o->max_cost,
+  sub->add_option("--max-tokens", o->run.models.max_tokens,
+                  "Ask models for no more tokens than these in all");
+  sub->add_option("--max-cost", o->run.models.max_cost,
                   "Spend no more than this, in the currency of the model file's prices")
       ->check(CLI::NonNegativeNumber);
   sub->add_option(
-         "--methods", o->methods,
+         "--methods", o->run.methods,
          "Folder with prompts/, strategies/, transformations/ of your own, which replace or join ours")
       ->check(CLI::ExistingDirectory);
-  sub->add_option("--proposals", o->proposals, "Kernels that a system writes and judges at a time")
+  sub->add_option("--proposals", o->run.proposals, "Kernels that a system writes and judges at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   sub->add_option(
@@ -89,31 +126,32 @@ void add_tune(CLI::App& app, int& exit_code) {
          "cuda_skill_v2: take its kernels from this folder, where a person or an agent writes them; it "
          "holds what is asked for")
       ->excludes(record);
-  sub->add_option("--wait", o->wait,
+  sub->add_option("--wait", skill->wait,
                   "Wait so many seconds for each of these files; default only what is there")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--iterations", o->iterations, "cuda_skill_v2: rounds of methods")
+  sub->add_option("--iterations", skill->iterations, "cuda_skill_v2: rounds of methods")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
-  sub->add_option("--branches", o->branches, "cuda_skill_v2: implementations of each round's methods")
+  sub->add_option("--branches", skill->branches, "cuda_skill_v2: implementations of each round's methods")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  sub->add_option("--rewrites", o->rewrites, "cuda_skill_v2: attempts to mend a round without a right kernel")
+  sub->add_option("--rewrites", skill->rewrites,
+                  "cuda_skill_v2: attempts to mend a round without a right kernel")
       ->capture_default_str()
       ->check(CLI::Range(0, 64));
-  sub->add_option("--ablate-pairs", o->pairs,
+  sub->add_option("--ablate-pairs", skill->pairs,
                   "cuda_skill_v2: pairs of methods that are taken out together in each round")
       ->capture_default_str()
       ->check(CLI::Range(0, 64));
-  sub->add_option("--noise", o->noise, "cuda_skill_v2: least relative difference in time that counts")
+  sub->add_option("--noise", skill->noise, "cuda_skill_v2: least relative difference in time that counts")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  sub->add_flag("--from-frontier", o->from_frontier,
+  sub->add_flag("--from-frontier", skill->from_frontier,
                 "cuda_skill_v2: after a round without gain go on from the best branch that was not chosen");
-  sub->add_flag("--no-counters", o->no_counters,
+  sub->add_flag("!--no-counters", o->run.counters,
                 "Without Nsight Compute's counters, which kernelband takes on CUDA where they can be had");
-  sub->add_flag("--no-learning", o->no_learning, "Learn from no earlier runs of the store");
-  sub->add_flag("--no-reuse", o->no_reuse, "Measure anew what earlier runs have measured");
+  sub->add_flag("!--no-learning", o->run.learn, "Learn from no earlier runs of the store");
+  sub->add_flag("!--no-reuse", o->run.reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
   sub->add_flag("-q,--quiet", o->quiet, "No progress on stderr");
   sub->footer(
@@ -128,9 +166,11 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"
       "  kernelsearch tune mine --system cuda_skill_v2 --from-files mine_kernels --wait 3600\n"
       "  kernelsearch tune --resume latest --budget 400");
-  sub->callback([sub, o, &exit_code] {
+  sub->callback([sub, o, skill, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
     if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
+    if (o->run.system == "cuda_skill_v2" || !o->resume.empty())
+      o->run.system_options = system_options(*sub, *skill, o->from_files);
     exit_code = tune(*o);
   });
 }

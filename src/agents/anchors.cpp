@@ -25,7 +25,7 @@ std::optional<Marker> next_marker(std::string_view text, std::size_t from) {
     std::string words;
     for (const char c : text.substr(at + 3, std::min<std::size_t>(close - at - 3, 64)))
       words += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    const std::string_view name = detail::strip(words);
+    const std::string_view name = detail::trimmed(words);
     if (name == "IMPROVE BEGINS" || name == "IMPROVE ENDS")
       return Marker{at, close + 3, name.ends_with("BEGINS")};
   }
@@ -39,8 +39,8 @@ void take_line(std::string_view text, Marker& marker) {
   const std::size_t begin = newline_before == std::string_view::npos ? 0 : newline_before + 1;
   const std::size_t newline = text.find('\n', marker.end);
   const std::size_t end = newline == std::string_view::npos ? text.size() : newline + 1;
-  const std::string_view before = detail::strip(text.substr(begin, marker.begin - begin));
-  const std::string_view after = detail::strip(text.substr(marker.end, end - marker.end));
+  const std::string_view before = detail::trimmed(text.substr(begin, marker.begin - begin));
+  const std::string_view after = detail::trimmed(text.substr(marker.end, end - marker.end));
   constexpr std::array<std::string_view, 6> openings{"", "//", "/*", "#", "*", "///"};
   constexpr std::array<std::string_view, 2> closings{"", "*/"};
   if (std::find(openings.begin(), openings.end(), before) == openings.end() ||
@@ -92,7 +92,7 @@ class Rows {
       begins_.push_back(at);
       if (text.find('\n', at) == std::string_view::npos) break;
     }
-    while (first_ < begins_.size() && detail::strip(row(first_)).empty()) ++first_;
+    while (first_ < begins_.size() && detail::trimmed(row(first_)).empty()) ++first_;
   }
   [[nodiscard]] std::string_view row(std::size_t i) const {
     const std::size_t end = text_.find('\n', begins_[i]);
@@ -158,21 +158,21 @@ bool holds_pieces(std::string_view reply, const std::vector<std::string_view>& p
   std::vector<std::string> clean;
   for (const std::string_view piece : pieces) {
     std::string one;
-    for (const std::string_view line : detail::lines_of(piece)) (one += detail::strip_right(line)) += '\n';
+    for (const std::string_view line : detail::lines_of(piece)) (one += detail::trimmed_right(line)) += '\n';
     if (!piece.empty() && piece.back() != '\n') one.pop_back();  // the span begins within the line
     clean.push_back(std::move(one));
   }
   const std::string first =
       clean.front().substr(std::min(clean.front().find_first_not_of('\n'), clean.front().size()));
-  if (!std::string_view(text).starts_with(detail::strip_right(first))) return false;
-  std::size_t at = detail::strip_right(first).size();
+  if (!std::string_view(text).starts_with(detail::trimmed_right(first))) return false;
+  std::size_t at = detail::trimmed_right(first).size();
   for (std::size_t i = 1; i + 1 < clean.size(); ++i) {
-    const std::string_view piece = detail::strip(clean[i]);
+    const std::string_view piece = detail::trimmed(clean[i]);
     const std::size_t found = text.find(piece, at);
     if (found == std::string::npos) return false;
     at = found + piece.size();
   }
-  const std::string_view last = detail::strip_right(clean.back());
+  const std::string_view last = detail::trimmed_right(clean.back());
   return text.size() >= at + last.size() && std::string_view(text).ends_with(last);
 }
 

@@ -8,6 +8,7 @@
 #include "kernelsearch/agents/checkpoint_tree.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "problem/json_cursor.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -62,9 +63,9 @@ Checkpoint read_checkpoint(const JsonCursor& place) {
   }
   if (const auto code = place.find("code")) {
     code->only({"device", "host", "macros"});
-    if (const auto text = code->find("device")) checkpoint.regions.device = read_lines(*text);
-    if (const auto text = code->find("host")) checkpoint.regions.host = read_lines(*text);
-    if (const auto text = code->find("macros")) checkpoint.regions.macros = read_lines(*text);
+    for (const KernelRegion region : kernel_regions)
+      if (const auto text = code->find(to_string(region)))
+        text_of(checkpoint.regions, region) = read_lines(*text);
   }
   return checkpoint;
 }
@@ -82,10 +83,9 @@ std::string CheckpointTree::to_json() const {
     if (!checkpoint.tuned_key.empty()) entry["tuned_key"] = checkpoint.tuned_key;
     if (!checkpoint.note.empty()) entry["note"] = checkpoint.note;
     if (checkpoint.closed) entry["closed"] = true;
-    const Regions& regions = checkpoint.regions;
-    if (!regions.device.empty()) entry["code"]["device"] = lines_of(regions.device);
-    if (!regions.host.empty()) entry["code"]["host"] = lines_of(regions.host);
-    if (!regions.macros.empty()) entry["code"]["macros"] = lines_of(regions.macros);
+    for (const KernelRegion region : kernel_regions)
+      if (const std::string& code = text_of(checkpoint.regions, region); !code.empty())
+        entry["code"][std::string(to_string(region))] = lines_of(code);
     checkpoints.push_back(std::move(entry));
   }
   Json branches = Json::object();
@@ -131,17 +131,9 @@ CheckpointTree CheckpointTree::from_json(std::string_view json, const std::strin
 }
 
 void CheckpointTree::save(const std::filesystem::path& file) const {
-  const std::filesystem::path fresh = file.string() + ".new";
-  {
-    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-    out << to_json();
-    out.close();
-    if (!out)
-      detail::raise<ConfigError>("checkpoints cannot be written", fresh.string(), "check folder and disk");
-  }
-  std::error_code error;
-  std::filesystem::rename(fresh, file, error);
-  if (error) detail::raise<ConfigError>("checkpoints cannot be written", file.string(), error.message());
+  if (const std::error_code error = detail::replace_file(file, to_json()))
+    detail::raise<ConfigError>("checkpoints cannot be written", file.string() + ": " + error.message(),
+                               "check folder and disk");
 }
 
 CheckpointTree CheckpointTree::load(const std::filesystem::path& file) {

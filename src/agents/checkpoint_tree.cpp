@@ -25,10 +25,9 @@ void check_name(std::string_view what, const std::string& name) {
 /// The code of all regions, each under its name.
 std::string whole_text(const Regions& regions) {
   std::string text;
-  for (const auto& [name, code] : {std::pair<const char*, const std::string*>{"macros", &regions.macros},
-                                   {"device", &regions.device},
-                                   {"host", &regions.host}})
-    if (!code->empty()) text += fmt::format("== {}\n{}{}", name, *code, code->back() == '\n' ? "" : "\n");
+  for (const KernelRegion region : regions_in_code)
+    if (const std::string& code = text_of(regions, region); !code.empty())
+      text += fmt::format("== {}\n{}{}", to_string(region), code, code.back() == '\n' ? "" : "\n");
   return text;
 }
 

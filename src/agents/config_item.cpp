@@ -124,7 +124,7 @@ std::optional<ConfigItem> read_config_item(const Space& space, std::string_view 
   item.config = space.default_config();
   for (const auto& [name, member] : object->items()) {
     const auto tunable = tunable_of(space, name);
-    if (tunable && member.is_null()) continue;  // "no wish": its default
+    if (tunable && member.is_null()) continue;  // no value is asked for: its default
     const auto value = tunable ? value_of(member) : std::nullopt;
     const auto position = value ? position_of(space.tunable(*tunable), *value) : std::nullopt;
     if (!position) {

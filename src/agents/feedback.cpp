@@ -29,7 +29,7 @@ bool is_error(std::string_view line) {
 bool is_aside(std::string_view line) {
   return line.find("warning:") != std::string_view::npos || line.find("note:") != std::string_view::npos ||
          line.find("In file included from") != std::string_view::npos ||
-         detail::strip(line).starts_with("from ");
+         detail::trimmed(line).starts_with("from ");
 }
 
 void append_measurement(std::string& text, const Measurement& measurement, const FeedbackOptions& options) {
@@ -57,9 +57,7 @@ void append_measurement(std::string& text, const Measurement& measurement, const
 }
 
 std::string listed(const std::vector<Expression>& extents) {
-  std::string text;
-  for (const Expression& extent : extents) (text += text.empty() ? "" : " x ") += extent.text();
-  return text;
+  return detail::joined(extents, " x ", [](const Expression& extent) { return extent.text(); });
 }
 
 std::string short_outcome(const Outcome& outcome) {
@@ -78,11 +76,6 @@ std::string time_text(double seconds) {
   if (seconds >= 1e-3) return fmt::format("{:.4g} ms", 1e3 * seconds);
   if (seconds >= 1e-6) return fmt::format("{:.4g} us", 1e6 * seconds);
   return fmt::format("{:.4g} ns", 1e9 * seconds);
-}
-
-std::string_view language_of(std::string_view backend) noexcept {
-  if (backend == "cuda" || backend == "hip" || backend == "opencl") return backend;
-  return "cpp";
 }
 
 std::string compiler_errors(std::string_view output, std::size_t most_errors) {
@@ -172,9 +165,9 @@ std::string lineage_text(const History<Candidate>& history, TrialId id, const Fe
 std::string problem_text(const Problem& problem) {
   std::string text = "## Problem: " + clean_text(problem.name) + "\n\n";
   if (!problem.description.empty()) text += clean_text(problem.description) + "\n\n";
-  text += fmt::format("Backend: {}. ", clean_text(problem.backend));
+  text += fmt::format("Backend: {}. ", to_string(problem.backend));
   if (!problem.function.empty()) text += "Function: `" + clean_text(problem.function) + "`. ";
-  if (problem.backend == "host") text += fmt::format("Threads that it may use: {}.", problem.threads);
+  if (problem.backend == Backend::host) text += fmt::format("Threads that it may use: {}.", problem.threads);
   text += "\n\nArguments, in order:\n";
   for (const Argument& argument : problem.arguments) {
     constexpr std::array<std::string_view, 4> roles{"input", "output", "input and output", "workspace"};
@@ -224,10 +217,12 @@ std::string problem_text(const Problem& problem) {
 std::string kernel_text(const Candidate& candidate, std::string_view language) {
   const Regions& regions = candidate.kernel->regions;
   std::string text;
-  for (const std::string_view name : {"macros", "device", "host"})
-    if (const std::string& region = *region_of(regions, name); !region.empty())
-      text += "Region " + std::string(name) + ":\n\n" +
-              quoted(region, std::string(language) + ' ' + std::string(name), most_quoted_code) + "\n\n";
+  for (const KernelRegion region : regions_in_code)
+    if (const std::string& code = text_of(regions, region); !code.empty()) {
+      const std::string name(to_string(region));
+      text += "Region " + name + ":\n\n" +
+              quoted(code, std::string(language) + ' ' + name, most_quoted_code) + "\n\n";
+    }
   const Space& space = candidate.kernel->space;
   if (space.size() > 0) {
     text += "Tunables (macros that are defined for it), with the value that it was measured with:\n";

@@ -22,7 +22,7 @@ std::string plain(std::string_view code, bool drop_directives) {
   std::string text(code);
   for (std::size_t i = 0; i < text.size();) {
     if (drop_directives && text[i] == '#' &&
-        detail::strip(std::string_view(text).substr(text.rfind('\n', i) + 1, i - text.rfind('\n', i) - 1))
+        detail::trimmed(std::string_view(text).substr(text.rfind('\n', i) + 1, i - text.rfind('\n', i) - 1))
             .empty()) {
       // A directive ends what stands before it, so it becomes a semicolon.
       text[i++] = ';';
@@ -97,12 +97,6 @@ std::vector<std::string> without_attributes(const std::vector<std::string>& toke
   return result;
 }
 
-std::string joined_tokens(const std::vector<std::string>& tokens) {
-  std::string text;
-  for (const std::string& token : tokens) (text += text.empty() ? "" : " ") += token;
-  return text;
-}
-
 bool is_type_word(const std::string& token) {
   constexpr std::array words{"void",   "bool",   "char",     "short", "int",      "long", "float",
                              "double", "signed", "unsigned", "const", "volatile", "auto"};
@@ -124,7 +118,7 @@ std::string type_of(std::vector<std::string> tokens) {
   if (array) tokens.emplace_back("*");
   while (!tokens.empty() && tokens.back() == "const") tokens.pop_back();  // of the copy that is passed
   if (tokens.size() == 2 && tokens[0] == "const") tokens.erase(tokens.begin());
-  return joined_tokens(tokens);
+  return detail::joined(tokens, " ");
 }
 
 std::vector<std::string> parameters_of(std::string_view list) {
@@ -151,7 +145,7 @@ bool in_linkage_block(std::string_view code, std::size_t place) {
   for (std::size_t at = code.find("extern"); at < place; at = code.find("extern", at + 1)) {
     const std::size_t open = code.find('{', at);
     if (open == std::string_view::npos || open > place) return false;
-    if (joined_tokens(tokens_of(code.substr(at, open - at))) != "extern \"C\"") continue;
+    if (detail::joined(tokens_of(code.substr(at, open - at)), " ") != "extern \"C\"") continue;
     const std::size_t close = detail::closing(code, open);
     if (close == std::string_view::npos || close > place) return true;
   }
@@ -206,7 +200,7 @@ std::optional<FunctionSignature> function_signature(std::string_view code, std::
         break;
       }
     if (linkage) tokens.insert(tokens.begin(), "extern \"C\"");
-    signature.before = joined_tokens(tokens);
+    signature.before = detail::joined(tokens, " ");
     signature.parameters = parameters_of(view.substr(open + 1, close - open - 1));
     return signature;
   }
@@ -233,7 +227,7 @@ std::string code_key(const Regions& regions) {
         newline = newline || text[i] == '\n';
       if (!key.empty() && key.back() != '\0') key += newline ? '\n' : ' ';
     }
-    key = detail::strip_right(key);
+    key = detail::trimmed_right(key);
     key += '\0';
   }
   return key;

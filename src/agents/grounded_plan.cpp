@@ -51,10 +51,12 @@ GroundedPlan fault(ReplyFault which, std::string detail) {
 }
 
 /// The region that a block's first line names.
-std::string named_region(const CodeBlock& block, const ReplyExpectation& expectation) {
-  for (const std::string& name : expectation.regions)
-    if (block.info == name || block.info.ends_with('=' + name)) return name;
-  return {};
+std::optional<KernelRegion> named_region(const CodeBlock& block, const ReplyExpectation& expectation) {
+  for (const KernelRegion region : expectation.regions) {
+    const std::string name(to_string(region));
+    if (block.info == name || block.info.ends_with('=' + name)) return region;
+  }
+  return std::nullopt;
 }
 
 bool is_code(const CodeBlock& block) {
@@ -82,27 +84,30 @@ GroundedPlan read_plan(std::string_view reply, bool cut, const ReplyExpectation&
     return fault(ReplyFault::truncated,
                  "The region breaks off before its end. Give it whole, then the instructions.");
   GroundedPlan plan;
-  const std::string named = named_region(*region, expectation);
+  const std::optional<KernelRegion> named = named_region(*region, expectation);
   ReplyJudgement first;
-  for (const std::string& name : expectation.regions) {
-    const std::string& original = *region_of(expectation.parent->regions, name);
-    if (original.empty() || (!named.empty() && name != named)) continue;
+  bool found = false;
+  for (const KernelRegion candidate : expectation.regions) {
+    const std::string& original = text_of(expectation.parent->regions, candidate);
+    if (original.empty() || (named && candidate != *named)) continue;
     AnchoredText read = read_anchors(original, region->text);
     if (read.judgement.ok()) {
-      plan.region = name;
+      found = true;
+      plan.region = candidate;
       plan.spans = std::move(read.spans);
       break;
     }
     if (first.ok()) first = std::move(read.judgement);
   }
-  if (plan.region.empty()) {
+  if (!found) {
     if (first.ok())
-      return fault(ReplyFault::wrong_region,
-                   "The kernel has no text in the region " + named + " that could be marked.");
+      return fault(ReplyFault::wrong_region, "The kernel has no text in the region " +
+                                                 std::string(named ? to_string(*named) : "") +
+                                                 " that could be marked.");
     return fault(first.fault, std::move(first.detail));
   }
   const std::string prose = prose_of(reply, blocks);
-  plan.instructions = shortened(clean_text(detail::strip(prose)), most_instructions);
+  plan.instructions = shortened(clean_text(detail::trimmed(prose)), most_instructions);
   if (plan.instructions.empty())
     return fault(ReplyFault::missing_instruction, "Say after the block what belongs at each place.");
   if (plan.spans.size() > 1) {
@@ -138,15 +143,15 @@ ReplyCode read_filled_plan(std::string_view reply, bool cut, const GroundedPlan&
                   "There is no block with the filled region in the reply.");
   if (!region->closed && cut)
     return refuse(ReplyFault::truncated, "The region breaks off before its end. Give it whole.");
-  const std::string named = named_region(*region, expectation);
-  if (!named.empty() && named != plan.region)
+  if (const auto named = named_region(*region, expectation); named && *named != plan.region)
     return refuse(ReplyFault::wrong_region,
-                  "The plan changes the region " + plan.region + ", the block is named " + named + '.');
+                  "The plan changes the region " + std::string(to_string(plan.region)) +
+                      ", the block is named " + std::string(to_string(*named)) + '.');
   FilledText filled =
-      fill_anchors(*region_of(expectation.parent->regions, plan.region), plan.spans, region->text);
+      fill_anchors(text_of(expectation.parent->regions, plan.region), plan.spans, region->text);
   if (!filled.judgement.ok()) return {std::move(filled.judgement), {}, {}};
   Regions regions = expectation.parent->regions;
-  *region_of(regions, plan.region) = std::move(filled.text);
+  text_of(regions, plan.region) = std::move(filled.text);
   ReplyCode code = checked_kernel(std::move(regions), declared_tunables(reply), expectation);
   code.changed = {plan.region};
   return code;

@@ -7,20 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch::detail {
-
-inline constexpr std::string_view blanks = " \t\r\n\f\v";
-
-[[nodiscard]] inline std::string_view strip(std::string_view text) noexcept {
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-[[nodiscard]] inline std::string_view strip_right(std::string_view text) noexcept {
-  const std::size_t end = text.find_last_not_of(blanks);
-  return end == std::string_view::npos ? std::string_view{} : text.substr(0, end + 1);
-}
 
 /// The lines without their newlines; a newline at the end begins no further line.
 [[nodiscard]] inline std::vector<std::string_view> lines_of(std::string_view text) {
@@ -38,7 +27,7 @@ inline constexpr std::string_view blanks = " \t\r\n\f\v";
 [[nodiscard]] inline std::string without_trailing_blanks(std::string_view text) {
   std::string result;
   for (const std::string_view line : lines_of(text)) {
-    result += strip_right(line);
+    result += trimmed_right(line);
     result += '\n';
   }
   const std::size_t begin = result.find_first_not_of('\n');

@@ -187,7 +187,7 @@ struct LlmConfigSearch::State {
     return true;
   }
 
-  /// After all of a round was measured: whether to go on.
+  /// After all of a round was measured: whether to ask for another round.
   bool next_round() {
     if (round > 1) {  // the first round's gain is over seeds, not over the model's own
       const double best = history.best();

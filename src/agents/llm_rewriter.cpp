@@ -4,27 +4,28 @@
 
 #include <utility>
 
-#include "workshop.hpp"
+#include "prompt_builder.hpp"
 
 namespace kernelsearch {
 
 LlmRewriter::LlmRewriter(AnyChatModel model, Problem problem, LlmRewriterOptions options)
     : options_(std::move(options)),
-      workshop_(
-          std::make_shared<const detail::Workshop>(std::move(model), std::move(problem), options_.common)) {}
+      builder_(std::make_shared<const detail::PromptBuilder>(std::move(model), std::move(problem),
+                                                             options_.common)) {}
 
 Generation<Candidate> LlmRewriter::generate(const Move& move, const History<Candidate>& history) const {
-  if (move.kind == MoveKind::root) return workshop_->root();
-  const detail::Workshop::Start start = workshop_->start(move, history);
-  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
-  const PromptValues values = workshop_->values(move, start, history, options_.window);
+  if (move.kind == MoveKind::root) return builder_->root();
+  const auto started = builder_->start(move, history);
+  if (!started) return Generation<Candidate>::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
+  const PromptValues values = builder_->values(move, start, history, options_.window);
   const bool debug = move.kind == MoveKind::debug;
-  return workshop_->ask_for_kernel(debug ? options_.debugger : options_.rewriter, debug ? "debug" : "rewrite",
-                                   values, move, start, history);
+  return builder_->ask_for_kernel(debug ? options_.debugger : options_.rewriter, debug ? "debug" : "rewrite",
+                                  values, move, start, history);
 }
 
 const std::vector<Strategy>& LlmRewriter::strategies() const noexcept {
-  return workshop_->strategies();
+  return builder_->strategies();
 }
 
 }  // namespace kernelsearch

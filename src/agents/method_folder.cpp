@@ -14,7 +14,8 @@
 #include "kernelsearch/agents/reply_code.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "workshop.hpp"
+#include "problem/replace_file.hpp"
+#include "prompt_builder.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -41,9 +42,7 @@ void write_once(const fs::path& file, const std::string& text) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   if (fs::exists(file, error)) return;
-  const fs::path part = file.string() + ".part";
-  std::ofstream(part, std::ios::binary) << text;
-  fs::rename(part, file, error);
+  error = detail::replace_file(file, text);
   if (error)
     detail::raise<ConfigError>("a file for the writer of kernels cannot be written", file.string(),
                                error.message());
@@ -52,7 +51,7 @@ void write_once(const fs::path& file, const std::string& text) {
 }  // namespace
 
 MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
-    : options_(std::move(options)), extension_(kernel_extension(problem.backend)) {
+    : options_(std::move(options)), extension_(traits_of(problem.backend).extension) {
   if (!options_.journal)
     detail::raise<ConfigError>("MethodFolder has no journal", "null", "give it the policy's");
   std::error_code error;
@@ -63,7 +62,8 @@ MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
   AgentOptions common;
   common.tunables = false;
   if (!options_.methods.empty()) common.strategies = strategies_of(options_.methods);
-  workshop_ = std::make_shared<const detail::Workshop>(AnyChatModel{}, std::move(problem), std::move(common));
+  builder_ =
+      std::make_shared<const detail::PromptBuilder>(AnyChatModel{}, std::move(problem), std::move(common));
 }
 
 bool MethodFolder::await(const fs::path& file, const fs::path& declined, const std::string& words) const {
@@ -72,7 +72,7 @@ bool MethodFolder::await(const fs::path& file, const fs::path& declined, const s
   };
   std::error_code error;
   if (there()) return true;
-  // What was put there just now is given its time to settle.
+  // A file that was written just now gets the time to settle.
   double seconds = options_.wait_seconds;
   if (fs::exists(file, error) || fs::exists(declined, error)) seconds += options_.settled_seconds + 1;
   if (seconds > 0 && options_.say) options_.say(words + ": waiting for " + file.string());
@@ -87,9 +87,10 @@ bool MethodFolder::await(const fs::path& file, const fs::path& declined, const s
 
 Generation<Candidate> MethodFolder::generate(const Move& move, const History<Candidate>& history) const {
   using Made = Generation<Candidate>;
-  if (move.kind == MoveKind::root) return workshop_->root();
-  const detail::Workshop::Start start = workshop_->start(move, history);
-  if (!start.failure.empty()) return Made::none(start.failure);
+  if (move.kind == MoveKind::root) return builder_->root();
+  const auto started = builder_->start(move, history);
+  if (!started) return Made::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   const std::optional<SkillIteration> now = options_.journal->last();
   const fs::path root = options_.folder / fmt::format("iterv{}", now ? now->number : 0);
   const bool ablation = move.kind == MoveKind::ablate;
@@ -120,7 +121,7 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
       "trial {}\n\n{}\n",
       name, words, extension_, extension_, extension_, static_cast<std::uint64_t>(parent.outcome.id),
       feedback_text(parent.outcome));
-  request += kernel_text(*parent.candidate, workshop_->language());
+  request += kernel_text(*parent.candidate, builder_->language());
   write_once(folder / "request.md", request);
 
   const fs::path file = folder / ("kernel" + extension_);
@@ -133,16 +134,17 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   if (!fs::exists(file, error)) return Made::none("declined: " + text_of(declined));
   Regions regions = start.kernel().regions;
   regions.device = text_of(file);
-  for (const char* region : {"host", "macros"})
-    if (const fs::path other = folder / (region + extension_); fs::exists(other, error))
-      *region_of(regions, region) = text_of(other);
-  ReplyExpectation wanted = workshop_->expectation(start, history);
+  for (const KernelRegion region : {KernelRegion::host, KernelRegion::macros})
+    if (const fs::path other = folder / (std::string(to_string(region)) + extension_);
+        fs::exists(other, error))
+      text_of(regions, region) = text_of(other);
+  ReplyExpectation wanted = builder_->expectation(start, history);
   wanted.tried = nullptr;  // a person may hand in what was there before; an ablation often is
   ReplyCode code = checked_kernel(std::move(regions), {}, wanted);
   if (!code.judgement.ok())
     return Made::none(
         fmt::format("{}: {}: {}", file.string(), to_string(code.judgement.fault), code.judgement.detail));
-  return detail::Workshop::candidate(*std::move(code.kernel), start);
+  return detail::PromptBuilder::candidate(*std::move(code.kernel), start);
 }
 
 }  // namespace kernelsearch

@@ -172,7 +172,7 @@ ReadFile read_file(std::string_view text, const std::string& file) {
   if (const auto description = root.find("description")) (void)description->string("say what the set is");
   ReadFile read;
   for (const auto& item : root.at("backends", todo).items("list backends, e.g. [\"cuda\"]")) {
-    (void)item.choice("backend", {"host", "cuda", "hip", "opencl"});
+    (void)read_backend(item);
     read.backends.push_back(item.node().string);
   }
   std::vector<std::string> own;
@@ -269,7 +269,7 @@ std::vector<Method> read_methods(std::string_view backend, const std::filesystem
   };
   if (!backend.empty()) return methods_of(of_backend(backend));
   std::vector<Method> every;
-  for (const char* one : {"host", "cuda", "hip", "opencl"}) (void)of_backend(one);
+  for (const BackendTraits& one : backend_traits) (void)of_backend(one.name);
   for (const ReadFile& file : files) {
     std::vector<Method> methods = methods_of(file.methods);
     std::move(methods.begin(), methods.end(), std::back_inserter(every));

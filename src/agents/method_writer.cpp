@@ -7,7 +7,7 @@
 
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
-#include "workshop.hpp"
+#include "prompt_builder.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -32,14 +32,15 @@ std::vector<Strategy> strategies_of(const std::vector<Method>& methods) {
 
 MethodWriter::MethodWriter(AnyChatModel model, Problem problem, MethodWriterOptions options)
     : options_(std::move(options)),
-      workshop_(std::make_shared<const detail::Workshop>(std::move(model), std::move(problem),
-                                                         with_methods(options_.common, options_.methods))) {}
+      builder_(std::make_shared<const detail::PromptBuilder>(
+          std::move(model), std::move(problem), with_methods(options_.common, options_.methods))) {}
 
 Generation<Candidate> MethodWriter::generate(const Move& move, const History<Candidate>& history) const {
-  if (move.kind == MoveKind::root) return workshop_->root();
-  const detail::Workshop::Start start = workshop_->start(move, history);
-  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
-  PromptValues values = workshop_->values(move, start, history, options_.window);
+  if (move.kind == MoveKind::root) return builder_->root();
+  const auto started = builder_->start(move, history);
+  if (!started) return Generation<Candidate>::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
+  PromptValues values = builder_->values(move, start, history, options_.window);
   for (const char* name : {"branch", "branches", "roofline", "methods", "again"}) values[name] = "";
   values["branches"] = std::to_string(options_.branches);
   std::uint32_t first = 0;
@@ -61,13 +62,13 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
   switch (move.kind) {
     case MoveKind::branch:
       values["branch"] = std::to_string(move.variant - std::min(first, move.variant) + 1);
-      return workshop_->ask_for_kernel(options_.writer, "branch", values, move, start, history);
+      return builder_->ask_for_kernel(options_.writer, "branch", values, move, start, history);
     case MoveKind::ablate:
-      return workshop_->ask_for_kernel(options_.ablator, "ablation", values, move, start, history, false);
+      return builder_->ask_for_kernel(options_.ablator, "ablation", values, move, start, history, false);
     case MoveKind::debug:
-      return workshop_->ask_for_kernel(options_.debugger, "debug", values, move, start, history);
+      return builder_->ask_for_kernel(options_.debugger, "debug", values, move, start, history);
     default:
-      return workshop_->ask_for_kernel(options_.writer, "rewrite", values, move, start, history);
+      return builder_->ask_for_kernel(options_.writer, "rewrite", values, move, start, history);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/result.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -38,7 +39,7 @@ bool used_in(const Regions& regions, const std::string& word) {
 
 std::string context_text(const Regions& regions) {
   std::string text;
-  for (const KernelRegion region : {KernelRegion::macros, KernelRegion::device, KernelRegion::host}) {
+  for (const KernelRegion region : regions_in_code) {
     const std::string& code = text_of(regions, region);
     text += "## " + std::string(to_string(region)) + '\n';
     text += code.empty() ? "(empty)" : kernelsearch::quoted(code, {}, shown_of_region);
@@ -59,7 +60,7 @@ std::string failure_text(const Trial<Candidate>& failed, KernelRegion region) {
   return text;
 }
 
-/// What mends a failed kernel, as a transformation.
+/// The transformation that repairs a failed kernel.
 Transformation repair() {
   Transformation mend;
   mend.name = "repair";
@@ -110,19 +111,19 @@ struct NaturalTransformations::Parts {
   }
 
   /// Whether the declarations fit; if not, why.
-  [[nodiscard]] std::string objection_to(const DeclaredTunables& declared) const {
+  [[nodiscard]] Result<void, std::string> fits(const DeclaredTunables& declared) const {
     if (base.size() + declared.tunables.size() > options.max_tunables)
       return "the kernel would have more than " + std::to_string(options.max_tunables) + " tunables";
     try {
       (void)kernel_of({{}, {}, declaration_line(declared)});
     } catch (const ConfigError& error) {
-      return error.what();
+      return std::string(error.what());
     }
     return {};
   }
 
   /// Adds what a reply declares; why not where it does not fit.
-  [[nodiscard]] std::string declare(const DeclaredTunables& more, DeclaredTunables& declared) const {
+  Result<void, std::string> declare(const DeclaredTunables& more, DeclaredTunables& declared) const {
     DeclaredTunables joined = declared;
     for (const Tunable& tunable : more.tunables) {
       if (base.find(tunable.name))
@@ -133,9 +134,9 @@ struct NaturalTransformations::Parts {
         joined.tunables.push_back(tunable);
     }
     joined.constraints.insert(joined.constraints.end(), more.constraints.begin(), more.constraints.end());
-    std::string objection = objection_to(joined);
-    if (objection.empty()) declared = std::move(joined);
-    return objection;
+    auto fitting = fits(joined);
+    if (fitting) declared = std::move(joined);
+    return fitting;
   }
 
   /// What a transformation's file declares: values that the kernel has already are kept.
@@ -199,13 +200,13 @@ struct NaturalTransformations::Parts {
       return fault(RegionFault::lost_entry,
                    "the function " + entry + " is gone; give the whole region with it");
     if (!answer.declared.empty())
-      if (std::string objection = declare(answer.declared, work.declared); !objection.empty())
-        return fault(RegionFault::bad_tunables, std::move(objection));
+      if (auto declared = declare(answer.declared, work.declared); !declared)
+        return fault(RegionFault::bad_tunables, std::move(declared).error());
     return answer;
   }
 
   /// One region edited by the model; why not where it failed.
-  [[nodiscard]] std::string edit(const Transformation& transformation, std::size_t pass,
+  Result<void, std::string> edit(const Transformation& transformation, std::size_t pass,
                                  const RegionEdit& wish, Work& work) const {
     ChatRequest request = request_for(transformation, pass, wish, work);
     for (std::size_t attempt = 0;; ++attempt) {
@@ -235,7 +236,7 @@ struct NaturalTransformations::Parts {
     }
   }
 
-  [[nodiscard]] std::string apply(const Transformation& transformation, Work& work) const {
+  Result<void, std::string> apply(const Transformation& transformation, Work& work) const {
     introduce(transformation, work.declared);
     for (std::size_t pass = 0; pass < transformation.passes.size(); ++pass) {
       for (const SnippetUse& snippet : transformation.passes[pass].snippets) {
@@ -246,7 +247,7 @@ struct NaturalTransformations::Parts {
       }
       for (const RegionEdit& wish : transformation.passes[pass].edits) {
         if (wish.region == KernelRegion::host && work.regions.host.empty()) continue;  // the launch is fixed
-        if (std::string failure = edit(transformation, pass, wish, work); !failure.empty()) return failure;
+        if (auto edited = edit(transformation, pass, wish, work); !edited) return edited;
       }
     }
     return {};
@@ -272,14 +273,14 @@ NaturalTransformations::NaturalTransformations(Kernel root, TransformationLibrar
   Parts parts{root.space,      nullptr, std::move(library), std::move(model), std::move(options),
               PromptLibrary(), {}};
   if (parts.options.prompts) parts.prompts = *parts.options.prompts;
-  parts.backend =
-      backend_text(parts.options.table ? *parts.options.table : backend_table(parts.options.backend));
+  parts.backend = backend_text(parts.options.table ? *parts.options.table
+                                                   : backend_table(to_string(parts.options.backend)));
   parts.root = std::make_shared<const Kernel>(parts.kernel_of(std::move(root.regions)));
   parts_ = std::make_shared<const Parts>(std::move(parts));
 }
 
 std::vector<std::string> NaturalTransformations::names(std::string_view tag) const {
-  return parts_->library.names(parts_->options.backend, tag);
+  return parts_->library.names(to_string(parts_->options.backend), tag);
 }
 
 std::shared_ptr<const Kernel> NaturalTransformations::kernel_of(Regions regions) const {
@@ -298,7 +299,7 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
   if (!parent.candidate) return Made::none("the parent has no code");
   if (!debug && move.strategies.empty()) return Made::none("the move names no transformation");
 
-  // The last try from the same parent, where it failed: compile errors are what models mend best.
+  // The last try from the same parent, where it failed: compile errors are what models repair best.
   std::optional<Trial<Candidate>> failed;
   if (debug && !parent.outcome.ok()) failed = parent;
   if (!debug && move.variant > 0)
@@ -325,8 +326,7 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
     if (!debug) steps.push_back(*transformation);
   }
   for (const Transformation& step : steps)
-    if (std::string failure = parts_->apply(step, work); !failure.empty())
-      return Made::none(std::move(failure));
+    if (auto applied = parts_->apply(step, work); !applied) return Made::none(std::move(applied).error());
   if (work.regions == before) return Made::none("the transformation changed nothing");
   Parts::drop_unused(work);
 

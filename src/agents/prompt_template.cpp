@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/digest.hpp"
 
@@ -21,13 +22,6 @@ struct PromptTemplate::Piece {
 };
 
 namespace {
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -74,12 +68,12 @@ struct PromptTemplate::Parser {
       const std::size_t close = text.find("}}", open);
       if (close == std::string_view::npos || close >= end)
         fail("opens braces that do not close", open, text.substr(open, 20), "write {{name}}");
-      const std::string_view tag = trim(text.substr(open + 2, close - open - 2));
+      const std::string_view tag = detail::trimmed(text.substr(open + 2, close - open - 2));
       at = close + 2;
       if (tag.starts_with("#if ")) {
         Piece piece;
         piece.kind = Piece::Kind::condition;
-        piece.text = trim(tag.substr(4));
+        piece.text = detail::trimmed(tag.substr(4));
         if (!is_name(piece.text)) fail("has a condition without a name", open, tag, "write {{#if name}}");
         names.insert(piece.text);
         take_line(plain, open);
@@ -120,12 +114,12 @@ PromptTemplate PromptTemplate::parse(std::string_view text, std::string name) {
   std::vector<std::size_t> begins, ends;
   for (std::size_t line = 0; line < text.size();) {
     const std::size_t next = std::min(text.find('\n', line), text.size() - 1) + 1;
-    const std::string_view row = trim(text.substr(line, next - line));
+    const std::string_view row = detail::trimmed(text.substr(line, next - line));
     if (text[line] == '@') {
       Section section;
       const std::size_t space = std::min(row.find(' '), row.size());
       const std::string speaker(row.substr(1, space - 1));
-      const std::string_view rest = trim(row.substr(space));
+      const std::string_view rest = detail::trimmed(row.substr(space));
       const std::vector<std::string> known{"system", "user", "assistant"};
       const auto found = std::find(known.begin(), known.end(), speaker);
       if (found == known.end() || !(rest.empty() || rest == "stable"))
@@ -141,7 +135,7 @@ PromptTemplate PromptTemplate::parse(std::string_view text, std::string name) {
       std::string_view list = row.substr(9);
       while (!list.empty()) {
         const std::size_t comma = std::min(list.find(','), list.size());
-        const std::string_view one = trim(list.substr(0, comma));
+        const std::string_view one = detail::trimmed(list.substr(0, comma));
         if (!is_name(one))
           parser.fail("requires what is no name", line, one, "write `requires: one, another`");
         result.required_.emplace_back(one);
@@ -177,10 +171,9 @@ void PromptTemplate::write(const std::vector<Piece>& pieces, const PromptValues&
       std::vector<std::string> known;
       for (const auto& [name, ignored] : values) known.push_back(name);
       const std::string nearest = nearest_name(piece.text, known);
-      std::string all;
-      for (const std::string& one : known) (all += all.empty() ? "" : ", ") += one;
       detail::raise<ConfigError>("prompt " + name_ + " uses a name that has no value here", piece.text,
-                                 (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "known: " + all);
+                                 (nearest.empty() ? "" : "did you mean " + nearest + "? ") +
+                                     "known: " + detail::joined(known, ", "));
     }
     if (piece.kind == Piece::Kind::value)
       text += value->second;
@@ -194,7 +187,7 @@ std::vector<Message> PromptTemplate::render(const PromptValues& values) const {
   for (const Section& section : *sections_) {
     Message message{section.speaker, {}, section.stable};
     write(section.pieces, values, message.text);
-    message.text = trim(message.text);
+    message.text = detail::trimmed(message.text);
     if (!message.text.empty()) messages.push_back(std::move(message));
   }
   return messages;

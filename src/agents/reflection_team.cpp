@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernelsearch/agents/quoted_text.hpp"
-#include "workshop.hpp"
+#include "prompt_builder.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -21,31 +21,32 @@ AgentOptions with_ancestors(AgentOptions options, std::size_t ancestors) {
 
 ReflectionTeam::ReflectionTeam(AnyChatModel model, Problem problem, ReflectionTeamOptions options)
     : options_(std::move(options)),
-      workshop_(std::make_shared<const detail::Workshop>(
+      builder_(std::make_shared<const detail::PromptBuilder>(
           std::move(model), std::move(problem), with_ancestors(options_.common, options_.ancestors))) {}
 
 Generation<Candidate> ReflectionTeam::generate(const Move& move, const History<Candidate>& history) const {
-  if (move.kind == MoveKind::root) return workshop_->root();
-  const detail::Workshop::Start start = workshop_->start(move, history);
-  if (!start.failure.empty()) return Generation<Candidate>::none(start.failure);
+  if (move.kind == MoveKind::root) return builder_->root();
+  const auto started = builder_->start(move, history);
+  if (!started) return Generation<Candidate>::none(started.error());
+  const detail::PromptBuilder::Start& start = *started;
   if (move.kind != MoveKind::debug)
-    return workshop_->ask_for_kernel(options_.optimizer, "optimize",
-                                     workshop_->values(move, start, history, WindowKind::leaders), move,
-                                     start, history);
-  PromptValues values = workshop_->values(move, start, history, WindowKind::alone);
+    return builder_->ask_for_kernel(options_.optimizer, "optimize",
+                                    builder_->values(move, start, history, WindowKind::leaders), move, start,
+                                    history);
+  PromptValues values = builder_->values(move, start, history, WindowKind::alone);
   std::string reflection;
-  const std::string failure =
-      workshop_->ask(options_.reflector, "reflect", values, move, [&](const std::string& text, bool) {
+  const auto reflected =
+      builder_->ask(options_.reflector, "reflect", values, move, [&](const std::string& text, bool) {
         reflection = text;  // words, cut or not; that there are some is checked before
         return detail::Judged{};
       });
-  if (!failure.empty()) return Generation<Candidate>::none(failure);
+  if (!reflected) return Generation<Candidate>::none(reflected.error());
   values["reflection"] = quoted(reflection, "text", most_reflection);
-  return workshop_->ask_for_kernel(options_.generator, "debug", values, move, start, history);
+  return builder_->ask_for_kernel(options_.generator, "debug", values, move, start, history);
 }
 
 const std::vector<Strategy>& ReflectionTeam::strategies() const noexcept {
-  return workshop_->strategies();
+  return builder_->strategies();
 }
 
 }  // namespace kernelsearch

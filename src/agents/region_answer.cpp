@@ -7,16 +7,10 @@
 
 #include "kernelsearch/agents/reply_blocks.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 
 namespace kernelsearch {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 RegionAnswer faulty(RegionFault fault, std::string detail) {
   RegionAnswer answer;
@@ -35,7 +29,7 @@ RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, Dec
   if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter)
     return faulty(RegionFault::empty,
                   "the request was declined (" + std::string(to_string(reply.finish)) + ")");
-  const std::string_view text = trimmed(reply.text);
+  const std::string_view text = detail::trimmed(reply.text);
   if (text.empty()) return faulty(RegionFault::empty, "the reply was empty");
 
   RegionAnswer answer;

@@ -20,11 +20,11 @@ struct Fence {
 
 /// The fence that the line is; up to three blanks may stand before it, and more inside lists.
 std::optional<Fence> fence_of(std::string_view line) {
-  line = detail::strip(line);
+  line = detail::trimmed(line);
   if (line.empty() || (line[0] != '`' && line[0] != '~')) return std::nullopt;
   const std::size_t length = std::min(line.find_first_not_of(line[0]), line.size());
   if (length < 3) return std::nullopt;
-  const std::string_view info = detail::strip(line.substr(length));
+  const std::string_view info = detail::trimmed(line.substr(length));
   if (line[0] == '`' && info.find('`') != std::string_view::npos) return std::nullopt;  // code in a sentence
   return Fence{line[0], length, info};
 }
@@ -38,7 +38,7 @@ CodeBlock opened(const Fence& fence, std::size_t begin) {
   const std::size_t space = std::min(fence.info.find_first_of(" \t"), fence.info.size());
   for (const char c : fence.info.substr(0, space))
     block.language += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  block.info = detail::strip(fence.info.substr(space));
+  block.info = detail::trimmed(fence.info.substr(space));
   block.begin = begin;
   return block;
 }

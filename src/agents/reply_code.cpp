@@ -18,7 +18,9 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::array<std::string_view, 3> region_names{"device", "host", "macros"};
+std::string listed(const std::vector<KernelRegion>& regions) {
+  return detail::joined(regions, ", ", [](KernelRegion region) { return to_string(region); });
+}
 
 bool is_code_language(std::string_view language) {
   constexpr std::array<std::string_view, 14> names{"",   "c",   "cpp", "c++", "cc",     "cxx", "cuda",
@@ -34,7 +36,7 @@ bool is_diff(const CodeBlock& block) {
 }
 
 /// The region that a word such as `device`, `region=host` or `src/device.cu` names.
-std::string_view region_named(std::string_view words) {
+std::optional<KernelRegion> region_named(std::string_view words) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const auto is_letter = [&](std::size_t i) {
       return (words[i] >= 'a' && words[i] <= 'z') || (words[i] >= 'A' && words[i] <= 'Z') || words[i] == '_';
@@ -42,32 +44,25 @@ std::string_view region_named(std::string_view words) {
     if (!is_letter(at)) continue;
     std::size_t end = at;
     while (end < words.size() && is_letter(end)) ++end;
-    for (const std::string_view name : region_names)
-      if (words.substr(at, end - at) == name) return name;
+    if (const auto region = kernel_region_from(words.substr(at, end - at))) return region;
     at = end;
   }
-  return {};
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) (text += text.empty() ? "" : ", ") += name;
-  return text;
+  return std::nullopt;
 }
 
 /// The region in which the parent defines a function that the text defines too.
-std::string_view region_defining(std::string_view text, const ReplyExpectation& expectation) {
+std::optional<KernelRegion> region_defining(std::string_view text, const ReplyExpectation& expectation) {
   for (const std::string& function : expectation.functions) {
     if (!function_signature(text, function)) continue;
-    for (const std::string_view name : region_names)
-      if (function_signature(*region_of(expectation.parent->regions, name), function)) return name;
+    for (const KernelRegion region : kernel_regions)
+      if (function_signature(text_of(expectation.parent->regions, region), function)) return region;
   }
-  return {};
+  return std::nullopt;
 }
 
 /// Whether a reply without any fence is code from its first line on.
 bool looks_like_code(std::string_view text) {
-  const std::string_view start = detail::strip(text);
+  const std::string_view start = detail::trimmed(text);
   for (const std::string_view head :
        {"#include", "#define", "#pragma", "//", "/*", "extern ", "template", "__global__", "static ",
         "namespace ", "using ", "inline ", "constexpr ", "typedef "})
@@ -94,17 +89,18 @@ ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyEx
   if (regions.device.size() + regions.host.size() + regions.macros.size() > expectation.most_bytes)
     return {ReplyFault::too_long,
             "The kernel has more than " + std::to_string(expectation.most_bytes) + " bytes."};
-  for (const std::string_view name : region_names)
-    if (has_anchors(*region_of(regions, name)) && !has_anchors(*region_of(before, name)))
+  for (const KernelRegion region : kernel_regions)
+    if (has_anchors(text_of(regions, region)) && !has_anchors(text_of(before, region)))
       return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
   for (const std::string& function : expectation.functions)
-    for (const std::string_view name : region_names) {
-      const auto wanted = function_signature(*region_of(before, name), function);
+    for (const KernelRegion region : kernel_regions) {
+      const auto wanted = function_signature(text_of(before, region), function);
       if (!wanted) continue;
-      const auto given = function_signature(*region_of(regions, name), function);
+      const auto given = function_signature(text_of(regions, region), function);
       if (!given)
-        return {ReplyFault::missing_function, "The region " + std::string(name) + " no longer defines " +
-                                                  wanted->text(function) + ". Give the whole region."};
+        return {ReplyFault::missing_function, "The region " + std::string(to_string(region)) +
+                                                  " no longer defines " + wanted->text(function) +
+                                                  ". Give the whole region."};
       if (*given != *wanted)
         return {ReplyFault::changed_signature, "The signature must stay " + wanted->text(function) +
                                                    ", but it became " + given->text(function) + '.'};
@@ -125,7 +121,7 @@ class Reading {
       : reply_(reply), cut_(cut), expectation_(expectation), regions_(expectation.parent->regions) {}
 
   ReplyCode read() {
-    if (detail::strip(reply_).empty()) return fault(ReplyFault::empty, "The reply is empty.");
+    if (detail::trimmed(reply_).empty()) return fault(ReplyFault::empty, "The reply is empty.");
     std::vector<CodeBlock> blocks = code_blocks(reply_);
     if (blocks.empty() && looks_like_code(reply_)) {
       CodeBlock whole;
@@ -133,7 +129,8 @@ class Reading {
       whole.closed = !cut_;
       blocks.push_back(std::move(whole));
     }
-    std::set<std::string_view> broken;  // regions whose last block breaks off; "" where it does not say which
+    // Regions whose last block breaks off; nothing where it does not say which.
+    std::set<std::optional<KernelRegion>> broken;
     bool unplaced = false;
     std::string tunables;
     for (const CodeBlock& block : blocks) {
@@ -143,29 +140,29 @@ class Reading {
       }
       if (is_diff(block)) {
         if (!block.closed && cut_) {
-          broken.insert("");
+          broken.insert(std::nullopt);
           continue;
         }
         if (auto judgement = patch(block); !judgement.ok()) return {std::move(judgement), {}, {}};
         continue;
       }
       if (!is_code_language(block.language)) continue;
-      std::string_view region = region_named(block.info);
-      if (region.empty()) region = region_defining(block.text, expectation_);
-      if (region.empty()) {
+      std::optional<KernelRegion> region = region_named(block.info);
+      if (!region) region = region_defining(block.text, expectation_);
+      if (!region) {
         unplaced = true;
         // A draft of a part, or a block that broke off before the function was whole.
-        if (!block.closed && (cut_ || !balanced(block.text))) broken.insert("");
+        if (!block.closed && (cut_ || !balanced(block.text))) broken.insert(std::nullopt);
         continue;
       }
       if (!block.closed && (cut_ || !balanced(block.text))) {
         broken.insert(region);
         continue;
       }
-      if (auto judgement = replace(region, block.text); !judgement.ok())
+      if (auto judgement = replace(*region, block.text); !judgement.ok())
         return {std::move(judgement), {}, {}};
       broken.erase(region);
-      broken.erase("");
+      broken.erase(std::nullopt);
     }
     if (!broken.empty() || (cut_ && changed_.empty()))
       return fault(ReplyFault::truncated, "The code breaks off before its end. Give the whole block.");
@@ -175,7 +172,7 @@ class Reading {
                                                    listed(expectation_.regions) + " after the language.");
       return fault(
           ReplyFault::missing_function,
-          "No block defines " + listed(expectation_.functions) +
+          "No block defines " + detail::joined(expectation_.functions, ", ") +
               ". Give the whole region, not only the changed part, and name the region after the language.");
     }
     if (changed_.empty() && tunables.empty())
@@ -190,46 +187,46 @@ class Reading {
     return {{which, std::move(detail)}, {}, {}};
   }
 
-  ReplyJudgement allowed(std::string_view region) const {
+  ReplyJudgement allowed(KernelRegion region) const {
     if (std::find(expectation_.regions.begin(), expectation_.regions.end(), region) !=
         expectation_.regions.end())
       return {};
     return {ReplyFault::wrong_region,
-            "The region " + std::string(region) +
+            "The region " + std::string(to_string(region)) +
                 " is not one of those that may change: " + listed(expectation_.regions) + '.'};
   }
 
-  ReplyJudgement replace(std::string_view region, const std::string& text) {
+  ReplyJudgement replace(KernelRegion region, const std::string& text) {
     if (auto judgement = allowed(region); !judgement.ok()) return judgement;
-    if (const std::string_view home = region_defining(text, expectation_); !home.empty() && home != region)
-      return {ReplyFault::wrong_region, "The block is named " + std::string(region) +
+    if (const auto home = region_defining(text, expectation_); home && *home != region)
+      return {ReplyFault::wrong_region, "The block is named " + std::string(to_string(region)) +
                                             ", but what it defines belongs to the region " +
-                                            std::string(home) + '.'};
-    *region_of(regions_, region) = text;
+                                            std::string(to_string(*home)) + '.'};
+    text_of(regions_, region) = text;
     note(region);
     return {};
   }
 
   ReplyJudgement patch(const CodeBlock& block) {
-    std::string_view region = region_named(block.info);
+    std::optional<KernelRegion> region = region_named(block.info);
     const std::string file = patched_file(block.text);
-    if (region.empty()) region = region_named(file);
-    if (!region.empty()) {
-      if (auto judgement = allowed(region); !judgement.ok()) return judgement;
-      PatchResult patched = apply_unified_diff(*region_of(regions_, region), block.text);
+    if (!region) region = region_named(file);
+    if (region) {
+      if (auto judgement = allowed(*region); !judgement.ok()) return judgement;
+      PatchResult patched = apply_unified_diff(text_of(regions_, *region), block.text);
       if (!patched.judgement.ok()) return patched.judgement;
-      *region_of(regions_, region) = std::move(patched.text);
-      note(region);
+      text_of(regions_, *region) = std::move(patched.text);
+      note(*region);
       return {};
     }
-    std::vector<std::pair<std::string_view, std::string>> fits;
+    std::vector<std::pair<KernelRegion, std::string>> fits;
     ReplyJudgement last{ReplyFault::bad_patch, "The kernel has no text that the diff could change."};
-    for (const std::string& name : expectation_.regions) {
-      const std::string& text = *region_of(regions_, name);
+    for (const KernelRegion candidate : expectation_.regions) {
+      const std::string& text = text_of(regions_, candidate);
       if (text.empty()) continue;
       PatchResult patched = apply_unified_diff(text, block.text);
       if (patched.judgement.ok())
-        fits.emplace_back(name, std::move(patched.text));
+        fits.emplace_back(candidate, std::move(patched.text));
       else if (last.ok() || last.detail.find("no text") != std::string::npos)
         last = patched.judgement;
     }
@@ -238,39 +235,28 @@ class Reading {
       return {ReplyFault::wrong_region, "The diff fits several regions: name one of " +
                                             listed(expectation_.regions) +
                                             " in its head, e.g. --- device and +++ device."};
-    *region_of(regions_, fits.front().first) = std::move(fits.front().second);
+    text_of(regions_, fits.front().first) = std::move(fits.front().second);
     note(fits.front().first);
     return {};
   }
 
-  void note(std::string_view region) {
-    if (std::find(changed_.begin(), changed_.end(), region) == changed_.end()) changed_.emplace_back(region);
+  void note(KernelRegion region) {
+    if (std::find(changed_.begin(), changed_.end(), region) == changed_.end()) changed_.push_back(region);
   }
 
   std::string_view reply_;
   bool cut_;
   const ReplyExpectation& expectation_;
   Regions regions_;
-  std::vector<std::string> changed_;
+  std::vector<KernelRegion> changed_;
 };
 
 }  // namespace
 
-const std::string* region_of(const Regions& regions, std::string_view name) {
-  if (name == "device") return &regions.device;
-  if (name == "host") return &regions.host;
-  if (name == "macros") return &regions.macros;
-  return nullptr;
-}
-
-std::string* region_of(Regions& regions, std::string_view name) {
-  return const_cast<std::string*>(region_of(std::as_const(regions), name));
-}
-
 std::vector<std::string> entry_functions(const Problem& problem) {
   std::vector<std::string> functions;
   const auto add = [&](std::string_view name) {
-    name = detail::strip(name.substr(0, name.find('<')));
+    name = detail::trimmed(name.substr(0, name.find('<')));
     if (!name.empty() && std::find(functions.begin(), functions.end(), name) == functions.end())
       functions.emplace_back(name);
   };

@@ -7,16 +7,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string comma_list(const std::vector<std::string>& names, std::string_view between = ", ") {
-  std::string text;
-  for (const std::string& name : names) (text += text.empty() ? "" : between) += name;
-  return text;
-}
 
 std::string gap_text(const std::optional<double>& gap) {
   return gap ? fmt::format("{:.2f}", *gap) : "unknown";
@@ -39,7 +35,7 @@ std::string signature_words(const CodeSignature& signature) {
 }  // namespace
 
 std::string move_words(const Move& move, std::size_t branches, std::uint32_t first_variant) {
-  const std::string what = comma_list(move.strategies);
+  const std::string what = detail::joined(move.strategies, ", ");
   const auto parent = [&move] {
     return move.parents.empty() ? std::string("nothing")
                                 : fmt::format("trial {}", static_cast<std::uint64_t>(move.parents.front()));
@@ -174,14 +170,7 @@ std::string branch_name(const SkillIteration& iteration, const Move& move) {
 }
 
 std::string ablation_name(const Move& move) {
-  return comma_list(move.strategies, "+");
-}
-
-std::string_view kernel_extension(std::string_view backend) noexcept {
-  if (backend == "cuda") return ".cu";
-  if (backend == "hip") return ".hip";
-  if (backend == "opencl") return ".cl";
-  return ".cpp";
+  return detail::joined(move.strategies, "+");
 }
 
 }  // namespace kernelsearch

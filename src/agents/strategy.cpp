@@ -77,7 +77,7 @@ std::vector<Strategy> parse_strategies(std::string_view text, const std::string&
   if (const auto description = root.find("description")) (void)description->string("say what the set is");
   std::vector<std::string> backends;
   for (const auto& item : root.at("backends", todo).items("list backends, e.g. [\"host\"]")) {
-    (void)item.choice("backend", {"host", "cuda", "hip", "opencl"});
+    (void)read_backend(item);
     backends.push_back(item.node().string);
   }
   std::vector<Strategy> strategies;

@@ -49,7 +49,8 @@ void check_schema(const JsonCursor& document) {
 }
 
 KernelRegion read_region(const JsonCursor& place) {
-  return static_cast<KernelRegion>(place.choice("region", {"device", "host", "macros"}));
+  return kernel_regions[place.choice(
+      "region", {to_string(kernel_regions[0]), to_string(kernel_regions[1]), to_string(kernel_regions[2])})];
 }
 
 SnippetUse parse_snippet(std::string_view json, const std::string& file) {

@@ -79,9 +79,9 @@ bool same(std::string_view a, std::string_view b, Likeness likeness) {
     case Likeness::exact:
       return a == b;
     case Likeness::right_blanks:
-      return detail::strip_right(a) == detail::strip_right(b);
+      return detail::trimmed_right(a) == detail::trimmed_right(b);
     default:
-      return detail::strip(a) == detail::strip(b);
+      return detail::trimmed(a) == detail::trimmed(b);
   }
 }
 
@@ -131,8 +131,8 @@ PatchResult apply_unified_diff(std::string_view source, std::string_view diff) {
       const std::vector<std::size_t> found = places(lines, hunk, done);
       if (found.empty())
         return fault("The hunk " + shown(hunk.head) + " does not fit: these lines do not stand together" +
-                     (done > 0 ? " after the hunk before it" : "") +
-                     ", the first being: " + std::string(detail::strip(hunk.before.front()).substr(0, 120)));
+                     (done > 0 ? " after the hunk before it" : "") + ", the first being: " +
+                     std::string(detail::trimmed(hunk.before.front()).substr(0, 120)));
       if (found.size() > 1 && !hunk.line)
         return fault("The hunk " + shown(hunk.head) + " fits " + std::to_string(found.size()) +
                      " places: give more lines of context.");
@@ -157,7 +157,7 @@ std::string patched_file(std::string_view diff) {
   for (const std::string_view line : detail::lines_of(diff)) {
     if (line.starts_with("@@")) break;
     if (!line.starts_with("+++ ") && !line.starts_with("--- ")) continue;
-    std::string_view name = detail::strip(line.substr(4));
+    std::string_view name = detail::trimmed(line.substr(4));
     name = name.substr(0, name.find('\t'));
     if (name == "/dev/null") continue;
     if (name.starts_with("a/") || name.starts_with("b/")) name.remove_prefix(2);

@@ -12,7 +12,7 @@ namespace {
 
 /// Tries are counted here, since a restored checkpoint's begin anew; the ledger numbers them.
 constexpr MoveLimits unlimited{.variants = std::numeric_limits<std::size_t>::max(),
-                               .barren = std::numeric_limits<std::size_t>::max(),
+                               .max_failures = std::numeric_limits<std::size_t>::max(),
                                .debugs = 0};
 
 double infinity() {
@@ -40,13 +40,13 @@ std::vector<Move> Workflow::ask(std::size_t n) {
 
 void Workflow::tell(std::span<const Observation<Move>> batch) {
   for (const Observation<Move>& observation : batch) {
-    hear(observation);
+    record(observation);
     if (ledger_.outstanding() == 0) settle();
     if (checkpoints_.current() == nullptr && checkpoints_.best() != nullptr) go_to(*checkpoints_.best());
   }
 }
 
-void Workflow::hear(const Observation<Move>& observation) {
+void Workflow::record(const Observation<Move>& observation) {
   const Outcome& outcome = observation.outcome;
   const bool known = ledger_.tree().find(outcome.id).has_value();
   ledger_.tell(observation);
@@ -81,7 +81,7 @@ void Workflow::hear(const Observation<Move>& observation) {
   checkpoint.tuned_key = outcome.evaluation.tuned_key;
   const double best = checkpoints_.best() != nullptr ? checkpoints_.best()->objective : infinity();
   const std::string name = checkpoints_.add(std::move(checkpoint));
-  // A better kernel from outside is where work goes on, and the root where what came before it is slower.
+  // Work continues from a better kernel from outside, and from the root where all earlier kernels are slower.
   const bool first = observation.proposal.kind == MoveKind::root;
   if ((!outcome.origin || first) && outcome.objective < best && checkpoints_.current() != nullptr)
     go_to(checkpoints_.at(name));
@@ -200,7 +200,7 @@ std::optional<Move> Workflow::choose() {
   }
   std::optional<std::size_t> strategy = next_strategy(*node);
   if (!strategy && !listed()) {
-    // Nothing is left here: on from the best checkpoint where something is.
+    // Nothing is left to try here: continue from the best checkpoint that has something left.
     std::vector<std::tuple<double, std::size_t>> others;
     for (const Checkpoint& checkpoint : checkpoints_.list())
       if (const auto other = ledger_.tree().find(checkpoint.trial); other && open_strategy(*other))

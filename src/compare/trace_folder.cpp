@@ -10,6 +10,7 @@
 #include "kernelsearch/compare/trace_file.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "parse_trace.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch::comparing {
 namespace {
@@ -37,15 +38,8 @@ void must_write(bool written, const std::filesystem::path& file) {
     detail::raise<ConfigError>("cannot write", file.string(), "give a folder that can be written to");
 }
 
-/// As a whole or not at all.
-void replace_file(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::path half = file;
-  half += ".new";
-  std::ofstream out(half, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  must_write(static_cast<bool>(out), half);
-  std::filesystem::rename(half, file);
+void write_whole(const std::filesystem::path& file, const std::string& text) {
+  must_write(!detail::replace_file(file, text), file);
 }
 
 }  // namespace
@@ -79,7 +73,7 @@ void TraceFolder::read_options(Json options) {
     for (const auto& [name, space] : there["spaces"].items())
       if (!options["spaces"].contains(name)) options["spaces"][name] = space;
   }
-  replace_file(file, options.dump(2) + "\n");
+  write_whole(file, options.dump(2) + "\n");
 }
 
 void TraceFolder::read_traces(std::span<const Landscape> landscapes) {
@@ -123,7 +117,7 @@ void TraceFolder::sort() {
     place.begin = begin;
   }
   end_ = sorted.size();
-  if (sorted != text) replace_file(file_, sorted);
+  if (sorted != text) write_whole(file_, sorted);
 }
 
 }  // namespace kernelsearch::comparing

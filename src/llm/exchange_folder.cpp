@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/llm/exchange_folder.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +11,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -105,33 +100,12 @@ ChatResult result_of(const json& document) {
   return result;
 }
 
-[[noreturn]] void cannot_write(const std::string& path) {
-  detail::raise<ConfigError>("an exchange with a model cannot be kept", path + ": " + std::strerror(errno),
-                             "check the space and the permissions of the folder");
-}
-
-/// The whole text or nothing, also when the machine stops: what was paid for is on the disk before it is
-/// used.
+/// What was paid for is in its file before it is used.
 void write_whole(const fs::path& path, std::string_view text) {
-  static std::atomic<unsigned> count{0};
-  const std::string draft =
-      path.string() + "." + std::to_string(::getpid()) + "." + std::to_string(++count) + ".tmp";
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) cannot_write(draft);
-  bool fine = true;
-  while (fine && !text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    fine = written > 0 || errno == EINTR;
-  }
-  (void)::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
-  fine = ::close(file) == 0 && fine;
-  if (!fine || ::rename(draft.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(draft.c_str());
-    errno = error;
-    cannot_write(path.string());
-  }
+  if (const std::error_code error = detail::replace_file(path, text))
+    detail::raise<ConfigError>("an exchange with a model cannot be kept",
+                               path.string() + ": " + error.message(),
+                               "check the space and the permissions of the folder");
 }
 
 }  // namespace
@@ -165,7 +139,7 @@ std::optional<ChatResult> ExchangeFolder::find(const Asked& asked) const {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.empty()) return std::nullopt;  // lost with the power, see write_whole
+  if (text.empty()) return std::nullopt;  // lost with the power, see replace_file
   std::string problem = "it answers another question";
   try {
     const json document = json::parse(text);

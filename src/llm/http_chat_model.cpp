@@ -75,7 +75,7 @@ void add(TokenUsage& to, const TokenUsage& more) {
   to.reasoning += more.reasoning;
 }
 
-/// Waits without deafness: false when stopped.
+/// Waits; false as soon as it is stopped.
 bool sleep_until(Clock::time_point until, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -166,7 +166,7 @@ struct HttpChatModel::State {
       return attempt;
     }
     ProviderReply reply;
-    const bool refused = attempt.http_status >= 400;  // then even a part of the words is of use
+    const bool refused = attempt.http_status >= 400;  // then even a part of the text is useful
     if (streamed)
       reply = std::move(stream.reply());
     else if (attempt.http_status != 0 && (!failed || refused))

@@ -84,7 +84,7 @@ struct HttpTransport::State {
     while (!idle.empty()) {
       std::unique_ptr<HttpConnection> last = std::move(idle.back());
       idle.pop_back();
-      // Servers and what stands between forget connections after about a minute, not all of them with a word.
+      // Servers and proxies drop idle connections after about a minute, not all of them with notice.
       if (Clock::now() - last->last_used < std::chrono::seconds(45) && last->quiet()) return last;
     }
     return nullptr;
@@ -224,13 +224,13 @@ struct HttpTransport::State {
           if (parser.is_done()) break;
           if (!error && connection.buffer().size() != 0) continue;
         }
-        // The end of an answer whose content is complete is worth a moment: the connection can be kept then.
+        // Waiting a moment for the end of an answer whose content is complete lets the connection be kept.
         const double patience = sink.over ? std::min(timeouts.idle, 1.0) : timeouts.idle;
         error = connection.read_some(answered ? std::min(deadline, Clock::now() + seconds(patience)) : first,
                                      stop);
         if (error && sink.over) return std::nullopt;
         if (error) {
-          // An answer without a length ends with the connection, and there is no telling whether it was cut.
+          // An answer without a length ends with the connection, and nothing tells whether it was cut.
           error_code ended;
           if (error == asio::error::eof && parser.is_header_done()) {
             parser.put_eof(ended);

@@ -70,7 +70,7 @@ Ledger::Estimate Ledger::estimate(const ChatRequest& request, const std::optiona
   return estimate;
 }
 
-std::optional<std::string> Ledger::reserve(const Estimate& estimate, bool priced) {
+Result<void, std::string> Ledger::reserve(const Estimate& estimate, bool priced) {
   const std::lock_guard lock(mutex_);
   const Spending spent = total_locked();
   if (limits_.calls != 0 && spent.calls + reserved_calls_ + 1 > limits_.calls)
@@ -94,7 +94,7 @@ std::optional<std::string> Ledger::reserve(const Estimate& estimate, bool priced
   ++reserved_calls_;
   reserved_tokens_ += estimate.tokens;
   reserved_money_ += estimate.money;
-  return std::nullopt;
+  return {};
 }
 
 void Ledger::settle(const Estimate& estimate, std::string_view role, std::string_view model,

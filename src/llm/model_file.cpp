@@ -23,7 +23,7 @@ namespace {
 using detail::JsonNode;
 using Kind = JsonNode::Kind;
 
-/// Reads a document node by node; whatever is wrong is said with its line.
+/// Reads a document node by node; every error names its line.
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}

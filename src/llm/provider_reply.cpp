@@ -79,7 +79,7 @@ int status_of_type(std::string_view type, int http_status) {
   if (http_status >= 400) return http_status;
   for (const Named& named : names)
     if (type == named.type) return named.status;
-  return 500;  // an error that says nothing may pass
+  return 500;  // an unspecific error may be temporary
 }
 
 ProviderError read_error(const bj::value* error, int http_status, std::string_view body) {

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -32,17 +34,11 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 /// What the server asks for, never negative.
 std::optional<double> asked_wait(const FailedAttempt& failed) {
-  if (const auto ms = number<double>(trimmed(failed.retry_after_ms)); ms && std::isfinite(*ms))
+  if (const auto ms = number<double>(detail::trimmed(failed.retry_after_ms)); ms && std::isfinite(*ms))
     return std::max(*ms, 0.0) * 1e-3;
-  const std::string_view text = trimmed(failed.retry_after);
+  const std::string_view text = detail::trimmed(failed.retry_after);
   if (const auto seconds = number<double>(text); seconds && std::isfinite(*seconds))
     return std::max(*seconds, 0.0);
   if (const auto date = parse_http_date(text))

@@ -78,10 +78,10 @@ json trial_json(const StoredTrial& trial, bool shapes) {
   return out;
 }
 
-json run_json(const SessionBook& book, RunId run) {
-  const RunStore& store = book.store();
+json run_json(const RunManager& manager, RunId run) {
+  const RunStore& store = manager.store();
   const RunRow row = store.run(run);
-  const std::string doing = book.doing(run);
+  const std::string doing = manager.doing(run);
   const json began = json::parse(row.info.options, nullptr, false);
   const bool open = row.reason == "paused" || row.reason == "begun" || row.reason == "stopped" ||
                     row.reason == "waiting for kernels";
@@ -109,7 +109,7 @@ json run_json(const SessionBook& book, RunId run) {
     if (const std::uint64_t count = totals.verdicts[static_cast<std::size_t>(v)]; count > 0)
       out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] = count;
   if (const auto best = store.best_trial(run)) out["best"] = trial_json(*best, false);
-  if (const std::optional<Move> move = book.suggestion(run)) out["next_move"] = move_json(*move);
+  if (const std::optional<Move> move = manager.suggestion(run)) out["next_move"] = move_json(*move);
   return out;
 }
 

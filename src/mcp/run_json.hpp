@@ -14,7 +14,7 @@ namespace kernelsearch::detail {
 /// A trial with what matters to whoever wrote it; `shapes`: with the timing of each.
 [[nodiscard]] nlohmann::json trial_json(const StoredTrial& trial, bool shapes);
 /// How a run stands.
-[[nodiscard]] nlohmann::json run_json(const SessionBook& book, RunId run);
+[[nodiscard]] nlohmann::json run_json(const RunManager& manager, RunId run);
 [[nodiscard]] nlohmann::json move_json(const Move& move);
 
 /// A line or a few for a reader.

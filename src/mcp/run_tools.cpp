@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "call_progress.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/mcp/method_files.hpp"
 #include "kernelsearch/policy/registry.hpp"
@@ -24,6 +25,7 @@
 namespace kernelsearch {
 namespace {
 
+using detail::CallProgress;
 using detail::move_text;
 using detail::run_json;
 using detail::run_text;
@@ -36,20 +38,20 @@ ToolReply replied(std::string text, const json& structured) {
 }
 
 /// The run that the arguments name; ConfigError where the store has none.
-RunId run_of(const SessionBook& book, const json& arguments) {
+RunId run_of(const RunManager& manager, const json& arguments) {
   const auto wanted = arguments.at("run").get<std::int64_t>();
-  const auto row = book.store().find_run(std::to_string(wanted));
+  const auto row = manager.store().find_run(std::to_string(wanted));
   if (!row || number(row->id) != wanted)
     detail::raise<ConfigError>("no such run", std::to_string(wanted),
                                "call status for what there is, or start_run");
   return row->id;
 }
 
-StoredTrial trial_of(const SessionBook& book, RunId run, TrialId id) {
-  if (std::optional<StoredTrial> trial = book.store().trial(run, id)) return *std::move(trial);
+StoredTrial trial_of(const RunManager& manager, RunId run, TrialId id) {
+  if (std::optional<StoredTrial> trial = manager.store().trial(run, id)) return *std::move(trial);
   detail::raise<ConfigError>(
       "no such trial in this run", std::to_string(number(id)),
-      fmt::format("run {} has {} trials, counted from 0", number(run), book.store().run(run).trials));
+      fmt::format("run {} has {} trials, counted from 0", number(run), manager.store().run(run).trials));
 }
 
 std::vector<std::string> texts(const json& arguments, const char* name) {
@@ -62,8 +64,8 @@ std::optional<std::string> text_if(const json& arguments, const char* name) {
 }
 
 /// What an agent should do next in a run that waits for its kernels.
-std::string next_text(const SessionBook& book, RunId run) {
-  const std::optional<Move> move = book.suggestion(run);
+std::string next_text(const RunManager& manager, RunId run) {
+  const std::optional<Move> move = manager.suggestion(run);
   if (!move) return {};
   return "\nsuggested next: " + move_text(*move) +
          "; hand it in by submit_kernel with answers: true, or decline it by step";
@@ -73,9 +75,9 @@ json regions_json(const StoredKernel& kernel) {
   return {{"device", kernel.device}, {"host", kernel.host}, {"macros", kernel.macros}};
 }
 
-/// The tools, as functions of a book.
+/// The tools, as functions of a manager.
 struct RunTools {
-  SessionBook& book;
+  RunManager& manager;
   RunToolsOptions options;
 
   [[nodiscard]] ToolReply start_run(const json& arguments, const ToolCall& call) const {
@@ -84,32 +86,37 @@ struct RunTools {
     if (const auto inlined = arguments.find("problem_json"); inlined != arguments.end())
       request.problem_text = inlined->is_string() ? inlined->get<std::string>() : inlined->dump(1);
     request.name = arguments.value("name", "");
-    request.plan.policy = arguments.value("policy", request.plan.policy);
-    request.plan.suggest = arguments.value("suggest", request.plan.suggest);
-    request.plan.strategies = texts(arguments, "strategies");
-    request.plan.budget = arguments.value("budget", request.plan.budget);
-    request.plan.seed = arguments.value("seed", request.plan.seed);
-    const std::optional<RunId> run = book.start(request, call);
+    request.options.policy = arguments.value("policy", request.options.policy);
+    request.options.suggest = arguments.value("suggest", request.options.suggest);
+    request.options.strategies = texts(arguments, "strategies");
+    request.options.budget = arguments.value("budget", request.options.budget);
+    request.options.seed = arguments.value("seed", request.options.seed);
+    CallProgress progress(call, {});
+    const std::optional<RunId> run = manager.start(request, {call.stop(), &progress});
     if (!run) return ToolReply::failed("stopped before the run began");
-    const json row = run_json(book, *run);
+    const json row = run_json(manager, *run);
     std::string text = run_text(row);
-    if (request.plan.policy == "submit")
-      text += next_text(book, *run);
+    if (request.options.policy == "submit")
+      text += next_text(manager, *run);
     else
       text += fmt::format("\nlet it work with step, e.g. {{\"run\": {}, \"seconds\": 30}}", number(*run));
     return replied(text, row);
   }
 
   [[nodiscard]] ToolReply step(const json& arguments, const ToolCall& call) const {
-    const RunId run = run_of(book, arguments);
-    if (const auto why = text_if(arguments, "decline")) book.decline(run, *why, call);
+    const RunId run = run_of(manager, arguments);
+    if (const auto why = text_if(arguments, "decline")) {
+      CallProgress progress(call, {.trials = 1});
+      manager.decline(run, *why, {call.stop(), &progress});
+    }
     StepLimit limit;
     if (arguments.contains("trials")) limit.trials = arguments["trials"].get<std::uint64_t>();
     if (arguments.contains("seconds")) limit.seconds = arguments["seconds"].get<double>();
-    const StepReport report = book.step(run, limit, call);
-    const json row = run_json(book, run);
+    CallProgress progress(call, limit);
+    const StepReport report = manager.step(run, limit, {call.stop(), &progress});
+    const json row = run_json(manager, run);
     return replied(fmt::format("{} trials told, {}\n{}{}", report.trials, report.reason, run_text(row),
-                               next_text(book, run)),
+                               next_text(manager, run)),
                    {{"trials_told", report.trials},
                     {"finished", report.finished},
                     {"stopped", report.stopped},
@@ -119,14 +126,14 @@ struct RunTools {
 
   [[nodiscard]] ToolReply status(const json& arguments, const ToolCall&) const {
     json out{{"runs", json::array()},
-             {"root", book.root().path().string()},
-             {"store", book.store().file().string()}};
+             {"root", manager.root().path().string()},
+             {"store", manager.store().file().string()}};
     if (arguments.contains("run")) {
-      const RunId run = run_of(book, arguments);
-      out["runs"].push_back(run_json(book, run));
-      std::string text = run_text(out["runs"][0]) + next_text(book, run);
+      const RunId run = run_of(manager, arguments);
+      out["runs"].push_back(run_json(manager, run));
+      std::string text = run_text(out["runs"][0]) + next_text(manager, run);
       if (const auto wanted = arguments.value("trials", std::size_t{0}); wanted > 0) {
-        const std::vector<StoredTrial> trials = book.store().trials(run);
+        const std::vector<StoredTrial> trials = manager.store().trials(run);
         json& list = out["trials"] = json::array();
         for (std::size_t i = trials.size() - std::min(wanted, trials.size()); i < trials.size(); ++i) {
           list.push_back(trial_json(trials[i], false));
@@ -138,16 +145,16 @@ struct RunTools {
     RunFilter filter;
     filter.limit = arguments.value("limit", std::size_t{20});
     std::string text;
-    for (const RunRow& row : book.store().runs(filter)) {
-      out["runs"].push_back(run_json(book, row.id));
+    for (const RunRow& row : manager.store().runs(filter)) {
+      out["runs"].push_back(run_json(manager, row.id));
       text += (text.empty() ? "" : "\n") + run_text(out["runs"].back());
     }
     return replied(text.empty() ? "no runs yet; begin one with start_run" : text, out);
   }
 
   [[nodiscard]] ToolReply best(const json& arguments, const ToolCall&) const {
-    const RunId run = run_of(book, arguments);
-    const std::optional<StoredTrial> best = book.store().best_trial(run);
+    const RunId run = run_of(manager, arguments);
+    const std::optional<StoredTrial> best = manager.store().best_trial(run);
     if (!best)
       return ToolReply::failed(
           fmt::format("run {} has no right candidate yet: look at its verdicts with status and "
@@ -156,20 +163,20 @@ struct RunTools {
     json out{{"run", number(run)},
              {"best", trial_json(*best, true)},
              {"provenance", best->outcome.evaluation.provenance}};
-    std::string text = run_summary(book.store(), run);
+    std::string text = run_summary(manager.store(), run);
     const std::string code = arguments.value("code", "source");
     if (code == "source") {
-      out["source"] = winner_source(book.store(), run, book.problem_of(run));
+      out["source"] = winner_source(manager.store(), run, manager.problem_of(run));
       text += "\n" + out["source"].get<std::string>();
     } else if (code == "regions" && best->candidate) {
-      if (const auto kernel = book.store().kernel(best->candidate->kernel))
+      if (const auto kernel = manager.store().kernel(best->candidate->kernel))
         out["regions"] = regions_json(*kernel);
     }
     return replied(text, out);
   }
 
   [[nodiscard]] ToolReply submit_kernel(const json& arguments, const ToolCall& call) const {
-    const RunId run = run_of(book, arguments);
+    const RunId run = run_of(manager, arguments);
     Submission submission;
     submission.device = text_if(arguments, "device");
     submission.host = text_if(arguments, "host");
@@ -180,21 +187,22 @@ struct RunTools {
     if (const auto settings = arguments.find("settings"); settings != arguments.end())
       for (const auto& [name, value] : settings->items())
         submission.settings.emplace_back(name, value_from_json(value));
-    const bool kernels = book.store().run(run).info.policy == "submit";
+    const bool kernels = manager.store().run(run).info.policy == "submit";
     if (!submission.device && !submission.host && !submission.macros && submission.settings.empty() &&
         kernels)
       return ToolReply::failed(
           "there is nothing to judge: give device, host or macros (a whole region), or settings");
-    const std::optional<TrialId> id = book.submit(run, submission, call);
+    CallProgress progress(call, {.trials = 1});
+    const std::optional<TrialId> id = manager.submit(run, submission, {call.stop(), &progress});
     json out{{"trial", nullptr}, {"is_best", false}, {"stopped", !id.has_value()}, {"advice", ""}};
     if (!id) {
-      out["run"] = run_json(book, run);
+      out["run"] = run_json(manager, run);
       return replied("stopped before there was a verdict", out);
     }
-    const StoredTrial trial = trial_of(book, run, *id);
-    const std::optional<StoredTrial> best = book.store().best_trial(run);
+    const StoredTrial trial = trial_of(manager, run, *id);
+    const std::optional<StoredTrial> best = manager.store().best_trial(run);
     const Verdict verdict = trial.outcome.evaluation.verdict;
-    out["run"] = run_json(book, run);
+    out["run"] = run_json(manager, run);
     out["trial"] = trial_json(trial, true);
     out["is_best"] = best && best->outcome.id == *id;
     out["advice"] = detail::verdict_advice(verdict);
@@ -204,12 +212,12 @@ struct RunTools {
     if (best && best->outcome.id != *id)
       text += fmt::format("\nbest so far: trial {}, {}", number(best->outcome.id),
                           format_seconds(best->outcome.objective));
-    return replied(text + next_text(book, run), out);
+    return replied(text + next_text(manager, run), out);
   }
 
   [[nodiscard]] ToolReply explain_verdict(const json& arguments, const ToolCall&) const {
-    const RunId run = run_of(book, arguments);
-    const StoredTrial trial = trial_of(book, run, TrialId{arguments["trial"].get<std::uint64_t>()});
+    const RunId run = run_of(manager, arguments);
+    const StoredTrial trial = trial_of(manager, run, TrialId{arguments["trial"].get<std::uint64_t>()});
     const Evaluation& e = trial.outcome.evaluation;
     json out{
         {"run", number(run)},
@@ -224,7 +232,7 @@ struct RunTools {
     std::string text = fmt::format("{}\n{}\n{}", trial_text(trial), detail::verdict_meaning(e.verdict),
                                    detail::verdict_advice(e.verdict));
     if (!trial.outcome.parents.empty()) {
-      if (const auto parent = book.store().trial(run, trial.outcome.parents.front())) {
+      if (const auto parent = manager.store().trial(run, trial.outcome.parents.front())) {
         std::string compared = "its parent, " + trial_text(*parent);
         if (trial.outcome.ok() && parent->outcome.ok())
           compared += fmt::format("; this takes {:.3f} of its time",
@@ -234,7 +242,7 @@ struct RunTools {
       }
     }
     if (arguments.value("code", false) && trial.candidate)
-      if (const auto kernel = book.store().kernel(trial.candidate->kernel))
+      if (const auto kernel = manager.store().kernel(trial.candidate->kernel))
         out["regions"] = regions_json(*kernel);
     return replied(text, out);
   }
@@ -273,13 +281,13 @@ struct RunTools {
   }
 
   [[nodiscard]] ToolReply report(const json& arguments, const ToolCall&) const {
-    const RunId run = run_of(book, arguments);
+    const RunId run = run_of(manager, arguments);
     const std::string format = arguments.value("format", "text");
-    json out{{"run", run_json(book, run)}};
-    std::string text = run_summary(book.store(), run);
+    json out{{"run", run_json(manager, run)}};
+    std::string text = run_summary(manager.store(), run);
     if (format == "text") out["text"] = text;
     if (format == "json") {
-      std::vector<StoredTrial> trials = book.store().trials(run);
+      std::vector<StoredTrial> trials = manager.store().trials(run);
       std::stable_sort(trials.begin(), trials.end(), [](const StoredTrial& a, const StoredTrial& b) {
         return a.outcome.objective < b.outcome.objective;
       });
@@ -292,7 +300,7 @@ struct RunTools {
       std::filesystem::create_directories(options.reports, error);
       const auto path = options.reports / fmt::format("run_{}.html", number(run));
       std::ofstream page(path, std::ios::binary);
-      page << run_page(book.store(), run);
+      page << run_page(manager.store(), run);
       if (!page.flush())
         detail::raise<ConfigError>("the report cannot be written", path.string(),
                                    "make room, or use another --store");
@@ -303,9 +311,9 @@ struct RunTools {
   }
 
   [[nodiscard]] ToolReply cancel(const json& arguments, const ToolCall&) const {
-    const RunId run = run_of(book, arguments);
-    const bool worked = book.cancel(run);
-    const json row = run_json(book, run);
+    const RunId run = run_of(manager, arguments);
+    const bool worked = manager.cancel(run);
+    const json row = run_json(manager, run);
     return replied((worked ? "stopped; " : "nothing was working on it; ") + run_text(row),
                    {{"was_working", worked}, {"run", row}});
   }
@@ -313,8 +321,8 @@ struct RunTools {
 
 }  // namespace
 
-std::vector<Tool> run_tools(SessionBook& book, RunToolsOptions options) {
-  const RunTools tools{book, std::move(options)};
+std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options) {
+  const RunTools tools{manager, std::move(options)};
   const auto calls = [&tools](ToolReply (RunTools::*member)(const json&, const ToolCall&) const) {
     return [tools, member](const json& arguments, const ToolCall& call) {
       return (tools.*member)(arguments, call);

@@ -87,7 +87,7 @@ std::string sha256(std::string_view bytes) {
 
 std::string problem_digest(const Problem& problem) {
   Canonical all;
-  all.text("kernelsearch problem 2").text(problem.backend).text(problem.function);
+  all.text("kernelsearch problem 2").text(to_string(problem.backend)).text(problem.function);
   all.count(problem.arguments.size());
   for (const Argument& argument : problem.arguments) all.argument(problem, argument);
   all.count(problem.shapes.size());

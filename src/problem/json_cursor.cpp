@@ -171,4 +171,10 @@ JsonCursor JsonCursor::child(std::size_t i, std::string_view step) const {
   return {node_->items[i], *file_, pointer_ + '/' + escaped(step)};
 }
 
+Backend read_backend(const JsonCursor& place) {
+  static_assert(backend_traits.size() == 4);
+  const auto name = [](std::size_t i) { return backend_traits[i].name; };
+  return backend_traits[place.choice("backend", {name(0), name(1), name(2), name(3)})].backend;
+}
+
 }  // namespace kernelsearch::detail

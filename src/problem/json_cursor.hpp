@@ -12,6 +12,7 @@
 
 #include "json_document.hpp"
 #include "kernelsearch/core/value.hpp"
+#include "kernelsearch/problem/backend.hpp"
 
 namespace kernelsearch::detail {
 
@@ -56,5 +57,8 @@ class JsonCursor {
   const std::string* file_;
   std::string pointer_;
 };
+
+/// The backend that is named there.
+[[nodiscard]] Backend read_backend(const JsonCursor& place);
 
 }  // namespace kernelsearch::detail

@@ -40,12 +40,12 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
 
 /// What the rest of a problem may refer to.
 struct Scope {
-  std::string backend;
+  Backend backend = Backend::host;
   std::vector<std::string> variables;  ///< of the shapes
   std::vector<std::string> tunables;
   std::vector<std::string> both;  ///< variables, then tunables
 
-  [[nodiscard]] bool on_host() const noexcept { return backend == "host"; }
+  [[nodiscard]] bool on_host() const noexcept { return !is_device(backend); }
 };
 
 [[nodiscard]] std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope);

@@ -82,7 +82,7 @@ void refuse_fill(const JsonCursor& place, const char* what, const char* todo) {
 
 void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope) {
   argument.symbol = place.string("name the __constant__ variable of the kernel");
-  if (scope.backend != "cuda" && scope.backend != "hip")
+  if (!is_gpu(scope.backend))
     place.refuse("is a __constant__ variable, which only cuda and hip kernels have",
                  "remove it: the array is a parameter then");
   check_name(place, argument.symbol, "a __constant__ variable");

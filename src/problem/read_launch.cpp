@@ -38,7 +38,7 @@ std::string read_function(const JsonCursor& place, const Scope& scope, const Pro
   const std::string& function = place.string("name the kernel of this step");
   check_substitutions(place, function, scope.tunables);
   const std::string text = at_default(function, problem.kernel.space);
-  if (scope.backend == "opencl") {
+  if (scope.backend == Backend::opencl) {
     check_name(place, text, "a kernel of OpenCL");
     return function;
   }

@@ -35,19 +35,20 @@ std::vector<std::string> read_flags(const JsonCursor& place, std::span<const std
 
 /// Left out: g++ on the host, a device's run-time compiler or, of a launch function, its whole one, OpenCL's
 /// driver.
-HostBuild default_build(const std::string& backend, bool launches_itself) {
-  if (backend == "host") return {};
-  if (launches_itself) return {backend == "cuda" ? "nvcc" : backend == "hip" ? "hipcc" : "", {}};
-  return {backend == "cuda" ? "nvrtc" : backend == "hip" ? "hiprtc" : "", {}};
+HostBuild default_build(Backend backend, bool launches_itself) {
+  if (!is_device(backend)) return {};
+  const BackendTraits& traits = traits_of(backend);
+  return {std::string(launches_itself ? traits.launch_compiler : traits.compiler), {}};
 }
 
 /// Device kernels are compiled through a fixed set of doors, because the kernel comes back as code to load.
-std::string read_device_compiler(const JsonCursor& place, const std::string& backend) {
-  if (backend == "opencl")
+std::string read_device_compiler(const JsonCursor& place, Backend backend) {
+  const BackendTraits& traits = traits_of(backend);
+  if (traits.compiler.empty())
     place.refuse("is a compiler for an opencl kernel", "the driver compiles those: remove it");
-  const std::string what = "compiler of " + backend + " kernels";
-  if (backend == "cuda") return place.choice(what, {"nvrtc", "nvcc"}) == 0 ? "nvrtc" : "nvcc";
-  return place.choice(what, {"hiprtc", "hipcc"}) == 0 ? "hiprtc" : "hipcc";
+  const std::string what = "compiler of " + std::string(traits.name) + " kernels";
+  const bool whole = place.choice(what, {traits.compiler, traits.launch_compiler}) == 1;
+  return std::string(whole ? traits.launch_compiler : traits.compiler);
 }
 
 void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
@@ -82,7 +83,7 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
     launch->refuse("sizes the launch of a device's reference, which is a plain function on the host",
                    "remove it");
   if (!launch && !scope.on_host())
-    place.refuse("lacks the key \"launch\"", "backend " + scope.backend,
+    place.refuse("lacks the key \"launch\"", "backend " + std::string(to_string(scope.backend)),
                  "the reference is a __global__ function: write {\"grid\": [\"...\"], \"block\": "
                  "[\"...\"]}");
   if (launch) {
@@ -128,10 +129,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (problem.name.empty()) name.refuse("is empty", "name the problem, e.g. \"matmul\"");
   if (const auto text = document.find("description"))
     problem.description = text->string("describe it in a sentence");
-  if (const auto backend = document.find("backend")) {
-    constexpr std::string_view names[] = {"host", "cuda", "hip", "opencl"};
-    problem.backend = names[backend->choice("backend", {"host", "cuda", "hip", "opencl"})];
-  }
+  if (const auto backend = document.find("backend")) problem.backend = read_backend(*backend);
   const JsonCursor function = document.at("function", "name the kernel's function");
   problem.function = function.string("name the kernel's function");
   check_name(function, problem.function, "a function");
@@ -168,7 +166,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (launch && scope.on_host())
     launch->refuse("sizes the launch of a device kernel, which host kernels have not", "", "remove it");
   if (!launch && !scope.on_host() && problem.kernel.regions.host.empty())
-    document.refuse("lacks the key \"launch\"", "backend " + problem.backend,
+    document.refuse("lacks the key \"launch\"", "backend " + std::string(to_string(problem.backend)),
                     "write {\"grid\": [\"...\"], \"block\": [\"...\"]}, or a launch function as the kernel's "
                     "\"host\" region");
   if (launch) problem.launch = read_launch(*launch, scope, problem);

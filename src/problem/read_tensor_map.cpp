@@ -25,7 +25,7 @@ TensorMap read_tensor_map(const JsonCursor& place, const Scope& scope) {
   constexpr const char* todo =
       "write {\"array\": \"a\", \"sizes\": [\"k\", \"n\"], \"strides\": [\"2*k\"], \"box\": [\"BK\", "
       "\"BM\"]}";
-  if (scope.backend != "cuda")
+  if (scope.backend != Backend::cuda)
     place.refuse("is a tensor map, which only cuda kernels have", "remove it, or use \"backend\": \"cuda\"");
   place.only({"array", "sizes", "strides", "box", "swizzle", "promotion"});
   TensorMap map;

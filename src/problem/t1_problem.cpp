@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -58,10 +59,10 @@ class Conversion {
     problem.build = {{}, file_.compiler_options};
     problem.reference.flags.clear();
     if (file_.language == "CUDA") {
-      problem.backend = "cuda";
+      problem.backend = Backend::cuda;
       problem.build.compiler = "nvrtc";
     } else if (file_.language == "OpenCL") {
-      problem.backend = "opencl";
+      problem.backend = Backend::opencl;
     } else {
       miss("a backend for the language \"" + file_.language + '"');
     }
@@ -248,21 +249,19 @@ class Conversion {
 
 }  // namespace
 
-std::optional<Problem> try_t1_problem(const T1File& file, const std::filesystem::path& folder,
-                                      std::vector<std::string>& missing) {
-  missing.clear();
+Result<Problem, std::vector<std::string>> try_t1_problem(const T1File& file,
+                                                         const std::filesystem::path& folder) {
+  std::vector<std::string> missing;
   Problem problem = Conversion(file, missing).run(folder);
-  if (!missing.empty()) return std::nullopt;
+  if (!missing.empty()) return missing;
   return problem;
 }
 
 Problem t1_problem(const T1File& file, const std::filesystem::path& folder) {
-  std::vector<std::string> missing;
-  auto problem = try_t1_problem(file, folder, missing);
+  auto problem = try_t1_problem(file, folder);
   if (problem) return *std::move(problem);
-  std::string list;
-  for (const std::string& one : missing) (list += list.empty() ? "" : "; ") += one;
-  detail::raise<ConfigError>("the T1 file does not suffice as a problem, it lacks", list,
+  detail::raise<ConfigError>("the T1 file does not suffice as a problem, it lacks",
+                             detail::joined(problem.error(), "; "),
                              "search it as a space, or write a problem.json");
 }
 

@@ -28,12 +28,6 @@ struct Sources {
   }
 };
 
-std::string extension(const std::string& backend) {
-  if (backend == "cuda") return ".cu";
-  if (backend == "hip") return ".hip";
-  return backend == "opencl" ? ".cl" : ".cpp";
-}
-
 OrderedJson tolerance_json(const Tolerance& tolerance) {
   return {{"absolute", tolerance.absolute}, {"relative", tolerance.relative}};
 }
@@ -152,11 +146,11 @@ OrderedJson launch_json(const Problem& problem) {
 }
 
 OrderedJson document(const Problem& problem, Sources& sources) {
-  const std::string suffix = extension(problem.backend);
+  const std::string suffix(traits_of(problem.backend).extension);
   const Regions& regions = problem.kernel.regions;
   OrderedJson json{{"schema", 1}, {"name", problem.name}};
   if (!problem.description.empty()) json["description"] = problem.description;
-  json["backend"] = problem.backend;
+  json["backend"] = to_string(problem.backend);
   json["function"] = problem.function;
   json["kernel"] = {{"device", sources.place("kernel" + suffix, regions.device)}};
   if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);

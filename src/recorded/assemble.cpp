@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "json_cursor.hpp"
+#include "json_reader.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1.hpp"
@@ -39,7 +39,7 @@ std::filesystem::path declared_beside(const std::filesystem::path& file, const s
 bool is_t1(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file) || !std::filesystem::exists(file)) return false;
   const TextFile content = read_text(file);
-  JsonCursor in(content.text, file.string());
+  JsonReader in(content.text, file.string());
   bool found = false;
   try {
     in.object([&](std::string_view key) {

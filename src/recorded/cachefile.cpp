@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "evaluations.hpp"
-#include "json_cursor.hpp"
+#include "json_reader.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "raw_recording.hpp"
 
@@ -30,7 +30,7 @@ class Cachefile {
     if (raw_.names.empty()) missing("tune_params_keys");
     take_values();
     if (!read_) {
-      JsonCursor later(text_, source_, *records_);
+      JsonReader later(text_, source_, *records_);
       try {
         read_records(later);
       } catch (const TextEnds&) {
@@ -109,7 +109,7 @@ class Cachefile {
     }
   }
 
-  void read_records(JsonCursor& in) {
+  void read_records(JsonReader& in) {
     read_ = true;
     in.object([&](std::string_view) {
       unfinished_ = true;
@@ -136,7 +136,7 @@ class Cachefile {
     Features features{};
   };
 
-  void record(JsonCursor& in) {
+  void record(JsonReader& in) {
     RawTrial trial;
     Fields fields;
     trial.values.resize(raw_.names.size());
@@ -154,7 +154,7 @@ class Cachefile {
     raw_.trials.push_back(std::move(trial));
   }
 
-  void field(JsonCursor& in, std::string_view key, RawTrial& trial, Fields& fields) {
+  void field(JsonReader& in, std::string_view key, RawTrial& trial, Fields& fields) {
     const char next = in.peek();
     if (next == '[') {
       samples(in, key, fields);
@@ -208,7 +208,7 @@ class Cachefile {
   }
 
   /// `times`, or `times_NAME` for one of several shapes.
-  void samples(JsonCursor& in, std::string_view key, Fields& fields) {
+  void samples(JsonReader& in, std::string_view key, Fields& fields) {
     if (key != "times" && !key.starts_with("times_")) {
       in.skip();
       ++ignored_;
@@ -255,7 +255,7 @@ class Cachefile {
 
   std::string_view text_;
   const std::string& source_;
-  JsonCursor in_;
+  JsonReader in_;
   RawRecording raw_;
   std::vector<std::pair<std::string, std::vector<Value>>> listed_;
   std::optional<std::size_t> records_;

@@ -33,7 +33,7 @@ std::string_view error_name(Verdict verdict) noexcept {
 std::optional<Verdict> verdict_of_error(std::string_view name) noexcept {
   if (name == "InvalidConfig") return Verdict::rejected;
   if (name == "CompilationFailedConfig") return Verdict::build_failed;
-  // Kernel Tuner goes on only after launches that ask for too much; any other failure ends its run.
+  // Kernel Tuner continues only after launches that ask for too much; any other failure ends its run.
   if (name == "RuntimeFailedConfig") return Verdict::launch_failed;
   if (name == "ErrorConfig") return Verdict::crashed;
   return std::nullopt;

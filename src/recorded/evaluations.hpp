@@ -10,7 +10,7 @@
 
 #include "kernelsearch/core/outcome.hpp"
 
-/// How other tools' words for what became of a configuration become ours and back.
+/// Translates other tools' words for the outcome of a configuration to ours and back.
 namespace kernelsearch::recorded {
 
 /// Milliseconds, the unit of Kernel Tuner's files, that read back to the same seconds where any do.

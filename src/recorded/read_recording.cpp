@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "json_cursor.hpp"
+#include "json_reader.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/store/run_store.hpp"
@@ -28,7 +28,7 @@ enum class Format { cachefile, t4, json_lines, csv };
 
 /// Told by the first key that only one format has.
 Format format_of_json(std::string_view text, const std::string& source) {
-  JsonCursor in(text, source);
+  JsonReader in(text, source);
   std::optional<Format> format;
   bool t1 = false;
   struct Enough {};

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "evaluations.hpp"
-#include "json_cursor.hpp"
+#include "json_reader.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "raw_recording.hpp"
 
@@ -27,7 +27,7 @@ class T4 {
   T4(std::string_view text, const std::string& source) : text_(text), source_(source) {}
 
   RawRecording read() {
-    JsonCursor in(text_, source_);
+    JsonReader in(text_, source_);
     std::optional<std::size_t> results;
     bool cut = false;
     try {
@@ -51,7 +51,7 @@ class T4 {
     if (!unit_known_)
       raw_.notes.push_back("the file names no unit of time: milliseconds, as Kernel Tuner writes");
     bool unfinished = false;
-    JsonCursor again(text_, source_, *results);  // only now is the unit known: Kernel Tuner writes it last
+    JsonReader again(text_, source_, *results);  // only now is the unit known: Kernel Tuner writes it last
     try {
       again.array([&] {
         unfinished = true;
@@ -71,7 +71,7 @@ class T4 {
   }
 
  private:
-  void metadata(JsonCursor& in) {
+  void metadata(JsonReader& in) {
     in.object([&](std::string_view key) {
       if (in.peek() == '"') {
         const std::string text(in.string());
@@ -111,7 +111,7 @@ class T4 {
     Features features{};
   };
 
-  void result(JsonCursor& in) {
+  void result(JsonReader& in) {
     RawTrial trial;
     Fields fields;
     bool configured = false;
@@ -140,7 +140,7 @@ class T4 {
     raw_.trials.push_back(std::move(trial));
   }
 
-  void configuration(JsonCursor& in, std::vector<Value>& values) {
+  void configuration(JsonReader& in, std::vector<Value>& values) {
     const bool first = raw_.names.empty();
     values.resize(raw_.names.size());
     std::size_t given = 0;
@@ -161,7 +161,7 @@ class T4 {
     if (given != raw_.names.size()) in.fail("the configuration before this place lacks a tunable");
   }
 
-  void times(JsonCursor& in, RawTrial& trial, Fields& fields) {
+  void times(JsonReader& in, RawTrial& trial, Fields& fields) {
     in.object([&](std::string_view key) {
       if (key == "runtimes") {
         in.array([&] {
@@ -188,7 +188,7 @@ class T4 {
     });
   }
 
-  void measurement(JsonCursor& in, Fields& fields) {
+  void measurement(JsonReader& in, Fields& fields) {
     std::string name, unit, text;
     std::optional<double> number;
     std::vector<double> list;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "text_file.hpp"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "kernelsearch/core/error.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch::recorded {
 namespace {
@@ -58,17 +58,14 @@ TextFile read_text(const std::filesystem::path& file) {
 }
 
 void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::path whole = file;
-  whole += ".part" + std::to_string(getpid());
   // "T": as it is, without compression
-  gzFile out = gzopen(whole.c_str(), file.extension() == ".gz" ? "wb9" : "wbT");
-  bool good = out != nullptr && write_all(out, text);
-  if (out != nullptr) good = gzclose(out) == Z_OK && good;
-  std::error_code problem;
-  if (good) std::filesystem::rename(whole, file, problem);
-  if (good && !problem) return;
-  std::error_code ignored;
-  std::filesystem::remove(whole, ignored);
+  const char* const mode = file.extension() == ".gz" ? "wb9" : "wbT";
+  const std::error_code error = detail::replace_file(file, [&](const std::filesystem::path& draft) {
+    gzFile out = gzopen(draft.c_str(), mode);
+    const bool written = out != nullptr && write_all(out, text);
+    return out != nullptr && gzclose(out) == Z_OK && written;
+  });
+  if (!error) return;
   detail::raise<ConfigError>("cannot write the recording", file.string(),
                              "name a file in a folder that exists and that you may write to");
 }

@@ -8,7 +8,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
+
+#include "kernelsearch/problem/backend.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -69,7 +72,8 @@ std::string format_speedup(const Speedup& speedup) {
 }
 
 std::string_view baseline_name(std::string_view evaluator) noexcept {
-  return evaluator == "cuda" || evaluator == "hip" ? "the default configuration" : "the reference";
+  const std::optional<Backend> backend = backend_from(evaluator);
+  return backend && is_gpu(*backend) ? "the default configuration" : "the reference";
 }
 
 std::string format_bar(double filled, int width) {

@@ -242,9 +242,7 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
                          const std::filesystem::path& folder) {
   const std::string name = identifier(problem.name);
-  const char* const extension = problem.backend == "cuda"  ? ".cu"
-                                : problem.backend == "hip" ? ".hip"
-                                                           : ".cpp";
+  const std::string extension(traits_of(problem.backend).extension);
   const WinnerFiles files{folder / (name + "_best" + extension), folder / (name + "_settings.hpp"),
                           folder / (name + "_best.json")};
   const std::string source = winner_source(store, run, problem);

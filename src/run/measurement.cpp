@@ -16,10 +16,6 @@
 namespace kernelsearch {
 namespace {
 
-bool is_device(const std::string& backend) {
-  return backend == "cuda" || backend == "hip";
-}
-
 void set_samples(std::size_t samples, SamplingOptions& sampling) {
   if (samples == 0) return;
   sampling.min_samples = sampling.max_samples = samples;
@@ -35,11 +31,11 @@ ObjectCodeOptions inspecting(const HostOptions& host) {
   return options;
 }
 
-AnyEvaluator made(Problem problem, const MeasuringOptions& options, Pairing pairing) {
-  if (is_device(problem.backend)) {
+AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pairing) {
+  if (is_gpu(problem.backend)) {
     GpuOptions gpu = gpu_options(options);
     gpu.pairs.when = pairing;
-    if (options.inspect && problem.backend == "cuda")
+    if (options.inspect && problem.backend == Backend::cuda)
       return CodeInspected<GpuEvaluator, Candidate, GpuCodeInspector>(GpuEvaluator(std::move(problem), gpu),
                                                                       GpuCodeInspector());
     return GpuEvaluator(std::move(problem), gpu);
@@ -54,23 +50,23 @@ AnyEvaluator made(Problem problem, const MeasuringOptions& options, Pairing pair
 
 }  // namespace
 
-std::string cache_mode(const MeasuringOptions& options, const std::string& backend) {
+std::string cache_mode(const MeasurementOptions& options, Backend backend) {
   if (!options.cache.empty()) return options.cache;
-  return is_device(backend) ? "cold" : "warm";
+  return is_gpu(backend) ? "cold" : "warm";
 }
 
-HostOptions host_options(const MeasuringOptions& options) {
+HostOptions host_options(const MeasurementOptions& options) {
   HostOptions host;
   host.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
-  host.cache = cache_mode(options, "host") == "cold" ? CacheMode::cold : CacheMode::warm;
+  host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
   set_samples(options.samples, host.sampling);
   return host;
 }
 
-GpuOptions gpu_options(const MeasuringOptions& options) {
+GpuOptions gpu_options(const MeasurementOptions& options) {
   GpuOptions gpu;
-  gpu.cache = cache_mode(options, "cuda") == "warm" ? CacheMode::warm : CacheMode::cold;
+  gpu.cache = cache_mode(options, Backend::cuda) == "warm" ? CacheMode::warm : CacheMode::cold;
   gpu.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
   gpu.devices = options.devices;
   gpu.builders = options.jobs;
@@ -85,11 +81,11 @@ void leave_core_to_measuring(int core) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-AnyEvaluator make_evaluator(Problem problem, const MeasuringOptions& options) {
+AnyEvaluator make_evaluator(Problem problem, const MeasurementOptions& options) {
   return made(std::move(problem), options, Pairing::improved);
 }
 
-AnyEvaluator make_pairing_evaluator(Problem problem, const MeasuringOptions& options) {
+AnyEvaluator make_pairing_evaluator(Problem problem, const MeasurementOptions& options) {
   return made(std::move(problem), options, Pairing::always);
 }
 

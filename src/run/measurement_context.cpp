@@ -9,11 +9,11 @@
 
 namespace kernelsearch {
 
-std::string ground_digest(const Problem& problem, const std::string& cache) {
+std::string measurement_digest(const Problem& problem, const std::string& cache) {
   return sha256(problem_digest(problem) + "\n" + cache);
 }
 
-void check_same_ground(const RunRow& run, const RunInfo& now) {
+void check_same_context(const RunRow& run, const RunInfo& now) {
   const auto differ = [&](const char* what, const std::string& before, const std::string& after) {
     if (before != after)
       detail::raise<ConfigError>(

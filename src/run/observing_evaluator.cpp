@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "../service/grounded.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/code_inspected.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
@@ -37,23 +36,22 @@ struct Observe {
   }
 };
 
-template <class Base, class Inspector>
-AnyEvaluator observed(std::shared_ptr<Base> base, Inspector inspector, Observe step) {
-  using Inspected = CodeInspected<detail::Held<Base>, Candidate, Inspector>;
-  using Decorated = Then<Inspected, Candidate, Observe>;
-  return detail::Grounded<Decorated, Base>{
-      Decorated(Inspected(detail::Held<Base>{base}, std::move(inspector)), std::move(step)), base};
+template <class E, class Inspector>
+AnyEvaluator observed(E evaluator, Inspector inspector, Observe step) {
+  using Inspected = CodeInspected<E, Candidate, Inspector>;
+  return Then<Inspected, Candidate, Observe>(Inspected(std::move(evaluator), std::move(inspector)),
+                                             std::move(step));
 }
 
 }  // namespace
 
-ObservingEvaluator make_observing_evaluator(Problem problem, const MeasuringOptions& options) {
+ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options) {
   std::vector<std::string> missing;
-  if (problem.backend == "cuda" || problem.backend == "hip") {
+  if (is_gpu(problem.backend)) {
     const GpuOptions gpu = gpu_options(options);
-    auto base = std::make_shared<GpuEvaluator>(problem, gpu);
-    Observe step{trait_features(problem), gpu_roofline(*base)};
-    if (problem.backend == "cuda") {
+    GpuEvaluator evaluator(problem, gpu);
+    Observe step{trait_features(problem), gpu_roofline(evaluator)};
+    if (problem.backend == Backend::cuda) {
       try {
         step.profiler = std::make_shared<NcuProfiler>(problem, gpu);
         // Whether this user may read the counters is only found out by reading them.
@@ -65,20 +63,20 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasuringOpti
     } else {
       missing.emplace_back("there is no profiler for HIP: gaps come from counted work alone");
     }
-    return {observed(std::move(base), GpuCodeInspector(), std::move(step)), std::move(missing)};
+    return {observed(std::move(evaluator), GpuCodeInspector(), std::move(step)), std::move(missing)};
   }
-  auto base = std::make_shared<HostEvaluator>(problem, host_options(options));
-  Observe step{trait_features(problem), host_roofline(*base)};
+  HostEvaluator evaluator(problem, host_options(options));
+  Observe step{trait_features(problem), host_roofline(evaluator)};
   if (!problem.operations || !problem.bytes)
     missing.emplace_back("the problem declares no operations or no bytes: its gaps are unknown");
-  const HostOptions& host = base->options();
+  const HostOptions& host = evaluator.options();
   ObjectCodeOptions code;
   code.sandbox = host.sandbox;
   for (const int core : host_machine().cores)  // not beside what is being measured
     if (core != host.core) code.cores.push_back(core);
   if (find_objdump().empty())
     missing.emplace_back("there is no objdump: nothing can be proven in machine code");
-  return {observed(std::move(base), HostCodeInspector(code), std::move(step)), std::move(missing)};
+  return {observed(std::move(evaluator), HostCodeInspector(code), std::move(step)), std::move(missing)};
 }
 
 }  // namespace kernelsearch

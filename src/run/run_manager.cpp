@@ -8,103 +8,92 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "begun_run.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
-#include "kernelsearch/run/budget.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
+#include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
-#include "kernelsearch/store/json.hpp"
+#include "stored_options.hpp"
 
 namespace kernelsearch {
-using detail::Began;
-using detail::check_policy;
-using detail::plan_of;
-using nlohmann::json;
+namespace {
 
-struct SessionBook::Impl {
+/// A run that was begun elsewhere may need files that lie outside of the root, or another generator.
+void check_continuable(const RunRow& row) {
+  if (row.info.generator != "template" && row.info.generator != "submit")
+    detail::raise<ConfigError>(fmt::format("run {} was made by another generator", number(row.id)),
+                               row.info.generator, "continue it with the command that began it");
+  const RunOptions options = detail::decode_options(row).options;
+  const auto refuse = [&row](const char* what, const std::string& given) {
+    detail::raise<ConfigError>(
+        fmt::format("run {} was begun with {}", number(row.id), what), given,
+        fmt::format("continue it with `kernelsearch tune --resume {}`", number(row.id)));
+  };
+  if (!options.learn_from.empty()) refuse("learned_from", options.learn_from.front());
+  if (!options.where.empty()) refuse("where", options.where.front());
+  if (!options.configs.empty()) refuse("configs", options.configs);
+}
+
+/// ConfigError for a policy, a budget or a suggesting policy that there is not.
+void check_policy(const RunOptions& options) {
+  if (!options.budget.empty()) (void)parse_budget(options.budget);
+  if (options.policy == "submit") {
+    (void)make_move_policy(options.suggest, options.strategies, options.seed, {});
+    return;
+  }
+  std::vector<std::string> names{"submit"};
+  for (const ConfigPolicyEntry& entry : config_policies()) names.emplace_back(entry.name);
+  if (std::find(names.begin(), names.end(), options.policy) != names.end()) return;
+  const std::string nearest = nearest_name(options.policy, names);
+  detail::raise<ConfigError>("no such policy", options.policy,
+                             nearest.empty() ? "list_methods names them" : "did you mean " + nearest + "?");
+}
+
+}  // namespace
+
+struct RunManager::Impl {
   struct Entry {
-    std::unique_ptr<RunSession> session;
+    std::unique_ptr<Run> session;
     std::string doing;  ///< empty: idle
     std::stop_source stop;
     std::uint64_t used = 0;
     std::optional<Move> suggested;  ///< when the last call on it ended
   };
 
-  Impl(RunStore& s, SessionBookOptions o) : store(s), options(std::move(o)), root(options.root) {
-    if (!options.evaluator)
-      options.evaluator = [](Problem problem, const MeasuringOptions& how, bool pairing) {
-        return pairing ? make_pairing_evaluator(std::move(problem), how)
-                       : make_evaluator(std::move(problem), how);
-      };
-  }
+  Impl(RunStore& s, RunManagerOptions o) : store(s), options(std::move(o)), root(options.root) {}
 
   [[nodiscard]] Problem problem_of(const RunRow& row) const {
-    const Began began(row);
-    if (const std::string text = began.text("problem_text"); !text.empty())
-      return parse_problem(text, root.path());
-    const std::string path = began.text("problem");
-    if (path.empty() || !root.holds(path))
+    const detail::StoredOptions stored = detail::decode_options(row);
+    if (!stored.problem_text.empty()) return parse_problem(stored.problem_text, root.path());
+    if (stored.problem.empty() || !root.holds(stored.problem))
       detail::raise<ConfigError>(fmt::format("the problem of run {} is not below the root", number(row.id)),
-                                 path.empty() ? "no path" : path, "start the server with another --root");
-    return read_problem(path);
+                                 stored.problem.empty() ? "no path" : stored.problem,
+                                 "start the server with another --root");
+    return read_problem(stored.problem);
   }
 
-  /// How the problem is measured, and the compilers that may run meanwhile.
-  [[nodiscard]] MeasuringOptions measuring(const Problem& problem, const std::string& cache) const {
-    MeasuringOptions how = options.measuring;
-    how.cache = cache.empty() ? cache_mode(how, problem.backend) : cache;
-    const std::vector<int> cores = host_machine().cores;
-    if (how.core < 0) how.core = cores.back();
-    const bool host = problem.backend == "host";
-    if (how.jobs == 0)
-      how.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
-    return how;
-  }
-
-  static void set_machine(RunPlan& plan, const MeasuringOptions& how, const Problem& problem) {
-    plan.core = problem.backend == "host" ? how.core : -1;
-  }
-
-  [[nodiscard]] static RunInfo info_of(const RunRequest& request, const AnyEvaluator& evaluator,
-                                       const std::string& place, const MeasuringOptions& how) {
-    const Problem& problem = evaluator.problem();
-    RunInfo info;
-    info.name = request.name.empty() ? problem.name : request.name;
-    info.problem = problem.name;
-    info.problem_digest = ground_digest(problem, how.cache);
-    info.policy = request.plan.policy;
-    info.generator = request.plan.policy == "submit" ? "submit" : "template";
-    info.evaluator = problem.backend;
-    info.seed = request.plan.seed;
-    info.device = evaluator.device_id();
-    info.toolchain = evaluator.toolchain_id();
-    json keep{{"problem", place},          {"budget", request.plan.budget},
-              {"jobs", request.plan.jobs}, {"cache", how.cache},
-              {"devices", how.devices},    {"learned_from", json::array()},
-              {"where", json::array()},    {"configs", ""},
-              {"sandbox", how.sandbox}};
-    if (place.empty()) keep["problem_text"] = request.problem_text;
-    if (request.plan.policy == "submit") {
-      keep["suggest"] = request.plan.suggest;
-      keep["strategies"] = request.plan.strategies;
-    }
-    info.options = json_text(keep);
-    return info;
+  /// What a run of this problem is given besides its options.
+  [[nodiscard]] RunParts parts_for(const Problem& problem, MeasurementOptions how, bool submits) const {
+    RunParts parts;
+    parts.store = &store;
+    if (!options.evaluator) return parts;
+    how.cache = cache_mode(how, problem.backend);
+    parts.evaluator = options.evaluator(problem, how, submits);
+    return parts;
   }
 
   /// Waits until nothing else measures; false where the call was stopped meanwhile.
   class Turn {
    public:
-    Turn(Impl& book, const ToolCall& call) : book_(book) {
+    Turn(Impl& book, const RunCall& call) : book_(book) {
       std::unique_lock lock(book.mutex);
-      if (book.measuring_now) call.progress(0, {}, "waiting for another run that measures");
-      mine_ = book.changed.wait(lock, call.stop(), [&book] { return !book.measuring_now; });
+      if (book.measuring_now && call.observer != nullptr)
+        call.observer->on_message("waiting for another run that measures");
+      mine_ = book.changed.wait(lock, call.stop, [&book] { return !book.measuring_now; });
       if (mine_) book.measuring_now = true;
     }
     ~Turn() {
@@ -139,7 +128,7 @@ struct SessionBook::Impl {
     }
     ~Taken() {
       // Evaluators end processes; not under the mutex.
-      std::unique_ptr<RunSession> gone;
+      std::unique_ptr<Run> gone;
       if (entry_->session && entry_->session->spent()) gone = std::move(entry_->session);
       if (failed) gone = std::move(entry_->session);
       gone.reset();
@@ -163,7 +152,7 @@ struct SessionBook::Impl {
 
   /// Closes the idle session that was used longest ago where there are too many.
   void make_room() {
-    std::vector<std::unique_ptr<RunSession>> gone;
+    std::vector<std::unique_ptr<Run>> gone;
     const std::lock_guard lock(mutex);
     while (true) {
       std::size_t live = 0;
@@ -182,36 +171,35 @@ struct SessionBook::Impl {
     if (entry.session) return;
     make_room();
     const RunRow row = store.run(run);
-    RunPlan plan = plan_of(row);
+    check_continuable(row);
     Problem problem = problem_of(row);
-    const MeasuringOptions how = measuring(problem, Began(row).text("cache"));
-    set_machine(plan, how, problem);
-    AnyEvaluator evaluator = options.evaluator(std::move(problem), how, plan.policy == "submit");
-    RunInfo now = row.info;
-    now.problem_digest = ground_digest(evaluator.problem(), how.cache);
-    now.device = evaluator.device_id();
-    now.toolchain = evaluator.toolchain_id();
-    check_same_ground(row, now);
-    entry.session = std::make_unique<RunSession>(store, run, std::move(evaluator), plan);
+    RunOptions given;
+    given.measurement = options.measuring;
+    const detail::StoredOptions stored = detail::decode_options(row);
+    MeasurementOptions how = options.measuring;
+    how.cache = stored.options.measurement.cache;
+    RunParts parts = parts_for(problem, how, stored.options.policy == "submit");
+    parts.problem = std::move(problem);
+    entry.session =
+        std::make_unique<Run>(Run::resume(std::to_string(number(run)), std::move(given), std::move(parts)));
   }
 
   /// Runs `work(session, call)` on a run that nothing else works on, when nothing else measures; what it
   /// gave, or `stopped` where the call was stopped before.
   template <class Work>
-  auto with(RunId run, const char* doing, const ToolCall& call, Work work)
-      -> std::optional<std::invoke_result_t<Work, RunSession&, const ToolCall&>> {
+  auto with(RunId run, const char* doing, const RunCall& call, Work work)
+      -> std::optional<std::invoke_result_t<Work, Run&, RunObserver&>> {
     (void)store.run(run);  // a StoreError where there is none
     Taken taken(*this, run, doing);
-    const std::stop_callback forward(call.stop(), [stop = taken->stop]() mutable { stop.request_stop(); });
-    const ToolCall inner(taken->stop.get_token(),
-                         [&call](double done, std::optional<double> total, std::string_view text) {
-                           call.progress(done, total, text);
-                         });
+    const std::stop_callback forward(call.stop, [stop = taken->stop]() mutable { stop.request_stop(); });
+    RunObserver nobody;
+    const RunCall inner{taken->stop.get_token(), call.observer};
     const Turn turn(*this, inner);
     if (!turn) return std::nullopt;
     try {
       open(run, *taken);
-      auto result = work(*taken->session, inner);
+      const std::stop_callback end(inner.stop, [session = taken->session.get()] { session->request_stop(); });
+      auto result = work(*taken->session, call.observer != nullptr ? *call.observer : nobody);
       std::optional<Move> next;
       if (!taken->session->spent()) next = taken->session->suggestion();
       const std::lock_guard lock(mutex);
@@ -227,7 +215,7 @@ struct SessionBook::Impl {
   }
 
   RunStore& store;
-  SessionBookOptions options;
+  RunManagerOptions options;
   RootFolder root;
   mutable std::mutex mutex;
   std::condition_variable_any changed;
@@ -237,10 +225,10 @@ struct SessionBook::Impl {
   bool closing = false;
 };
 
-SessionBook::SessionBook(RunStore& store, SessionBookOptions options)
+RunManager::RunManager(RunStore& store, RunManagerOptions options)
     : impl_(std::make_unique<Impl>(store, std::move(options))) {}
 
-SessionBook::~SessionBook() {
+RunManager::~RunManager() {
   std::unique_lock lock(impl_->mutex);
   impl_->closing = true;
   std::vector<std::stop_source> stops;
@@ -255,66 +243,68 @@ SessionBook::~SessionBook() {
   });
 }
 
-std::optional<RunId> SessionBook::start(const RunRequest& request, const ToolCall& call) {
-  Impl& book = *impl_;
-  check_policy(request.plan);
+std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall& call) {
+  Impl& manager = *impl_;
+  check_policy(request.options);
   if (request.problem.empty() == request.problem_text.empty())
     detail::raise<ConfigError>("a run needs one problem", request.problem.empty() ? "none" : "two",
                                "give problem, a path below the root, or problem_json");
   std::string place;
-  if (!request.problem.empty()) place = book.root.find(request.problem).string();
-  Problem problem =
-      place.empty() ? parse_problem(request.problem_text, book.root.path()) : read_problem(place);
-  const MeasuringOptions how = book.measuring(problem, "");
-  RunRequest whole = request;
-  whole.plan.jobs = how.jobs;
-  Impl::set_machine(whole.plan, how, problem);
-  const bool submits = whole.plan.policy == "submit";
+  if (!request.problem.empty()) place = manager.root.find(request.problem).string();
+  const Problem problem =
+      place.empty() ? parse_problem(request.problem_text, manager.root.path()) : read_problem(place);
+  RunOptions options = request.options;
+  options.name = request.name;
+  options.measurement = manager.options.measuring;
+  options.learn = false;
+  const bool submits = options.policy == "submit";
   RunId run{};
   {
-    const Impl::Turn turn(book, call);
+    const Impl::Turn turn(manager, call);
     if (!turn) return std::nullopt;
-    book.make_room();
-    AnyEvaluator evaluator = book.options.evaluator(std::move(problem), how, submits);
-    run = book.store.begin_run(Impl::info_of(whole, evaluator, place, how));
-    Impl::Taken taken(book, run, "start_run");
-    taken->session = std::make_unique<RunSession>(book.store, run, std::move(evaluator), whole.plan);
-    book.store.end_run(run, "begun", 0.0);
+    manager.make_room();
+    RunParts parts = manager.parts_for(problem, options.measurement, submits);
+    parts.problem_path = place;
+    if (place.empty()) parts.problem_text = request.problem_text;
+    auto session = std::make_unique<Run>(Run::start(problem, std::move(options), std::move(parts)));
+    run = session->id();
+    Impl::Taken taken(manager, run, "start_run");
+    taken->session = std::move(session);
+    manager.store.end_run(run, "begun", 0.0);
   }
   if (submits) (void)step(run, {}, call);
   return run;
 }
 
-StepReport SessionBook::step(RunId run, const StepLimit& limit, const ToolCall& call) {
-  auto report = impl_->with(run, "step", call, [&limit](RunSession& session, const ToolCall& inner) {
-    return session.step(limit, inner);
+StepReport RunManager::step(RunId run, const StepLimit& limit, const RunCall& call) {
+  auto report = impl_->with(run, "step", call, [&limit](Run& session, RunObserver& observer) {
+    return session.step(limit, observer);
   });
   if (report) return *std::move(report);
   return {0, false, true, "stopped"};
 }
 
-std::optional<TrialId> SessionBook::submit(RunId run, const Submission& submission, const ToolCall& call) {
-  const auto trial =
-      impl_->with(run, "submit_kernel", call, [&submission](RunSession& session, const ToolCall& inner) {
-        return session.submit(submission, inner);
-      });
+std::optional<TrialId> RunManager::submit(RunId run, const Submission& submission, const RunCall& call) {
+  const auto trial = impl_->with(
+      run, "submit_kernel", call,
+      [&submission](Run& session, RunObserver& observer) { return session.submit(submission, observer); });
   return trial ? *trial : std::nullopt;
 }
 
-void SessionBook::decline(RunId run, const std::string& reason, const ToolCall& call) {
-  (void)impl_->with(run, "step", call, [&reason](RunSession& session, const ToolCall& inner) {
-    session.decline(reason, inner);
+void RunManager::decline(RunId run, const std::string& reason, const RunCall& call) {
+  (void)impl_->with(run, "step", call, [&reason](Run& session, RunObserver& observer) {
+    session.decline(reason, observer);
     return 0;
   });
 }
 
-std::optional<Move> SessionBook::suggestion(RunId run) const {
+std::optional<Move> RunManager::suggestion(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
   return found == impl_->entries.end() ? std::nullopt : found->second.suggested;
 }
 
-bool SessionBook::cancel(RunId run) {
+bool RunManager::cancel(RunId run) {
   std::unique_lock lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
   if (found == impl_->entries.end()) return false;
@@ -326,28 +316,28 @@ bool SessionBook::cancel(RunId run) {
     lock.lock();
     impl_->changed.wait(lock, [&found] { return found->second.doing.empty(); });
   }
-  const std::unique_ptr<RunSession> gone = std::move(found->second.session);
+  const std::unique_ptr<Run> gone = std::move(found->second.session);
   lock.unlock();
   return working;
 }
 
-std::string SessionBook::doing(RunId run) const {
+std::string RunManager::doing(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
   return found == impl_->entries.end() ? std::string() : found->second.doing;
 }
 
-Problem SessionBook::problem_of(RunId run) const {
+Problem RunManager::problem_of(RunId run) const {
   return impl_->problem_of(impl_->store.run(run));
 }
 
-RunStore& SessionBook::store() noexcept {
+RunStore& RunManager::store() noexcept {
   return impl_->store;
 }
-const RunStore& SessionBook::store() const noexcept {
+const RunStore& RunManager::store() const noexcept {
   return impl_->store;
 }
-const RootFolder& SessionBook::root() const noexcept {
+const RootFolder& RunManager::root() const noexcept {
   return impl_->root;
 }
 

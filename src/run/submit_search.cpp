@@ -9,7 +9,7 @@
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
-#include "run_search.hpp"
+#include "typed_search.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -22,103 +22,101 @@ struct WithoutAsks {
 };
 
 /// Kernels that are handed in, and a policy over moves that suggests some.
-struct Submits final : RunSearch {
-  Submits(RunStore& s, RunId r, AnyEvaluator evaluator, const RunPlan& how)
-      : RunSearch(s, r, evaluator.problem(), how),
-        root(std::make_shared<const Kernel>(problem.kernel)),
-        lookup(lookup_in(store, [kernel = root](Regions regions) {
-          if (regions == kernel->regions) return kernel;
-          return std::make_shared<const Kernel>(Kernel{std::move(regions), kernel->space});
-        })) {
-    trials = std::make_shared<TrialBudget>(budget.trials.value_or(TrialBudget::unlimited));
-    const auto cache = results(evaluator);
-    search.emplace(
-        SuggestedMoves(make_move_policy(plan.suggest, plan.strategies, plan.seed, problem.backend)),
-        SubmitGenerator(root), RunJudge(std::move(evaluator), key(cache, true), cache), options(1));
-    search->resume(load_record<Move>(store, run, CandidateCodec<Candidate>(lookup)));
-    for (const Trial<Candidate>& trial : search->trials())
-      if (!trial.outcome.origin) trials->take();
-    search->policy().go_live();
+struct Submits final : KernelSearch {
+  Submits(SearchContext c, const RunOptions& options, RunJudge judge, OptimizerOptions loop)
+      : KernelSearch(std::move(c)),
+        root(std::make_shared<const Kernel>(context.problem.kernel)),
+        lookup(lookup_in(context.store,
+                         [kernel = root](Regions regions) {
+                           if (regions == kernel->regions) return kernel;
+                           return std::make_shared<const Kernel>(Kernel{std::move(regions), kernel->space});
+                         })),
+        search(SuggestedMoves(make_move_policy(options.suggest, options.strategies, options.seed,
+                                               context.problem.backend)),
+               SubmitGenerator(root), std::move(judge), std::move(loop)) {
+    search.resume(load_record<Move>(context.store, context.run, CandidateCodec<Candidate>(lookup)));
+    for (const Trial<Candidate>& trial : search.trials())
+      if (!trial.outcome.origin) context.trials->take();
+    search.policy().go_live();
   }
 
   std::optional<Move> suggestion() override {
-    const SuggestedMoves::Suggestion suggested = search->policy().suggest();
+    const SuggestedMoves::Suggestion suggested = search.policy().suggest();
     if (suggested.asked) {
       const AskEvent event{1, suggested.move ? std::size_t{1} : std::size_t{0}};
-      store.add_asks(run, std::span(&event, 1));
+      context.store.add_asks(context.run, std::span(&event, 1));
     }
     return suggested.move;
   }
 
   /// Has the suggested move carried out, by what the generator was given for it; its trial.
-  std::optional<TrialId> carry_out(const ToolCall& call) {
-    if (trials->remaining() == 0) raise_spent();
-    RunRecorder<Move> recorder(store, run, CandidateCodec<Candidate>(lookup));
+  std::optional<TrialId> carry_out(RunObserver& observer) {
+    if (context.trials->remaining() == 0) raise_spent();
+    RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
     WithoutAsks told{recorder};
-    Teller teller(call, {.trials = 1});
-    search->policy().release();
+    LoopEvents events{observer};
+    search.policy().release();
     std::optional<TrialId> trial;
-    for (const Job<Candidate>& job : search->ask(1, told, teller)) trial = judge(job, told, teller);
+    for (const Job<Candidate>& job : search.ask(1, told, events)) trial = judge(job, told, events);
     recorder.on_end("waiting for kernels");
     return trial;
   }
 
-  std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, Teller& teller) {
-    EvaluationContext context;
-    context.trial = job.id;
-    context.parents = job.context.parents;
-    context.stop =
-        stop.get_token();  // and no incumbent: whoever wrote a slower kernel wants to know how slow
-    Evaluation evaluation = search->evaluator().evaluate(job.candidate, context);
-    spent = spent || stop.stop_requested();
-    if (stop.stop_requested() && evaluation.verdict != Verdict::ok) return std::nullopt;
-    search->tell(job.id, std::move(evaluation), told, teller);
+  std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, LoopEvents& events) {
+    EvaluationContext how;
+    how.trial = job.id;
+    how.parents = job.context.parents;
+    how.stop = context.stop;  // and no incumbent: whoever wrote a slower kernel wants to know how slow
+    Evaluation evaluation = search.evaluator().evaluate(job.candidate, how);
+    spent = spent || context.stop.stop_requested();
+    if (context.stop.stop_requested() && evaluation.verdict != Verdict::ok) return std::nullopt;
+    search.tell(job.id, std::move(evaluation), told, events);
     return job.id;
   }
 
-  StepReport step(const StepLimit&, const ToolCall& call) override {
-    const CoreLeft left(plan.core);
-    const std::stop_callback forward(call.stop(), [this] { stop.request_stop(); });
+  /// Whoever writes the kernels decides when it ends; what there is to do alone is the problem's own kernel.
+  void to_end(RunObserver& observer) override { (void)step({}, observer); }
+
+  StepReport step(const StepLimit&, RunObserver& observer) override {
     StepReport report;
-    const std::size_t before = search->trials().size();
-    store.continue_run(run);
+    const std::size_t before = search.trials().size();
+    context.store.continue_run(context.run);
     if (const std::optional<Move> move = suggestion(); move && move->kind == MoveKind::root)
-      (void)carry_out(call);
-    report.trials = search->trials().size() - before;
-    report.stopped = stop.stop_requested();
-    report.finished = trials->remaining() == 0;
+      (void)carry_out(observer);
+    report.trials = search.trials().size() - before;
+    report.stopped = context.stop.stop_requested();
+    report.finished = context.trials->remaining() == 0;
     report.reason = report.stopped    ? "stopped"
                     : report.finished ? "the trial budget is spent"
                                       : "waiting for kernels";
-    store.end_run(run, report.reason, store.run(run).seconds);
+    context.store.end_run(context.run, report.reason, context.store.run(context.run).seconds);
     spent = spent || report.stopped;
+    observer.on_end(report.reason);
     return report;
   }
 
-  void decline(const std::string& reason, const ToolCall& call) override {
+  void decline(const std::string& reason, RunObserver& observer) override {
     const std::optional<Move> move = suggestion();
     if (!move) raise<ConfigError>("no move is suggested", "none", "hand in a kernel of your own");
-    search->generator().decline(*move, reason);
-    store.continue_run(run);
-    (void)carry_out(call);
-    spent = true;  // an ask of which nothing came ends an optimizer
+    search.generator().decline(*move, reason);
+    context.store.continue_run(context.run);
+    (void)carry_out(observer);
+    spent = true;  // a proposal without a candidate ends an optimizer that waits for it
   }
 
   [[nodiscard]] const Candidate& parent_of(const Submission& submission, const std::optional<Move>& answered,
                                            std::optional<TrialId>& id) const {
     id = submission.parent;
     if (!id && answered && !answered->parents.empty()) id = answered->parents.front();
-    if (!id && search->best() != nullptr) id = search->best()->outcome.id;
-    if (!id && !search->trials().empty()) id = search->trials().front().outcome.id;
-    if (!id || !search->log().contains(*id) || !search->log().own(*id).candidate)
+    if (!id && search.best() != nullptr) id = search.best()->outcome.id;
+    if (!id && !search.trials().empty()) id = search.trials().front().outcome.id;
+    if (!id || !search.log().contains(*id) || !search.log().own(*id).candidate)
       raise<ConfigError>("no such trial with code in this run", id ? std::to_string(number(*id)) : "none",
                          "name the parent's number, as status and submit_kernel give it");
-    return *search->log().own(*id).candidate;
+    return *search.log().own(*id).candidate;
   }
 
-  std::optional<TrialId> submit(const Submission& submission, const ToolCall& call) override {
-    const CoreLeft left(plan.core);
-    const std::stop_callback forward(call.stop(), [this] { stop.request_stop(); });
+  std::optional<TrialId> submit(const Submission& submission, RunObserver& observer) override {
     std::optional<Move> answered;
     if (submission.answers) {
       answered = suggestion();
@@ -138,36 +136,36 @@ struct Submits final : RunSearch {
       raise<ConfigError>("the kernel is the same as its parent", std::to_string(number(*parent)),
                          "give code or settings that differ");
     if (answered) {
-      search->generator().answer(*answered, std::move(candidate));
-      store.continue_run(run);
-      return carry_out(call);
+      search.generator().answer(*answered, std::move(candidate));
+      context.store.continue_run(context.run);
+      return carry_out(observer);
     }
-    if (trials->remaining() == 0) raise_spent();
-    store.continue_run(run);
-    RunRecorder<Move> recorder(store, run, CandidateCodec<Candidate>(lookup));
+    if (context.trials->remaining() == 0) raise_spent();
+    context.store.continue_run(context.run);
+    RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
     WithoutAsks told{recorder};
-    Teller teller(call, {.trials = 1});
+    LoopEvents events{observer};
     Move move{MoveKind::submitted,
               {*parent},
               submission.strategies,
-              static_cast<std::uint32_t>(search->trials().size())};
-    const auto job = search->submit(std::move(move), std::move(candidate), told, teller);
+              static_cast<std::uint32_t>(search.trials().size())};
+    const auto job = search.submit(std::move(move), std::move(candidate), told, events);
     if (!job) raise_spent();
-    const std::optional<TrialId> trial = judge(*job, told, teller);
+    const std::optional<TrialId> trial = judge(*job, told, events);
     recorder.on_end("waiting for kernels");
     return trial;
   }
 
   std::shared_ptr<const Kernel> root;
   KernelLookup lookup;
-  std::optional<Optimizer<SuggestedMoves, SubmitGenerator, RunJudge>> search;
+  Optimizer<SuggestedMoves, SubmitGenerator, RunJudge> search;
 };
 
 }  // namespace
 
-std::unique_ptr<RunSearch> search_submits(RunStore& store, RunId run, AnyEvaluator evaluator,
-                                          const RunPlan& plan) {
-  return std::make_unique<Submits>(store, run, std::move(evaluator), plan);
+std::unique_ptr<KernelSearch> make_submit_search(SearchContext context, const RunOptions& options,
+                                                 RunJudge judge, OptimizerOptions loop) {
+  return std::make_unique<Submits>(std::move(context), options, std::move(judge), std::move(loop));
 }
 
 }  // namespace kernelsearch::detail

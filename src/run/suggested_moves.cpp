@@ -96,10 +96,10 @@ std::vector<MovePolicyEntry> move_policies() {
 }
 
 AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies,
-                                 std::uint64_t seed, const std::string& backend) {
+                                 std::uint64_t seed, Backend backend) {
   if (name == "roofline_budget") {
     RooflineBudgetOptions options;
-    options.methods = read_methods(backend);
+    options.methods = read_methods(to_string(backend));
     for (const std::string& strategy : strategies)
       if (std::none_of(options.methods.begin(), options.methods.end(),
                        [&strategy](const Method& method) { return method.id == strategy; }))

@@ -70,31 +70,51 @@ void enter_wal_mode(Database& database, double busy_seconds) {
   }
 }
 
-}  // namespace
-
-void open_schema(Database& database, double busy_seconds) {
-  const std::int64_t known = database.scalar("PRAGMA application_id");
+/// The version of the schema in the file, 0 where nothing has been created; a StoreError for a file that is
+/// of another program or newer than this library. Its reads belong together: the caller has begun a
+/// transaction, or another process may create the store between them.
+std::int64_t known_version(Database& database) {
+  const std::int64_t application = database.scalar("PRAGMA application_id");
   const bool empty = database.scalar("SELECT count(*) FROM sqlite_schema") == 0;
-  if (known != application_id && !(known == 0 && empty))
+  if (application != application_id && !(application == 0 && empty))
     detail::raise<StoreError>("not a kernelsearch store", "a database of another program",
                               "name another file for the store");
-  enter_wal_mode(database, busy_seconds);
-  Statement begin(database.handle(), "BEGIN IMMEDIATE");
-  Statement commit(database.handle(), "COMMIT");
-  Statement rollback(database.handle(), "ROLLBACK");
-  Transaction transaction(begin, commit, rollback);
   const std::int64_t version = database.scalar("PRAGMA user_version");
   if (version > RunStore::schema_version)
     detail::raise<StoreError>(
         "the store was written by a newer kernelsearch",
         "schema " + std::to_string(version) + ", known up to " + std::to_string(RunStore::schema_version),
         "update kernelsearch or name another file");
-  if (version < RunStore::schema_version) {
+  return version;
+}
+
+}  // namespace
+
+void open_schema(Database& database, double busy_seconds) {
+  Statement read(database.handle(), "BEGIN");
+  Statement write(database.handle(), "BEGIN IMMEDIATE");
+  Statement commit(database.handle(), "COMMIT");
+  Statement rollback(database.handle(), "ROLLBACK");
+  const auto current = [&] {
+    Transaction transaction(read, commit, rollback);
+    const bool is = known_version(database) == RunStore::schema_version;
+    transaction.commit();
+    return is;
+  };
+  // Most opened stores are complete, and reading that takes no lock from processes that write.
+  if (!current()) {
+    Transaction transaction(write, commit, rollback);
+    // Asked again: other processes may have created or migrated it while this one waited for the lock.
+    const std::int64_t version = known_version(database);
     for (std::int64_t v = version; v < RunStore::schema_version; ++v) database.execute(migrations[v]);
-    database.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
-    database.execute(("PRAGMA user_version = " + std::to_string(RunStore::schema_version)).c_str());
+    if (version < RunStore::schema_version) {
+      database.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+      database.execute(("PRAGMA user_version = " + std::to_string(RunStore::schema_version)).c_str());
+    }
+    transaction.commit();
   }
-  transaction.commit();
+  // Last, so that a file of another program stays as it was. SQLite changes it outside of transactions only.
+  enter_wal_mode(database, busy_seconds);
 }
 
 }  // namespace kernelsearch::sqlite

@@ -87,8 +87,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-/// Takes the write lock at once (so that two writers queue up instead of failing halfway) and rolls back
-/// unless committed.
+/// Begins with the statement given and rolls back unless committed. Writers begin with BEGIN IMMEDIATE, which
+/// takes the write lock at once: so two of them queue up instead of failing halfway.
 class Transaction {
  public:
   Transaction(Statement& begin, Statement& commit, Statement& rollback)

@@ -7,7 +7,7 @@
 
 #include "kernelsearch/core/outcome.hpp"
 
-/// What T4 (docs/formats) calls what became of a configuration, for exports of runs and of recordings.
+/// The words of T4 (docs/formats) for the outcome of a configuration, for exports of runs and of recordings.
 namespace kernelsearch::detail {
 
 /// T4's `invalidity`.

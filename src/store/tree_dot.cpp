@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/store/codec.hpp"
 
@@ -24,12 +25,6 @@ std::string dot_string(std::string_view text) {
       result += c;
   }
   return result + "\"";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string result;
-  for (const std::string& word : words) result += (result.empty() ? "" : ", ") + word;
-  return result;
 }
 
 }  // namespace
@@ -63,7 +58,7 @@ void write_dot(const SearchTree& tree, std::ostream& out) {
     std::string label = "#" + std::to_string(number(node.id)) + "\n" +
                         (node.ok() ? format_seconds(node.objective) : std::string(to_string(node.verdict)));
     if (tree.parents(i).empty() && !node.move.strategies.empty())
-      label += "\n" + joined(node.move.strategies);
+      label += "\n" + detail::joined(node.move.strategies, ", ");
     stream << "[label=" << dot_string(label);
     if (!node.generated())
       stream << ", style=dashed";
@@ -77,7 +72,7 @@ void write_dot(const SearchTree& tree, std::ostream& out) {
   const auto write_edge = [&](std::ostream& stream, const Graph::edge_descriptor& edge) {
     const std::size_t from = boost::source(edge, graph), to = boost::target(edge, graph);
     const Move& move = tree.node(to).move;
-    std::string label = joined(move.strategies);
+    std::string label = detail::joined(move.strategies, ", ");
     if (label.empty() && move.kind != MoveKind::rewrite) label = to_string(move.kind);
     if (move.kind == MoveKind::ablate) label = "without " + label;
     stream << "[label=" << dot_string(label);

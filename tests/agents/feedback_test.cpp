@@ -111,7 +111,5 @@ TEST_CASE("feedback: a problem and a kernel in words") {
       {std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()}, "cpp");
   CHECK(holds(kernel, "```cpp device\n"));
   CHECK(holds(kernel, "- BLOCK_ROWS = 64 of 32, 64, 96"));
-  CHECK(language_of("cuda") == "cuda");
-  CHECK(language_of("host") == "cpp");
   CHECK(time_text(0.25e-6) == "250 ns");
 }

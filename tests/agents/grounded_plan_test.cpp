@@ -29,7 +29,7 @@ TEST_CASE("grounded plan: places and an instruction for each") {
     CAPTURE(instructions);
     const GroundedPlan plan = read_plan("Here.\n" + marked + instructions, false, expectation);
     REQUIRE_MESSAGE(plan.judgement.ok(), plan.judgement.detail);
-    CHECK(plan.region == "device");
+    CHECK(plan.region == KernelRegion::device);
     CHECK(plan.spans.size() == 2);
     CHECK(plan.instructions.find("a") != std::string::npos);
   }
@@ -37,11 +37,11 @@ TEST_CASE("grounded plan: places and an instruction for each") {
       read_plan("```cpp macros\n<<<IMPROVE BEGINS>>>\n#define A 1\n<<<IMPROVE ENDS>>>\n```\nSet it to 2.",
                 false, expectation);
   REQUIRE(macros.judgement.ok());  // one place needs no number
-  CHECK(macros.region == "macros");
+  CHECK(macros.region == KernelRegion::macros);
   // the region is found where the block does not name it
   const GroundedPlan unnamed = read_plan(
       "```\n<<<IMPROVE BEGINS>>>\n#define A 1\n<<<IMPROVE ENDS>>>\n```\nSet it to 2.", false, expectation);
-  CHECK(unnamed.region == "macros");
+  CHECK(unnamed.region == KernelRegion::macros);
 }
 
 TEST_CASE("grounded plan: faults") {

@@ -88,7 +88,7 @@ TEST_CASE("NaturalTransformations: passes one after the other, each call one reg
   Setup s({t},
           ScriptedChat::replies({fenced("#define ONE 1\n#define TWO 2\n"), fenced("void f() { incomplete\n"),
                                  fenced("void f() { g(TWO); }\n"), "UNCHANGED"}),
-          {.backend = "hip",
+          {.backend = Backend::hip,
            .function = "f",
            .workload = "n: i32",
            .device = "a device",
@@ -260,7 +260,7 @@ TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing cha
   NaturalTransformations generator(root,
                                    TransformationLibrary({transformation("t", {with_snippet}),
                                                           transformation("idle", {device_pass("Do.")})}),
-                                   model, {.backend = "host"});
+                                   model, {.backend = Backend::host});
   Log log;
   add_root(log, generator);
   const History<Candidate> history(log, 1);

@@ -89,6 +89,6 @@ TEST_CASE(
       CHECK(sequences[0] == sequences[1]);
     }
   };
-  prove([] { return Beam({.seed = 1, .limits = {.barren = 3, .debugs = 5}}); });
-  prove([] { return Reflexion({.seed = 1, .limits = {.barren = 3, .debugs = 5}}); });
+  prove([] { return Beam({.seed = 1, .limits = {.max_failures = 3, .debugs = 5}}); });
+  prove([] { return Reflexion({.seed = 1, .limits = {.max_failures = 3, .debugs = 5}}); });
 }

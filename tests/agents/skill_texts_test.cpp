@@ -102,6 +102,4 @@ TEST_CASE("skill texts: names of folders") {
   CHECK(branch_name(now, second) == "r2");
   CHECK(ablation_name({MoveKind::ablate, {TrialId{9}}, {"memory.tile", "memory.fuse"}, 0}) ==
         "memory.tile+memory.fuse");
-  CHECK(kernel_extension("cuda") == ".cu");
-  CHECK(kernel_extension("host") == ".cpp");
 }

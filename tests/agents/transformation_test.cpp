@@ -6,16 +6,7 @@
 
 using namespace kernelsearch;
 
-TEST_CASE("Transformation: regions, calls and backends") {
-  Regions regions{"d", "h", "m"};
-  CHECK(text_of(regions, KernelRegion::device) == "d");
-  CHECK(text_of(regions, KernelRegion::host) == "h");
-  CHECK(text_of(regions, KernelRegion::macros) == "m");
-  text_of(regions, KernelRegion::host) = "changed";
-  CHECK(regions.host == "changed");
-  CHECK(to_string(KernelRegion::device) == "device");
-  CHECK(to_string(KernelRegion::host) == "host");
-  CHECK(to_string(KernelRegion::macros) == "macros");
+TEST_CASE("Transformation: calls and backends") {
   Transformation t;
   CHECK(t.calls() == 0);
   CHECK(t.applies_to("anything"));

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/rng.hpp"
 
 using namespace kernelsearch;

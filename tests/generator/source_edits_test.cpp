@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 

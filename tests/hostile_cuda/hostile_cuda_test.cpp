@@ -31,7 +31,7 @@ namespace {
 const GpuBackend backend = support::test_backend();
 
 /// What came of a kernel.
-struct Result {
+struct Judged {
   const Sample* sample = nullptr;
   Evaluation ours;
   hostile::NaiveHarness::Judgement naive;
@@ -52,14 +52,14 @@ GpuOptions options(const std::filesystem::path& cache) {
 }
 
 /// Judges the kernels of one problem, hostile ones also naively, and after each of them an honest one.
-void judge(const std::string& name, const std::vector<Result*>& results, const std::string& honest,
+void judge(const std::string& name, const std::vector<Judged*>& results, const std::string& honest,
            const std::filesystem::path& cache) {
   const Problem problem = hostile::problem(name, backend);
   GpuOptions quick = options(cache), brief = quick;
   brief.sampling.max_samples = 6;
   hostile::NaiveHarness naive(problem, backend, quick);
   GpuEvaluator evaluator(problem, quick);
-  for (Result* result : results) try {
+  for (Judged* result : results) try {
       const bool is_hostile = !result->sample->value("expect").empty();
       if (is_hostile) result->naive = naive.judge(result->sample->code);
       EvaluationContext context;
@@ -75,16 +75,16 @@ void judge(const std::string& name, const std::vector<Result*>& results, const s
     }
 }
 
-std::vector<Result> judge_all(const std::vector<Sample>& hostile_ones,
+std::vector<Judged> judge_all(const std::vector<Sample>& hostile_ones,
                               const std::vector<Sample>& honest_ones) {
   const TemporaryFolder cache;
-  std::vector<Result> results(hostile_ones.size() + honest_ones.size());
-  std::map<std::string, std::vector<Result*>> by_problem;
+  std::vector<Judged> results(hostile_ones.size() + honest_ones.size());
+  std::map<std::string, std::vector<Judged*>> by_problem;
   std::map<std::string, std::string> honest;
   std::size_t next = 0;
   for (const auto* list : {&hostile_ones, &honest_ones})
     for (const Sample& sample : *list) {
-      Result& result = results[next++];
+      Judged& result = results[next++];
       result.sample = &sample;
       by_problem[sample.value("problem")].push_back(&result);
       if (list == &honest_ones && honest[sample.value("problem")].empty())
@@ -100,7 +100,7 @@ std::vector<Result> judge_all(const std::vector<Sample>& hostile_ones,
       for (std::size_t i = taken++; i < names.size(); i = taken++) try {
           judge(names[i], by_problem[names[i]], honest[names[i]], cache.path());
         } catch (const std::exception& error) {
-          for (Result* result : by_problem[names[i]]) result->error = error.what();
+          for (Judged* result : by_problem[names[i]]) result->error = error.what();
         }
     });
   for (std::thread& thread : threads) thread.join();
@@ -114,7 +114,7 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
              honest_ones = hostile::samples("honest", backend);
   CHECK(hostile_ones.size() >= 45);
   CHECK(honest_ones.size() >= 20);
-  for (const Result& result : judge_all(hostile_ones, honest_ones)) {
+  for (const Judged& result : judge_all(hostile_ones, honest_ones)) {
     const Sample& sample = *result.sample;
     CAPTURE(sample.name);
     CAPTURE(result.ours.reason);

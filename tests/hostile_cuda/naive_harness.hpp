@@ -59,25 +59,26 @@ class NaiveHarness {
     std::string reason;
     const CallPlan plan = plan_call(problem_, candidate, shape_, candidate_module, names, reason);
     ignore(worker_->load(candidate_module, *built.image, built.functions, facts));
-    ignore(worker_->program(candidate_module, plan.program, blocks));
+    ignore(worker_->define(candidate_program, plan.program, blocks));
     fill(plan);
-    call(reference_module, 1);
-    copy(plan, Act::out, expected_offset);
-    copy(plan, Act::in, expected_offset, expected);
+    call(reference_program, 1);
+    copy_out(plan, expected_offset);
+    copy_expected_in(plan, expected_offset);
     fill(plan);
-    call(candidate_module, 1);
-    copy(plan, Act::out, got_offset);
+    call(candidate_program, 1);
+    copy_out(plan, got_offset);
     fill(plan, Role::inout);
-    call(reference_module, 1);
-    copy(plan, Act::out, expected_offset);
+    call(reference_program, 1);
+    copy_out(plan, expected_offset);
     judgement.accepted = worker_->alive() && equal(plan);
-    judgement.mean = call(candidate_module, 10);
+    judgement.mean = call(candidate_program, 10);
     judgement.usable = worker_->alive();
     return judgement;
   }
 
  private:
-  static constexpr std::uint32_t reference_module = 1, candidate_module = 2, expected = 100, widened = 200;
+  static constexpr ModuleId reference_module{1}, candidate_module{2};
+  static constexpr ProgramId reference_program{1}, candidate_program{2};
   static constexpr std::uint64_t got_offset = 0, expected_offset = 1 << 19;
 
   static void ignore(const std::optional<WorkerError>&) {}
@@ -88,19 +89,22 @@ class NaiveHarness {
     ignore(worker_->hello(60, device_));
     std::vector<FunctionFacts> facts;
     std::vector<std::int32_t> blocks;
-    const auto load = [&](std::uint32_t module, const std::string& source,
-                          const std::vector<std::string>& names) {
+    const auto load = [&](ModuleId module, const std::string& source, const std::vector<std::string>& names) {
       const Built built = builders_.build(source, compile_options(device_, options_, {}), names);
       ignore(worker_->load(module, *built.image, built.functions, facts));
     };
-    load(0, service_source(), {service_names(), service_names() + service_count});
+    load(service_module, service_source(), {service_names(), service_names() + service_count});
     load(reference_module, reference_source(problem_, "float"), {problem_.reference.function});
     const CallPlan plan = plan_reference(problem_, shape_, reference_module, false);
-    ignore(worker_->program(reference_module, plan.program, blocks));
-    for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
-      for (const std::uint32_t first : {0u, expected, widened})
-        if (const PlannedArgument& planned = plan.arguments.arguments[a]; planned.is_array)
-          ignore(worker_->allocate({first + static_cast<std::uint32_t>(a)}, {planned.count * 8}));
+    ignore(worker_->define(reference_program, plan.program, blocks));
+    IdSource<BufferId> ids;
+    buffers_.clear();
+    for (const PlannedArgument& planned : plan.arguments.arguments) {
+      const Buffers& own = buffers_.emplace_back(Buffers{ids.next(), ids.next(), ids.next()});
+      if (planned.is_array)
+        for (const BufferId id : {own.data, own.expected, own.widened})
+          ignore(worker_->allocate({{id, planned.count * 8}}));
+    }
   }
 
   /// Whether the reference, which is in single precision here, has the array in another buffer.
@@ -115,47 +119,51 @@ class NaiveHarness {
       if (!planned.is_input() || (only && planned.role != *only)) continue;
       Argument ones = problem_.arguments[a];
       ones.initialisation = Initialisation::ones;
-      const auto number = static_cast<std::uint32_t>(a);
-      actions.push_back(fill_action(ones, planned, number, 42, InputFlavour::declared, false));
+      actions.emplace_back(fill_action(ones, planned, buffers_[a].data, 42, InputFlavour::declared, false));
       if (!is_widened(ones.type)) continue;
       ones.type = ElementType::f32;
-      actions.push_back(fill_action(ones, planned, widened + number, 42, InputFlavour::declared, false));
+      actions.emplace_back(
+          fill_action(ones, planned, buffers_[a].widened, 42, InputFlavour::declared, false));
     }
-    GpuWorker::Done done;
-    ignore(worker_->act(actions, {}, 5, done));
+    Act::Reply done;
+    ignore(worker_->act(std::move(actions), 5, done));
   }
 
-  double call(std::uint32_t program, std::size_t count) {
-    std::vector<std::uint32_t> bindings(problem_.arguments.size());
-    std::iota(bindings.begin(), bindings.end(), 0u);
-    for (std::uint32_t& number : bindings)
-      if (program == reference_module && is_widened(problem_.arguments[number].type)) number += widened;
-    Action action;
-    action.kind = Act::timed_call;
-    action.program = program;
-    action.bindings = static_cast<std::uint32_t>(bindings.size());
-    GpuWorker::Done done;
-    ignore(worker_->act(std::vector<Action>(count, action), bindings, 1, done));
+  double call(ProgramId program, std::size_t count) {
+    CallProgram call{program, true, {}};
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const bool wide = program == reference_program && is_widened(problem_.arguments[a].type);
+      call.bindings.emplace_back(wide ? buffers_[a].widened : buffers_[a].data);
+    }
+    Act::Reply done;
+    ignore(worker_->act(std::vector<Action>(count, call), 1, done));
     return done.seconds.empty() ? 0.0
                                 : std::accumulate(done.seconds.begin(), done.seconds.end(), 0.0) /
                                       static_cast<double>(done.seconds.size());
   }
 
-  void copy(const CallPlan& plan, Act kind, std::uint64_t offset, std::uint32_t first = 0) {
+  void copy_out(const CallPlan& plan, std::uint64_t offset) {
     std::vector<Action> actions;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plan.arguments.arguments[a];
       if (!planned.is_output()) continue;
-      Action action;
-      action.kind = kind;
-      action.buffer = first + static_cast<std::uint32_t>(a);
-      action.count = bytes_of(planned);
-      action.word = offset;
-      offset += action.count;
-      actions.push_back(action);
+      actions.emplace_back(CopyOut{buffers_[a].data, offset, bytes_of(planned)});
+      offset += bytes_of(planned);
     }
-    GpuWorker::Done done;
-    ignore(worker_->act(actions, {}, 5, done));
+    Act::Reply done;
+    ignore(worker_->act(std::move(actions), 5, done));
+  }
+
+  void copy_expected_in(const CallPlan& plan, std::uint64_t offset) {
+    std::vector<Action> actions;
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const PlannedArgument& planned = plan.arguments.arguments[a];
+      if (!planned.is_output()) continue;
+      actions.emplace_back(CopyIn{buffers_[a].expected, offset, bytes_of(planned)});
+      offset += bytes_of(planned);
+    }
+    Act::Reply done;
+    ignore(worker_->act(std::move(actions), 5, done));
   }
 
   [[nodiscard]] bool equal(const CallPlan& plan) const {
@@ -180,6 +188,10 @@ class NaiveHarness {
   Arena memory_;
   GpuDevice device_;
   std::unique_ptr<GpuWorker> worker_;
+  struct Buffers {
+    BufferId data{}, expected{}, widened{};
+  };
+  std::vector<Buffers> buffers_;  ///< of each argument
   std::size_t shape_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace {
 /// A server over a scripted problem; every reply is checked against its tool's schema.
 struct Desk {
   Place place;
-  SessionBook book;
+  RunManager book;
   std::map<std::string, json> outputs;
   std::unique_ptr<Client> client;
 

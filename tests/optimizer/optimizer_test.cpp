@@ -162,12 +162,14 @@ TEST_CASE("Optimizer: a damaged record is a fault for try_resume, with what resu
   CHECK(fault(recorder.record, 6).find("does not repeat its recorded proposals") != std::string::npos);
 
   RunRecord<int, int> revised = recorder.record;
-  revised.events.emplace_back(RevisedEvent{.outcome = {.id = TrialId{999}, .origin = {}, .parents = {}}});
+  revised.events.emplace_back(
+      RevisedEvent{.outcome = {.id = TrialId{999}, .origin = {}, .parents = {}, .evaluation = {}}});
   CHECK(fault(revised).find("never told: trial 999") != std::string::npos);
 
   RunRecord<int, int> unproposed = recorder.record;
-  ToldEvent<int, int> told{{1, {.id = TrialId{999}, .origin = Origin{ProposalId{999}, 0, 1}, .parents = {}}},
-                           {}};
+  ToldEvent<int, int> told{
+      {1, {.id = TrialId{999}, .origin = Origin{ProposalId{999}, 0, 1}, .parents = {}, .evaluation = {}}},
+      {}};
   unproposed.events.emplace_back(told);
   CHECK(fault(unproposed).find("never made: proposal 999") != std::string::npos);
 

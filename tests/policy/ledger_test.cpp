@@ -24,7 +24,7 @@ Config at(std::initializer_list<std::uint32_t> indices) {
 }
 /// Makes `config` known without proposing it.
 void know(Ledger& ledger, const Config& config, double objective = 1) {
-  ledger.hear(observation(config, objective, 0, std::nullopt));
+  ledger.record(observation(config, objective, 0, std::nullopt));
 }
 }  // namespace
 
@@ -32,21 +32,21 @@ TEST_CASE("Ledger: keeps results, their revisions and the best") {
   Ledger ledger(grid(2, 9), 1, false);
   CHECK(ledger.best() == nullptr);
   CHECK_FALSE(ledger.known(at({1, 1})));
-  CHECK(ledger.hear(observation(at({1, 1}), 5, 0, std::nullopt)));
-  CHECK(ledger.hear(observation(at({2, 2}), 3, 1, std::nullopt)));
-  CHECK(ledger.hear(observation(at({3, 3}), ledger_infinity, 2, std::nullopt)));
+  CHECK(ledger.record(observation(at({1, 1}), 5, 0, std::nullopt)));
+  CHECK(ledger.record(observation(at({2, 2}), 3, 1, std::nullopt)));
+  CHECK(ledger.record(observation(at({3, 3}), ledger_infinity, 2, std::nullopt)));
   CHECK(ledger.known(at({1, 1})));
   CHECK(ledger.result(at({1, 1})) == 5);
   CHECK(ledger.result(at({3, 3})) == ledger_infinity);
   CHECK_FALSE(ledger.result(at({4, 4})));
   REQUIRE(ledger.best() != nullptr);
   CHECK(ledger.best()->config == at({2, 2}));
-  CHECK_FALSE(ledger.hear(observation(at({2, 2}), 7, 1, std::nullopt)));  // measured again: slower
+  CHECK_FALSE(ledger.record(observation(at({2, 2}), 7, 1, std::nullopt)));  // measured again: slower
   CHECK(ledger.best()->config == at({1, 1}));
-  ledger.hear(observation(at({1, 1}), ledger_infinity, 0, std::nullopt));  // a fraud
+  ledger.record(observation(at({1, 1}), ledger_infinity, 0, std::nullopt));  // a fraud
   CHECK(ledger.best()->config == at({2, 2}));
   CHECK(ledger.best()->objective == 7);
-  ledger.hear(observation(at({2, 2}), ledger_infinity, 1, std::nullopt));
+  ledger.record(observation(at({2, 2}), ledger_infinity, 1, std::nullopt));
   CHECK(ledger.best() == nullptr);
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("Ledger: what is proposed is known and outstanding until it is told") 
   CHECK(ledger.outstanding() == 3);
   CHECK(ledger.known(proposed[1]));
   CHECK_FALSE(ledger.result(proposed[1]));
-  CHECK(ledger.hear(observation(proposed[1], 2, 0, 1)));
+  CHECK(ledger.record(observation(proposed[1], 2, 0, 1)));
   CHECK(ledger.outstanding() == 2);
   CHECK(ledger.result(proposed[1]) == 2);
   CHECK(ledger.propose(2, []() -> std::optional<Config> { return std::nullopt; }).empty());
@@ -83,25 +83,25 @@ TEST_CASE("Ledger: random draws cover the unknown part of the space, once") {
   }
 }
 
-TEST_CASE("Ledger: a wish lands on itself, on the nearest valid, or on an unknown one next to that") {
+TEST_CASE("Ledger: a wish is repaired to itself, the nearest valid, or an unknown one next to that") {
   const Space space = policy_contract::small_space();
   Ledger ledger(space, 1, false);
   Rng rng(1);
   const Config valid = space.default_config();
-  CHECK(ledger.land(valid, rng) == valid);
+  CHECK(ledger.repair(valid, rng) == valid);
   Config broken = valid;
   broken.indices = {4, 5, 0, 0};  // block 256, unroll 6: against the constraint
   REQUIRE_FALSE(space.contains(broken));
-  CHECK(ledger.land(broken, rng) == space.nearest(broken));
+  CHECK(ledger.repair(broken, rng) == space.nearest(broken));
   know(ledger, valid);
   for (int i = 0; i < 20; ++i) {
-    const auto landed = ledger.land(valid, rng);
-    REQUIRE(landed);
-    CHECK(space.contains(*landed));
-    CHECK(differing(*landed, valid) == 1);
+    const auto repaired = ledger.repair(valid, rng);
+    REQUIRE(repaired);
+    CHECK(space.contains(*repaired));
+    CHECK(differing(*repaired, valid) == 1);
   }
   for (const Config& around : space.neighbours(valid, Neighbourhood::hamming)) know(ledger, around);
-  const auto beyond = ledger.land(valid, rng);  // one step is used up: a few
+  const auto beyond = ledger.repair(valid, rng);  // one step is used up: a few
   REQUIRE(beyond);
   CHECK_FALSE(ledger.known(*beyond));
   CHECK(differing(*beyond, valid) > 1);

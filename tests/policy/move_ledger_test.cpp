@@ -77,7 +77,7 @@ TEST_CASE("MoveLedger: tries are numbered, counted while outstanding, and logged
 }
 
 TEST_CASE("MoveLedger: limits close a strategy on a kernel, and the kernel with the last of them") {
-  MoveLedger ledger = with_root({.variants = 2, .barren = 2});
+  MoveLedger ledger = with_root({.variants = 2, .max_failures = 2});
   (void)ledger.propose(0, 0);
   CHECK(ledger.open(0, 0));
   (void)ledger.propose(0, 0);

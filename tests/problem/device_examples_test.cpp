@@ -92,7 +92,7 @@ TEST_CASE(
   for (const fs::path& example : examples) {
     CAPTURE(example.string());
     const Problem problem = read_problem(example);
-    CHECK(problem.backend == example.parent_path().filename());
+    CHECK(to_string(problem.backend) == example.parent_path().filename());
     Rng rng(2026);
     std::size_t valid = 0;
     for (int i = 0; i < 200; ++i) {

@@ -39,7 +39,7 @@ TEST_CASE("problem_digest: what decides the meaning changes it, the rest does no
   }
 
   const std::function<void(Problem&)> meaningful[] = {
-      [](Problem& p) { p.backend = "cuda"; },
+      [](Problem& p) { p.backend = Backend::cuda; },
       [](Problem& p) { p.function = "other"; },
       [](Problem& p) { p.arguments[0].name = "m"; },
       [](Problem& p) { p.arguments[0].type = ElementType::i64; },

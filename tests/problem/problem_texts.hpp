@@ -3,12 +3,11 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <random>
 #include <string>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace kernelsearch_test {
 
@@ -105,29 +104,5 @@ inline std::string refusal(const std::string& text, const std::filesystem::path&
   }
   return "accepted";
 }
-
-/// A folder that is gone when the test ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::random_device random;
-    path_ = std::filesystem::temp_directory_path() / ("kernelsearch_test_" + std::to_string(random()));
-    std::filesystem::create_directories(path_);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << text;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace kernelsearch_test

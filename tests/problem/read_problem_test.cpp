@@ -32,7 +32,7 @@ TEST_CASE("read_problem: reads every part") {
   const Problem problem = parsed(full_problem);
   CHECK(problem.name == "matmul");
   CHECK(problem.description == "C = A B");
-  CHECK(problem.backend == "host");
+  CHECK(problem.backend == Backend::host);
   CHECK(problem.function == "matmul");
   CHECK(problem.kernel.regions.device == "void matmul() {}");
   CHECK(problem.kernel.regions.host.empty());
@@ -164,7 +164,7 @@ TEST_CASE("read_problem: device problems have a launch geometry and no host buil
     "kernel": {"device": {"text": "f"}}, "shapes": [{"n": 1000}], "tunables": {"BLOCK": [64, 128]},
     "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
     "launch": {"grid": ["(n + BLOCK - 1) // BLOCK"], "block": ["BLOCK", 1], "cluster": [2], "shared_bytes": "4*BLOCK"}})");
-  CHECK(problem.backend == "cuda");
+  CHECK(problem.backend == Backend::cuda);
   CHECK(problem.build.compiler == "nvrtc");
   CHECK(problem.reference.flags.empty());
   CHECK(problem.build.flags.empty());

@@ -63,7 +63,7 @@ TEST_CASE("t1_problem: a complete file becomes a device problem") {
   folder.write("smooth.cu", "__global__ void smooth() {}");
   const Problem problem = t1_problem(t1_with(), folder.path());
   CHECK(problem.name == "smooth");
-  CHECK(problem.backend == "cuda");
+  CHECK(problem.backend == Backend::cuda);
   CHECK(problem.function == "smooth");
   CHECK(problem.kernel.regions.device == "__global__ void smooth() {}");
   CHECK(problem.kernel.space.size() == 3);
@@ -114,10 +114,10 @@ TEST_CASE("t1_problem: says everything that is missing") {
   const TemporaryFolder folder;
   folder.write("smooth.cu", "x");
   const auto missing = [&](const char* pointer, const char* value) {
-    std::vector<std::string> list;
-    CHECK_FALSE(try_t1_problem(t1_with(pointer, value), folder.path(), list));
+    const auto problem = try_t1_problem(t1_with(pointer, value), folder.path());
+    REQUIRE_FALSE(problem);
     std::string text;
-    for (const std::string& one : list) text += one + "\n";
+    for (const std::string& one : problem.error()) text += one + "\n";
     return text;
   };
   CHECK(missing("/KernelSpecification/Language", "\"Vulkan\"") == "a backend for the language \"Vulkan\"\n");
@@ -164,9 +164,10 @@ TEST_CASE("t1_problem: the recorded spaces lack at least their kernels") {
     return;
   }
   for (const char* name : {"convolution", "dedispersion", "hotspot"}) {
-    std::vector<std::string> missing;
-    CHECK_FALSE(try_t1_problem(read_t1(data / (std::string(name) + ".t1.json")), data, missing));
+    const auto problem = try_t1_problem(read_t1(data / (std::string(name) + ".t1.json")), data);
     CAPTURE(name);
+    REQUIRE_FALSE(problem);
+    const std::vector<std::string>& missing = problem.error();
     REQUIRE_FALSE(missing.empty());
     CHECK(missing.front().find("the kernel's file ") == 0);
     for (const std::string& one : missing) {

@@ -71,7 +71,9 @@ TEST_CASE("write_problem: a folder of problem.json and sources reads back equal"
     const Problem problem = parsed(text);
     write_problem(problem, folder.path() / "new");
     check_equal(problem, read_problem(folder.path() / "new"));
-    const std::string suffix = problem.backend == "cuda" ? ".cu" : problem.backend == "hip" ? ".hip" : ".cpp";
+    const std::string suffix = problem.backend == Backend::cuda  ? ".cu"
+                               : problem.backend == Backend::hip ? ".hip"
+                                                                 : ".cpp";
     CHECK(std::filesystem::exists(folder.path() / "new" / ("kernel" + suffix)));
     CHECK(std::filesystem::exists(folder.path() / "new" / ("reference" + suffix)) ==
           !problem.reference.source.empty());

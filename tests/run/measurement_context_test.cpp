@@ -9,27 +9,27 @@
 
 using namespace kernelsearch;
 
-TEST_CASE("ground_digest: the problem and how it is measured") {
+TEST_CASE("measurement_digest: the problem and how it is measured") {
   const Problem problem = run_test::small_problem();
-  CHECK(ground_digest(problem, "warm") == ground_digest(problem, "warm"));
-  CHECK(ground_digest(problem, "warm") != ground_digest(problem, "cold"));
+  CHECK(measurement_digest(problem, "warm") == measurement_digest(problem, "warm"));
+  CHECK(measurement_digest(problem, "warm") != measurement_digest(problem, "cold"));
   Problem other = problem;
   other.function = "thrice";
-  CHECK(ground_digest(problem, "warm") != ground_digest(other, "warm"));
+  CHECK(measurement_digest(problem, "warm") != measurement_digest(other, "warm"));
 }
 
-TEST_CASE("check_same_ground: names what has changed") {
+TEST_CASE("check_same_context: names what has changed") {
   RunRow row;
   row.id = RunId{4};
   row.info.problem_digest = "p";
   row.info.device = "d";
   row.info.toolchain = "t";
-  check_same_ground(row, row.info);
+  check_same_context(row, row.info);
   const auto changed = [&row](std::string RunInfo::*member) {
     RunInfo now = row.info;
     now.*member = "new";
     try {
-      check_same_ground(row, now);
+      check_same_context(row, now);
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

@@ -16,10 +16,10 @@
 using namespace kernelsearch;
 
 TEST_CASE("host_options, gpu_options: what the options say, and the defaults of each backend") {
-  MeasuringOptions options;
-  CHECK(cache_mode(options, "host") == "warm");
-  CHECK(cache_mode(options, "cuda") == "cold");
-  CHECK(cache_mode(options, "hip") == "cold");
+  MeasurementOptions options;
+  CHECK(cache_mode(options, Backend::host) == "warm");
+  CHECK(cache_mode(options, Backend::cuda) == "cold");
+  CHECK(cache_mode(options, Backend::hip) == "cold");
   CHECK(host_options(options).sandbox == Sandbox::bubblewrap);
   CHECK(host_options(options).cache == CacheMode::warm);
   CHECK(host_options(options).core == host_machine().cores.back());
@@ -27,7 +27,7 @@ TEST_CASE("host_options, gpu_options: what the options say, and the defaults of 
   const SamplingOptions defaults = HostOptions{}.sampling;
   CHECK(host_options(options).sampling.min_samples == defaults.min_samples);
   options = {"none", "cold", 0, {2, 3}, 5, 7};
-  CHECK(cache_mode(options, "host") == "cold");
+  CHECK(cache_mode(options, Backend::host) == "cold");
   CHECK(host_options(options).sandbox == Sandbox::none);
   CHECK(host_options(options).cache == CacheMode::cold);
   CHECK(host_options(options).core == 0);
@@ -57,14 +57,14 @@ TEST_CASE("leave_core_to_measuring: this thread keeps off it, others do not, and
 
 TEST_CASE("make_evaluator: a backend that this machine has none for is a ConfigError") {
   Problem problem = run_test::small_problem();
-  problem.backend = "opencl";
+  problem.backend = Backend::opencl;
   CHECK_THROWS_AS((void)make_evaluator(problem, {}), Error);
   CHECK_THROWS_AS((void)make_pairing_evaluator(problem, {}), Error);
 }
 
 TEST_CASE("make_evaluator: candidates' machine code is looked into where that is asked for") {
   const Problem problem = run_test::small_problem();
-  MeasuringOptions options;
+  MeasurementOptions options;
   if (!sandbox_status().works) options.sandbox = "none";
   options.samples = 3;
   const auto kernel = std::make_shared<const Kernel>(problem.kernel);

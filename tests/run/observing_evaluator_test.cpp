@@ -15,7 +15,7 @@ TEST_CASE("make_observing_evaluator: a problem that cannot be judged here is ref
   problem.name = "none";
   problem.function = "none";
   problem.build.compiler = "no-such-compiler";
-  MeasuringOptions options;
+  MeasurementOptions options;
   options.core = 1 << 20;  // there is no such core
   CHECK_THROWS_AS((void)make_observing_evaluator(problem, options), ConfigError);
 }

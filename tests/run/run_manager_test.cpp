@@ -14,9 +14,9 @@ namespace {
 RunRequest request(const std::string& policy = "random", const std::string& budget = "10") {
   RunRequest request;
   request.problem = "twice";
-  request.plan.policy = policy;
-  request.plan.suggest = "none";
-  request.plan.budget = budget;
+  request.options.policy = policy;
+  request.options.suggest = "none";
+  request.options.budget = budget;
   return request;
 }
 
@@ -44,11 +44,11 @@ bool book_has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("SessionBook: runs begin, work, and go on in another process") {
+TEST_CASE("RunManager: runs begin, work, and go on in another process") {
   Place place;
   RunId run{};
   {
-    SessionBook book(*place.store, place.options());
+    RunManager book(*place.store, place.options());
     run = *book.start(request(), {});
     const RunRow row = place.store->run(run);
     CHECK(row.info.name == "twice");
@@ -59,30 +59,30 @@ TEST_CASE("SessionBook: runs begin, work, and go on in another process") {
     CHECK(book.step(run, {.trials = 4}, {}).trials == 4);
     CHECK(book.problem_of(run).name == "twice");
   }
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   CHECK(book.step(run, {}, {}).trials == 6);
   CHECK(place.store->run(run).reason == "the trial budget is spent");
 }
 
-TEST_CASE("SessionBook: a problem given as text is kept with its run") {
+TEST_CASE("RunManager: a problem given as text is kept with its run") {
   Place place;
   RunRequest inlined = request("submit");
   inlined.problem = "";
   inlined.problem_text = problem_text;
   RunId run{};
   {
-    SessionBook book(*place.store, place.options());
+    RunManager book(*place.store, place.options());
     run = *book.start(inlined, {});
     CHECK(place.store->run(run).trials == 1);  // its own kernel was measured
   }
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   CHECK(number(*book.submit(run, code("fast"), {})) == 1);
   CHECK(book.problem_of(run).name == "twice");
 }
 
-TEST_CASE("SessionBook: requests that cannot be met say why, and begin nothing") {
+TEST_CASE("RunManager: requests that cannot be met say why, and begin nothing") {
   Place place;
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   const auto refused = [&](const std::function<void(RunRequest&)>& change, const char* words) {
     RunRequest wrong = request();
     change(wrong);
@@ -93,13 +93,13 @@ TEST_CASE("SessionBook: requests that cannot be met say why, and begin nothing")
   refused([](RunRequest& r) { r.problem = "/etc/passwd"; }, "no such file or folder below the root");
   refused([](RunRequest& r) { r.problem = ""; }, "needs one problem");
   refused([](RunRequest& r) { r.problem_text = "{}"; }, "needs one problem");
-  refused([](RunRequest& r) { r.plan.policy = "randon"; }, "did you mean random?");
-  refused([](RunRequest& r) { r.plan.policy = "submt"; }, "did you mean submit?");
-  refused([](RunRequest& r) { r.plan.budget = "much"; }, "budget");
+  refused([](RunRequest& r) { r.options.policy = "randon"; }, "did you mean random?");
+  refused([](RunRequest& r) { r.options.policy = "submt"; }, "did you mean submit?");
+  refused([](RunRequest& r) { r.options.budget = "much"; }, "budget");
   refused(
       [](RunRequest& r) {
-        r.plan.policy = "submit";
-        r.plan.suggest = "bean";
+        r.options.policy = "submit";
+        r.options.suggest = "bean";
       },
       "did you mean beam?");
   refused(
@@ -120,27 +120,27 @@ TEST_CASE("SessionBook: requests that cannot be met say why, and begin nothing")
   book_has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
 }
 
-TEST_CASE("SessionBook: runs that it did not begin must fit the root, the device and the way they began") {
+TEST_CASE("RunManager: runs that it did not begin must fit the root, the device and the way they began") {
   Place place;
   RunId run{};
   {
-    SessionBook book(*place.store, place.options());
+    RunManager book(*place.store, place.options());
     run = *book.start(request(), {});
   }
   {
-    SessionBookOptions elsewhere = place.options();
+    RunManagerOptions elsewhere = place.options();
     std::filesystem::create_directories(place.folder / "other");
     elsewhere.root = place.folder / "other";
-    SessionBook book(*place.store, elsewhere);
+    RunManager book(*place.store, elsewhere);
     book_has(message_of([&] { (void)book.step(run, {}, {}); }), "not below the root");
   }
   {
     place.device = "another device";
-    SessionBook book(*place.store, place.options());
+    RunManager book(*place.store, place.options());
     book_has(message_of([&] { (void)book.step(run, {}, {}); }), "the device has changed");
   }
   place.device = "a scripted device";
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   RunInfo info = place.store->run(run).info;
   json options = json::parse(info.options);
   options["learned_from"] = {"runs.db:1"};
@@ -150,13 +150,12 @@ TEST_CASE("SessionBook: runs that it did not begin must fit the root, the device
   info.generator = "rewriter";
   const RunId other = place.store->begin_run(info);
   book_has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
-  CHECK_THROWS_AS(SessionBook(*place.store, SessionBookOptions{.root = place.folder / "absent"}),
-                  ConfigError);
+  CHECK_THROWS_AS(RunManager(*place.store, RunManagerOptions{.root = place.folder / "absent"}), ConfigError);
 }
 
-TEST_CASE("SessionBook: of all runs one measures at a time, and a run works for one call at a time") {
+TEST_CASE("RunManager: of all runs one measures at a time, and a run works for one call at a time") {
   Place place;
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   const RunId a = *book.start(request("submit"), {}), b = *book.start(request("submit"), {});
   std::optional<TrialId> first, second;
   std::atomic<bool> waits{false};
@@ -165,12 +164,14 @@ TEST_CASE("SessionBook: of all runs one measures at a time, and a run works for 
   CHECK(book.doing(a) == "submit_kernel");
   book_has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
   book_has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
-  std::thread two([&] {
-    second =
-        book.submit(b, code("fast"), ToolCall({}, [&](double, std::optional<double>, std::string_view text) {
-                      if (text.find("waiting for another run") == 0) waits = true;
-                    }));
-  });
+  struct Waits final : RunObserver {
+    std::atomic<bool>& waits;
+    explicit Waits(std::atomic<bool>& w) : waits(w) {}
+    void on_message(std::string_view text) override {
+      if (text.find("waiting for another run") == 0) waits = true;
+    }
+  } listener(waits);
+  std::thread two([&] { second = book.submit(b, code("fast"), {.observer = &listener}); });
   CHECK(soon([&] { return waits.load(); }));
   CHECK(book.doing(b) == "submit_kernel");
   CHECK(place.store->run(b).trials == 1);
@@ -182,9 +183,9 @@ TEST_CASE("SessionBook: of all runs one measures at a time, and a run works for 
   CHECK(place.gate->most_at_once == 1);
 }
 
-TEST_CASE("SessionBook: cancel stops what works, also what waits for its turn; the run goes on later") {
+TEST_CASE("RunManager: cancel stops what works, also what waits for its turn; the run goes on later") {
   Place place;
-  SessionBook book(*place.store, place.options());
+  RunManager book(*place.store, place.options());
   const RunId a = *book.start(request("submit"), {}), b = *book.start(request("random", "5"), {});
   CHECK(!book.cancel(a));
   std::optional<TrialId> trial{TrialId{5}};
@@ -207,19 +208,19 @@ TEST_CASE("SessionBook: cancel stops what works, also what waits for its turn; t
   CHECK(book.step(b, {}, {}).trials == 5);
 }
 
-TEST_CASE("SessionBook: more runs than are kept open") {
+TEST_CASE("RunManager: more runs than are kept open") {
   Place place;
-  SessionBookOptions options = place.options();
+  RunManagerOptions options = place.options();
   options.live = 2;
   int opened = 0;
-  options.evaluator = [&opened, inner = options.evaluator](Problem problem, const MeasuringOptions& how,
+  options.evaluator = [&opened, inner = options.evaluator](Problem problem, const MeasurementOptions& how,
                                                            bool pairing) {
     ++opened;
     CHECK(how.cache == "warm");
     CHECK(pairing);
     return inner(std::move(problem), how, pairing);
   };
-  SessionBook book(*place.store, options);
+  RunManager book(*place.store, options);
   std::vector<RunId> runs;
   for (int i = 0; i < 3; ++i) runs.push_back(*book.start(request("submit"), {}));
   CHECK(opened == 3);
@@ -230,7 +231,7 @@ TEST_CASE("SessionBook: more runs than are kept open") {
   for (const RunId run : runs) CHECK(book.step(run, {}, {}).reason == "waiting for kernels");
 }
 
-TEST_CASE("SessionBook: a device that is lost closes the session, and the run goes on with the next") {
+TEST_CASE("RunManager: a device that is lost closes the session, and the run goes on with the next") {
   Place place;
   struct Flaky : Words {
     std::shared_ptr<int> failures;
@@ -245,15 +246,15 @@ TEST_CASE("SessionBook: a device that is lost closes the session, and the run go
   };
   const auto failures = std::make_shared<int>(1);
   int opened = 0;
-  SessionBookOptions options = place.options();
-  options.evaluator = [&](Problem problem, const MeasuringOptions&, bool) {
+  RunManagerOptions options = place.options();
+  options.evaluator = [&](Problem problem, const MeasurementOptions&, bool) {
     ++opened;
     Flaky flaky;
     flaky.about = std::move(problem);
     flaky.failures = failures;
     return AnyEvaluator(std::move(flaky));
   };
-  SessionBook book(*place.store, options);
+  RunManager book(*place.store, options);
   const RunId run = *book.start(request("submit"), {});
   CHECK_THROWS_AS((void)book.submit(run, code("fast"), {}), DeviceError);
   CHECK(book.doing(run) == "");
@@ -261,12 +262,12 @@ TEST_CASE("SessionBook: a device that is lost closes the session, and the run go
   CHECK(opened == 2);
 }
 
-TEST_CASE("SessionBook: suggestions are those of the last call; its end stops what works") {
+TEST_CASE("RunManager: suggestions are those of the last call; its end stops what works") {
   Place place;
-  auto book = std::make_unique<SessionBook>(*place.store, place.options());
+  auto book = std::make_unique<RunManager>(*place.store, place.options());
   RunRequest suggesting = request("submit");
-  suggesting.plan.suggest = "best_of_k";
-  suggesting.plan.strategies = {"tile", "fuse"};
+  suggesting.options.suggest = "best_of_k";
+  suggesting.options.strategies = {"tile", "fuse"};
   const RunId run = *book->start(suggesting, {});
   REQUIRE(book->suggestion(run));
   const Move first = *book->suggestion(run);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/store/codec.hpp"
 #include "run/support.hpp"
@@ -15,42 +16,57 @@ using namespace run_test;
 
 namespace {
 
-/// A stored run of the scripted problem, and sessions on it.
+/// A stored run of the scripted problem, to be opened again and again.
 struct Bench {
   Place place;
   std::shared_ptr<Words::Gate> gate = place.gate;
-  RunPlan plan;
+  RunOptions options;
   RunId run{};
 
-  explicit Bench(RunPlan how, const std::string& words = "") : plan(std::move(how)) {
+  explicit Bench(RunOptions how, const std::string& words = "") : options(std::move(how)) {
     problem.kernel.regions.device = code_with(words);
     RunInfo info;
     info.problem = "twice";
-    info.problem_digest = ground_digest(problem, "warm");
-    info.policy = plan.policy;
+    info.problem_digest = measurement_digest(problem, "warm");
+    info.policy = options.policy;
+    info.generator = options.policy == "submit" ? "submit" : "template";
     info.device = "a scripted device";
+    info.toolchain = "a scripted compiler 1.0";
+    info.seed = options.seed;
+    info.options = json{{"budget", options.budget},
+                        {"jobs", options.measurement.jobs},
+                        {"suggest", options.suggest},
+                        {"strategies", options.strategies}}
+                       .dump();
     run = place.store->begin_run(info);
   }
   Problem problem = small_problem();
 
-  [[nodiscard]] RunSession open() const { return {*place.store, run, Words{problem, gate}, plan}; }
+  [[nodiscard]] RunParts parts() const {
+    RunParts parts;
+    parts.evaluator = Words{problem, gate};
+    parts.store = place.store.get();
+    parts.problem = problem;
+    return parts;
+  }
+  [[nodiscard]] Run open() const { return Run::resume(std::to_string(number(run)), {}, parts()); }
   [[nodiscard]] StoredTrial trial(std::uint64_t id) const { return *place.store->trial(run, TrialId{id}); }
 };
 
-RunPlan submits(std::string suggest = "none", std::string budget = "100") {
-  RunPlan plan;
-  plan.policy = "submit";
-  plan.suggest = std::move(suggest);
-  plan.budget = std::move(budget);
-  return plan;
+RunOptions submits(std::string suggest = "none", std::string budget = "100") {
+  RunOptions options;
+  options.policy = "submit";
+  options.suggest = std::move(suggest);
+  options.budget = std::move(budget);
+  return options;
 }
 
-RunPlan policy(std::string name, std::string budget) {
-  RunPlan plan;
-  plan.policy = std::move(name);
-  plan.budget = std::move(budget);
-  plan.jobs = 2;
-  return plan;
+RunOptions policy(std::string name, std::string budget) {
+  RunOptions options;
+  options.policy = std::move(name);
+  options.budget = std::move(budget);
+  options.measurement.jobs = 2;
+  return options;
 }
 
 Submission with_code(const std::string& words) {
@@ -61,23 +77,22 @@ Submission with_code(const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("RunSession: steps make exactly the trials that were asked for, until the budget is spent") {
+TEST_CASE("Run: steps make exactly the trials that were asked for, until the budget is spent") {
   const Bench bench(policy("random", "15"));
-  RunSession session = bench.open();
-  const ToolCall call;
-  StepReport report = session.step({.trials = 1}, call);
+  Run session = bench.open();
+  StepReport report = session.step({.trials = 1});
   CHECK(report.trials == 1);
   CHECK(!report.finished);
   CHECK(report.reason == "paused");
-  report = session.step({.trials = 9}, call);
+  report = session.step({.trials = 9});
   CHECK(report.trials == 9);
   CHECK(bench.place.store->run(bench.run).trials == 10);
   CHECK(bench.place.store->run(bench.run).reason == "paused");
-  report = session.step({.trials = 100}, call);
+  report = session.step({.trials = 100});
   CHECK(report.trials == 5);
   CHECK(report.finished);
   CHECK(report.reason == "the trial budget is spent");
-  report = session.step({}, call);
+  report = session.step({});
   CHECK(report.trials == 0);
   CHECK(report.finished);
   CHECK(!session.suggestion());
@@ -86,12 +101,11 @@ TEST_CASE("RunSession: steps make exactly the trials that were asked for, until 
   CHECK(keys.size() == 15);
 }
 
-TEST_CASE("RunSession: a run in pieces, opened anew each time, is the run in one go") {
+TEST_CASE("Run: a run in pieces, opened anew each time, is the run in one go") {
   const Bench whole(policy("iterated_local_search", "12")), pieces(policy("iterated_local_search", "12"));
-  const ToolCall call;
-  whole.open().step({}, call);
+  whole.open().step({});
   for (const std::uint64_t n : {1, 4, 2, 5}) {
-    const StepReport report = pieces.open().step({.trials = n}, call);
+    const StepReport report = pieces.open().step({.trials = n});
     CHECK(report.trials == n);
   }
   const auto keys = [](const Bench& bench) {
@@ -100,67 +114,77 @@ TEST_CASE("RunSession: a run in pieces, opened anew each time, is the run in one
     return all;
   };
   CHECK(keys(whole) == keys(pieces));
-  CHECK(pieces.open().step({}, call).finished);
+  CHECK(pieces.open().step({}).finished);
 }
 
-TEST_CASE("RunSession: seconds end a step, and a run whose time is up") {
+TEST_CASE("Run: seconds end a step, and a run whose time is up") {
   const Bench bench(policy("random", "all"));
-  RunSession session = bench.open();
-  const StepReport report = session.step({.seconds = 1e-9}, {});
+  Run session = bench.open();
+  const StepReport report = session.step({.seconds = 1e-9});
   CHECK(report.trials <= 1);
   CHECK(!report.finished);
   const Bench timed(policy("random", "1ms"));
   StepReport last;
-  for (int i = 0; i < 1000 && !last.finished; ++i) last = timed.open().step({.trials = 1}, {});
+  for (int i = 0; i < 1000 && !last.finished; ++i) last = timed.open().step({.trials = 1});
   CHECK(last.finished);
 }
 
-TEST_CASE("RunSession: a stop ends a step midway, and a new session goes on") {
+TEST_CASE("Run: a stop ends a step midway, and a new session goes on") {
   const Bench bench(policy("random", "20"), "wait");
-  std::stop_source stop;
-  RunSession session = bench.open();
+  Run session = bench.open();
   StepReport report;
-  std::thread stepping([&] { report = session.step({}, ToolCall(stop.get_token())); });
+  std::thread stepping([&] { report = session.step({}); });
   CHECK(soon([&] { return bench.gate->waiting == 1; }));
-  stop.request_stop();
+  session.request_stop();
   stepping.join();
   CHECK(report.stopped);
   CHECK(!report.finished);
   CHECK(report.trials == 0);
   CHECK(session.spent());
   bench.gate->let_go();
-  CHECK(bench.open().step({}, {}).trials == 20);
+  CHECK(bench.open().step({}).trials == 20);
 }
 
-TEST_CASE("RunSession: progress is told per trial") {
+TEST_CASE("Run: observers with a base class and without one hear of each trial and of the end") {
   const Bench bench(policy("random", "20"));
-  std::vector<std::string> told;
-  const ToolCall call({}, [&told](double done, std::optional<double> total, std::string_view text) {
-    CHECK(done == static_cast<double>(told.size() + 1));
-    CHECK(total == 6);
-    told.emplace_back(text);
-  });
-  bench.open().step({.trials = 6}, call);
-  REQUIRE(told.size() == 6);
-  CHECK(told[0].rfind("trial 0: ok ", 0) == 0);
+  struct Hooks {
+    std::vector<TrialId> told;
+    std::vector<std::string> ends;
+    void on_trial(const Trial<Candidate>& trial) { told.push_back(trial.outcome.id); }
+    void on_end(std::string_view reason) { ends.emplace_back(reason); }
+  } hooks;
+  struct Based final : RunObserver {
+    std::vector<TrialId> told, started;
+    std::size_t best = 0;
+    void on_start(TrialId id, const Candidate&) override { started.push_back(id); }
+    void on_trial(const Trial<Candidate>& trial) override { told.push_back(trial.outcome.id); }
+    void on_best(const Trial<Candidate>&) override { ++best; }
+  } based;
+  Run session = bench.open();
+  session.step({.trials = 6}, hooks, based);
+  CHECK(hooks.told.size() == 6);
+  CHECK(based.told == hooks.told);
+  CHECK(based.started.size() == 6);
+  CHECK(based.best > 0);
+  CHECK(hooks.ends == std::vector<std::string>{"paused"});
 }
 
-TEST_CASE("RunSession: settings from outside in a run of a policy") {
+TEST_CASE("Run: settings from outside in a run of a policy") {
   const Bench bench(policy("random", "5"));
-  RunSession session = bench.open();
+  Run session = bench.open();
   Submission submission;
   submission.settings = {{"UNROLL", std::int64_t{4}}, {"BLOCK", std::int64_t{32}}, {"FAST", true}};
-  const std::optional<TrialId> trial = session.submit(submission, {});
+  const std::optional<TrialId> trial = session.submit(submission);
   REQUIRE(trial);
   CHECK(bench.trial(number(*trial)).candidate->key == "4,32,true");
   CHECK(!bench.trial(number(*trial)).outcome.origin);
   submission.parent = trial;
   submission.settings = {{"UNROLL", 2.0}};  // numbers are numbers
-  CHECK(bench.trial(number(*session.submit(submission, {}))).candidate->key == "2,32,true");
+  CHECK(bench.trial(number(*session.submit(submission))).candidate->key == "2,32,true");
 
   const auto refused = [&session](const Submission& wrong, const char* words) {
     try {
-      (void)session.submit(wrong, {});
+      (void)session.submit(wrong);
       FAIL("no error");
     } catch (const ConfigError& error) {
       CHECK_MESSAGE(std::string(error.what()).find(words) != std::string::npos, error.what());
@@ -176,19 +200,18 @@ TEST_CASE("RunSession: settings from outside in a run of a policy") {
   submission.parent = TrialId{77};
   refused(submission, "no such trial");
   // They count: two of five are gone.
-  CHECK(bench.open().step({}, {}).trials == 3);
+  CHECK(bench.open().step({}).trials == 3);
 }
 
-TEST_CASE("RunSession: kernels from outside are judged, and nothing is lost between sessions") {
+TEST_CASE("Run: kernels from outside are judged, and nothing is lost between sessions") {
   const Bench bench(submits());
-  const ToolCall call;
   {
-    RunSession session = bench.open();
-    StepReport report = session.step({}, call);
+    Run session = bench.open();
+    StepReport report = session.step({});
     CHECK(report.trials == 1);
     CHECK(report.reason == "waiting for kernels");
-    CHECK(session.step({}, call).trials == 0);
-    const auto fast = session.submit(with_code("fast"), call);
+    CHECK(session.step({}).trials == 0);
+    const auto fast = session.submit(with_code("fast"));
     REQUIRE(fast);
     CHECK(number(*fast) == 1);
     CHECK(bench.trial(1).outcome.ok());
@@ -196,96 +219,95 @@ TEST_CASE("RunSession: kernels from outside are judged, and nothing is lost betw
     CHECK(bench.trial(1).outcome.objective < bench.trial(0).outcome.objective);
     Submission wrong = with_code("bug fast");
     wrong.strategies = {"unroll", "prefetch"};
-    REQUIRE(session.submit(wrong, call));
+    REQUIRE(session.submit(wrong));
     CHECK(bench.trial(2).outcome.evaluation.verdict == Verdict::wrong_result);
     CHECK(bench.trial(2).outcome.evaluation.reason == "y[3] is 7 instead of 6");
     CHECK(bench.trial(2).outcome.parents ==
           std::vector<TrialId>{TrialId{1}});  // the best is the parent unless named
     CHECK(bench.trial(2).point.find("\"prefetch\"") != std::string::npos);
     CHECK(bench.trial(2).point.find("\"submitted\"") != std::string::npos);
-    REQUIRE(session.submit(with_code("broken"), call));
+    REQUIRE(session.submit(with_code("broken")));
     CHECK(bench.trial(3).outcome.evaluation.verdict == Verdict::build_failed);
   }
-  RunSession again = bench.open();
+  Run again = bench.open();
   Submission settings;
   settings.parent = TrialId{1};
   settings.settings = {{"UNROLL", std::int64_t{4}}};
-  REQUIRE(again.submit(settings, call));
+  REQUIRE(again.submit(settings));
   CHECK(bench.trial(4).candidate->kernel == bench.trial(1).candidate->kernel);
   CHECK(bench.trial(4).outcome.objective < bench.trial(1).outcome.objective);
   Submission macros;
   macros.parent = TrialId{0};
   macros.macros = "#define X 1\n";
-  REQUIRE(again.submit(macros, call));
+  REQUIRE(again.submit(macros));
   CHECK(bench.place.store->kernel(bench.trial(5).candidate->kernel)->macros == "#define X 1\n");
   CHECK(bench.place.store->kernel(bench.trial(5).candidate->kernel)->device ==
         bench.problem.kernel.regions.device);
 
   Submission same;
-  CHECK_THROWS_AS((void)again.submit(same, call), ConfigError);
+  CHECK_THROWS_AS((void)again.submit(same), ConfigError);
   same.parent = TrialId{42};
-  CHECK_THROWS_AS((void)again.submit(same, call), ConfigError);
-  CHECK_THROWS_AS((void)again.decline("no", call), ConfigError);
+  CHECK_THROWS_AS((void)again.submit(same), ConfigError);
+  CHECK_THROWS_AS((void)again.decline("no"), ConfigError);
   same = with_code("other");
   same.answers = true;
-  CHECK_THROWS_AS((void)again.submit(same, call), ConfigError);  // nothing is suggested
+  CHECK_THROWS_AS((void)again.submit(same), ConfigError);  // nothing is suggested
 }
 
-TEST_CASE("RunSession: a kernel that was judged before is not measured again, but is a trial") {
+TEST_CASE("Run: a kernel that was judged before is not measured again, but is a trial") {
   const Bench bench(submits());
-  RunSession session = bench.open();
-  session.step({}, {});
-  REQUIRE(session.submit(with_code("fast"), {}));
+  Run session = bench.open();
+  session.step({});
+  REQUIRE(session.submit(with_code("fast")));
   const int judged = bench.gate->judged;
   Submission again = with_code("fast");
   again.parent = TrialId{0};
-  REQUIRE(session.submit(again, {}));
+  REQUIRE(session.submit(again));
   CHECK(bench.gate->judged == judged);
   CHECK(bench.trial(2).outcome.objective == bench.trial(1).outcome.objective);
 }
 
-TEST_CASE("RunSession: the budget of a submit run counts every kernel, over sessions") {
+TEST_CASE("Run: the budget of a submit run counts every kernel, over sessions") {
   const Bench bench(submits("none", "3"));
   {
-    RunSession session = bench.open();
-    session.step({}, {});
-    REQUIRE(session.submit(with_code("one"), {}));
+    Run session = bench.open();
+    session.step({});
+    REQUIRE(session.submit(with_code("one")));
   }
-  RunSession session = bench.open();
-  REQUIRE(session.submit(with_code("two"), {}));
-  CHECK_THROWS_AS((void)session.submit(with_code("three"), {}), ConfigError);
-  CHECK(session.step({}, {}).finished);
+  Run session = bench.open();
+  REQUIRE(session.submit(with_code("two")));
+  CHECK_THROWS_AS((void)session.submit(with_code("three")), ConfigError);
+  CHECK(session.step({}).finished);
 }
 
-TEST_CASE("RunSession: a stopped submission leaves no trial behind") {
+TEST_CASE("Run: a stopped submission leaves no trial behind") {
   const Bench bench(submits());
-  RunSession session = bench.open();
-  session.step({}, {});
-  std::stop_source stop;
+  Run session = bench.open();
+  session.step({});
   std::optional<TrialId> trial{TrialId{9}};
-  std::thread submitting([&] { trial = session.submit(with_code("wait"), ToolCall(stop.get_token())); });
+  std::thread submitting([&] { trial = session.submit(with_code("wait")); });
   CHECK(soon([&] { return bench.gate->waiting == 1; }));
-  stop.request_stop();
+  session.request_stop();
   submitting.join();
   CHECK(!trial);
   CHECK(session.spent());
   CHECK(bench.place.store->run(bench.run).trials == 1);
   bench.gate->let_go();
-  RunSession next = bench.open();
-  CHECK(number(*next.submit(with_code("wait"), {})) == 1);
+  Run next = bench.open();
+  CHECK(number(*next.submit(with_code("wait"))) == 1);
 }
 
-TEST_CASE("RunSession: suggested moves are carried out, declined, and outlive the session") {
+TEST_CASE("Run: suggested moves are carried out, declined, and outlive the session") {
   for (const std::string name : {"epsilon_greedy_tree", "beam", "best_of_k", "reflexion"}) {
     CAPTURE(name);
-    RunPlan plan = submits(name);
+    RunOptions plan = submits(name);
     plan.strategies = {"tile", "vectorize"};
     plan.seed = 3;
     const Bench bench(plan);
     std::optional<Move> first;
     {
-      RunSession session = bench.open();
-      session.step({}, {});
+      Run session = bench.open();
+      session.step({});
       first = session.suggestion();
       REQUIRE(first);
       CHECK(first->kind == MoveKind::rewrite);
@@ -293,15 +315,15 @@ TEST_CASE("RunSession: suggested moves are carried out, declined, and outlive th
       CHECK(first->strategies.size() == 1);
       CHECK(session.suggestion() == first);  // it waits
       // Something else in between does not answer it, and is no reason to suggest another.
-      REQUIRE(session.submit(with_code("idea"), {}));
+      REQUIRE(session.submit(with_code("idea")));
       CHECK(session.suggestion() == first);
     }
     {
-      RunSession session = bench.open();
+      Run session = bench.open();
       CHECK(session.suggestion() == first);
       Submission answer = with_code("fast");
       answer.answers = true;
-      REQUIRE(session.submit(answer, {}));
+      REQUIRE(session.submit(answer));
       const StoredTrial told = bench.trial(2);
       CHECK(told.outcome.origin);
       CHECK(told.outcome.parents == first->parents);
@@ -309,36 +331,164 @@ TEST_CASE("RunSession: suggested moves are carried out, declined, and outlive th
       const std::optional<Move> second = session.suggestion();
       REQUIRE(second);
       CHECK(!(*second == *first));
-      session.decline("it was tried already", {});
+      session.decline("it was tried already");
       CHECK(session.spent());
     }
     CHECK(bench.trial(3).outcome.evaluation.verdict == Verdict::not_generated);
     CHECK(bench.trial(3).outcome.evaluation.reason == "declined: it was tried already");
-    RunSession session = bench.open();
+    Run session = bench.open();
     const std::optional<Move> third = session.suggestion();
     REQUIRE(third);
     Submission answer = with_code("bug");
     answer.answers = true;
-    REQUIRE(session.submit(answer, {}));
+    REQUIRE(session.submit(answer));
     CHECK(bench.trial(4).outcome.evaluation.verdict == Verdict::wrong_result);
     REQUIRE(bench.open().suggestion());
     CHECK(bench.place.store->run(bench.run).trials == 5);
   }
 }
 
-TEST_CASE("RunSession: refuses what it cannot go on with") {
+TEST_CASE("Run: refuses what it cannot go on with") {
   const Bench bench(policy("no_such", "5"));
   CHECK_THROWS_AS((void)bench.open(), ConfigError);
   CHECK_THROWS_AS((void)Bench(submits("no_such")).open(), ConfigError);
   CHECK_THROWS_AS((void)Bench(submits("none", "lots")).open(), ConfigError);
   // Another policy than the one whose proposals are in the record.
   Bench changed(policy("random", "10"));
-  changed.open().step({.trials = 3}, {});
-  changed.plan.policy = "exhaustive";
-  CHECK_THROWS_AS((void)changed.open(), ConfigError);
-  // Submitted kernels whose space is not the problem's any more.
+  changed.open().step({.trials = 3});
+  RunParts parts = changed.parts();
+  parts.policy = Exhaustive(changed.problem.kernel.space);
+  CHECK_THROWS_AS((void)Run::resume("latest", {}, std::move(parts)), ConfigError);
+  // A problem that is not the run's any more.
   Bench moved(submits());
-  moved.open().step({}, {});
+  moved.open().step({});
   moved.problem.kernel.space = Space::build({});
   CHECK_THROWS_AS((void)moved.open(), ConfigError);
+}
+
+TEST_CASE("Run: a run from its start to the winner's files, with an evaluator of one's own") {
+  const Place place;
+  std::vector<std::string> messages;
+  struct Listener final : RunObserver {
+    std::vector<std::string>& to;
+    explicit Listener(std::vector<std::string>& m) : to(m) {}
+    void on_message(std::string_view text) override { to.emplace_back(text); }
+  } listener(messages);
+  RunParts parts;
+  parts.evaluator = Words{small_problem(), place.gate};
+  parts.observer = &listener;
+  Run run = Run::start(place.folder / "root" / "twice",
+                       {.policy = "exhaustive",
+                        .budget = "all",
+                        .store = place.folder / "runs.db",
+                        .out = place.folder / "out",
+                        .record = place.folder / "all.json"},
+                       std::move(parts));
+  CHECK(run.problem().name == "twice");
+  run.to_end(listener);
+  const RunResult result = run.finish();
+  CHECK(result.run == run.id());
+  CHECK_FALSE(result.stopped);
+  REQUIRE(result.best);
+  CHECK(result.row.trials == run.problem().kernel.space.count().low());
+  CHECK(result.reason == result.row.reason);
+  std::set<std::string> kinds;
+  for (const auto& [what, file] : result.files) {
+    kinds.insert(what);
+    CHECK(std::filesystem::exists(file));
+  }
+  CHECK(kinds == std::set<std::string>{"record", "settings", "source", "table"});
+  CHECK(std::filesystem::exists(place.folder / "all.json"));
+  // The best was measured again, which the store has as a revision.
+  bool again = false, recorded = false;
+  for (const std::string& text : messages) {
+    again =
+        again || text == "measuring finalist " + std::to_string(number(result.best->outcome.id)) + " again";
+    recorded = recorded || text.find("configurations recorded in") != std::string::npos;
+  }
+  CHECK(again);
+  CHECK(recorded);
+}
+
+TEST_CASE("Run: a policy of one's own, and a run that is stopped and resumed") {
+  const Place place;
+  const Problem problem = small_problem();
+  const auto parts = [&] {
+    RunParts all;
+    all.evaluator = Words{problem, place.gate};
+    all.policy = Exhaustive(problem.kernel.space);
+    all.store = place.store.get();
+    all.problem = problem;
+    return all;
+  };
+  const RunOptions options{.policy = "mine", .budget = "9"};
+  {
+    Run run = Run::start(problem, options, parts());
+    CHECK(run.step({.trials = 4}).trials == 4);
+    run.request_stop();
+    CHECK(run.step({}).stopped);
+    CHECK(run.spent());
+    CHECK(run.finish().stopped);
+  }
+  Run run = Run::resume("latest", {}, parts());
+  REQUIRE(run.resumed());
+  CHECK(run.resumed()->trials == 4);
+  CHECK(run.options().policy == "mine");
+  run.to_end();
+  CHECK(place.store->run(run.id()).trials == 9);
+  std::set<std::string> keys;
+  for (const StoredTrial& trial : place.store->trials(run.id())) keys.insert(trial.candidate->key);
+  CHECK(keys.size() == 9);
+  // Without its policy, by a name that there is not, the run cannot go on; without its problem neither.
+  RunParts none = parts();
+  none.policy.reset();
+  CHECK_THROWS_AS((void)Run::resume("latest", {}, std::move(none)), ConfigError);
+  RunParts no_problem = parts();
+  no_problem.problem.reset();
+  CHECK_THROWS_WITH_AS((void)Run::resume("latest", {}, std::move(no_problem)),
+                       doctest::Contains("RunParts::problem"), ConfigError);
+}
+
+TEST_CASE("Run: what was measured before is reused, and learned from, unless that is not wanted") {
+  const Place place;
+  const auto made = [&](RunOptions options) {
+    RunParts parts;
+    parts.evaluator = Words{small_problem(), place.gate};
+    parts.store = place.store.get();
+    options.policy = "exhaustive";
+    options.budget = "all";
+    return Run::start(small_problem(), std::move(options), std::move(parts));
+  };
+  made({}).to_end();
+  const int judged = place.gate->judged;
+  Run again = made({});
+  CHECK(again.options().learn_from.size() == 1);
+  again.to_end();
+  CHECK(place.gate->judged == judged + 1);  // the finalist alone
+  Run anew = made({.learn = false, .reuse = false});
+  CHECK(anew.options().learn_from.empty());
+  anew.to_end();
+  CHECK(place.gate->judged == 2 * judged + 1);
+}
+
+TEST_CASE("Run: what cannot be is refused before anything stands in the store") {
+  const Place place;
+  const auto refused = [&](RunOptions options, const char* words) {
+    RunParts parts;
+    parts.evaluator = Words{small_problem(), place.gate};
+    parts.store = place.store.get();
+    CHECK_THROWS_WITH_AS((void)Run::start(small_problem(), std::move(options), std::move(parts)),
+                         doctest::Contains(words), ConfigError);
+  };
+  refused({.policy = "bayesia"}, "did you mean");
+  refused({.system = "starc"}, "did you mean stark?");
+  refused({.system = "stark", .system_options = R"({"epsilo": 1})"}, "did you mean epsilon?");
+  refused({.system = "stark", .system_options = R"({"epsilon": 2})"}, "out of bounds");
+  refused({.system = "stark", .system_options = R"({"epsilon": true})"}, "another type");
+  refused({.system = "stark", .learn_from = {"x.json"}}, "learns from no earlier runs");
+  refused({.budget = "lots"}, "lots");
+  refused({.where = {"NONE == 1"}}, "NONE");
+  refused({.validate = "memcheck"}, "Compute Sanitizer");
+  refused({.record = "all.txt"}, "format");
+  CHECK(place.store->runs().empty());
 }

@@ -110,7 +110,7 @@ TEST_CASE("make_move_policy: by name; the root comes first, and once") {
     if (!next.empty()) CHECK(next[0].strategies == std::vector<std::string>{strategy});
   }
   CHECK_THROWS_AS((void)make_move_policy("roofline_budget", {"compute.magic"}, 0), ConfigError);
-  CHECK_NOTHROW((void)make_move_policy("roofline_budget", {"compute.tensor_core"}, 0, "cuda"));
+  CHECK_NOTHROW((void)make_move_policy("roofline_budget", {"compute.tensor_core"}, 0, Backend::cuda));
   try {
     (void)make_move_policy("best_of_q", {}, 0);
     FAIL("no error");

@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <condition_variable>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -19,6 +15,7 @@
 #include "kernelsearch/run/run_manager.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/word_evaluator.hpp"
 
 /// A problem whose kernels are judged by the words in them.
 namespace run_test {
@@ -26,92 +23,9 @@ namespace run_test {
 using namespace kernelsearch;
 using nlohmann::json;
 
-inline const char* const problem_text = R"json({
-  "schema": 1, "name": "twice", "function": "twice",
-  "kernel": {"device": {"text": "extern \"C\" void twice(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}},
-  "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
-                {"name": "y", "type": "f32", "size": "n", "role": "out"}],
-  "shapes": [{"name": "large", "n": 5000}, {"name": "odd", "n": 37, "weight": 0}],
-  "tunables": {"UNROLL": [1, 2, 4, 8], "BLOCK": [16, 32, 64], "FAST": [false, true]},
-  "constraints": ["UNROLL * BLOCK <= 256"],
-  "reference": {"function": "twice_reference",
-                "source": {"text": "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}})json";
-
-/// Judges by words: `fast` halves the time, `bug` is a wrong result, `broken` is refused by the compiler,
-/// `wait` takes until it is told to stop or `open` is called.
-struct Words {
-  struct Artifact {
-    Candidate candidate;
-  };
-  struct Gate {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    bool open = false;
-    std::atomic<int> waiting{0};
-    std::atomic<int> judged{0};
-    std::atomic<int> at_once{0}, most_at_once{0};
-    void let_go() {
-      const std::lock_guard lock(mutex);
-      open = true;
-      changed.notify_all();
-    }
-  };
-
-  Problem about;
-  std::shared_ptr<Gate> gate = std::make_shared<Gate>();
-  std::string device = "a scripted device";
-
-  Staged<Artifact> build(const Candidate& candidate, const EvaluationContext&) const {
-    if (candidate.kernel->regions.device.find("broken") != std::string::npos)
-      return {Evaluation::failed(Verdict::build_failed, "kernel.cpp:1: error: broken\xff"), std::nullopt};
-    return {{}, Artifact{candidate}};
-  }
-  Evaluation run(Staged<Artifact>&& staged, const EvaluationContext& context) const {
-    const int now = ++gate->at_once;
-    gate->most_at_once = std::max(gate->most_at_once.load(), now);
-    Evaluation evaluation = judged(staged.artifact->candidate, context);
-    --gate->at_once;
-    return evaluation;
-  }
-  [[nodiscard]] Evaluation judged(const Candidate& c, const EvaluationContext& context) const {
-    ++gate->judged;
-    const std::string& code = c.kernel->regions.device;
-    const auto has = [&code](const char* word) { return code.find(word) != std::string::npos; };
-    if (has("wait")) {
-      std::unique_lock lock(gate->mutex);
-      ++gate->waiting;
-      gate->changed.wait(lock, context.stop, [this] { return gate->open; });
-      --gate->waiting;
-      if (context.stop.stop_requested()) return Evaluation::failed(Verdict::timed_out, "stopped");
-    }
-    if (has("bug")) return Evaluation::failed(Verdict::wrong_result, "y[3] is 7 instead of 6", 0.5);
-    double seconds = has("fast") ? 0.5 : 1.0;
-    const Space& space = c.kernel->space;
-    seconds *= 1.0 + std::abs(to_number(space.value(c.config, 0)) - 4) / 10 +
-               to_number(space.value(c.config, 1)) / 1000;
-    Evaluation evaluation = Evaluation::succeeded(seconds);
-    evaluation.measurement.speedup = Speedup{2.0 / seconds, {1.9 / seconds, 2.1 / seconds}, 6};
-    ShapeMeasurement shape;
-    shape.shape = "large";
-    shape.samples = {seconds, seconds};
-    shape.median = seconds;
-    shape.interval = {seconds, seconds};
-    evaluation.measurement.shapes.push_back(shape);
-    evaluation.features.set("words", static_cast<double>(code.size()));
-    return evaluation;
-  }
-  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) const {
-    return evaluate_in_stages(*this, candidate, context);
-  }
-  [[nodiscard]] std::size_t lanes() const { return 1; }
-  [[nodiscard]] const Problem& problem() const { return about; }
-  [[nodiscard]] std::string device_id() const { return device; }
-  [[nodiscard]] std::string toolchain_id() const { return "a scripted compiler 1.0"; }
-};
-
-inline Problem small_problem() {
-  return parse_problem(problem_text, ".");
-}
+using support::problem_text;
+using support::small_problem;
+using support::Words;
 
 /// A kernel of the problem with these words in it.
 inline std::string code_with(const std::string& words) {
@@ -130,11 +44,11 @@ struct Place {
     std::ofstream(folder / "root" / "twice" / "problem.json") << problem_text;
     store = std::make_unique<RunStore>(folder / "runs.db");
   }
-  [[nodiscard]] SessionBookOptions options() const {
-    SessionBookOptions options;
+  [[nodiscard]] RunManagerOptions options() const {
+    RunManagerOptions options;
     options.root = folder / "root";
     options.measuring.jobs = 1;
-    options.evaluator = [gate = gate, device = device](Problem problem, const MeasuringOptions&, bool) {
+    options.evaluator = [gate = gate, device = device](Problem problem, const MeasurementOptions&, bool) {
       return Words{std::move(problem), gate, device};
     };
     return options;

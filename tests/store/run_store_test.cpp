@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -47,6 +48,40 @@ void execute(const std::filesystem::path& file, const char* sql) {
   REQUIRE(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(database);
 }
+
+/// While it lives, another connection opens the store just before a connection that is opened meanwhile runs
+/// its n-th statement.
+class OpenedBeforeStatement {
+ public:
+  OpenedBeforeStatement(const std::filesystem::path& file, int n) : file_(file), left_(n) {
+    current = this;
+    sqlite3_auto_extension(reinterpret_cast<void (*)()>(&watch));
+  }
+  ~OpenedBeforeStatement() {
+    sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(&watch));
+    current = nullptr;
+  }
+  [[nodiscard]] bool reached() const { return left_ < 0; }
+
+ private:
+  static int watch(sqlite3* database, char**, const void*) {
+    return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, &traced, nullptr);
+  }
+  static int traced(unsigned, void*, void*, void*) {
+    if (current->left_-- != 0) return 0;
+    try {
+      // Waits for nothing: the one that it would wait for goes on only when this has returned.
+      const RunStore other(current->file_, {.busy_seconds = 0.0});
+    } catch (const StoreError& error) {
+      CHECK(std::string(error.what()).find("locked") != std::string::npos);
+    }
+    return 0;
+  }
+
+  static inline OpenedBeforeStatement* current = nullptr;
+  std::filesystem::path file_;
+  int left_;
+};
 
 }  // namespace
 
@@ -306,6 +341,83 @@ TEST_CASE("RunStore: several processes create and write one file at once") {
   const auto runs = store.runs();
   REQUIRE(runs.size() == processes);
   for (const RunRow& run : runs) CHECK(run.trials == each);
+}
+
+TEST_CASE("RunStore: a store may be created by another at any moment of its opening") {
+  const TemporaryFolder folder;
+  int statement = 0;
+  for (bool reached = true; reached; ++statement) {
+    CAPTURE(statement);
+    const auto file = folder / std::to_string(statement).c_str();
+    const OpenedBeforeStatement other(file, statement);
+    CHECK_NOTHROW(RunStore(file).begin_run(info()));
+    reached = other.reached();
+  }
+  CHECK(statement > 10);  // opening runs that many
+}
+
+TEST_CASE("RunStore: processes that open a store at the same moment all find it, whoever creates it") {
+  const TemporaryFolder folder;
+  constexpr int processes = 6;
+  for (int round = 0; round < 25; ++round) {
+    const auto file = folder / std::to_string(round).c_str() / "new" / "runs.db";
+    int gate[2];
+    REQUIRE(pipe(gate) == 0);
+    std::vector<pid_t> children;
+    for (int p = 0; p < processes; ++p) {
+      const pid_t child = fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        // All wait here until the parent closes its end.
+        close(gate[1]);
+        char none = 0;
+        int code = read(gate[0], &none, 1) == 0 ? 0 : 2;
+        try {
+          RunStore store(file);
+          store.end_run(store.begin_run(info("process")), "done", 1);
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "round %d: %s\n", round, error.what());
+          code = 1;
+        }
+        _exit(code);
+      }
+      children.push_back(child);
+    }
+    close(gate[0]);
+    close(gate[1]);
+    for (const pid_t child : children) {
+      int status = 0;
+      REQUIRE(waitpid(child, &status, 0) == child);
+      CHECK(status == 0);
+    }
+    CHECK(RunStore(file).runs().size() == processes);
+  }
+}
+
+TEST_CASE("RunStore: opening a complete store waits for no process that writes") {
+  const TemporaryFolder folder;
+  const auto file = folder / "runs.db";
+  { RunStore created(file); }
+  sqlite3* writer = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &writer) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(writer, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
+  CHECK(RunStore(file, {.busy_seconds = 0.0}).runs().empty());
+  sqlite3_close(writer);
+}
+
+TEST_CASE("RunStore: a refused database of another program keeps its journal mode") {
+  const TemporaryFolder folder;
+  const auto file = folder / "other.db";
+  execute(file, "CREATE TABLE t(x)");
+  CHECK_THROWS_WITH_AS(RunStore{file}, doctest::Contains("another program"), StoreError);
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  sqlite3_stmt* statement = nullptr;
+  REQUIRE(sqlite3_prepare_v2(database, "PRAGMA journal_mode", -1, &statement, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
+  CHECK(std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0))) == "delete");
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
 }
 
 TEST_CASE("RunStore: several threads use one object at once") {

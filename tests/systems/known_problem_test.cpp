@@ -21,8 +21,8 @@ TEST_CASE("known: what the problem tells is filled in where nothing was given") 
   LlmConfigSearchOptions mine;
   mine.kernel = "mine";
   CHECK(systems::known(problem, mine).kernel == "mine");
-  problem.backend = "hip";
+  problem.backend = Backend::hip;
   const NaturalTransformationsOptions transform = systems::known(problem, NaturalTransformationsOptions{});
-  CHECK(transform.backend == "hip");
+  CHECK(transform.backend == Backend::hip);
   CHECK(transform.function == "f");
 }

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   EpsilonGreedyTree policy({.strategies = SourceMoves::strategies(),
                             .seed = 1,
                             .root_children = 12,
-                            .limits = {.barren = 2, .debugs = 0}});
+                            .limits = {.max_failures = 2, .debugs = 0}});
   Optimizer search{std::move(policy), SourceMoves(problem.kernel), HostEvaluator(problem, options)};
   search.run(MaxTrials{argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 120});
 

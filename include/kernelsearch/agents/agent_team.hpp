@@ -12,7 +12,7 @@
 namespace kernelsearch {
 
 namespace detail {
-class Workshop;
+class PromptBuilder;
 }
 
 /// STARK's temperatures: plan 0.8, code and debug 0.1.
@@ -24,7 +24,7 @@ struct AgentTeamOptions {
 };
 
 /// STARK's team. A planner marks the places of the kernel that are to change and says what belongs there
-/// (grounded instruction); a coder fills these places; both are checked mechanically. A debugger mends
+/// (grounded instruction); a coder fills these places; both are checked mechanically. A debugger repairs
 /// kernels that failed. Each role has its window of the tree, temperature, model and provider. At most four
 /// questions for a proposal, two for a debug move: each role is told of one fault.
 class AgentTeam {
@@ -40,7 +40,7 @@ class AgentTeam {
 
  private:
   AgentTeamOptions options_;
-  std::shared_ptr<const detail::Workshop> workshop_;
+  std::shared_ptr<const detail::PromptBuilder> builder_;
 };
 
 }  // namespace kernelsearch

@@ -27,7 +27,7 @@ struct Checkpoint {
   double objective = std::numeric_limits<double>::infinity();  ///< lower is better
   std::string tuned_key;  ///< `Space::key` of its best configuration, where it was tuned
   std::string note;       ///< what people and the workflow say of it
-  bool closed = false;    ///< no work goes on from here
+  bool closed = false;    ///< no work continues from here
   Regions regions;        ///< its code, where it was attached
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
@@ -63,7 +63,7 @@ class CheckpointTree {
 
   void rename(std::string_view from, const std::string& to);
   void set_note(std::string_view name, std::string note);
-  /// Takes it out of, or back into, what work may go on from.
+  /// Closes it for further work, or opens it again.
   void set_closed(std::string_view name, bool closed);
   void set_code(std::string_view name, Regions regions, std::string tuned_key);
   /// A later measurement of it.

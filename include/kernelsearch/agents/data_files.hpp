@@ -9,7 +9,8 @@
 
 namespace kernelsearch {
 
-/// A file of prompts, strategies or the like: text that people may replace without building anything.
+/// A file of prompts, strategies, methods or transformations: text that people may replace without building
+/// anything.
 struct DataFile {
   std::string folder;          ///< `prompts`, `strategies`, ...
   std::string name;            ///< with its extension

@@ -28,7 +28,7 @@ struct DeclaredTunablesLimits {
   std::size_t tunables = 8;         ///< of one declaration
   std::size_t values = 64;          ///< of one tunable
   std::size_t constraints = 16;     ///< of one declaration
-  std::size_t max_states = 200000;  ///< of the space that comes of it, see SpaceOptions
+  std::size_t max_states = 200000;  ///< of the resulting space, see SpaceOptions
 };
 
 /// Reads `{"tunables": {"TILE": [8, 16] or {"values": [...], "default": 8}, ...}, "constraints": ["..."]}`;
@@ -39,7 +39,7 @@ struct DeclaredTunablesLimits {
                                                       DeclaredTunablesLimits limits = {});
 
 /// The kernel of these regions: `base` with the tunables that lines `//@tunables {...}` of the macros region
-/// declare. So a kernel is all in its text, and one that was stored or edited as text brings its space.
+/// declare. So the text holds the whole kernel, and one that was stored or edited as text has its space.
 /// ConfigError for a line that does not read or fit.
 [[nodiscard]] Kernel kernel_with_declared(const Space& base, Regions regions,
                                           DeclaredTunablesLimits limits = {});

@@ -13,7 +13,7 @@
 
 namespace kernelsearch {
 
-/// One question that a generator asked and what came of it.
+/// One question that a generator asked, and how it was answered.
 struct Exchange {
   std::string role;                ///< who asked: `planner`, `coder`, ...
   std::string prompt;              ///< the template's name

@@ -21,7 +21,7 @@ struct FeedbackOptions {
   std::size_t lineage = 8;  ///< generations
 };
 
-/// What became of a candidate, for a model: verdict and how far it came, the reason (errors of compilers,
+/// The outcome of a candidate, for a model: verdict and how far it came, the reason (errors of compilers,
 /// failing indices and values) as quoted data, the time of every shape, the speedup and the features.
 [[nodiscard]] std::string feedback_text(const Outcome& outcome, const FeedbackOptions& options = {});
 
@@ -38,9 +38,6 @@ struct FeedbackOptions {
 
 /// A kernel for a model: its regions as quoted code, its tunables and the values that it has.
 [[nodiscard]] std::string kernel_text(const Candidate& candidate, std::string_view language);
-
-/// The language that fences name for a backend: `cpp`, `cuda`, `hip`, `opencl`.
-[[nodiscard]] std::string_view language_of(std::string_view backend) noexcept;
 
 /// Seconds in a unit that fits, e.g. `1.234 ms`.
 [[nodiscard]] std::string time_text(double seconds);

@@ -15,7 +15,7 @@ namespace kernelsearch {
 /// What a planner wants: places of one region, and an instruction for each.
 struct GroundedPlan {
   ReplyJudgement judgement;
-  std::string region;             ///< `device`, `host` or `macros`
+  KernelRegion region = KernelRegion::device;
   std::vector<AnchorSpan> spans;  ///< of that region's text
   std::string instructions;       ///< the planner's prose
 };

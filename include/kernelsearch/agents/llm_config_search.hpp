@@ -39,7 +39,7 @@ struct LlmConfigSearchOptions {
   std::size_t kernel_limit = 24000;  ///< characters of the source that are shown
   ConfigHistoryOptions history = {};
   std::optional<PromptLibrary> prompts = {};  ///< with config_search and config_search_again; nothing: ours
-  std::stop_token stop = {};                  ///< an outside wish to stop, for the question in flight
+  std::stop_token stop = {};                  ///< ends the question in flight from outside
 };
 
 /// Helion's LLM-guided search (llm_search.py), re-thought: a model is asked for some configurations, which
@@ -47,10 +47,10 @@ struct LlmConfigSearchOptions {
 ///
 /// The first question is asked in a thread of its own while the default and the seeds are measured. Replies
 /// are read leniently (salvage_items, read_config_item): a list that was cut gives what is complete, values
-/// and constraints are repaired, what is known is dropped. A reply of which nothing can be used is answered
+/// and constraints are repaired, what is known is dropped. An unusable reply is answered
 /// once. The search ends when a reply holds nothing new, when two rounds in a row gain too little, after the
 /// last round, or when the model fails: it then says so in `ending()` and does not abort, so that `Seeded`
-/// goes on with its second policy.
+/// continues with its second policy.
 ///
 /// Replies are taken in `await()` only, never when they happen to arrive, so that proposals are a function of
 /// the replies and of what was told, and a run whose exchanges are replayed resumes.

@@ -12,7 +12,7 @@
 namespace kernelsearch {
 
 namespace detail {
-class Workshop;
+class PromptBuilder;
 }
 
 struct LlmRewriterOptions {
@@ -40,7 +40,7 @@ class LlmRewriter {
 
  private:
   LlmRewriterOptions options_;
-  std::shared_ptr<const detail::Workshop> workshop_;
+  std::shared_ptr<const detail::PromptBuilder> builder_;
 };
 
 }  // namespace kernelsearch

@@ -20,7 +20,7 @@
 namespace kernelsearch {
 
 namespace detail {
-class Workshop;
+class PromptBuilder;
 }
 
 struct MethodFolderOptions {
@@ -38,7 +38,7 @@ struct MethodFolderOptions {
 ///
 ///     iterv<i>/analysis.md, methods.json       what is asked and why (written by this)
 ///     iterv<i>/start.<ext>                      what the branches are made from (written by this)
-///     iterv<i>/branches/b<k>/kernel.<ext>       branch k; r<n> instead of b<k>: what mends a failed one
+///     iterv<i>/branches/b<k>/kernel.<ext>       branch k; r<n> instead of b<k>: repairs of a failed one
 ///     iterv<i>/kernel.<ext>                     the champion (written by this)
 ///     iterv<i>/ablations/<id>/kernel.<ext>      the champion without a method, or without two (`<id>+<id>`)
 ///
@@ -60,7 +60,7 @@ class MethodFolder {
 
   MethodFolderOptions options_;
   std::string extension_;
-  std::shared_ptr<const detail::Workshop> workshop_;
+  std::shared_ptr<const detail::PromptBuilder> builder_;
 };
 
 }  // namespace kernelsearch

@@ -16,7 +16,7 @@
 namespace kernelsearch {
 
 namespace detail {
-class Workshop;
+class PromptBuilder;
 }
 
 /// The post and its scripts name no temperatures. Ours: branches are to differ, ablations are not.
@@ -45,7 +45,7 @@ class MethodWriter {
 
  private:
   MethodWriterOptions options_;
-  std::shared_ptr<const detail::Workshop> workshop_;
+  std::shared_ptr<const detail::PromptBuilder> builder_;
 };
 
 /// The methods as strategies of prompts: their ids and what they ask for.

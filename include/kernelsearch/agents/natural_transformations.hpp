@@ -18,6 +18,7 @@
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 
 namespace kernelsearch {
@@ -35,7 +36,7 @@ struct TransformationCall {
 };
 
 struct NaturalTransformationsOptions {
-  std::string backend = "cuda";
+  Backend backend = Backend::cuda;
   std::string function = {};  ///< the entry point, which no edit may remove; empty: not checked
   std::string workload = {};  ///< what the kernel computes, shapes and types
   std::string device = {};    ///< facts of the hardware

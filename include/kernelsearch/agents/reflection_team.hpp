@@ -13,7 +13,7 @@
 namespace kernelsearch {
 
 namespace detail {
-class Workshop;
+class PromptBuilder;
 }
 
 /// GEAK's settings (AMD, 2025: its OptimAgent asks at temperature 1 and puts the 5 fastest kernels, the
@@ -28,7 +28,7 @@ struct ReflectionTeamOptions {
 };
 
 /// GEAK's team. An optimizer writes a kernel that is to be faster than the fastest known; where a kernel
-/// failed, a reflector says why, and a generator mends it with that. At most two questions for a proposal,
+/// failed, a reflector says why, and a generator repairs it with that. At most two questions for a proposal,
 /// four for a debug move.
 class ReflectionTeam {
  public:
@@ -42,7 +42,7 @@ class ReflectionTeam {
 
  private:
   ReflectionTeamOptions options_;
-  std::shared_ptr<const detail::Workshop> workshop_;
+  std::shared_ptr<const detail::PromptBuilder> builder_;
 };
 
 }  // namespace kernelsearch

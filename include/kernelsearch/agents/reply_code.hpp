@@ -15,11 +15,11 @@
 
 namespace kernelsearch {
 
-/// What a reply's code is held against.
+/// What the code of a reply is checked against.
 struct ReplyExpectation {
-  const Kernel* parent = nullptr;                                   ///< the kernel that was to be changed
-  std::vector<std::string> functions = {};                          ///< whose signatures must stay
-  std::vector<std::string> regions = {"device", "host", "macros"};  ///< that may change
+  const Kernel* parent = nullptr;           ///< the kernel that was to be changed
+  std::vector<std::string> functions = {};  ///< whose signatures must stay
+  std::vector<KernelRegion> regions = {kernel_regions.begin(), kernel_regions.end()};  ///< that may change
   /// Whether a kernel with this `code_key` is known already; nothing: only the parent is.
   std::function<bool(const std::string&)> tried = nullptr;
   bool tunables = true;              ///< whether tunables may be declared
@@ -30,7 +30,7 @@ struct ReplyExpectation {
 struct ReplyCode {
   ReplyJudgement judgement;
   std::optional<Kernel> kernel;
-  std::vector<std::string> changed;  ///< regions
+  std::vector<KernelRegion> changed;
 };
 
 /// Reads code from a reply: whole regions in blocks, or unified diffs of them, and a declaration of tunables
@@ -42,10 +42,6 @@ struct ReplyCode {
 /// choose files, tools or budgets.
 [[nodiscard]] ReplyCode read_reply_code(std::string_view reply, bool cut,
                                         const ReplyExpectation& expectation);
-
-/// The region `device`, `host` or `macros`; null for another name.
-[[nodiscard]] std::string* region_of(Regions& regions, std::string_view name);
-[[nodiscard]] const std::string* region_of(const Regions& regions, std::string_view name);
 
 /// The functions whose signatures others rely on: the entry point, or the kernels that the steps launch.
 [[nodiscard]] std::vector<std::string> entry_functions(const Problem& problem);

@@ -40,7 +40,4 @@ namespace kernelsearch {
 /// The name of an ablation's folder: the ids of what is left out, joined by `+`.
 [[nodiscard]] std::string ablation_name(const Move& move);
 
-/// The extension of a backend's kernels, with its dot.
-[[nodiscard]] std::string_view kernel_extension(std::string_view backend) noexcept;
-
 }  // namespace kernelsearch

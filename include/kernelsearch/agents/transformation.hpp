@@ -12,23 +12,6 @@
 
 namespace kernelsearch {
 
-/// One of the three texts of a kernel (see Regions).
-enum class KernelRegion : std::uint8_t { device, host, macros };
-
-[[nodiscard]] constexpr std::string_view to_string(KernelRegion region) noexcept {
-  constexpr std::string_view names[] = {"device", "host", "macros"};
-  return names[static_cast<int>(region)];
-}
-
-[[nodiscard]] inline std::string& text_of(Regions& regions, KernelRegion region) noexcept {
-  return region == KernelRegion::device ? regions.device
-         : region == KernelRegion::host ? regions.host
-                                        : regions.macros;
-}
-[[nodiscard]] inline const std::string& text_of(const Regions& regions, KernelRegion region) noexcept {
-  return text_of(const_cast<Regions&>(regions), region);
-}
-
 /// One call of a model, which edits exactly one region.
 struct RegionEdit {
   KernelRegion region = KernelRegion::device;

@@ -26,7 +26,7 @@ enum class WorkflowOrder : std::uint8_t {
 struct WorkflowOptions {
   std::vector<std::string> transformations = {};  ///< none: the generator chooses
   WorkflowOrder order = WorkflowOrder::listed;
-  /// Steps without a gain before work goes on from the best checkpoint. PEAK, section 5.1: gains are not
+  /// Steps without a gain before work continues from the best checkpoint. PEAK, section 5.1: gains are not
   /// monotone, and the first three steps (0 to 2) of its sequences brought hardly any.
   std::size_t patience = 3;
   double min_gain = 0.005;  ///< a step that gains less is without a gain; ours
@@ -43,7 +43,7 @@ struct WorkflowOptions {
 /// allowed before work goes back to the best checkpoint. One proposal at a time, since each is made on the
 /// last.
 ///
-/// The tree may be changed between calls: where work is to go on is its `current()`. A restored checkpoint,
+/// The tree may be changed between calls: work continues at its `current()`. A restored checkpoint,
 /// or a new branch, takes up the list after the last transformation on its path, and its tries begin anew.
 /// Such changes are no part of a run's record: repeat them when a run is resumed.
 class Workflow {
@@ -60,7 +60,7 @@ class Workflow {
   [[nodiscard]] const SearchTree& tree() const noexcept { return ledger_.tree(); }
 
  private:
-  /// What came of one transformation on one checkpoint.
+  /// The result of one transformation on one checkpoint.
   struct Attempts {
     std::size_t failed = 0;
     bool over = false;  ///< it succeeded, or was given up
@@ -72,7 +72,7 @@ class Workflow {
     std::vector<std::size_t> children;
   };
 
-  void hear(const Observation<Move>& observation);
+  void record(const Observation<Move>& observation);
   void settle();
   void notice_changes();
   void go_to(const Checkpoint& checkpoint);

@@ -45,8 +45,8 @@ struct ComparisonOptions {
   std::optional<std::uint64_t> budget = {};
   std::optional<double> recorded_seconds = {};  ///< ends each run after so much recorded time as well
   /// Whether policies see the default configuration that the space declares. Else each repeat has a valid one
-  /// drawn at random, the same for all policies: what is declared often comes of tuning and may be the
-  /// optimum.
+  /// drawn at random, the same for all policies: the declared one is often the result of tuning and may be
+  /// the optimum.
   bool declared_default = false;
   std::size_t in_flight = 1;                          ///< evaluations that a run has outstanding
   std::size_t threads = 0;                            ///< 0: one for each core that may be used

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/evaluator/evaluator_decorator.hpp"
 #include "kernelsearch/evaluator/memory_cache.hpp"
-#include "kernelsearch/evaluator/pairing_evaluator.hpp"
 
 namespace kernelsearch {
 
@@ -24,18 +23,21 @@ concept EvaluationCache = requires(C& cache, const std::string& key, const Evalu
 
 /// Evaluates each content once. `Key` maps a candidate to a string that holds everything its evaluation
 /// depends on (problem, kernel, configuration, device, toolchain). Evaluations cut short by a stop are not
-/// kept.
+/// kept, and pairs are measured anew each time.
 template <class E, class Key, EvaluationCache Cache = MemoryCache>
-class Cached {
+class Cached : public EvaluatorDecorator<E> {
  public:
   Cached(E inner, Key key, std::shared_ptr<Cache> cache = std::make_shared<Cache>())
-      : inner_(std::move(inner)), key_(std::move(key)), cache_(std::move(cache)) {}
+      : EvaluatorDecorator<E>(SingleInner<E>(std::move(inner))),
+        key_(std::move(key)),
+        cache_(std::move(cache)) {}
 
   template <class Candidate>
-  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
+  requires Evaluator<E, Candidate> Evaluation evaluate(const Candidate& candidate,
+                                                       const EvaluationContext& context) {
     std::string key = key_(candidate);
     if (std::optional<Evaluation> known = cache_->find(key)) return *std::move(known);
-    Evaluation evaluation = inner_.evaluate(candidate, context);
+    Evaluation evaluation = this->inner().evaluate(candidate, context);
     keep(key, evaluation, context);
     return evaluation;
   }
@@ -54,7 +56,7 @@ class Cached {
                                                                 const EvaluationContext& context) {
     std::string key = key_(candidate);
     if (std::optional<Evaluation> known = cache_->find(key)) return {*std::move(known), std::nullopt};
-    auto staged = inner_.build(candidate, context);
+    auto staged = this->inner().build(candidate, context);
     if (!staged.artifact) {
       keep(key, staged.evaluation, context);
       return {std::move(staged.evaluation), std::nullopt};
@@ -67,25 +69,13 @@ class Cached {
   }
   {
     const std::string key = std::move(staged.artifact->key);
-    Evaluation evaluation = inner_.run(
+    Evaluation evaluation = this->inner().run(
         Staged<typename E::Artifact>{std::move(staged.evaluation), std::move(staged.artifact->artifact)},
         context);
     keep(key, evaluation, context);
     return evaluation;
   }
 
-  [[nodiscard]] std::size_t lanes() const requires requires(const E& e) { e.lanes(); }
-  { return inner_.lanes(); }
-
-  /// Measured anew each time.
-  template <class Candidate>
-  requires PairingEvaluator<E, Candidate>
-  [[nodiscard]] auto compare(const Candidate& candidate, const Candidate& champion,
-                             const PairOptions& pairs) {
-    return inner_.compare(candidate, champion, pairs);
-  }
-
-  [[nodiscard]] E& inner() noexcept { return inner_; }
   [[nodiscard]] Cache& cache() noexcept { return *cache_; }
 
  private:
@@ -94,7 +84,6 @@ class Cached {
     cache_->insert(key, evaluation);
   }
 
-  E inner_;
   Key key_;
   std::shared_ptr<Cache> cache_;
 };

@@ -15,6 +15,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/steady_seconds.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
+#include "kernelsearch/evaluator/evaluator_decorator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 
@@ -41,7 +42,7 @@ struct ParentPairing {
 /// ok itself and what `lookup` knows, which for a resumed run is its log; `lookup` is called from several
 /// threads at once.
 template <class E, class Subject = Candidate>
-class PairedWithParent {
+class PairedWithParent : public EvaluatorDecorator<E> {
   static_assert(Evaluator<E, Subject>, "E cannot evaluate this Candidate: see docs/extending.md#evaluator");
   static_assert(PairingEvaluator<E, Subject>,
                 "E has no compare(candidate, champion, pairs): see evaluator/pairing_evaluator.hpp");
@@ -50,10 +51,12 @@ class PairedWithParent {
   using Lookup = std::function<std::optional<Subject>(TrialId)>;
 
   explicit PairedWithParent(E inner, ParentPairing options = {}, Lookup lookup = {})
-      : inner_(std::move(inner)), options_(std::move(options)), lookup_(std::move(lookup)) {}
+      : EvaluatorDecorator<E>(SingleInner<E>(std::move(inner))),
+        options_(std::move(options)),
+        lookup_(std::move(lookup)) {}
 
   Evaluation evaluate(const Subject& candidate, const EvaluationContext& context) {
-    Evaluation evaluation = inner_.evaluate(candidate, context);
+    Evaluation evaluation = this->inner().evaluate(candidate, context);
     finish(candidate, context, evaluation);
     return evaluation;
   }
@@ -69,7 +72,7 @@ class PairedWithParent {
 
   Staged<Artifact> build(const Subject& candidate,
                          const EvaluationContext& context) requires StagedEvaluator<E, Subject> {
-    auto staged = inner_.build(candidate, context);
+    auto staged = this->inner().build(candidate, context);
     if (!staged.artifact && staged.evaluation.verdict != Verdict::ok)
       return {std::move(staged.evaluation), std::nullopt};
     return {std::move(staged.evaluation), Artifact{candidate, std::move(staged.artifact)}};
@@ -78,23 +81,14 @@ class PairedWithParent {
   Evaluation run(Staged<Artifact>&& staged,
                  const EvaluationContext& context) requires StagedEvaluator<E, Subject> {
     Artifact artifact = *std::move(staged.artifact);
-    Evaluation evaluation = artifact.artifact
-                                ? inner_.run(Staged<typename E::Artifact>{std::move(staged.evaluation),
-                                                                          std::move(artifact.artifact)},
-                                             context)
-                                : std::move(staged.evaluation);
+    Evaluation evaluation =
+        artifact.artifact ? this->inner().run(Staged<typename E::Artifact>{std::move(staged.evaluation),
+                                                                           std::move(artifact.artifact)},
+                                              context)
+                          : std::move(staged.evaluation);
     finish(artifact.candidate, context, evaluation);
     return evaluation;
   }
-
-  [[nodiscard]] std::size_t lanes() const requires requires(const E& e) { e.lanes(); }
-  { return inner_.lanes(); }
-
-  [[nodiscard]] auto compare(const Subject& candidate, const Subject& champion, const PairOptions& pairs) {
-    return inner_.compare(candidate, champion, pairs);
-  }
-
-  [[nodiscard]] E& inner() noexcept { return inner_; }
 
  private:
   struct Known {
@@ -126,7 +120,7 @@ class PairedWithParent {
   }
 
   void pair(const Subject& candidate, const Subject& parent, Evaluation& evaluation) {
-    const std::optional<Speedup> speedup = inner_.compare(candidate, parent, options_.pairs);
+    const std::optional<Speedup> speedup = this->inner().compare(candidate, parent, options_.pairs);
     if (!speedup || !(speedup->ratio > 0) || !(speedup->interval.low > 0)) return;
     evaluation.features.set("times_parent", 1 / speedup->ratio);
     evaluation.features.set("times_parent.low", 1 / speedup->interval.high);
@@ -142,7 +136,6 @@ class PairedWithParent {
     return lookup_ ? lookup_(id) : std::nullopt;
   }
 
-  E inner_;
   ParentPairing options_;
   Lookup lookup_;
   std::unique_ptr<Known> known_ = std::make_unique<Known>();

@@ -53,9 +53,6 @@ namespace detail {
 [[nodiscard]] std::string replaced(std::string_view code, std::string_view identifier,
                                    std::string_view replacement);
 
-/// Without blanks at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
 /// One past the comment or literal that begins at `at`; `at` itself where none does.
 [[nodiscard]] std::size_t skip_opaque(std::string_view code, std::size_t at) noexcept;
 

@@ -61,7 +61,7 @@ enum class FinishReason : std::uint8_t {
   return names[static_cast<int>(reason)];
 }
 
-/// A reply, or what came of it.
+/// A reply, or the error in its place.
 struct ChatReply {
   std::string text;
   FinishReason finish = FinishReason::stop;
@@ -102,7 +102,7 @@ struct ChatError {
   TokenUsage usage;  ///< of attempts that were paid for
 };
 
-/// A reply or an error; an error is no exception, since searches go on without the model.
+/// A reply or an error; an error is no exception, since searches continue without the model.
 struct ChatResult {
   std::optional<ChatReply> reply;
   ChatError error;  ///< meaningful without a reply

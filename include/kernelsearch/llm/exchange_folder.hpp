@@ -12,9 +12,9 @@
 
 namespace kernelsearch {
 
-/// Questions and what came of them, each in a file named by the SHA-256 of the question, `repetition`
-/// included (docs/models.md#recording). Files appear whole or not at all, and hold no key. Several threads
-/// and processes may use a folder at once.
+/// Questions with their replies or failures, each in a file named by the SHA-256 of the question,
+/// `repetition` included (docs/models.md#recording). Files appear whole or not at all, and hold no key.
+/// Several threads and processes may use a folder at once.
 class ExchangeFolder {
  public:
   /// Made where it is not there, when the first exchange is kept.

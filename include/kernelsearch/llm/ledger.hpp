@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/llm/chat.hpp"
 #include "kernelsearch/llm/prices.hpp"
 
@@ -58,12 +59,12 @@ class Ledger {
   /// have 2.5 to 4 characters a token, so that a question alone may be a fifth above it.
   [[nodiscard]] static Estimate estimate(const ChatRequest& request, const std::optional<Prices>& prices);
 
-  /// Nothing: reserved, and `settle` must follow. Else why the call must not be made.
-  [[nodiscard]] std::optional<std::string> reserve(const Estimate& estimate, bool priced);
+  /// Where it succeeds `settle` must follow; else why the call must not be made.
+  [[nodiscard]] Result<void, std::string> reserve(const Estimate& estimate, bool priced);
   /// Frees the reservation and books what came.
   void settle(const Estimate& estimate, std::string_view role, std::string_view model,
               const ChatResult& result, double seconds, const std::optional<Prices>& prices);
-  /// Books what came of a call that was not reserved, as one of an earlier part of a run.
+  /// Books the usage of a call that was not reserved, as one of an earlier part of a run.
   void book(std::string_view role, std::string_view model, const ChatResult& result, double seconds,
             const std::optional<Prices>& prices);
 

@@ -24,8 +24,8 @@ class LedgeredModel {
 
   [[nodiscard]] ChatResult chat(const ChatRequest& request, std::stop_token stop = {}) {
     const Ledger::Estimate estimate = Ledger::estimate(request, prices_);
-    if (const auto refused = ledger_->reserve(estimate, prices_.has_value()))
-      return ChatResult::failed(ChatFailure::budget, *refused);
+    if (const auto reserved = ledger_->reserve(estimate, prices_.has_value()); !reserved)
+      return ChatResult::failed(ChatFailure::budget, reserved.error());
     // Booked whatever happens: a model that throws must not keep its reservation.
     Booking booking(*this, request, estimate);
     booking.result = model_.chat(request, std::move(stop));

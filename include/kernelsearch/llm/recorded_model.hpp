@@ -21,7 +21,7 @@ namespace kernelsearch {
 enum class RecordMode : std::uint8_t {
   record,           ///< always ask, and keep what comes
   replay,           ///< never ask
-  replay_else_ask,  ///< ask only what has no reply yet: how a killed run goes on without paying twice
+  replay_else_ask,  ///< ask only what has no reply yet: how a killed run resumes without paying twice
 };
 
 [[nodiscard]] constexpr std::string_view to_string(RecordMode mode) noexcept {
@@ -78,7 +78,7 @@ class RecordedModel {
     const Leave leave(*in_flight_, asked.digest);
     if (mode_ == RecordMode::replay_else_ask) {
       ChatResult known = detail::replayed_exchange(*folder_, request, asked);
-      // A damaged file is said, not paid for again.
+      // A damaged file is an error: the question is not paid for again.
       if (known || known.error.failure == ChatFailure::configuration) return known;
     }
     ChatResult result = model_.chat(request, std::move(stop));

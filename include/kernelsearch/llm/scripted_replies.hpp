@@ -12,7 +12,7 @@ namespace kernelsearch {
 
 /// Answers by the rules of a folder's script.json instead of a model: examples and tests of whole systems
 /// without a key (docs/formats/scripts.md). The first rule whose role and texts fit the question gives the
-/// reply, so that a reply is a function of the question and an interrupted run goes on as any other.
+/// reply, so that a reply is a function of the question and an interrupted run resumes as any other.
 class ScriptedReplies {
  public:
   /// ConfigError with the file and the rule for a script that cannot be used.

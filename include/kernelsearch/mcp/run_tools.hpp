@@ -11,15 +11,15 @@
 
 namespace kernelsearch {
 
-/// Where the tools of a book look and write besides its store.
+/// Where the tools of a manager look and write besides its store.
 struct RunToolsOptions {
   std::filesystem::path reports;  ///< folder of HTML reports, made when the first is written
   std::filesystem::path data;     ///< strategies, transformations, ...; see read_method_files()
 };
 
 /// The tools by which someone outside drives searches; docs/mcp.md shows each: start_run, step, status, best,
-/// submit_kernel, explain_verdict, list_methods, report, cancel. The book outlives them.
-[[nodiscard]] std::vector<Tool> run_tools(SessionBook& book, RunToolsOptions options);
+/// submit_kernel, explain_verdict, list_methods, report, cancel. The manager outlives them.
+[[nodiscard]] std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options);
 
 /// What a client's model should know before it uses them.
 [[nodiscard]] std::string run_tools_instructions();

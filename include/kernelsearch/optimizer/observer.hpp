@@ -50,7 +50,7 @@ concept HasOnEnd = requires(O& o, std::string_view reason) {
 ///
 /// 1. `on_ask(AskEvent)`: the policy was asked.
 /// 2. `on_start(TrialId, Candidate)`: a candidate was admitted.
-/// 3. `on_trial(Trial, Proposal)`: a trial ended; called *before* the policy hears of it, so that a store can
+/// 3. `on_trial(Trial, Proposal)`: a trial ended; called *before* the policy is told, so that a store can
 ///    make it durable first.
 /// 4. `on_best(Trial)`: the best changed.
 /// 5. `on_revised(Trial)`: a known trial has a new outcome.

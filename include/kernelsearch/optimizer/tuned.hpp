@@ -8,16 +8,13 @@
 #include <string>
 #include <utility>
 
+#include "kernelsearch/evaluator/evaluator_decorator.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/optimizer/tuned_options.hpp"
 #include "kernelsearch/space/space.hpp"
 
 namespace kernelsearch {
-
-struct TunedOptions {
-  std::uint64_t max_trials = 100;  ///< inner trials of one kernel, further limited by the shared budget
-  std::uint64_t seed = 0;
-};
 
 /// Makes the policy that searches the space of one kernel.
 template <class M>
@@ -28,18 +25,18 @@ concept ConfigPolicyMaker = requires(M& make, const Space& space, std::uint64_t 
 
 /// An evaluator whose evaluation of a kernel is a search over that kernel's own tunables with `make(space,
 /// seed)` and evaluator `E`: the outcome is the inner best, `Evaluation::tuned_key` says where it lies. It
-/// stands with the loop, not with the evaluators, because it runs one.
+/// stands with the loop, not with the evaluators, because it runs one. It neither builds in phases nor
+/// compares: a candidate stands for a kernel here, not for one point of its space.
 ///
 /// Every inner trial is reported through the context and drawn from the shared budget; the outer evaluation
 /// itself costs nothing. The inner search depends only on the kernel's text and the seed, so with a `Cached`
 /// inner evaluator an interrupted one takes up where it was.
 template <ConfigPolicyMaker MakePolicy, Evaluator<Candidate> E>
-class Tuned {
+class Tuned : public ContextDecorator<E> {
  public:
   static constexpr bool draws_own_budget = true;
-
   Tuned(MakePolicy make, E inner, TunedOptions options = {})
-      : make_(std::move(make)), inner_(std::move(inner)), options_(options) {}
+      : ContextDecorator<E>(SingleInner<E>(std::move(inner))), make_(std::move(make)), options_(options) {}
 
   Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
     OptimizerOptions options;
@@ -47,7 +44,7 @@ class Tuned {
     options.stop = context.stop;
     const Kernel& kernel = *candidate.kernel;
     Optimizer search(make_(kernel.space, seed_for(kernel)), TemplateGenerator(candidate.kernel),
-                     Reference{&inner_, context.incumbent}, std::move(options));
+                     Reference{&this->inner(), context.incumbent}, std::move(options));
     Reporter reporter{context, kernel.space};
     const RunSummary summary = search.run(reporter);
     if (const auto* best = search.best()) {
@@ -67,8 +64,6 @@ class Tuned {
     evaluation.phases = reporter.spent;
     return evaluation;
   }
-
-  [[nodiscard]] E& inner() noexcept { return inner_; }
 
  private:
   /// The one inner evaluator, borrowed by each inner search; it knows the outer incumbent too.
@@ -104,7 +99,6 @@ class Tuned {
   }
 
   MakePolicy make_;
-  E inner_;
   TunedOptions options_;
 };
 

@@ -25,8 +25,8 @@ namespace kernelsearch {
 struct MoveLimits {
   /// Tries of one strategy on one kernel. A model may answer differently each time; a rule may not.
   std::size_t variants = std::numeric_limits<std::size_t>::max();
-  /// Tries in a row of which nothing came before the strategy is given up on that kernel.
-  std::size_t barren = 1;
+  /// Tries in a row without a candidate after which the strategy is given up on that kernel.
+  std::size_t max_failures = 1;
   std::size_t debugs = 2;  ///< attempts to mend one failed kernel
 };
 
@@ -107,8 +107,8 @@ class MoveLedger {
   /// The best of them.
   [[nodiscard]] std::optional<std::size_t> best_expandable() const;
 
-  /// What became of strategies, foreign trials that name a known parent and strategy among them, in the order
-  /// told. Tries of which nothing came are none: they say nothing of the strategy's worth.
+  /// The results of strategies in the order told, also of foreign trials that name a known parent and
+  /// strategy. Tries without a candidate are left out: they say nothing about the strategy's worth.
   [[nodiscard]] std::span<const Pull> pulls() const noexcept { return pulls_; }
   /// Rises when an outcome was replaced, so that sums made from `pulls()` are out of date.
   [[nodiscard]] std::uint64_t revisions() const noexcept { return revisions_; }
@@ -117,7 +117,7 @@ class MoveLedger {
   struct Arm {
     std::uint32_t tries = 0;
     std::uint32_t pending = 0;
-    std::uint32_t barren = 0;
+    std::uint32_t failures = 0;  ///< in a row: tries without a candidate
     bool closed = false;
   };
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();

@@ -37,7 +37,7 @@ struct PolicyBanditOptions {
 
 /// Several policies as the arms of a bandit (OpenTuner: Ansel et al., 2014, section 3.2; AUC credit: Fialho
 /// et al., 2010): each proposal is asked of the arm with the largest sum of credit and exploration bonus.
-/// Credit is the area under the curve of its new bests, late ones weighing more. Every arm hears of every
+/// Credit is the area under the curve of its new bests, late ones weighing more. Every arm is told of every
 /// outcome, of others' as foreign ones.
 ///
 /// Departures from OpenTuner: an arm that proposes what another one has outstanding is asked again and shares

@@ -12,6 +12,7 @@
 
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/problem/argument.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/element_type.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/shape.hpp"
@@ -65,7 +66,7 @@ enum class Aggregate : std::uint8_t {
 struct Problem {
   std::string name;
   std::string description;
-  std::string backend = "host";
+  Backend backend = Backend::host;
   std::string function;  ///< the entry point, `extern "C"` in the device (or host) region
   Kernel kernel;         ///< the starting code and its space
   std::vector<Argument> arguments;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/result.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/problem/t1.hpp"
 
@@ -17,8 +17,8 @@ namespace kernelsearch {
 /// the file lacks to be one; it still is a space.
 [[nodiscard]] Problem t1_problem(const T1File& file, const std::filesystem::path& folder);
 
-/// The same without raising: empty where something is missing, which is listed in `missing`.
-[[nodiscard]] std::optional<Problem> try_t1_problem(const T1File& file, const std::filesystem::path& folder,
-                                                    std::vector<std::string>& missing);
+/// The same without raising; the error lists what is missing.
+[[nodiscard]] Result<Problem, std::vector<std::string>> try_t1_problem(const T1File& file,
+                                                                       const std::filesystem::path& folder);
 
 }  // namespace kernelsearch

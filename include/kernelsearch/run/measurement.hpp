@@ -6,14 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/device_peaks.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/problem/backend.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
 
 /// On what candidates are measured and how, in the words of the command's options.
-struct MeasuringOptions {
+struct MeasurementOptions {
   std::string sandbox = "bubblewrap";  ///< or `none`, for kernels that are trusted
   std::string cache = {};              ///< `warm` or `cold`; empty: warm on the host, cold on a GPU
   int core = -1;                       ///< of host kernels; -1: the last that may be used
@@ -24,19 +27,23 @@ struct MeasuringOptions {
 };
 
 /// The cache mode that a problem of this backend is measured with.
-[[nodiscard]] std::string cache_mode(const MeasuringOptions& options, const std::string& backend);
+[[nodiscard]] std::string cache_mode(const MeasurementOptions& options, Backend backend);
 
-[[nodiscard]] HostOptions host_options(const MeasuringOptions& options);
-[[nodiscard]] GpuOptions gpu_options(const MeasuringOptions& options);
+[[nodiscard]] HostOptions host_options(const MeasurementOptions& options);
+[[nodiscard]] GpuOptions gpu_options(const MeasurementOptions& options);
 
 /// Keeps the calling thread and all that it starts from now on off the core that is measured on, where there
 /// is another.
 void leave_core_to_measuring(int core);
 
 /// The evaluator for the problem's backend, on this machine. ConfigError or DeviceError as its constructor.
-[[nodiscard]] AnyEvaluator make_evaluator(Problem problem, const MeasuringOptions& options);
+[[nodiscard]] AnyEvaluator make_evaluator(Problem problem, const MeasurementOptions& options);
 
 /// Each right candidate is also timed against the reference, not only one that is the best so far.
-[[nodiscard]] AnyEvaluator make_pairing_evaluator(Problem problem, const MeasuringOptions& options);
+[[nodiscard]] AnyEvaluator make_pairing_evaluator(Problem problem, const MeasurementOptions& options);
+
+/// The peaks of this machine's device for the problem, those of a host measured now; empty where they are not
+/// known.
+[[nodiscard]] DevicePeaks device_peaks(const Problem& problem, int device = 0);
 
 }  // namespace kernelsearch

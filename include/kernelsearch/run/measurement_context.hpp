@@ -10,10 +10,10 @@
 namespace kernelsearch {
 
 /// What results are kept under: the problem, and the cache mode that it is measured with.
-[[nodiscard]] std::string ground_digest(const Problem& problem, const std::string& cache);
+[[nodiscard]] std::string measurement_digest(const Problem& problem, const std::string& cache);
 
 /// A ConfigError that says what has changed since the run began: problem, device or toolchain. Times of
 /// before and after could not be compared.
-void check_same_ground(const RunRow& run, const RunInfo& now);
+void check_same_context(const RunRow& run, const RunInfo& now);
 
 }  // namespace kernelsearch

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/run/measurement.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
 
 namespace kernelsearch {
 
@@ -21,6 +21,6 @@ struct ObservingEvaluator {
 /// traits, the place in the roofline (Nsight Compute on CUDA where it may be used; else counted work against
 /// peaks, which are measured on the host) and the machine code. Tools that are missing are named and their
 /// features absent.
-[[nodiscard]] ObservingEvaluator make_observing_evaluator(Problem problem, const MeasuringOptions& options);
+[[nodiscard]] ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options);
 
 }  // namespace kernelsearch

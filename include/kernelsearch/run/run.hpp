@@ -3,34 +3,42 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/core/ids.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/core/value.hpp"
-#include "kernelsearch/mcp/tool.hpp"
-#include "kernelsearch/service/any_evaluator.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
+#include "kernelsearch/llm/chat_model.hpp"
+#include "kernelsearch/policy/any_policy.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/run/run_budget.hpp"
+#include "kernelsearch/run/run_observer.hpp"
+#include "kernelsearch/run/run_options.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch {
 
-namespace detail {
-struct RunSearch;
-}
-
-/// How a run searches; written into the run's row, so that it can be continued.
-struct RunPlan {
-  std::string policy = "bayesian";  ///< over configurations, or `submit`: kernels come from outside
-  std::string suggest =
-      "epsilon_greedy_tree";  ///< of `submit`: the policy that suggests moves; see move_policies()
-  std::vector<std::string> strategies = {};  ///< that it may name; none: the agent chooses
-  std::string budget = "200";                ///< as parse_budget() reads it
-  std::uint64_t seed = 0;
-  unsigned jobs = 1;  ///< compilers at a time
-  int core = -1;      ///< that host kernels are measured on, to be left free by all else; -1: none
+/// What a run is given besides its options; all of it may be left out.
+struct RunParts {
+  std::optional<AnyEvaluator> evaluator = {};  ///< judges candidates in place of this machine's
+  std::optional<AnyPolicy<Config>> policy =
+      {};                     ///< searches in place of the one that `RunOptions::policy` names
+  AnyChatModel model = {};    ///< is asked in place of those of the model file
+  RunStore* store = nullptr;  ///< an open store, which outlives the run; RunOptions::store is ignored
+  std::optional<Problem> problem = {};  ///< of a resumed run whose problem was not read from a file
+  std::filesystem::path problem_path =
+      {};                           ///< where the problem was read from, to be read again when resumed
+  std::string problem_text = {};    ///< the JSON that the problem was parsed from, kept for resuming
+  std::stop_token stop = {};        ///< an outside wish to stop
+  RunObserver* observer = nullptr;  ///< hears what is to be said while the run is made and finished
 };
 
 /// When a step ends; the first that is reached. Without either it ends with the run's budget.
@@ -50,44 +58,120 @@ struct StepReport {
 struct Submission {
   std::optional<std::string> device = {}, host = {}, macros = {};  ///< whole regions
   std::vector<NamedValue> settings = {};                           ///< of tunables
-  std::optional<TrialId> parent =
-      {};  ///< nothing: the suggested move's, else the best, else the problem's kernel
+  /// Nothing: the suggested move's, else the best, else the problem's kernel.
+  std::optional<TrialId> parent = {};
   std::vector<std::string> strategies = {};  ///< what was done, in names
   bool answers = false;                      ///< it carries out the suggested move
 };
 
-/// A stored run that is driven a piece at a time: by steps of its policy, or by kernels handed in. Everything
-/// told is in the store before a call returns, and a session opened on the same run goes on where it was, in
-/// this process or another. One thread at a time.
-class RunSession {
+/// What a run came to.
+struct RunResult {
+  RunId run{};
+  std::string reason;    ///< why it ended
+  bool stopped = false;  ///< someone asked to stop
+  RunRow row;            ///< as the store has it
+  std::optional<StoredTrial>
+      best;  ///< the fastest right trial; its measurement says how much faster and how sure
+  std::vector<LearnedFrom> learned;  ///< from earlier runs
+  /// Files that were written, by what they are: `source`, `settings`, `record`, `table`, `report`.
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  std::string models_text, models_json;  ///< what asking models came to; empty where none were asked
+};
+
+/// What a stored run came to so far. Where a folder is given, the winner's files are written there; a table
+/// of settings among them where all candidates are configurations of one kernel.
+[[nodiscard]] RunResult stored_result(const RunStore& store, RunId run, const Problem& problem,
+                                      const std::filesystem::path& out = {});
+
+namespace detail {
+struct RunImpl;
+}
+
+/// A search from its start to the winner's files: a problem, a policy or system, a budget and a store.
+/// Everything told is in the store before a call returns, and a run that is resumed goes on where it was, in
+/// this process or another.
+///
+/// One thread at a time, except `request_stop`. The thread that calls `step`, `to_end` or `submit` keeps off
+/// the measured core while the call lasts, and so does everything that it starts.
+class Run {
  public:
-  /// Replays what the run holds. ConfigError where the run was made by another policy, or the record does not
-  /// fit. `store` outlives the session.
-  RunSession(RunStore& store, RunId run, AnyEvaluator evaluator, const RunPlan& plan);
-  ~RunSession();
-  RunSession(RunSession&&) noexcept;
-  RunSession& operator=(RunSession&&) noexcept;
+  /// Begins a run; nothing is searched yet. ConfigError for options, a problem or a machine that do not fit,
+  /// before anything stands in the store. DeviceError where there is no such device.
+  [[nodiscard]] static Run start(const Problem& problem, RunOptions options = {}, RunParts parts = {});
+  /// The same with the problem of a folder or a problem.json, which is read again when the run is resumed.
+  [[nodiscard]] static Run start(const std::filesystem::path& problem, RunOptions options = {},
+                                 RunParts parts = {});
 
-  /// Lets the policy work. In a `submit` run it measures the problem's own kernel, the first time, and
-  /// suggests.
-  StepReport step(const StepLimit& limit, const ToolCall& call);
+  /// Goes on with a stored run: its number or name, or `latest`. What the run was begun with comes from the
+  /// store; of `options` count the store, the budget where one is given, and what is not stored. ConfigError
+  /// where the problem, the device or the toolchain has changed, or the policy does not repeat what is
+  /// recorded.
+  [[nodiscard]] static Run resume(std::string_view number_or_name, RunOptions options = {},
+                                  RunParts parts = {});
 
-  /// Has a kernel judged; its trial, or nothing where the call was stopped. Runs of policies over
+  ~Run();
+  Run(Run&&) noexcept;
+  Run& operator=(Run&&) noexcept;
+
+  /// Lets the policy work until the limit, the run's budget or a stop. The best is measured again once the
+  /// budget is spent. A run of kernels handed in measures the problem's own, the first time.
+  template <class... Observers>
+  StepReport step(const StepLimit& limit, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    return step_told(limit, all);
+  }
+
+  /// Searches until the run's budget is spent, the policy ends or a stop is asked for, then measures the best
+  /// again in a fresh process until the best is one that was measured again.
+  template <class... Observers>
+  void to_end(Observers&... observers) {
+    detail::RunObservers all(observers...);
+    to_end_told(all);
+  }
+
+  /// Writes what the options ask for (the winner's files, the recording, a system's pages) and says what the
+  /// run came to. May be called again.
+  RunResult finish();
+
+  /// Has a kernel judged; its trial, or nothing where the run was stopped. Runs of policies over
   /// configurations take settings only. ConfigError for what is none, or when the budget is spent.
-  std::optional<TrialId> submit(const Submission& submission, const ToolCall& call);
+  template <class... Observers>
+  std::optional<TrialId> submit(const Submission& submission, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    return submit_told(submission, all);
+  }
 
-  /// The move that the policy of a `submit` run would like to see carried out; nothing in other runs.
-  std::optional<Move> suggestion();
-  /// Turns the suggested move down; it counts as a trial of which nothing came. ConfigError where there is
+  /// The move that the policy of a `submit` run suggests next; nothing in other runs.
+  [[nodiscard]] std::optional<Move> suggestion();
+  /// Turns the suggested move down; it counts as a trial without a candidate. ConfigError where there is
   /// none.
-  void decline(const std::string& reason, const ToolCall& call);
+  template <class... Observers>
+  void decline(const std::string& reason, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    decline_told(reason, all);
+  }
 
-  /// A call was stopped midway, or a suggestion declined: open a new session to go on.
+  /// Ends what works on the run, from any thread; what was measured stays.
+  void request_stop();
+  /// A call was stopped midway, or a suggestion declined: resume the run to go on.
   [[nodiscard]] bool spent() const noexcept;
+
+  [[nodiscard]] RunId id() const noexcept;
   [[nodiscard]] const Problem& problem() const noexcept;
+  [[nodiscard]] const RunOptions& options() const noexcept;  ///< with what was left open filled in
+  [[nodiscard]] const RunBudget& budget() const noexcept;
+  [[nodiscard]] RunStore& store() noexcept;
+  /// The run as it stood in the store when it was resumed; nothing for a new one.
+  [[nodiscard]] const std::optional<RunRow>& resumed() const noexcept;
 
  private:
-  std::unique_ptr<detail::RunSearch> search_;
+  explicit Run(std::unique_ptr<detail::RunImpl> impl);
+  StepReport step_told(const StepLimit& limit, RunObserver& observer);
+  void to_end_told(RunObserver& observer);
+  std::optional<TrialId> submit_told(const Submission& submission, RunObserver& observer);
+  void decline_told(const std::string& reason, RunObserver& observer);
+
+  std::unique_ptr<detail::RunImpl> impl_;
 };
 
 }  // namespace kernelsearch

@@ -20,40 +20,46 @@ struct RunRequest {
   std::string problem = {};       ///< a problem folder or a problem.json, below the root
   std::string problem_text = {};  ///< or the JSON of one, whose files are below the root
   std::string name = {};          ///< of the run; empty: the problem's
-  RunPlan plan = {};              ///< jobs and core are the book's to decide
+  RunOptions options = {};        ///< how it is measured, and where it is stored, is the manager's to decide
 };
 
-/// How a book of sessions works.
-struct SessionBookOptions {
+/// One call on a run: whether the caller still wants it, and who hears how far it is.
+struct RunCall {
+  std::stop_token stop = {};
+  RunObserver* observer = nullptr;
+};
+
+/// How runs are managed.
+struct RunManagerOptions {
   std::filesystem::path root = ".";  ///< problems are read from below it, and from nowhere else
-  MeasuringOptions measuring = {};
-  std::size_t live = 4;  ///< runs whose evaluator is kept; the one unused longest is closed for another
+  MeasurementOptions measuring = {};
+  std::size_t live = 4;  ///< runs that are kept open; the one unused longest is closed for another
   /// What judges a problem's kernels; `pairing`: every right one against the reference. Empty: this machine
   /// does.
-  std::function<AnyEvaluator(Problem, const MeasuringOptions&, bool pairing)> evaluator = nullptr;
+  std::function<AnyEvaluator(Problem, const MeasurementOptions&, bool pairing)> evaluator = nullptr;
 };
 
-/// The runs of a store as sessions, by number. Calls come from any thread; of one run one works at a time,
-/// and of all runs only one measures at a time, since two would time each other. A run that this process has
-/// not begun is opened from the store when it is asked for.
-class SessionBook {
+/// The runs of a store, by number, for several callers at once. Calls come from any thread; of one run one
+/// works at a time, and of all runs only one measures at a time, since two would time each other. A run that
+/// this process has not begun is opened from the store when it is asked for.
+class RunManager {
  public:
-  /// `store` outlives the book. ConfigError where the root is no folder.
-  SessionBook(RunStore& store, SessionBookOptions options);
+  /// `store` outlives the manager. ConfigError where the root is no folder.
+  RunManager(RunStore& store, RunManagerOptions options);
   /// Stops what works, and waits for it.
-  ~SessionBook();
-  SessionBook(const SessionBook&) = delete;
-  SessionBook& operator=(const SessionBook&) = delete;
+  ~RunManager();
+  RunManager(const RunManager&) = delete;
+  RunManager& operator=(const RunManager&) = delete;
 
   /// Begins a run. Nothing is searched yet, except that of a `submit` run the problem's own kernel is
   /// measured. ConfigError for a problem, policy or budget that is none; nothing where it was stopped before
   /// the run began.
-  [[nodiscard]] std::optional<RunId> start(const RunRequest& request, const ToolCall& call);
+  [[nodiscard]] std::optional<RunId> start(const RunRequest& request, const RunCall& call);
 
-  /// As in RunSession. ConfigError where another call works on the run.
-  StepReport step(RunId run, const StepLimit& limit, const ToolCall& call);
-  std::optional<TrialId> submit(RunId run, const Submission& submission, const ToolCall& call);
-  void decline(RunId run, const std::string& reason, const ToolCall& call);
+  /// As in Run. ConfigError where another call works on the run.
+  StepReport step(RunId run, const StepLimit& limit, const RunCall& call);
+  std::optional<TrialId> submit(RunId run, const Submission& submission, const RunCall& call);
+  void decline(RunId run, const std::string& reason, const RunCall& call);
   /// The move that the run's policy suggested when the last call on it in this process ended.
   [[nodiscard]] std::optional<Move> suggestion(RunId run) const;
 

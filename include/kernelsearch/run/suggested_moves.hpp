@@ -14,6 +14,7 @@
 
 #include "kernelsearch/policy/any_policy.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
+#include "kernelsearch/problem/backend.hpp"
 
 namespace kernelsearch {
 
@@ -72,6 +73,6 @@ struct MovePolicyEntry {
 /// `none`, which proposes the problem's own kernel and nothing else. ConfigError with the nearest name
 /// otherwise.
 [[nodiscard]] AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::string> strategies,
-                                               std::uint64_t seed, const std::string& backend = "host");
+                                               std::uint64_t seed, Backend backend = Backend::host);
 
 }  // namespace kernelsearch

@@ -23,7 +23,7 @@ using KernelLookup = std::function<std::shared_ptr<const Kernel>(const std::stri
 
 class RunStore;
 
-/// Makes a kernel of stored text again: its space is not stored, but the maker's to know.
+/// Makes a kernel from stored text. Its space is not stored: the maker supplies it.
 using KernelMaker = std::function<std::shared_ptr<const Kernel>(Regions regions)>;
 
 /// Knows the kernels that are in the store, made of their text; ConfigError for one whose space has changed.

@@ -22,7 +22,7 @@ template <class Proposal, class CandidateType = Candidate>
   record.seconds = store.run(run).seconds;
   std::map<std::uint64_t, StoredTrial> trials;
   store.each_trial(run, [&](const StoredTrial& trial) { trials.emplace(number(trial.outcome.id), trial); });
-  // What an evaluation took that was never told is taken when it is repeated.
+  // An evaluation that was never told is repeated, and its inner trials are counted then.
   for (const StoredInnerTrial& inner : store.inner_trials(run)) {
     const auto parent = trials.find(number(inner.parent));
     record.inner_trials += parent != trials.end() && parent->second.outcome.origin ? 1 : 0;

@@ -22,7 +22,7 @@ struct ResultScope {
 /// toolchain. Thread-safe; models the cache that `Cached` takes, with `key` as its key.
 ///
 /// Not kept, because another run may see it otherwise: crashes, timeouts and failed launches, which can be
-/// the machine's doing, proposals of which nothing came, and measurements that were stopped early against the
+/// the machine's doing, proposals without a candidate, and measurements that were stopped early against the
 /// incumbent of their own run.
 class ResultCache {
  public:
@@ -30,7 +30,7 @@ class ResultCache {
   ResultCache(RunStore& store, ResultScope scope);
 
   [[nodiscard]] std::string key(const Candidate& candidate) const;
-  /// The same for candidates that are no kernels: `content` says all that there is to say of one.
+  /// The same for candidates that are no kernels: `content` identifies one completely.
   [[nodiscard]] std::string key(const std::string& content) const;
 
   /// The evaluation, whose provenance then says that it was reused and from when.

@@ -15,8 +15,8 @@
 
 namespace kernelsearch {
 
-/// The observer that writes a run: when `on_trial` returns, and so before the policy hears of the trial, it
-/// is in the file. Asks are written together with the trial that follows them: a policy that is killed
+/// The observer that writes a run: when `on_trial` returns, and so before the policy is told of the trial,
+/// it is in the file. Asks are written together with the trial that follows them: a policy that is killed
 /// before has learnt nothing from them and repeats them when it is resumed.
 ///
 /// Put it first among the observers. A store that fails throws StoreError out of the loop: a trial that

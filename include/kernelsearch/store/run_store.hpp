@@ -51,7 +51,7 @@ class RunStore {
   [[nodiscard]] const std::filesystem::path& file() const noexcept;
 
   RunId begin_run(const RunInfo& info);
-  /// Makes a stopped run running again.
+  /// Marks a stopped run as running again.
   void continue_run(RunId run);
   void end_run(RunId run, std::string_view reason, double seconds);
   /// Removes a run with its trials; kernels and results stay.

@@ -12,10 +12,9 @@
 namespace kernelsearch::systems {
 
 struct BestOfKSettings {
-  /// As many barren tries as there are: the samples are independent, and a useless reply ends nothing.
-  BestOfKOptions search = {
-      .limits = {
-          .barren = 1000}};  ///< k = 16; STARK and KernelBand give their baselines as many tries as they have
+  /// k = 16: STARK and KernelBand give their baselines as many tries as they have. Failures do not end it,
+  /// because the samples are independent.
+  BestOfKOptions search = {.limits = {.max_failures = 1000}};
   LlmRewriterOptions rewriter = {};
   OptimizerOptions loop = {};
 };
@@ -24,12 +23,17 @@ struct BestOfKSettings {
 template <class E>
 using BestOfK = Optimizer<kernelsearch::BestOfK, LlmRewriter, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<kernelsearch::BestOfK, LlmRewriter> best_of_k_parts(
+    AnyChatModel model, const Problem& problem, BestOfKSettings settings = {}) {
+  return {kernelsearch::BestOfK(settings.search), LlmRewriter(std::move(model), problem, settings.rewriter)};
+}
+
 template <class E>
 [[nodiscard]] BestOfK<E> best_of_k(AnyChatModel model, const Problem& problem, E evaluator,
                                    BestOfKSettings settings = {}) {
-  return BestOfK<E>(kernelsearch::BestOfK(settings.search),
-                    LlmRewriter(std::move(model), problem, settings.rewriter), std::move(evaluator),
-                    settings.loop);
+  auto [policy, generator] = best_of_k_parts(std::move(model), problem, settings);
+  return BestOfK<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

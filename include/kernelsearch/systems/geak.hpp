@@ -15,7 +15,7 @@ namespace kernelsearch::systems {
 /// of debugging, 20 iterations.
 struct GeakSettings {
   ReflexionOptions search = {.patience = 1,
-                             .limits = {.barren = 3, .debugs = 5}};  ///< always on from the best
+                             .limits = {.max_failures = 3, .debugs = 5}};  ///< always on from the best
   ReflectionTeamOptions team = {};
   OptimizerOptions loop = {};  ///< the paper's budget is a TrialBudget of 20
 };
@@ -25,11 +25,18 @@ struct GeakSettings {
 template <class E>
 using Geak = Optimizer<Reflexion, ReflectionTeam, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<Reflexion, ReflectionTeam> geak_parts(AnyChatModel model,
+                                                                     const Problem& problem,
+                                                                     GeakSettings settings = {}) {
+  return {Reflexion(settings.search), ReflectionTeam(std::move(model), problem, settings.team)};
+}
+
 template <class E>
 [[nodiscard]] Geak<E> geak(AnyChatModel model, const Problem& problem, E evaluator,
                            GeakSettings settings = {}) {
-  return Geak<E>(Reflexion(settings.search), ReflectionTeam(std::move(model), problem, settings.team),
-                 std::move(evaluator), settings.loop);
+  auto [policy, generator] = geak_parts(std::move(model), problem, settings);
+  return Geak<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

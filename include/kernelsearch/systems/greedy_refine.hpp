@@ -13,7 +13,7 @@ namespace kernelsearch::systems {
 
 struct GreedyRefineSettings {
   BeamOptions search = {
-      .width = 1, .branch = 1, .limits = {.barren = 3}};  ///< the best kernel, again and again
+      .width = 1, .branch = 1, .limits = {.max_failures = 3}};  ///< the best kernel, again and again
   LlmRewriterOptions rewriter = {};
   OptimizerOptions loop = {};
 };
@@ -23,11 +23,18 @@ struct GreedyRefineSettings {
 template <class E>
 using GreedyRefine = Optimizer<Beam, LlmRewriter, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<Beam, LlmRewriter> greedy_refine_parts(AnyChatModel model,
+                                                                      const Problem& problem,
+                                                                      GreedyRefineSettings settings = {}) {
+  return {Beam(settings.search), LlmRewriter(std::move(model), problem, settings.rewriter)};
+}
+
 template <class E>
 [[nodiscard]] GreedyRefine<E> greedy_refine(AnyChatModel model, const Problem& problem, E evaluator,
                                             GreedyRefineSettings settings = {}) {
-  return GreedyRefine<E>(Beam(settings.search), LlmRewriter(std::move(model), problem, settings.rewriter),
-                         std::move(evaluator), settings.loop);
+  auto [policy, generator] = greedy_refine_parts(std::move(model), problem, settings);
+  return GreedyRefine<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

@@ -21,19 +21,25 @@ struct HelionHybridSettings {
   OptimizerOptions loop = {};
 };
 
-/// Helion's hybrid: one round of configurations from a language model, then LFBO, which has heard of them
+/// Helion's hybrid: one round of configurations from a language model, then LFBO, which is told them
 /// all. Where the model fails, it is LFBO alone.
 template <class E>
 using HelionHybrid = Optimizer<Seeded<LlmConfigSearch, Lfbo>, TemplateGenerator, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<Seeded<LlmConfigSearch, Lfbo>, TemplateGenerator> helion_hybrid_parts(
+    AnyChatModel model, const Problem& problem, HelionHybridSettings settings = {}) {
+  auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  return {Seeded(LlmConfigSearch(kernel->space, std::move(model), known(problem, settings.model_search)),
+                 Lfbo(kernel->space, settings.search)),
+          TemplateGenerator(kernel)};
+}
+
 template <class E>
 [[nodiscard]] HelionHybrid<E> helion_hybrid(AnyChatModel model, const Problem& problem, E evaluator,
                                             HelionHybridSettings settings = {}) {
-  auto kernel = std::make_shared<const Kernel>(problem.kernel);
-  return HelionHybrid<E>(
-      Seeded(LlmConfigSearch(kernel->space, std::move(model), known(problem, settings.model_search)),
-             Lfbo(kernel->space, settings.search)),
-      TemplateGenerator(kernel), std::move(evaluator), settings.loop);
+  auto [policy, generator] = helion_hybrid_parts(std::move(model), problem, settings);
+  return HelionHybrid<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

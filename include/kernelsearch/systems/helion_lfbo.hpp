@@ -21,12 +21,18 @@ struct HelionLfboSettings {
 template <class E>
 using HelionLfbo = Optimizer<kernelsearch::HelionLfbo, TemplateGenerator, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<kernelsearch::HelionLfbo, TemplateGenerator> helion_lfbo_parts(
+    const Problem& problem, HelionLfboSettings settings = {}) {
+  auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  return {kernelsearch::HelionLfbo(kernel->space, settings.search), TemplateGenerator(kernel)};
+}
+
 template <class E>
 [[nodiscard]] HelionLfbo<E> helion_lfbo(const Problem& problem, E evaluator,
                                         HelionLfboSettings settings = {}) {
-  auto kernel = std::make_shared<const Kernel>(problem.kernel);
-  return HelionLfbo<E>(kernelsearch::HelionLfbo(kernel->space, settings.search), TemplateGenerator(kernel),
-                       std::move(evaluator), settings.loop);
+  auto [policy, generator] = helion_lfbo_parts(problem, settings);
+  return HelionLfbo<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

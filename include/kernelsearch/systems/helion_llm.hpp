@@ -22,12 +22,19 @@ struct HelionLlmSettings {
 template <class E>
 using HelionLlm = Optimizer<LlmConfigSearch, TemplateGenerator, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<LlmConfigSearch, TemplateGenerator> helion_llm_parts(
+    AnyChatModel model, const Problem& problem, HelionLlmSettings settings = {}) {
+  auto kernel = std::make_shared<const Kernel>(problem.kernel);
+  return {LlmConfigSearch(kernel->space, std::move(model), known(problem, settings.search)),
+          TemplateGenerator(kernel)};
+}
+
 template <class E>
 [[nodiscard]] HelionLlm<E> helion_llm(AnyChatModel model, const Problem& problem, E evaluator,
                                       HelionLlmSettings settings = {}) {
-  auto kernel = std::make_shared<const Kernel>(problem.kernel);
-  return HelionLlm<E>(LlmConfigSearch(kernel->space, std::move(model), known(problem, settings.search)),
-                      TemplateGenerator(kernel), std::move(evaluator), settings.loop);
+  auto [policy, generator] = helion_llm_parts(std::move(model), problem, settings);
+  return HelionLlm<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

@@ -25,13 +25,19 @@ struct KernelBandSettings {
 template <class E>
 using KernelBand = Optimizer<HierarchicalUcb, LlmRewriter, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<HierarchicalUcb, LlmRewriter> kernelband_parts(
+    AnyChatModel model, const Problem& problem, KernelBandSettings settings = {}) {
+  LlmRewriter rewriter(std::move(model), problem, settings.rewriter);
+  if (settings.search.strategies.empty()) settings.search.strategies = strategy_names(rewriter.strategies());
+  return {HierarchicalUcb(settings.search), std::move(rewriter)};
+}
+
 template <class E>
 [[nodiscard]] KernelBand<E> kernelband(AnyChatModel model, const Problem& problem, E evaluator,
                                        KernelBandSettings settings = {}) {
-  LlmRewriter rewriter(std::move(model), problem, settings.rewriter);
-  if (settings.search.strategies.empty()) settings.search.strategies = strategy_names(rewriter.strategies());
-  return KernelBand<E>(HierarchicalUcb(settings.search), std::move(rewriter), std::move(evaluator),
-                       settings.loop);
+  auto [policy, generator] = kernelband_parts(std::move(model), problem, settings);
+  return KernelBand<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

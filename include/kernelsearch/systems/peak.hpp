@@ -34,14 +34,22 @@ struct TunesByLfbo {
 template <class E>
 using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByLfbo, E>>;
 
-template <class E>
-[[nodiscard]] Peak<E> peak(AnyChatModel model, const Problem& problem, E evaluator,
-                           PeakSettings settings = {}) {
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<Workflow, NaturalTransformations> peak_parts(AnyChatModel model,
+                                                                            const Problem& problem,
+                                                                            PeakSettings settings = {}) {
   NaturalTransformations transform(problem.kernel, settings.library, std::move(model),
                                    known(problem, settings.transformations));
   if (settings.workflow.transformations.empty())
     settings.workflow.transformations = transform.names(), settings.workflow.order = WorkflowOrder::open;
-  return Peak<E>(Workflow(settings.workflow), std::move(transform),
+  return {Workflow(settings.workflow), std::move(transform)};
+}
+
+template <class E>
+[[nodiscard]] Peak<E> peak(AnyChatModel model, const Problem& problem, E evaluator,
+                           PeakSettings settings = {}) {
+  auto [policy, generator] = peak_parts(std::move(model), problem, settings);
+  return Peak<E>(std::move(policy), std::move(generator),
                  Tuned(TunesByLfbo{}, std::move(evaluator), settings.tuning), settings.loop);
 }
 

@@ -14,7 +14,7 @@ namespace kernelsearch::systems {
 /// STARK (section 3): epsilon 0.3 to 0.4, temperatures 0.8 for the plan and 0.1 for the rest, 30 kernels.
 struct StarkSettings {
   EpsilonGreedyTreeOptions search = {
-      .limits = {.barren = 3}};  ///< barren: ours, a model may answer otherwise
+      .limits = {.max_failures = 3}};  ///< max_failures: ours, a model may answer otherwise
   AgentTeamOptions team = {};
   OptimizerOptions loop = {};  ///< the paper's budget is a TrialBudget of 30
 };
@@ -24,11 +24,18 @@ struct StarkSettings {
 template <class E>
 using Stark = Optimizer<EpsilonGreedyTree, AgentTeam, E>;
 
+/// Its policy and its generator, for whoever composes the loop otherwise.
+[[nodiscard]] inline std::pair<EpsilonGreedyTree, AgentTeam> stark_parts(AnyChatModel model,
+                                                                         const Problem& problem,
+                                                                         StarkSettings settings = {}) {
+  return {EpsilonGreedyTree(settings.search), AgentTeam(std::move(model), problem, settings.team)};
+}
+
 template <class E>
 [[nodiscard]] Stark<E> stark(AnyChatModel model, const Problem& problem, E evaluator,
                              StarkSettings settings = {}) {
-  return Stark<E>(EpsilonGreedyTree(settings.search), AgentTeam(std::move(model), problem, settings.team),
-                  std::move(evaluator), settings.loop);
+  auto [policy, generator] = stark_parts(std::move(model), problem, settings);
+  return Stark<E>(std::move(policy), std::move(generator), std::move(evaluator), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

@@ -2,12 +2,89 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
 #include <span>
+#include <stop_token>
+#include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kernelsearch/agents/dialogue_log.hpp"
+#include "kernelsearch/core/device_peaks.hpp"
+#include "kernelsearch/generator/any_generator.hpp"
+#include "kernelsearch/llm/chat_model.hpp"
+#include "kernelsearch/optimizer/tuned_options.hpp"
+#include "kernelsearch/policy/any_policy.hpp"
+#include "kernelsearch/policy/method_choice.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/store/kernel_codec.hpp"
+#include "kernelsearch/store/run_info.hpp"
+#include "kernelsearch/systems/system_options.hpp"
 
 namespace kernelsearch {
 
-/// A published system, or a baseline of one, that the command runs by its name.
+class RunStore;
+
+/// All that is known when a system is made by name.
+struct SystemSetup {
+  Problem problem;
+  AnyChatModel model = {};  ///< empty for a system that asks none, or takes kernels from files
+  SystemOptions options = {};
+  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> budget = {};  ///< trials, where the budget is a number of trials
+  std::filesystem::path methods = {};        ///< the user's prompts, strategies and transformations
+  std::string hardware = {};                 ///< facts of the device, for prompts
+  MethodDevice device = {};                  ///< the same as far as the conditions of methods ask
+  std::string earlier = {};                  ///< SystemEntry::settings of the run that is continued
+  DialogueLog log = nullptr;
+  std::stop_token stop = {};
+  std::function<void(const std::string&)> say = nullptr;  ///< is told what is waited for
+};
+
+/// A policy and a generator that fit each other, their types erased.
+template <class P>
+struct SearchParts {
+  AnyPolicy<P> policy;
+  AnyGenerator<P> generator;
+};
+
+/// Each kernel is searched over its own tunables; see `Tuned`.
+struct InnerSearch {
+  std::function<AnyPolicy<Config>(const Space& space, std::uint64_t seed)> policy;
+  TunedOptions options = {};
+};
+
+/// Writes the pages of a finished run into a folder and returns the page to begin with. `peaks` are the roofs
+/// of its picture.
+using RunReport = std::function<std::filesystem::path(
+    const RunStore& store, RunId run, const std::filesystem::path& folder, const DevicePeaks& peaks)>;
+
+/// A system that was made: what whoever drives it composes into an Optimizer.
+struct SystemSearch {
+  std::variant<SearchParts<Config>, SearchParts<Move>> parts;
+  KernelMaker kernel_of =
+      nullptr;  ///< makes stored kernels again; empty: the problem's kernel is the only one
+  std::optional<InnerSearch> inner = {};
+  bool pair_with_parent = false;  ///< the policy judges by times against the parent
+  bool one_at_a_time = false;     ///< its generator must not be asked by several threads
+  std::string settings =
+      {};  ///< what repeats the search when the run is continued, as JSON; empty: the options do
+  RunReport report = nullptr;
+  std::filesystem::path report_folder = {};  ///< empty: below the folder of the winner's files
+};
+
+/// What is observed of a right candidate besides its times.
+enum class ObservationLevel : std::uint8_t {
+  times,       ///< nothing
+  counters,    ///< a profiler's counters, where they can be had
+  everything,  ///< traits, place in the roofline, machine code
+};
+
+/// A published system, or a baseline of one, by its name.
 struct SystemEntry {
   std::string_view name;
   std::string_view summary;
@@ -16,10 +93,17 @@ struct SystemEntry {
   std::string_view budget;  ///< where none is given, as `--budget` reads it: the paper's where it has one
   bool rewrites = false;    ///< it writes kernels; otherwise it searches configurations of one
   bool asks = true;         ///< it needs a language model
+  std::string_view instead_of_model = {};  ///< the option that, where it is given, makes it ask none
+  ObservationLevel observation = ObservationLevel::times;
+  SystemSearch (*make)(SystemSetup setup) = nullptr;
+  /// What repeats the search of this setup when the run is continued, as a JSON object that is stored with
+  /// the run and comes back as SystemSetup::earlier; null: the options do.
+  std::string (*settings)(const SystemSetup& setup) = nullptr;
+  std::vector<SystemOption> options = {};
 };
 
 /// All of them, by name.
-[[nodiscard]] std::span<const SystemEntry> system_entries() noexcept;
+[[nodiscard]] std::span<const SystemEntry> system_entries();
 
 /// The system of that name; ConfigError with the nearest name for another one.
 [[nodiscard]] const SystemEntry& find_system(std::string_view name);

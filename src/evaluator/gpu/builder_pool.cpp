@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/gpu/builder_pool.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -13,6 +11,7 @@
 #include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch::detail::gpu {
 
@@ -25,18 +24,11 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   return {begin, begin + text.size()};
 }
 
-// Through a name of its own and a rename, so that readers and other writers never see half a file.
+// A library that cannot be kept is built again next time, which is no reason to fail.
 void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
   std::error_code error;
   fs::create_directories(target.parent_path(), error);
-  const fs::path part =
-      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
-  std::ofstream(part, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (fs::file_size(part, error) == bytes.size() && !error)
-    fs::rename(part, target, error);
-  else
-    fs::remove(part, error);
+  (void)replace_file(target, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 std::string listed(const std::vector<std::string>& list) {
@@ -83,12 +75,8 @@ std::string BuilderPool::identity() {
     if (!identity_.empty()) return identity_;
   }
   auto builder = take();
-  const auto error = builder->call(Writer()
-                                       .put(Op::compile)
-                                       .put(std::string())
-                                       .put(std::vector<std::string>())
-                                       .put(std::vector<std::string>()),
-                                   30);
+  CompileSource::Reply reply;
+  const auto error = builder->ask(CompileSource{}, 30, reply);
   if (error) {
     give(std::move(builder));
     raise<ConfigError>(
@@ -96,15 +84,9 @@ std::string BuilderPool::identity() {
         backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"
                                      : "install ROCm, or set KERNELSEARCH_HIPRTC to libhiprtc");
   }
-  Reader in(builder->body());
-  (void)in.take<bool>();
-  (void)in.take_vector<std::byte>();
-  (void)in.take_texts();
-  (void)in.take_text();
-  std::string identity = in.take_text();
   give(std::move(builder));
   const std::scoped_lock lock(mutex_);
-  return identity_ = std::move(identity);
+  return identity_ = std::move(reply.compiler);
 }
 
 fs::path BuilderPool::place_of(const std::string& content) const {
@@ -118,9 +100,9 @@ std::optional<Built> BuilderPool::kept(const fs::path& target) const {
   Built built;
   const std::vector<std::byte> bytes = read_bytes(target);
   Reader in(bytes);
-  built.image = std::make_shared<const std::vector<std::byte>>(in.take_vector<std::byte>());
-  built.functions = in.take_texts();
-  built.log = in.take_text();
+  built.image = std::make_shared<const std::vector<std::byte>>(in.take<std::vector<std::byte>>());
+  built.functions = in.take<std::vector<std::string>>();
+  built.log = in.take<std::string>();
   built.from_cache = true;
   if (!in.ok() || built.image->empty()) return std::nullopt;
   return built;
@@ -134,8 +116,8 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
   if (auto found = kept(target)) return std::move(*found);
   Built built;
   auto builder = take();
-  const auto failed =
-      builder->call(Writer().put(Op::compile).put(source).put(options).put(name_expressions), limit_seconds_);
+  CompileSource::Reply reply;
+  const auto failed = builder->ask(CompileSource{source, options, name_expressions}, limit_seconds_, reply);
   if (failed) {
     give(nullptr);
     built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;
@@ -143,13 +125,11 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
                                                           : "the compiler died: " + failed->text;
     return built;
   }
-  Reader in(builder->body());
-  const bool ok = in.take<bool>();
-  built.image = std::make_shared<const std::vector<std::byte>>(in.take_vector<std::byte>());
-  built.functions = in.take_texts();
-  built.log = in.take_text();
+  built.image = std::make_shared<const std::vector<std::byte>>(std::move(reply.image));
+  built.functions = std::move(reply.lowered);
+  built.log = std::move(reply.log);
   give(std::move(builder));
-  if (!ok || built.image->empty()) {
+  if (!reply.ok || built.image->empty()) {
     built.verdict = Verdict::build_failed;
     built.reason = first_errors(built.log);
     if (built.reason.empty()) built.reason = "the compiler gave no code and no message";

@@ -114,8 +114,8 @@ int map_type(ElementType type) {  // CUtensorMapDataType
 
 MapPlan plan_map(const Problem& problem, const TensorMap& map, IntegerEvaluation& evaluation) {
   MapPlan plan;
-  plan.array = index_of(problem, map.array);
-  plan.type = map_type(problem.arguments[plan.array].type);
+  plan.binding = index_of(problem, map.array);
+  plan.type = map_type(problem.arguments[plan.binding].type);
   plan.rank = static_cast<std::uint32_t>(map.sizes.size());
   constexpr double most = 1099511627776.0;
   for (std::size_t i = 0; i < map.sizes.size() && i < 5; ++i)
@@ -135,8 +135,8 @@ MapPlan plan_map(const Problem& problem, const TensorMap& map, IntegerEvaluation
   return plan;
 }
 
-Parameter scalar_parameter(ElementType type, const Value& value) {
-  Parameter parameter;
+ScalarParameter scalar_parameter(ElementType type, const Value& value) {
+  ScalarParameter parameter;
   parameter.size = static_cast<std::uint32_t>(size_in_bytes(type));
   std::byte bytes[16] = {};
   if (const auto* whole = std::get_if<std::int64_t>(&value))
@@ -165,8 +165,8 @@ PlannedArgument plan_argument(const Problem& problem, const Argument& argument, 
 
 }  // namespace
 
-CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape,
-                   std::uint32_t module, const std::vector<std::string>& names, std::string& reason) {
+CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape, ModuleId module,
+                   const std::vector<std::string>& names, std::string& reason) {
   CallPlan plan;
   const Shape& sizes = problem.shapes[shape];
   IntegerEvaluation evaluation(sizes, named_values(candidate.kernel->space, candidate.config), reason);
@@ -178,64 +178,44 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
         PlannedArgument{}, [&] { return plan_argument(problem, argument, sizes, evaluation.tunables()); }));
     const PlannedArgument& planned = plan.arguments.arguments.back();
     if (argument.tensor_map) {
-      all[a].kind = Parameter::map;
-      all[a].index = static_cast<std::uint32_t>(plan.program.maps.size());
+      all[a] = MapParameter{static_cast<std::uint32_t>(plan.program.maps.size())};
       plan.program.maps.push_back(plan_map(problem, *argument.tensor_map, evaluation));
     } else if (argument.is_array) {
-      all[a].kind = Parameter::array;
-      all[a].index = static_cast<std::uint32_t>(a);
+      all[a] = ArrayParameter{static_cast<std::uint32_t>(a)};
     } else {
       all[a] = scalar_parameter(argument.type, planned.value);
     }
     if (!argument.symbol.empty()) {
-      SymbolPlan symbol;
-      symbol.array = static_cast<std::uint32_t>(a);
-      symbol.module = module;
-      symbol.bytes = bytes_of(planned);
-      if (argument.symbol.size() >= sizeof symbol.name)
-        raise<ConfigError>("the name of a constant symbol is too long", argument.symbol,
-                           "at most 111 characters");
-      std::memcpy(symbol.name, argument.symbol.data(), argument.symbol.size());
-      plan.program.symbols.push_back(symbol);
+      plan.program.symbols.push_back(
+          {static_cast<std::uint32_t>(a), module, bytes_of(planned), argument.symbol});
     }
   }
-  const auto pass_all = [&](Step& step) {
-    step.first_parameter = static_cast<std::uint32_t>(plan.program.parameters.size());
+  const auto all_but_symbols = [&] {
+    std::vector<Parameter> parameters;
     for (std::size_t a = 0; a < problem.arguments.size(); ++a)
-      if (problem.arguments[a].symbol.empty()) plan.program.parameters.push_back(all[a]);
+      if (problem.arguments[a].symbol.empty()) parameters.push_back(all[a]);
+    return parameters;
   };
   if (!candidate.kernel->regions.host.empty()) {
-    Step step;
-    step.module = module;
-    step.kind = StepKind::entry;
-    pass_all(step);
-    step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size());
-    plan.program.steps.push_back(step);
+    plan.program.steps.emplace_back(CallEntry{module, all_but_symbols()});
     return plan;
   }
   for (const LaunchStep& given : problem.launch) {
     if (!evaluation.holds(given.condition)) continue;
-    Step step;
-    step.module = module;
     if (given.function.empty()) {
-      step.kind = StepKind::zero;
-      step.array = index_of(problem, given.zero);
-      step.bytes = bytes_of(plan.arguments.arguments[step.array]);
-      plan.program.steps.push_back(step);
+      const std::uint32_t array = index_of(problem, given.zero);
+      plan.program.steps.emplace_back(SetToZero{array, bytes_of(plan.arguments.arguments[array])});
       continue;
     }
+    LaunchKernel launch;
+    launch.module = module;
     const std::string name = expand_tunables(given.function, *candidate.kernel, candidate.config);
-    step.function = static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
-    step.shape = extents(given.geometry, evaluation);
-    step.first_parameter = static_cast<std::uint32_t>(plan.program.parameters.size());
-    if (given.arguments.empty()) {
-      pass_all(step);
-    } else {
-      for (const std::string& argument : given.arguments)
-        plan.program.parameters.push_back(all[index_of(problem, argument)]);
-    }
-    step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size()) - step.first_parameter;
-    plan.program.steps.push_back(step);
+    launch.function = static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    launch.shape = extents(given.geometry, evaluation);
+    if (given.arguments.empty()) launch.parameters = all_but_symbols();
+    for (const std::string& argument : given.arguments)
+      launch.parameters.push_back(all[index_of(problem, argument)]);
+    plan.program.steps.emplace_back(std::move(launch));
   }
   return plan;
 }
@@ -244,64 +224,58 @@ bool is_reference_argument(const Argument& argument) noexcept {
   return !argument.tensor_map && argument.role != Role::workspace;
 }
 
-CallPlan plan_reference(const Problem& problem, std::size_t shape, std::uint32_t module, bool wide) {
+CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId module, bool wide) {
   CallPlan plan;
   const Shape& sizes = problem.shapes[shape];
   std::string reason;
   const Names defaults = named_values(problem.kernel.space, problem.kernel.space.default_config());
   IntegerEvaluation evaluation(sizes, defaults, reason);
   plan.arguments.shape = shape;
-  Step step;
-  step.module = module;
+  LaunchKernel launch;
+  launch.module = module;
   for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
     const Argument& argument = problem.arguments[a];
     plan.arguments.arguments.push_back(plan_argument(problem, argument, sizes, defaults));
     if (!is_reference_argument(argument)) continue;
     if (argument.is_array) {
-      Parameter parameter;
-      parameter.kind = Parameter::array;
-      parameter.index = static_cast<std::uint32_t>(a);
-      plan.program.parameters.push_back(parameter);
+      launch.parameters.emplace_back(ArrayParameter{static_cast<std::uint32_t>(a)});
     } else {
       const ElementType type = !is_floating(argument.type) ? argument.type
                                : wide                      ? ElementType::f64
                                                            : ElementType::f32;
-      plan.program.parameters.push_back(scalar_parameter(type, plan.arguments.arguments.back().value));
+      launch.parameters.emplace_back(scalar_parameter(type, plan.arguments.arguments.back().value));
     }
   }
-  step.parameters = static_cast<std::uint32_t>(plan.program.parameters.size());
-  step.shape = extents(*problem.reference.launch, evaluation);
+  launch.shape = extents(*problem.reference.launch, evaluation);
   if (!reason.empty())
     raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
-  plan.program.steps.push_back(step);
+  plan.program.steps.emplace_back(std::move(launch));
   return plan;
 }
 
-Action fill_action(const Argument& argument, const PlannedArgument& planned, std::uint32_t buffer,
-                   std::uint64_t seed, InputFlavour flavour, bool magnitudes) {
-  Action action;
-  action.kind = Act::fill;
-  action.buffer = buffer;
-  action.type = static_cast<std::uint32_t>(argument.type);
-  action.init = static_cast<std::uint32_t>(argument.initialisation);
-  action.flavour = static_cast<std::uint32_t>(flavour);
-  action.flags = magnitudes ? 1 : 0;
-  action.count = planned.count;
-  action.seed = Rng::stream(seed, argument.name)();
-  action.low = argument.low;
-  action.high = argument.high;
-  action.top = argument.initialisation == Initialisation::normal ? argument.low + 4 * argument.high
-               : is_floating(argument.type) ? greatest_below(argument.type, argument.high)
-                                            : argument.high - 1;
+FillArray fill_action(const Argument& argument, const PlannedArgument& planned, BufferId buffer,
+                      std::uint64_t seed, InputFlavour flavour, bool magnitudes) {
+  FillArray fill;
+  fill.buffer = buffer;
+  fill.type = argument.type;
+  fill.initialisation = argument.initialisation;
+  fill.flavour = flavour;
+  fill.magnitudes = magnitudes;
+  fill.count = planned.count;
+  fill.seed = Rng::stream(seed, argument.name)();
+  fill.low = argument.low;
+  fill.high = argument.high;
+  fill.top = argument.initialisation == Initialisation::normal ? argument.low + 4 * argument.high
+             : is_floating(argument.type)                      ? greatest_below(argument.type, argument.high)
+                                                               : argument.high - 1;
   if (argument.initialisation == Initialisation::arange)
-    action.word = static_cast<std::uint64_t>(largest_exact_integer(argument.type)) + 1;
+    fill.factor = static_cast<std::uint64_t>(largest_exact_integer(argument.type)) + 1;
   if (argument.initialisation == Initialisation::permutation) {
     // i -> factor * i + offset is a permutation where the factor has no divisor in common with the count.
-    std::uint64_t factor = 2654435761u % std::max<std::uint64_t>(planned.count, 2);
-    while (std::gcd(factor, planned.count) != 1) ++factor;
-    action.word = factor;
+    fill.factor = 2654435761u % std::max<std::uint64_t>(planned.count, 2);
+    while (std::gcd(fill.factor, planned.count) != 1) ++fill.factor;
   }
-  return action;
+  return fill;
 }
 
 }  // namespace kernelsearch::detail::gpu

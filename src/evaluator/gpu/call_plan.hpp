@@ -25,20 +25,17 @@ struct CallPlan {
 /// Where an extent is no whole number >= 1, or another expression makes no sense, `reason` says so and the
 /// call is to be rejected.
 [[nodiscard]] CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape,
-                                 std::uint32_t module, const std::vector<std::string>& names,
-                                 std::string& reason);
+                                 ModuleId module, const std::vector<std::string>& names, std::string& reason);
 
 /// The call of the reference, whose floating arrays and scalars are f64 if `wide`, else f32.
-[[nodiscard]] CallPlan plan_reference(const Problem& problem, std::size_t shape, std::uint32_t module,
-                                      bool wide);
+[[nodiscard]] CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId module, bool wide);
 
 /// Whether the argument belongs to the reference's signature.
 [[nodiscard]] bool is_reference_argument(const Argument& argument) noexcept;
 
 /// Fills the buffer of an input with contents drawn from `seed`.
-[[nodiscard]] Action fill_action(const Argument& argument, const PlannedArgument& planned,
-                                 std::uint32_t buffer, std::uint64_t seed, InputFlavour flavour,
-                                 bool magnitudes);
+[[nodiscard]] FillArray fill_action(const Argument& argument, const PlannedArgument& planned, BufferId buffer,
+                                    std::uint64_t seed, InputFlavour flavour, bool magnitudes);
 
 [[nodiscard]] inline std::uint64_t bytes_of(const PlannedArgument& argument) noexcept {
   return argument.count * size_in_bytes(argument.type);

@@ -77,7 +77,7 @@ std::string parameter(const Argument& argument, std::size_t i) {
 
 std::string library_source(const Problem& problem, const Candidate& candidate) {
   const Regions& regions = candidate.kernel->regions;
-  const GpuBackend backend = problem.backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip;
+  const GpuBackend backend = gpu_backend_of(problem.backend).value_or(GpuBackend::hip);
   const auto& arguments = problem.arguments;
   std::string text = "#include <cstddef>\n#include <cstdint>\n";
   if (backend == GpuBackend::hip) text += "#include <hip/hip_runtime.h>\n";
@@ -112,7 +112,7 @@ std::string compiler_identity(BuilderPool& builders, const Problem& problem) {
   return launches_itself(problem.kernel) ? builders.library_identity() : builders.identity();
 }
 
-std::optional<WorkerError> load_candidate(GpuWorker& worker, std::uint32_t module,
+std::optional<WorkerError> load_candidate(GpuWorker& worker, ModuleId module,
                                           const std::vector<std::byte>& image, bool library,
                                           const std::vector<std::string>& functions,
                                           std::vector<FunctionFacts>& facts) {

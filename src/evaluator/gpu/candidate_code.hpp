@@ -31,7 +31,7 @@ namespace kernelsearch::detail::gpu {
 [[nodiscard]] std::string compiler_identity(BuilderPool& builders, const Problem& problem);
 
 /// Loads what `build_candidate` made of a candidate; of a library no kernel's resources are known.
-[[nodiscard]] std::optional<WorkerError> load_candidate(GpuWorker& worker, std::uint32_t module,
+[[nodiscard]] std::optional<WorkerError> load_candidate(GpuWorker& worker, ModuleId module,
                                                         const std::vector<std::byte>& image, bool library,
                                                         const std::vector<std::string>& functions,
                                                         std::vector<FunctionFacts>& facts);

@@ -23,8 +23,8 @@ std::filesystem::path checked_program(const Problem& problem, const SanitizerOpt
   const char* named = std::getenv("KERNELSEARCH_COMPUTE_SANITIZER");
   // Who names a program for another backend has one that works there.
   const bool is_named = !options.program.empty() || (named != nullptr && *named != '\0');
-  if (problem.backend != "cuda" && !is_named)
-    raise<ConfigError>("Compute Sanitizer checks CUDA kernels", problem.backend, "leave it out");
+  if (problem.backend != Backend::cuda && !is_named)
+    raise<ConfigError>("Compute Sanitizer checks CUDA kernels", to_string(problem.backend), "leave it out");
   if (const auto program = detail::gpu::find_compute_sanitizer(options.program)) return *program;
   raise<ConfigError>("Compute Sanitizer is not there",
                      options.program.empty() ? "compute-sanitizer" : options.program.string(),

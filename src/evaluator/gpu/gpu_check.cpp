@@ -54,7 +54,7 @@ void judge(const Problem& problem, GpuEvaluator& evaluator, GpuCheck& check) {
 /// A device for which something can be compiled although it is not there.
 GpuDevice absent_device(const Problem& problem) {
   GpuDevice device;
-  device.backend = problem.backend == "cuda" ? GpuBackend::cuda : GpuBackend::hip;
+  device.backend = gpu_backend_of(problem.backend).value_or(GpuBackend::hip);
   return device;
 }
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
-#include "evaluator/gpu/lane.hpp"
+#include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
@@ -22,14 +22,14 @@ namespace {
 using detail::Fault;
 using detail::raise;
 using detail::gpu::BuilderPool;
-using detail::gpu::Lane;
+using detail::gpu::DeviceWorker;
 using detail::gpu::launches_itself;
 using detail::gpu::look_at;
 
 GpuBackend backend_of(const Problem& problem) {
-  if (problem.backend == "cuda") return GpuBackend::cuda;
-  if (problem.backend == "hip") return GpuBackend::hip;
-  raise<ConfigError>("the problem is not for a GPU", problem.backend, "choose the evaluator of its backend");
+  if (const auto backend = gpu_backend_of(problem.backend)) return *backend;
+  raise<ConfigError>("the problem is not for a GPU", to_string(problem.backend),
+                     "choose the evaluator of its backend");
 }
 
 Problem checked(Problem problem) {
@@ -37,8 +37,9 @@ Problem checked(Problem problem) {
   if (problem.arguments.size() > 64)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
                        "device kernels may have 64");
-  const bool cuda = problem.backend == "cuda", by_itself = launches_itself(problem.kernel);
-  const std::string wanted = by_itself ? (cuda ? "nvcc" : "hipcc") : cuda ? "nvrtc" : "hiprtc";
+  const bool by_itself = launches_itself(problem.kernel);
+  const BackendTraits& traits = traits_of(problem.backend);
+  const std::string wanted(by_itself ? traits.launch_compiler : traits.compiler);
   const std::string& compiler = problem.build.compiler;
   if (!compiler.empty() && compiler != wanted)
     raise<ConfigError>(by_itself ? "a launch function is compiled with its kernels into a library"
@@ -75,8 +76,9 @@ struct GpuEvaluator::Impl {
     }
     if (launches_itself(problem.kernel)) (void)builders.library_identity();  // missing is said at once
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      lanes.push_back(std::make_unique<Lane>(problem, options, devices[i], options.devices[i], builders));
-      free.push_back(lanes.back().get());
+      workers.push_back(
+          std::make_unique<DeviceWorker>(problem, options, devices[i], options.devices[i], builders));
+      free.push_back(workers.back().get());
     }
   }
   Impl(const Impl&) = delete;
@@ -85,12 +87,12 @@ struct GpuEvaluator::Impl {
     for (std::thread& thread : preparing) thread.join();
   }
 
-  /// Starts what every lane needs while the first candidates are being compiled.
+  /// Starts what every worker needs while the first candidates are being compiled.
   void prepare() {
     std::call_once(prepared, [this] {
-      for (std::size_t i = 0; i < lanes.size(); ++i)
+      for (std::size_t i = 0; i < workers.size(); ++i)
         preparing.emplace_back([this, lease = std::make_shared<Lease>(*this)]() mutable {
-          lease->lane->prepare();
+          lease->worker->prepare();
           lease.reset();
         });
     });
@@ -110,23 +112,23 @@ struct GpuEvaluator::Impl {
     }
   }
 
-  /// Holds a lane that nobody else measures on.
+  /// Holds a worker that nobody else measures on.
   struct Lease {
     explicit Lease(Impl& owner) : impl(owner) {
       std::unique_lock lock(impl.mutex);
       impl.returned.wait(lock, [this] { return !impl.free.empty(); });
-      lane = impl.free.back();
+      worker = impl.free.back();
       impl.free.pop_back();
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     ~Lease() {
       const std::scoped_lock lock(impl.mutex);
-      impl.free.push_back(lane);
+      impl.free.push_back(worker);
       impl.returned.notify_one();
     }
     Impl& impl;
-    Lane* lane = nullptr;
+    DeviceWorker* worker = nullptr;
   };
 
   detail::gpu::Built compile(const Candidate& candidate) {
@@ -159,8 +161,8 @@ struct GpuEvaluator::Impl {
   GpuOptions options;
   BuilderPool builders;
   std::vector<GpuDevice> devices;
-  std::vector<std::unique_ptr<Lane>> lanes;
-  std::vector<Lane*> free;
+  std::vector<std::unique_ptr<DeviceWorker>> workers;
+  std::vector<DeviceWorker*> free;
   std::mutex mutex;
   std::condition_variable returned;
   std::mutex baseline_mutex;
@@ -211,7 +213,7 @@ Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationConte
   const GpuArtifact* baseline = impl_->options.pairs.when == Pairing::never ? nullptr : impl_->baseline();
   const Impl::Lease lease(*impl_);
   Evaluation evaluation =
-      lease.lane->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
+      lease.worker->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
   if (evaluation.verdict == Verdict::ok) impl_->found(evaluation.measurement.seconds);
   return evaluation;
 }
@@ -221,7 +223,7 @@ Evaluation GpuEvaluator::evaluate(const Candidate& candidate, const EvaluationCo
 }
 
 std::size_t GpuEvaluator::lanes() const noexcept {
-  return impl_->lanes.size();
+  return impl_->workers.size();
 }
 
 Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
@@ -233,15 +235,16 @@ Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champ
   const GpuArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
   const Impl::Lease lease(*impl_);
   Speedup speedup;
-  if (const auto fault = lease.lane->compare(ours, theirs, pairs, speedup))
+  if (const auto fault = lease.worker->compare(ours, theirs, pairs, speedup))
     raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return speedup;
 }
 
 void GpuEvaluator::renew() {
   std::vector<std::unique_ptr<Impl::Lease>> all;
-  for (std::size_t i = 0; i < impl_->lanes.size(); ++i) all.push_back(std::make_unique<Impl::Lease>(*impl_));
-  for (const auto& lease : all) lease->lane->renew();
+  for (std::size_t i = 0; i < impl_->workers.size(); ++i)
+    all.push_back(std::make_unique<Impl::Lease>(*impl_));
+  for (const auto& lease : all) lease->worker->renew();
 }
 
 const GpuDevice& GpuEvaluator::device() const noexcept {
@@ -258,7 +261,7 @@ const GpuOptions& GpuEvaluator::options() const noexcept {
 }
 double GpuEvaluator::busy_seconds() const noexcept {
   double seconds = 0;
-  for (const auto& lane : impl_->lanes) seconds += lane->busy_seconds();
+  for (const auto& worker : impl_->workers) seconds += worker->busy_seconds();
   return seconds;
 }
 

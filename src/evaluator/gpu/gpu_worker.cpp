@@ -83,12 +83,12 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   process_ = Process(launch_in(sandbox, boxed));
 }
 
-std::optional<WorkerError> GpuWorker::call(const Writer& command, double seconds) {
+std::optional<WorkerError> GpuWorker::exchange(const std::vector<std::byte>& command, double seconds,
+                                               std::vector<std::byte>& reply) {
   std::vector<std::byte> frame;
   bool late = false;
   if (!socket_) return WorkerError{WorkerError::ended, unknown_error, "its process has ended"};
-  if (!send_frame(socket_.number(), command.bytes()) ||
-      !receive_frame(socket_.number(), frame, seconds, &late)) {
+  if (!send_frame(socket_.number(), command) || !receive_frame(socket_.number(), frame, seconds, &late)) {
     int status = 0;
     const bool known = !late && process_.wait(2.0, status);
     stop();
@@ -99,26 +99,27 @@ std::optional<WorkerError> GpuWorker::call(const Writer& command, double seconds
                        known && WIFSIGNALED(status) ? signal_text(WTERMSIG(status)) : "its process ended"};
   }
   Reader in(frame);
-  const auto status = in.take<Status>();
-  std::string text = in.take_text();
-  body_.clear();
-  if (in.ok() && status == success) body_ = in.take_vector<std::byte>();
-  if (!in.ok()) {
-    stop();
-    return WorkerError{WorkerError::ended, unknown_error, "its answer was cut short"};
-  }
-  if (status == success) return std::nullopt;
-  if (is_sticky(status)) stop();
-  return WorkerError{WorkerError::refused, status, std::move(text)};
+  const auto answer = in.take<Answer>();
+  reply.clear();
+  if (in.ok() && answer.status == success) reply = in.take<std::vector<std::byte>>();
+  if (!in.ok()) return cut_short();
+  if (answer.status == success) return std::nullopt;
+  if (is_sticky(answer.status)) stop();
+  return WorkerError{WorkerError::refused, answer.status, answer.text};
+}
+
+WorkerError GpuWorker::cut_short() {
+  stop();
+  return {WorkerError::ended, unknown_error, "its answer was cut short"};
 }
 
 std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
-  if (auto error = call(Writer().put(Op::hello), seconds)) return error;
-  Reader in(body_);
-  const auto f = in.take<DeviceFacts>();
+  Hello::Reply reply;
+  if (auto error = ask(Hello{}, seconds, reply)) return error;
+  const DeviceFacts& f = reply.facts;
   device.backend = backend_;
-  device.name = in.take_text();
-  device.bus = in.take_text();
+  device.name = std::move(reply.name);
+  device.bus = std::move(reply.bus);
   device.ordinal = f.ordinal;
   device.major = f.major;
   device.minor = f.minor;
@@ -139,68 +140,53 @@ std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::load(std::uint32_t module, const std::vector<std::byte>& image,
+std::optional<WorkerError> GpuWorker::load(ModuleId module, const std::vector<std::byte>& image,
                                            const std::vector<std::string>& functions,
                                            std::vector<FunctionFacts>& facts) {
-  if (auto error = call(Writer().put(Op::load).put(module).put(image).put(functions), 30)) return error;
-  facts = Reader(body_).take_vector<FunctionFacts>();
+  LoadModule::Reply reply;
+  if (auto error = ask(LoadModule{module, image, functions}, 30, reply)) return error;
+  facts = std::move(reply.functions);
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::load_library(std::uint32_t module,
-                                                   const std::vector<std::byte>& library) {
-  return call(Writer().put(Op::load_library).put(module).put(library), 30);
+std::optional<WorkerError> GpuWorker::load_library(ModuleId module, const std::vector<std::byte>& library) {
+  return ask(LoadLibrary{module, library}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::unload(std::uint32_t module) {
-  return call(Writer().put(Op::unload).put(module), 30);
+std::optional<WorkerError> GpuWorker::unload(ModuleId module) {
+  return ask(UnloadModule{module}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::program(std::uint32_t number, const ProgramPlan& plan,
-                                              std::vector<std::int32_t>& blocks) {
-  const Writer command = Writer()
-                             .put(Op::program)
-                             .put(number)
-                             .put(plan.steps)
-                             .put(plan.parameters)
-                             .put(plan.maps)
-                             .put(plan.symbols);
-  if (auto error = call(command, 30)) return error;
-  blocks = Reader(body_).take_vector<std::int32_t>();
+std::optional<WorkerError> GpuWorker::define(ProgramId program, const ProgramPlan& plan,
+                                             std::vector<std::int32_t>& blocks) {
+  DefineProgram::Reply reply;
+  if (auto error = ask(DefineProgram{program, plan}, 30, reply)) return error;
+  blocks = std::move(reply.blocks);
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::allocate(const std::vector<std::uint32_t>& numbers,
-                                               const std::vector<std::uint64_t>& bytes) {
-  return call(Writer().put(Op::allocate).put(numbers).put(bytes), 30);
+std::optional<WorkerError> GpuWorker::allocate(std::vector<AllocateBuffers::Buffer> buffers) {
+  return ask(AllocateBuffers{std::move(buffers)}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::release(const std::vector<std::uint32_t>& numbers) {
-  return call(Writer().put(Op::release).put(numbers), 30);
+std::optional<WorkerError> GpuWorker::release(std::vector<BufferId> buffers) {
+  return ask(ReleaseBuffers{std::move(buffers)}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::lend(std::uint32_t buffer, MemoryHandle& handle) {
-  if (auto error = call(Writer().put(Op::lend).put(buffer), 30)) return error;
-  handle = Reader(body_).take<MemoryHandle>();
+std::optional<WorkerError> GpuWorker::lend(BufferId buffer, MemoryHandle& handle) {
+  LendBuffer::Reply reply;
+  if (auto error = ask(LendBuffer{buffer}, 30, reply)) return error;
+  handle = reply.handle;
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::borrow(std::uint32_t buffer, std::uint64_t bytes,
+std::optional<WorkerError> GpuWorker::borrow(BufferId buffer, std::uint64_t bytes,
                                              const MemoryHandle& handle) {
-  return call(Writer().put(Op::borrow).put(buffer).put(bytes).put(handle), 30);
+  return ask(BorrowBuffer{buffer, bytes, handle}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::act(const std::vector<Action>& actions,
-                                          const std::vector<std::uint32_t>& bindings, double seconds,
-                                          Done& done) {
-  const double begin = monotonic_seconds();
-  if (auto error = call(Writer().put(Op::act).put(actions).put(bindings), seconds)) return error;
-  done.wall_seconds = monotonic_seconds() - begin;
-  Reader in(body_);
-  done.seconds = in.take_vector<double>();
-  done.values = in.take_vector<std::uint64_t>();
-  done.host_seconds = in.take<double>();
-  return std::nullopt;
+std::optional<WorkerError> GpuWorker::act(std::vector<Action> actions, double seconds, Act::Reply& done) {
+  return ask(Act{std::move(actions)}, seconds, done);
 }
 
 bool GpuWorker::alive() {

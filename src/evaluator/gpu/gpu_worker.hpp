@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "evaluator/gpu/protocol.hpp"
@@ -39,47 +41,53 @@ class GpuWorker {
   GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
             const Arena* shared, Sandbox sandbox = Sandbox::none);
 
-  /// Sends a command and waits; the answer's body is in `body()`. After anything but `refused` the process is
-  /// dead.
-  [[nodiscard]] std::optional<WorkerError> call(const Writer& command, double seconds);
-  [[nodiscard]] const std::vector<std::byte>& body() const noexcept { return body_; }
+  /// Sends a command and waits for the reply. After anything but `refused` the process is dead.
+  template <class C>
+  [[nodiscard]] std::optional<WorkerError> ask(C command, double seconds, typename C::Reply& reply) {
+    std::vector<std::byte> body;
+    if (auto error = exchange(frame_of(std::move(command)), seconds, body)) return error;
+    Reader in(body);
+    reply = in.take<typename C::Reply>();
+    return in.ok() ? std::nullopt : std::optional(cut_short());
+  }
+  template <class C>
+  requires std::same_as<typename C::Reply, NoReply>
+  [[nodiscard]] std::optional<WorkerError> ask(C command, double seconds) {
+    NoReply none;
+    return ask(std::move(command), seconds, none);
+  }
+  /// The same with the bytes of a command and of its reply.
+  [[nodiscard]] std::optional<WorkerError> exchange(const std::vector<std::byte>& command, double seconds,
+                                                    std::vector<std::byte>& reply);
 
   [[nodiscard]] std::optional<WorkerError> hello(double seconds, GpuDevice& device);
-  [[nodiscard]] std::optional<WorkerError> load(std::uint32_t module, const std::vector<std::byte>& image,
+  [[nodiscard]] std::optional<WorkerError> load(ModuleId module, const std::vector<std::byte>& image,
                                                 const std::vector<std::string>& functions,
                                                 std::vector<FunctionFacts>& facts);
   /// A shared object whose launch function launches the kernels in it.
-  [[nodiscard]] std::optional<WorkerError> load_library(std::uint32_t module,
+  [[nodiscard]] std::optional<WorkerError> load_library(ModuleId module,
                                                         const std::vector<std::byte>& library);
-  [[nodiscard]] std::optional<WorkerError> unload(std::uint32_t module);
-  [[nodiscard]] std::optional<WorkerError> program(std::uint32_t number, const ProgramPlan& plan,
-                                                   std::vector<std::int32_t>& blocks);
-  [[nodiscard]] std::optional<WorkerError> allocate(const std::vector<std::uint32_t>& numbers,
-                                                    const std::vector<std::uint64_t>& bytes);
-  [[nodiscard]] std::optional<WorkerError> release(const std::vector<std::uint32_t>& numbers);
+  [[nodiscard]] std::optional<WorkerError> unload(ModuleId module);
+  [[nodiscard]] std::optional<WorkerError> define(ProgramId program, const ProgramPlan& plan,
+                                                  std::vector<std::int32_t>& blocks);
+  [[nodiscard]] std::optional<WorkerError> allocate(std::vector<AllocateBuffers::Buffer> buffers);
+  [[nodiscard]] std::optional<WorkerError> release(std::vector<BufferId> buffers);
 
-  [[nodiscard]] std::optional<WorkerError> lend(std::uint32_t buffer, MemoryHandle& handle);
-  [[nodiscard]] std::optional<WorkerError> borrow(std::uint32_t buffer, std::uint64_t bytes,
+  [[nodiscard]] std::optional<WorkerError> lend(BufferId buffer, MemoryHandle& handle);
+  [[nodiscard]] std::optional<WorkerError> borrow(BufferId buffer, std::uint64_t bytes,
                                                   const MemoryHandle& handle);
 
-  struct Done {
-    std::vector<double> seconds;
-    std::vector<std::uint64_t> values;
-    double host_seconds = 0;  ///< as the worker says
-    double wall_seconds = 0;  ///< by our clock
-  };
-  [[nodiscard]] std::optional<WorkerError> act(const std::vector<Action>& actions,
-                                               const std::vector<std::uint32_t>& bindings, double seconds,
-                                               Done& done);
+  [[nodiscard]] std::optional<WorkerError> act(std::vector<Action> actions, double seconds, Act::Reply& done);
 
   [[nodiscard]] bool alive();
   void stop() noexcept;
 
  private:
+  [[nodiscard]] WorkerError cut_short();
+
   GpuBackend backend_;
   Descriptor socket_;
   Process process_;
-  std::vector<std::byte> body_;
 };
 
 }  // namespace kernelsearch::detail::gpu

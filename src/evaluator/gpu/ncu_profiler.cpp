@@ -15,8 +15,9 @@ namespace {
 using detail::raise;
 
 std::filesystem::path checked_program(const Problem& problem, const NcuOptions& options) {
-  if (problem.backend != "cuda")
-    raise<ConfigError>("Nsight Compute profiles CUDA kernels", problem.backend, "leave profiling out");
+  if (problem.backend != Backend::cuda)
+    raise<ConfigError>("Nsight Compute profiles CUDA kernels", to_string(problem.backend),
+                       "leave profiling out");
   if (const auto program = detail::gpu::find_ncu(options.program)) return *program;
   raise<ConfigError>("Nsight Compute is not there",
                      options.program.empty() ? "ncu" : options.program.string(),

@@ -9,6 +9,7 @@
 
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -26,12 +27,6 @@ std::string any_of_names(const std::vector<std::string>& names) {
     }
   }
   return text + ")$";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-  return text;
 }
 
 /// The lines in which ncu complains, without their mark.
@@ -107,7 +102,7 @@ NcuObservation run_ncu(const fs::path& program, const NcuTask& task, std::vector
                                   "--launch-count",
                                   std::to_string(task.count),
                                   "--metrics",
-                                  joined(metrics),
+                                  joined(metrics, ","),
                                   "--log-file",
                                   log.string()};
     argv.insert(argv.end(), task.command.begin(), task.command.end());
@@ -131,7 +126,7 @@ NcuObservation run_ncu(const fs::path& program, const NcuTask& task, std::vector
     else if (!finished.errors.empty())
       seen.problem = finished.errors.substr(0, finished.errors.find('\n'));
     else
-      seen.problem = "ncu saw none of the kernels " + joined(task.kernels);
+      seen.problem = "ncu saw none of the kernels " + joined(task.kernels, ",");
     return seen;
   }
   if (seen.launches.empty()) seen.problem = "ncu knows too few of the metrics";

@@ -3,11 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <variant>
 #include <vector>
 
 #include "evaluator/gpu/driver.hpp"
 #include "evaluator/gpu/wire.hpp"
+#include "kernelsearch/problem/argument.hpp"
+#include "kernelsearch/problem/element_type.hpp"
+#include "kernelsearch/problem/inputs.hpp"
 
 /// What the controller and a GPU worker say to each other: a frame of 8 bytes of length and that many bytes
 /// each way over a stream socket; outputs travel through shared memory. The worker is a small machine that
@@ -19,19 +25,29 @@ inline constexpr int socket_fd = 3;
 inline constexpr int memory_fd = 4;
 inline constexpr std::uint64_t longest_frame = std::uint64_t{256} << 20;
 
-enum class Op : std::uint32_t {
-  hello = 1,     ///< -> DeviceFacts
-  load,          ///< module number, image, function names -> FunctionFacts of each
-  load_library,  ///< module number, a shared object with `kernelsearch_entry`
-  unload,        ///< module number
-  program,       ///< program number, steps -> blocks of each step that fit one multiprocessor
-  allocate,      ///< buffer numbers and sizes
-  lend,
-  borrow,
-  release,  ///< buffer numbers
-  act,      ///< actions -> times and values
-  compile,  ///< of a builder: source, options, name expressions -> DeviceCode
+/// Numbers under which a worker holds what the controller put there. A number that is used again stands for
+/// the newer thing.
+enum class ModuleId : std::uint32_t {};
+enum class ProgramId : std::uint32_t {};
+enum class BufferId : std::uint32_t {};
+
+template <class Id>
+requires std::is_enum_v<Id>
+[[nodiscard]] constexpr std::uint32_t number(Id id) noexcept {
+  return static_cast<std::uint32_t>(id);
+}
+
+/// Gives out numbers, each once.
+template <class Id>
+class IdSource {
+ public:
+  [[nodiscard]] Id next() noexcept { return static_cast<Id>(++last_); }
+
+ private:
+  std::uint32_t last_ = 0;
 };
+
+inline constexpr ModuleId service_module{0};  ///< the evaluator's own kernels
 
 /// What the worker found the device to be. Sizes in bytes, clocks in kHz.
 struct DeviceFacts {
@@ -47,87 +63,326 @@ struct FunctionFacts {
   std::int32_t threads = 0, shared = 0, constant = 0, local = 0, registers = 0;
 };
 
-/// A parameter of a launch.
-struct Parameter {
-  enum Kind : std::uint32_t { scalar, array, map } kind = scalar;
-  std::uint32_t index = 0;     ///< array: place in the call's buffers; map: place among the program's maps
-  std::uint32_t size = 0;      ///< of a scalar
-  std::uint64_t bits[2] = {};  ///< of a scalar
+/// A parameter of a launch: a number, the address of an array among the call's bindings, or one of the
+/// program's tensor maps.
+struct ScalarParameter {
+  std::uint32_t size = 0;
+  std::uint64_t bits[2] = {};
 };
+struct ArrayParameter {
+  std::uint32_t binding = 0;
+};
+struct MapParameter {
+  std::uint32_t map = 0;
+};
+using Parameter = std::variant<ScalarParameter, ArrayParameter, MapParameter>;
 
-/// A tensor map; see cuTensorMapEncodeTiled.
+/// A tensor map of the array among the call's bindings; see cuTensorMapEncodeTiled.
 struct MapPlan {
-  std::uint32_t array = 0, rank = 0;
+  std::uint32_t binding = 0, rank = 0;
   std::int32_t type = 0, swizzle = 0, promotion = 0;  ///< numbers of the driver's enumerations
   std::uint64_t sizes[5] = {}, strides[4] = {};
   std::uint32_t box[5] = {};
 };
 
-/// What a step of a call does.
-enum class StepKind : std::uint32_t {
-  launch,
-  zero,   ///< sets `bytes` of `array` to 0
-  entry,  ///< calls `kernelsearch_entry(parameters, stream)` of a library, which launches by itself
-};
-
-/// A step of a call.
-struct Step {
-  std::uint32_t module = 0, function = 0;
-  StepKind kind = StepKind::launch;
-  std::uint32_t array = 0;
-  std::uint64_t bytes = 0;
+/// A step of a call: a launch of a kernel.
+struct LaunchKernel {
+  ModuleId module{};
+  std::uint32_t function = 0;  ///< place among the names that the module was loaded with
   LaunchShape shape;
-  std::uint32_t first_parameter = 0, parameters = 0;
+  std::vector<Parameter> parameters;
+  static auto members(auto& s) { return std::tie(s.module, s.function, s.shape, s.parameters); }
 };
+/// A step of a call: sets the first bytes of an array to 0.
+struct SetToZero {
+  std::uint32_t binding = 0;
+  std::uint64_t bytes = 0;
+  static auto members(auto& s) { return std::tie(s.binding, s.bytes); }
+};
+/// A step of a call: `kernelsearch_entry(parameters, stream)` of a library, which launches by itself.
+struct CallEntry {
+  ModuleId module{};
+  std::vector<Parameter> parameters;
+  static auto members(auto& s) { return std::tie(s.module, s.parameters); }
+};
+using Step = std::variant<LaunchKernel, SetToZero, CallEntry>;
 
 /// An array that is copied to a `__constant__` variable before each call.
 struct SymbolPlan {
-  std::uint32_t array = 0, module = 0;
+  std::uint32_t binding = 0;
+  ModuleId module{};
   std::uint64_t bytes = 0;
-  char name[112] = {};
+  std::string name;
+  static auto members(auto& s) { return std::tie(s.binding, s.module, s.bytes, s.name); }
 };
 
+/// A call, but for its buffers.
 struct ProgramPlan {
   std::vector<Step> steps;
-  std::vector<Parameter> parameters;
   std::vector<MapPlan> maps;
   std::vector<SymbolPlan> symbols;
+  static auto members(auto& s) { return std::tie(s.steps, s.maps, s.symbols); }
 };
 
-/// What the worker does, in order on one stream. Kinds marked with * add to the values.
-enum class Act : std::uint32_t {
-  fill,         ///< buffer, type, init, flavour, seed, count, low, high, top, flags & 1: magnitudes
-  poison,       ///< buffer, word, count bytes
-  guard,        ///< buffer, seed: writes the zones around it
-  guard_check,  ///< * buffer, seed: bytes that changed
-  hash,         ///< * buffer, count bytes
-  poison_left,  ///< * buffer, word, count elements of `type` bytes
-  call,         ///< program, bindings
-  timed_call,   ///< the same between two events
-  flush,        ///< evicts the second-level cache
-  rotate,       ///< other to buffer, beginning at byte `seed` and going round; count bytes
-  touch,        ///< reads `count` bytes of the buffer
-  out,          ///< buffer to shared memory at `word`, count bytes
-  in,           ///< shared memory at `word` to buffer, count bytes
-  widen,        ///< other to buffer: count elements of `type` become `init`: 2 float, 3 double
-  compare,  ///< * 2: buffer (got, type) with other (expected, `init` its type), slack `word` (number + 1 or
-            ///< 0), low absolute, high relative, top overflow: elements wrong, and the first of them
-  slack,  ///< buffer: exact, other: magnitudes, `word`: kernel precision (f32 or f64 by type); high relative
-  element,  ///< * buffer, seed: bits of the element at index `seed` as a double, of `type`
+// Actions: what the worker does, in order on one stream. `values`: how many it adds to the reply's.
+
+/// Draws the contents of an input; see fill_action.
+struct FillArray {
+  BufferId buffer{};
+  ElementType type = ElementType::f32;
+  Initialisation initialisation = Initialisation::zeros;
+  InputFlavour flavour = InputFlavour::declared;
+  bool magnitudes = false;  ///< without signs
+  std::uint64_t seed = 0, count = 0;
+  double low = 0, high = 0, top = 0;  ///< top: the largest value that may be drawn
+  std::uint64_t factor =
+      0;  ///< arange: values begin again after so many; permutation: i -> factor * i + seed
+  static auto members(auto& a) {
+    return std::tie(a.buffer, a.type, a.initialisation, a.flavour, a.magnitudes, a.seed, a.count, a.low,
+                    a.high, a.top, a.factor);
+  }
+};
+/// Repeats a word over an array.
+struct FillPattern {
+  BufferId buffer{};
+  std::uint64_t word = 0, bytes = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.word, a.bytes); }
+};
+/// Writes the zones around an array.
+struct WriteGuard {
+  BufferId buffer{};
+  std::uint64_t seed = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.seed); }
+};
+/// Value: how many bytes of the zones around an array have changed.
+struct CheckGuard {
+  static constexpr std::size_t values = 1;
+  BufferId buffer{};
+  std::uint64_t seed = 0;  ///< of WriteGuard
+  static auto members(auto& a) { return std::tie(a.buffer, a.seed); }
+};
+/// Value: a hash of an array.
+struct HashArray {
+  static constexpr std::size_t values = 1;
+  BufferId buffer{};
+  std::uint64_t bytes = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.bytes); }
+};
+/// Value: how many elements, of 2, 4 or 8 bytes, still are those of a pattern.
+struct CountPattern {
+  static constexpr std::size_t values = 1;
+  BufferId buffer{};
+  std::uint32_t element_bytes = 0;
+  std::uint64_t word = 0, count = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.element_bytes, a.word, a.count); }
+};
+/// Runs a program, timed between two events where asked.
+struct CallProgram {
+  ProgramId program{};
+  bool timed = false;
+  std::vector<std::optional<BufferId>> bindings;  ///< for each argument; none for those that are no arrays
+  static auto members(auto& a) { return std::tie(a.program, a.timed, a.bindings); }
+};
+/// Evicts the second-level cache.
+struct FlushCache {
+  static auto members(auto&) { return std::tuple<>(); }
+};
+/// Copies an array, beginning at a byte and going round.
+struct RotateArray {
+  BufferId from{}, to{};
+  std::uint64_t begin = 0, bytes = 0;
+  static auto members(auto& a) { return std::tie(a.from, a.to, a.begin, a.bytes); }
+};
+/// Reads an array, so that caches hold it.
+struct TouchArray {
+  BufferId buffer{};
+  std::uint64_t bytes = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.bytes); }
+};
+/// Copies an array to the shared memory.
+struct CopyOut {
+  BufferId buffer{};
+  std::uint64_t offset = 0, bytes = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.offset, a.bytes); }
+};
+/// Copies from the shared memory to an array.
+struct CopyIn {
+  BufferId buffer{};
+  std::uint64_t offset = 0, bytes = 0;
+  static auto members(auto& a) { return std::tie(a.buffer, a.offset, a.bytes); }
+};
+/// Converts elements to another type.
+struct ConvertArray {
+  BufferId from{}, to{};
+  ElementType from_type = ElementType::f32, to_type = ElementType::f32;
+  std::uint64_t count = 0;
+  static auto members(auto& a) { return std::tie(a.from, a.to, a.from_type, a.to_type, a.count); }
+};
+/// Values: how many elements are wrong, and the place of the first of them.
+struct CompareArrays {
+  static constexpr std::size_t values = 2;
+  BufferId got{}, expected{};
+  std::optional<BufferId> slack;  ///< a double for each element, allowed besides the tolerance
+  ElementType type = ElementType::f32, expected_type = ElementType::f32;
+  std::uint64_t count = 0;
+  double absolute = 0, relative = 0;
+  double overflow = 0;  ///< beyond it an infinity of the right sign is right
+  static auto members(auto& a) {
+    return std::tie(a.got, a.expected, a.slack, a.type, a.expected_type, a.count, a.absolute, a.relative,
+                    a.overflow);
+  }
+};
+/// What an honest kernel may be off by for each element, from the exact result, the magnitudes that it is a
+/// sum of, and the result in the kernel's own precision.
+struct ComputeSlack {
+  BufferId exact{}, magnitudes{}, kernel{}, slack{};
+  ElementType kernel_type = ElementType::f32;
+  std::uint64_t count = 0;
+  double relative = 0;
+  static auto members(auto& a) {
+    return std::tie(a.exact, a.magnitudes, a.kernel, a.slack, a.kernel_type, a.count, a.relative);
+  }
+};
+/// Value: the bits of an element as a double.
+struct ReadElement {
+  static constexpr std::size_t values = 1;
+  BufferId buffer{};
+  std::uint64_t index = 0;
+  ElementType type = ElementType::f32;
+  static auto members(auto& a) { return std::tie(a.buffer, a.index, a.type); }
 };
 
-struct Action {
-  Act kind = Act::call;
-  std::uint32_t buffer = 0, other = 0, type = 0, init = 0, flavour = 0, flags = 0, program = 0;
-  std::uint32_t first_binding = 0, bindings = 0;
-  std::uint64_t seed = 0, count = 0, word = 0;
-  double low = 0, high = 0, top = 0;
+using Action = std::variant<FillArray, FillPattern, WriteGuard, CheckGuard, HashArray, CountPattern,
+                            CallProgram, FlushCache, RotateArray, TouchArray, CopyOut, CopyIn, ConvertArray,
+                            CompareArrays, ComputeSlack, ReadElement>;
+
+/// How many values the reply has of an action.
+[[nodiscard]] inline std::size_t value_count(const Action& action) noexcept {
+  return std::visit(
+      []<class A>(const A&) -> std::size_t {
+        if constexpr (requires { A::values; })
+          return A::values;
+        else
+          return 0;
+      },
+      action);
+}
+
+// Commands, each with what the worker replies.
+
+struct NoReply {
+  static auto members(auto&) { return std::tuple<>(); }
 };
 
-/// What came of a command.
+/// Takes the device, and says what it is.
+struct Hello {
+  struct Reply {
+    DeviceFacts facts;
+    std::string name, bus;
+    static auto members(auto& r) { return std::tie(r.facts, r.name, r.bus); }
+  };
+  static auto members(auto&) { return std::tuple<>(); }
+};
+/// A compiled image with its kernels.
+struct LoadModule {
+  struct Reply {
+    std::vector<FunctionFacts> functions;
+    static auto members(auto& r) { return std::tie(r.functions); }
+  };
+  ModuleId module{};
+  std::vector<std::byte> image;
+  std::vector<std::string> functions;
+  static auto members(auto& c) { return std::tie(c.module, c.image, c.functions); }
+};
+/// A shared object with `kernelsearch_entry`.
+struct LoadLibrary {
+  using Reply = NoReply;
+  ModuleId module{};
+  std::vector<std::byte> object;
+  static auto members(auto& c) { return std::tie(c.module, c.object); }
+};
+struct UnloadModule {
+  using Reply = NoReply;
+  ModuleId module{};
+  static auto members(auto& c) { return std::tie(c.module); }
+};
+struct DefineProgram {
+  struct Reply {
+    std::vector<std::int32_t> blocks;  ///< of each launch, that fit one multiprocessor
+    static auto members(auto& r) { return std::tie(r.blocks); }
+  };
+  ProgramId program{};
+  ProgramPlan plan;
+  static auto members(auto& c) { return std::tie(c.program, c.plan); }
+};
+struct AllocateBuffers {
+  using Reply = NoReply;
+  struct Buffer {
+    BufferId id{};
+    std::uint64_t bytes = 0;
+    static auto members(auto& b) { return std::tie(b.id, b.bytes); }
+  };
+  std::vector<Buffer> buffers;
+  static auto members(auto& c) { return std::tie(c.buffers); }
+};
+struct ReleaseBuffers {
+  using Reply = NoReply;
+  std::vector<BufferId> buffers;
+  static auto members(auto& c) { return std::tie(c.buffers); }
+};
+/// A handle by which another worker can see a buffer.
+struct LendBuffer {
+  struct Reply {
+    MemoryHandle handle{};
+    static auto members(auto& r) { return std::tie(r.handle); }
+  };
+  BufferId buffer{};
+  static auto members(auto& c) { return std::tie(c.buffer); }
+};
+struct BorrowBuffer {
+  using Reply = NoReply;
+  BufferId buffer{};
+  std::uint64_t bytes = 0;
+  MemoryHandle handle{};
+  static auto members(auto& c) { return std::tie(c.buffer, c.bytes, c.handle); }
+};
+struct Act {
+  struct Reply {
+    std::vector<double> seconds;        ///< of timed calls, in their order
+    std::vector<std::uint64_t> values;  ///< of the actions that have some
+    double host_seconds = 0;            ///< from the first action until the device had done all
+    static auto members(auto& r) { return std::tie(r.seconds, r.values, r.host_seconds); }
+  };
+  std::vector<Action> actions;
+  static auto members(auto& c) { return std::tie(c.actions); }
+};
+/// Of a builder. Without a source it only says which compiler it is.
+struct CompileSource {
+  struct Reply {
+    bool ok = false;
+    std::vector<std::byte> image;      ///< a cubin, or AMD's code object
+    std::vector<std::string> lowered;  ///< of the name expressions, in their order
+    std::string log, compiler;
+    static auto members(auto& r) { return std::tie(r.ok, r.image, r.lowered, r.log, r.compiler); }
+  };
+  std::string source;
+  std::vector<std::string> options, name_expressions;
+  static auto members(auto& c) { return std::tie(c.source, c.options, c.name_expressions); }
+};
+
+using Command = std::variant<Hello, LoadModule, LoadLibrary, UnloadModule, DefineProgram, AllocateBuffers,
+                             ReleaseBuffers, LendBuffer, BorrowBuffer, Act, CompileSource>;
+
+/// The reply to every command but for its body, which only a success has.
 struct Answer {
   Status status = success;
   std::string text;  ///< of a failure
+  static auto members(auto& a) { return std::tie(a.status, a.text); }
 };
+
+/// The bytes of a command.
+[[nodiscard]] inline std::vector<std::byte> frame_of(const Command& command) {
+  return Writer().put(command).bytes();
+}
 
 }  // namespace kernelsearch::detail::gpu

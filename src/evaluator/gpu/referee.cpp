@@ -28,8 +28,8 @@ enum Use : std::size_t {
   magnitude,
   kernel_precision,
   got
-};  // and got + 1, + 2, ... for further claims
-enum : std::uint32_t { wide_module = 1, narrow_module = 2 };
+};  // and got + 1, + 2, ... for further samples
+constexpr ModuleId wide_module{1}, narrow_module{2};
 
 bool drawn_at_random(const Argument& argument) {
   return argument.is_array && argument.role != Role::out && argument.role != Role::workspace &&
@@ -68,7 +68,7 @@ void Referee::start() {
   pool_.clear();
   last_checked_.clear();
   scratch_.clear();
-  plans_.clear();
+  programs_.clear();
   free_.clear();
   sizes_.clear();
   loans_.clear();
@@ -80,19 +80,19 @@ void Referee::start() {
   if (const auto error = starting->hello(options_.limits.start, ignored))
     raise<DeviceError>("the device cannot be used by the referee", error->text, "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
-  const auto load = [&](std::uint32_t module, const std::string& source,
-                        const std::vector<std::string>& flags, const std::vector<std::string>& names) {
+  const auto load = [&](ModuleId module, const std::string& source, const std::vector<std::string>& flags,
+                        const std::vector<std::string>& names) {
     const Built built = builders_.build(source, compile_options(device_, options_, flags), names);
-    if (built.verdict != Verdict::ok && module == 0)
+    if (built.verdict != Verdict::ok && module == service_module)
       raise<ConfigError>("the kernels of the evaluator do not build", built.reason,
                          "see `kernelsearch doctor`");
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + built.reason,
                          "mend it: its floating types must be `real`");
     demand(starting->load(module, *built.image, built.functions, facts), "loading it",
-           module == 0 ? Blame::referee : Blame::reference);
+           module == service_module ? Blame::referee : Blame::reference);
   };
-  load(0, service_source(), {}, {service_names(), service_names() + service_count});
+  load(service_module, service_source(), {}, {service_names(), service_names() + service_count});
   if (independent()) {
     std::vector<std::string> flags;
     for (const std::string& flag : problem_.reference.flags)
@@ -112,33 +112,32 @@ void Referee::start() {
   worker_ = std::move(starting);
 }
 
-std::uint32_t Referee::buffer(std::uint64_t bytes) {
+BufferId Referee::buffer(std::uint64_t bytes) {
   if (auto& kept = free_[bytes]; !kept.empty()) {
-    const std::uint32_t number = kept.back();
+    const BufferId id = kept.back();
     kept.pop_back();
-    return number;
+    return id;
   }
-  const std::uint32_t number = next_buffer_++;
-  demand(worker_->allocate({number}, {bytes}), "making its buffers");
-  sizes_[number] = bytes;
-  return number;
+  const BufferId id = buffer_ids_.next();
+  demand(worker_->allocate({{id, bytes}}), "making its buffers");
+  sizes_[id] = bytes;
+  return id;
 }
 
-std::uint32_t Referee::scratch(std::size_t use, std::size_t shape, std::size_t argument,
-                               std::uint64_t bytes) {
-  auto& [number, size] = scratch_[{use, shape, argument}];
-  if (number == 0 || size < bytes) {
-    if (number != 0) demand(worker_->release({number}), "making its buffers");
-    number = buffer(bytes);
-    size = bytes;
-  }
-  return number;
+BufferId Referee::scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes) {
+  const auto key = std::make_tuple(use, shape, argument);
+  const auto known = scratch_.find(key);
+  if (known != scratch_.end() && known->second.bytes >= bytes) return known->second.buffer;
+  if (known != scratch_.end()) demand(worker_->release({known->second.buffer}), "making its buffers");
+  const BufferId id = buffer(bytes);
+  scratch_[key] = {id, bytes};
+  return id;
 }
 
 void Referee::drop(const SolvedSet& set) {
   for (const auto* list : {&set.expected, &set.slack})
-    for (const std::uint32_t number : *list)
-      if (number != 0) free_[sizes_[number]].push_back(number);
+    for (const auto& id : *list)
+      if (id) free_[sizes_[*id]].push_back(*id);
 }
 
 void Referee::forget() {
@@ -155,11 +154,10 @@ ElementType Referee::stored(const Argument& argument, bool wide) const noexcept 
 }
 
 void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
-                  const std::vector<std::uint32_t>& outputs) {
+                  const std::vector<std::optional<BufferId>>& outputs) {
   const auto key = std::make_pair(shape, wide);
-  const std::uint32_t number = static_cast<std::uint32_t>(2 * shape + (wide ? 1 : 0));
-  auto found = plans_.find(key);
-  if (found == plans_.end()) {
+  auto found = programs_.find(key);
+  if (found == programs_.end()) {
     CallPlan plan;
     if (independent()) {
       plan = plan_reference(problem_, shape, wide ? wide_module : narrow_module, wide || uses_f64(problem_));
@@ -171,16 +169,17 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
         raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
     }
     std::vector<std::int32_t> blocks;
-    demand(worker_->program(number, plan.program, blocks), "preparing its launch", Blame::reference);
-    found = plans_.emplace(key, std::move(plan)).first;
+    const ProgramId id = program_ids_.next();
+    demand(worker_->define(id, plan.program, blocks), "preparing its launch", Blame::reference);
+    found = programs_.insert({key, {id, std::move(plan)}}).first;
   }
-  const CallPlan& plan = found->second;
+  const CallPlan& plan = found->second.plan;
   std::vector<Action> actions;
-  std::vector<std::uint32_t> bindings;
+  CallProgram call{found->second.id, true, {}};
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const Argument& argument = problem_.arguments[a];
     const PlannedArgument& planned = plan.arguments.arguments[a];
-    std::uint32_t bound = 0;
+    std::optional<BufferId> bound;
     if (argument.is_array) {
       const ElementType type = stored(argument, wide);
       const std::uint64_t bytes = planned.count * size_in_bytes(type);
@@ -188,54 +187,33 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
         bound = scratch(native, shape, a, bytes);
       } else if (argument.role == Role::out) {
         bound = outputs[a];
-        Action poison;
-        poison.kind = Act::poison;
-        poison.buffer = bound;
-        poison.word = poison_word(type, Storage::native, seed);
-        poison.count = bytes;
-        actions.push_back(poison);
+        actions.emplace_back(FillPattern{*bound, poison_word(type, Storage::native, seed), bytes});
       } else {
-        const std::uint32_t drawn = scratch(native, shape, a, bytes_of(planned));
-        actions.push_back(fill_action(argument, planned, drawn, seed, flavour, magnitudes));
+        const BufferId drawn = scratch(native, shape, a, bytes_of(planned));
+        actions.emplace_back(fill_action(argument, planned, drawn, seed, flavour, magnitudes));
         bound = argument.role == Role::inout ? outputs[a]
                 : type == argument.type      ? drawn
                                              : scratch(widened, shape, a, bytes);
-        if (bound != drawn) {
-          Action widen;
-          widen.kind = Act::widen;
-          widen.buffer = bound;
-          widen.other = drawn;
-          widen.count = planned.count;
-          widen.type = static_cast<std::uint32_t>(argument.type);
-          widen.init = static_cast<std::uint32_t>(type);
-          actions.push_back(widen);
-        }
+        if (*bound != drawn)
+          actions.emplace_back(ConvertArray{drawn, *bound, argument.type, type, planned.count});
       }
     }
-    bindings.push_back(bound);
+    call.bindings.push_back(bound);
   }
-  Action call;
-  call.kind = Act::timed_call;
-  call.program = number;
-  call.bindings = static_cast<std::uint32_t>(bindings.size());
-  actions.push_back(call);
+  actions.emplace_back(std::move(call));
   std::vector<std::size_t> checked;
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const Argument& argument = problem_.arguments[a];
     const std::size_t size = size_in_bytes(stored(argument, wide));
     if (!argument.is_array || argument.role != Role::out || size < 4) continue;
-    Action left;
-    left.kind = Act::poison_left;
-    left.buffer = outputs[a];
-    left.type = static_cast<std::uint32_t>(size);
-    left.word = poison_word(stored(argument, wide), Storage::native, seed);
-    if (size == 4) left.word &= 0xffffffffu;
-    left.count = plan.arguments.arguments[a].count;
-    actions.push_back(left);
+    std::uint64_t word = poison_word(stored(argument, wide), Storage::native, seed);
+    if (size == 4) word &= 0xffffffffu;
+    actions.emplace_back(
+        CountPattern{*outputs[a], static_cast<std::uint32_t>(size), word, plan.arguments.arguments[a].count});
     checked.push_back(a);
   }
-  GpuWorker::Done done;
-  demand(worker_->act(actions, bindings, reference_seconds, done), "running it", Blame::reference);
+  Act::Reply done;
+  demand(worker_->act(std::move(actions), reference_seconds, done), "running it", Blame::reference);
   for (std::size_t i = 0; i < checked.size() && i < done.values.size(); ++i)
     if (done.values[i] != 0)
       raise<ConfigError>("the reference leaves elements unwritten",
@@ -263,7 +241,7 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
       set->expected[a] = buffer(plan.arguments[a].count * size_in_bytes(stored(problem_.arguments[a], true)));
   run(shape, true, set->seed, flavour, false, set->expected);
   if (flavour != InputFlavour::declared && independent()) {
-    std::vector<std::uint32_t> large(count), small(count);
+    std::vector<std::optional<BufferId>> large(count), small(count);
     for (std::size_t a = 0; a < count; ++a) {
       if (!is_output(a)) continue;
       const std::uint64_t elements = plan.arguments[a].count;
@@ -279,19 +257,18 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
     for (std::size_t a = 0; a < count; ++a) {
       if (!is_output(a) || !is_floating(problem_.arguments[a].type)) continue;
       set->slack[a] = buffer(plan.arguments[a].count * sizeof(double));
-      Action slack;
-      slack.kind = Act::slack;
-      slack.buffer = set->expected[a];
-      slack.other = large[a];
-      slack.word = small[a];
-      slack.flags = set->slack[a];
-      slack.type = static_cast<std::uint32_t>(stored(problem_.arguments[a], false));
-      slack.count = plan.arguments[a].count;
-      slack.high = plan.arguments[a].tolerance.relative;
-      actions.push_back(slack);
+      ComputeSlack compute;
+      compute.exact = *set->expected[a];
+      compute.magnitudes = *large[a];
+      compute.kernel = *small[a];
+      compute.slack = *set->slack[a];
+      compute.kernel_type = stored(problem_.arguments[a], false);
+      compute.count = plan.arguments[a].count;
+      compute.relative = plan.arguments[a].tolerance.relative;
+      actions.emplace_back(compute);
     }
-    GpuWorker::Done done;
-    demand(worker_->act(actions, {}, reference_seconds, done), "bounding its rounding");
+    Act::Reply done;
+    demand(worker_->act(std::move(actions), reference_seconds, done), "bounding its rounding");
   }
   return set;
 }
@@ -355,103 +332,94 @@ std::shared_ptr<const SolvedSet> Referee::for_timing(std::size_t shape) {
   return unseen[static_cast<std::size_t>(rng_.below(unseen.size()))];
 }
 
-std::uint32_t Referee::lend(GpuWorker& owner, std::uint32_t buffer, std::uint64_t bytes) {
+std::optional<BufferId> Referee::lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes) {
   start();
-  if (!loans_work_ || bytes < (std::uint64_t{2} << 20)) return 0;
-  auto& ours = loans_[buffer];
-  if (ours != 0) return ours;
+  if (!loans_work_ || bytes < (std::uint64_t{2} << 20)) return std::nullopt;
+  if (const auto known = loans_.find(buffer); known != loans_.end()) return known->second;
   MemoryHandle handle{};
-  const std::uint32_t number = next_buffer_++;
-  if (owner.lend(buffer, handle) || worker_->borrow(number, bytes, handle)) {
+  const BufferId ours = buffer_ids_.next();
+  if (owner.lend(buffer, handle) || worker_->borrow(ours, bytes, handle)) {
     loans_work_ = false;
-    return 0;
+    return std::nullopt;
   }
-  return ours = number;
+  loans_[buffer] = ours;
+  return ours;
 }
 
 void Referee::give_back() {
   if (worker_ && worker_->alive() && !loans_.empty()) {
-    std::vector<std::uint32_t> numbers;
-    for (const auto& [theirs, ours] : loans_)
-      if (ours != 0) numbers.push_back(ours);
-    (void)worker_->release(numbers);
+    std::vector<BufferId> borrowed;
+    for (const auto& [theirs, ours] : loans_) borrowed.push_back(ours);
+    (void)worker_->release(std::move(borrowed));
   }
   loans_.clear();
 }
 
-std::optional<Referee::Objection> Referee::compare(const std::vector<Claim>& claims) {
+std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample>& samples) {
   start();
   std::vector<Action> actions;
-  std::vector<std::pair<std::size_t, std::size_t>> compared;  // claim, argument
-  const auto make = [&](Act kind, std::size_t claim, std::size_t a) {
-    Action action;
-    action.kind = kind;
-    const Place& place = claims[claim].places[a];
-    const std::size_t shape = claims[claim].set->shape;
-    const ShapePlan& plan = shapes_[shape];
-    action.buffer =
-        place.lent != 0 ? place.lent : scratch(got + claim, shape, a, bytes_of(plan.arguments[a]));
-    action.type = static_cast<std::uint32_t>(problem_.arguments[a].type);
-    action.count = plan.arguments[a].count;
-    return action;
+  std::vector<std::pair<std::size_t, std::size_t>> compared;  // sample, argument
+  const auto got_in = [&](std::size_t sample, std::size_t a) {
+    const std::size_t shape = samples[sample].set->shape;
+    const auto lent = samples[sample].places[a].lent;
+    return lent ? *lent : scratch(got + sample, shape, a, bytes_of(shapes_[shape].arguments[a]));
   };
-  for (std::size_t c = 0; c < claims.size(); ++c)
+  for (std::size_t s = 0; s < samples.size(); ++s)
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-      const ShapePlan& plan = shapes_[claims[c].set->shape];
-      if (!plan.arguments[a].is_output()) continue;
-      compared.emplace_back(c, a);
-      if (claims[c].places[a].lent == 0) {
-        Action in = make(Act::in, c, a);
-        in.count = bytes_of(plan.arguments[a]);
-        in.word = claims[c].places[a].offset;
-        actions.push_back(in);
-      }
-      Action compare = make(Act::compare, c, a);
+      const SolvedSet& set = *samples[s].set;
+      const PlannedArgument& planned = shapes_[set.shape].arguments[a];
+      if (!planned.is_output()) continue;
+      compared.emplace_back(s, a);
+      const Place& place = samples[s].places[a];
+      if (!place.lent) actions.emplace_back(CopyIn{got_in(s, a), place.offset, bytes_of(planned)});
       const ElementType type = problem_.arguments[a].type;
-      const SolvedSet& set = *claims[c].set;
-      compare.other = set.expected[a];
-      compare.init = static_cast<std::uint32_t>(stored(problem_.arguments[a], true));
-      compare.word = set.slack[a] == 0 ? 0 : set.slack[a] + 1;
-      compare.low = plan.arguments[a].tolerance.absolute;
-      compare.high = plan.arguments[a].tolerance.relative;
-      compare.top = is_floating(type) ? largest_finite(type) * (1.0 - half_ulp(type)) : 0.0;
-      actions.push_back(compare);
+      CompareArrays compare;
+      compare.got = got_in(s, a);
+      compare.expected = *set.expected[a];
+      compare.slack = set.slack[a];
+      compare.type = type;
+      compare.expected_type = stored(problem_.arguments[a], true);
+      compare.count = planned.count;
+      compare.absolute = planned.tolerance.absolute;
+      compare.relative = planned.tolerance.relative;
+      compare.overflow = is_floating(type) ? largest_finite(type) * (1.0 - half_ulp(type)) : 0.0;
+      actions.emplace_back(compare);
     }
-  GpuWorker::Done done;
-  demand(worker_->act(actions, {}, reference_seconds, done), "comparing outputs");
-  std::optional<Objection> objection;
+  Act::Reply done;
+  demand(worker_->act(std::move(actions), reference_seconds, done), "comparing outputs");
+  std::optional<Mismatch> mismatch;
   double elements = 0, wrong = 0;
   for (std::size_t i = 0; i < compared.size() && 2 * i + 1 < done.values.size(); ++i) {
-    const auto [c, a] = compared[i];
-    if (i == 0 || compared[i - 1].first != c) {
-      if (objection) break;  // the outputs of the first wrong claim have all been counted
+    const auto [s, a] = compared[i];
+    if (i == 0 || compared[i - 1].first != s) {
+      if (mismatch) break;  // the outputs of the first wrong sample have all been counted
       elements = wrong = 0;
     }
-    const ShapePlan& plan = shapes_[claims[c].set->shape];
+    const ShapePlan& plan = shapes_[samples[s].set->shape];
     elements += static_cast<double>(plan.arguments[a].count);
     wrong += static_cast<double>(done.values[2 * i]);
-    if (done.values[2 * i] == 0 || objection) continue;
-    objection = Objection{
-        c, Fault{Verdict::wrong_result, mismatch_text(*claims[c].set, plan, a, done.values[2 * i],
-                                                      done.values[2 * i + 1], make(Act::element, c, a))}};
+    if (done.values[2 * i] == 0 || mismatch) continue;
+    mismatch =
+        Mismatch{s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, got_in(s, a),
+                                                               done.values[2 * i], done.values[2 * i + 1])}};
   }
-  if (objection) objection->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
-  return objection;
+  if (mismatch) mismatch->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
+  return mismatch;
 }
 
-std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a,
-                                   std::uint64_t wrong, std::uint64_t index, Action value) {
-  Action values[2] = {value, value};
-  values[0].seed = values[1].seed = index;
-  values[1].buffer = set.expected[a];
-  values[1].type = static_cast<std::uint32_t>(stored(problem_.arguments[a], true));
-  GpuWorker::Done looked;
-  demand(worker_->act({values[0], values[1]}, {}, reference_seconds, looked), "reading an element");
+std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, BufferId got,
+                                   std::uint64_t wrong, std::uint64_t index) {
+  const Argument& argument = problem_.arguments[a];
+  Act::Reply looked;
+  demand(worker_->act({ReadElement{got, index, argument.type},
+                       ReadElement{*set.expected[a], index, stored(argument, true)}},
+                      reference_seconds, looked),
+         "reading an element");
   double number[2] = {};
   for (std::size_t k = 0; k < 2 && k < looked.values.size(); ++k)
     std::memcpy(&number[k], &looked.values[k], sizeof(double));
   const Tolerance& tolerance = plan.arguments[a].tolerance;
-  const char* const name = problem_.arguments[a].name.c_str();
+  const char* const name = argument.name.c_str();
   constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
   char text[512];
   std::snprintf(
@@ -459,7 +427,7 @@ std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, 
       "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
       name, static_cast<unsigned long long>(index), number[0], number[1],
       tolerance.absolute + tolerance.relative * std::abs(number[1]),
-      set.slack[a] != 0 ? " and what rounding may cost" : "",
+      set.slack[a] ? " and what rounding may cost" : "",
       100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
       problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],
       static_cast<unsigned long long>(set.seed));

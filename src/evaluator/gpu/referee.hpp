@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "evaluator/gpu/builder_pool.hpp"
@@ -22,7 +23,7 @@ struct SolvedSet {
   std::size_t shape = 0;
   std::uint64_t seed = 0;
   InputFlavour flavour = InputFlavour::declared;
-  std::vector<std::uint32_t> expected, slack;  ///< buffers per argument; 0: none
+  std::vector<std::optional<BufferId>> expected, slack;  ///< of each argument that has them
 };
 
 /// Computes what is right in double precision, in a process and device context of its own, and compares
@@ -42,23 +43,23 @@ class Referee {
   /// Where an output of a candidate lies: in shared memory at `offset`, or in a buffer that was lent.
   struct Place {
     std::uint64_t offset = 0;
-    std::uint32_t lent = 0;  ///< a number of `lend`; 0: in shared memory
+    std::optional<BufferId> lent;  ///< of `lend`
   };
   /// Outputs of a call on `set`, at these places (per argument).
-  struct Claim {
+  struct OutputSample {
     std::shared_ptr<const SolvedSet> set;
     std::vector<Place> places;
   };
-  /// The first claim that is wrong, by its place, and what is wrong with it.
-  struct Objection {
-    std::size_t claim = 0;
+  /// The first sample that is wrong, by its place, and what is wrong with it.
+  struct Mismatch {
+    std::size_t sample = 0;
     Fault fault;
   };
-  [[nodiscard]] std::optional<Objection> compare(const std::vector<Claim>& claims);
+  [[nodiscard]] std::optional<Mismatch> compare(const std::vector<OutputSample>& samples);
 
-  /// Takes a candidate's buffer on loan; 0 where the devices or drivers cannot share memory between
+  /// Takes a candidate's buffer on loan; nothing where the devices or drivers cannot share memory between
   /// processes.
-  [[nodiscard]] std::uint32_t lend(GpuWorker& owner, std::uint32_t buffer, std::uint64_t bytes);
+  [[nodiscard]] std::optional<BufferId> lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes);
   /// The owner of everything on loan has ended.
   void give_back();
 
@@ -75,15 +76,14 @@ class Referee {
   void demand(const std::optional<WorkerError>& error, const char* doing, Blame blame = Blame::referee);
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
   Set solve(std::size_t shape, InputFlavour flavour);
-  std::uint32_t buffer(std::uint64_t bytes);
-  std::uint32_t scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes);
+  BufferId buffer(std::uint64_t bytes);
+  BufferId scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes);
   void drop(const SolvedSet& set);
   void run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
-           const std::vector<std::uint32_t>& outputs);
-  /// Says of output `a` how many elements are wrong and what stands at the first; `value` reads one of its
-  /// elements.
-  std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, std::uint64_t wrong,
-                            std::uint64_t index, Action value);
+           const std::vector<std::optional<BufferId>>& outputs);
+  /// Says of output `a`, which is in `got`, how many elements are wrong and what stands at the first.
+  std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, BufferId got,
+                            std::uint64_t wrong, std::uint64_t index);
   [[nodiscard]] ElementType stored(const Argument& argument, bool wide) const noexcept;
 
   const Problem& problem_;
@@ -94,14 +94,22 @@ class Referee {
   BuilderPool& builders_;
   const Arena& shared_;
   std::unique_ptr<GpuWorker> worker_;
-  std::uint32_t next_buffer_ = 1;
-  std::map<std::uint64_t, std::vector<std::uint32_t>> free_;  ///< buffers by size, to be used again
-  std::map<std::uint32_t, std::uint64_t> sizes_;
-  std::map<std::uint32_t, std::uint32_t> loans_;  ///< the owner's number, ours
+  IdSource<BufferId> buffer_ids_;
+  IdSource<ProgramId> program_ids_;
+  std::map<std::uint64_t, std::vector<BufferId>> free_;  ///< buffers by size, to be used again
+  std::map<BufferId, std::uint64_t> sizes_;
+  std::map<BufferId, BufferId> loans_;  ///< the owner's number, ours
   bool loans_work_ = true;
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<std::uint32_t, std::uint64_t>>
-      scratch_;
-  std::map<std::pair<std::size_t, bool>, CallPlan> plans_;  // shape, wide
+  struct Scratch {
+    BufferId buffer{};
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Scratch> scratch_;
+  struct Defined {
+    ProgramId id{};
+    CallPlan plan;
+  };
+  std::map<std::pair<std::size_t, bool>, Defined> programs_;  // shape, wide
   std::map<std::pair<std::size_t, int>, std::vector<Set>> pool_;
   std::map<std::size_t, double> cost_;
   std::map<std::size_t, std::vector<Set>> last_checked_;  ///< on each shape

@@ -34,7 +34,8 @@ std::optional<std::vector<std::vector<std::byte>>> read_frames(const std::filesy
 
 ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const ReplayModule& candidate_code,
                        const ReplayModule& services, const ReplayCall& call) {
-  constexpr std::uint32_t service_module = 0, candidate_module = 1, program = 1;
+  constexpr ModuleId candidate_module{1};
+  constexpr ProgramId program{1};
   if (call.shape >= problem.shapes.size())
     raise<ConfigError>("there is no such shape", std::to_string(call.shape),
                        "the problem has " + std::to_string(problem.shapes.size()));
@@ -46,61 +47,42 @@ ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const
   const CallPlan plan = plan_call(problem, candidate, call.shape, candidate_module,
                                   launched_kernels(problem, candidate), problem_);
   if (!problem_.empty()) return;
-  launches_ =
-      static_cast<std::size_t>(std::count_if(plan.program.steps.begin(), plan.program.steps.end(),
-                                             [](const Step& step) { return step.kind == StepKind::launch; }));
-  const auto add = [this](const Writer& frame) { frames_.push_back(frame.bytes()); };
-  add(Writer().put(Op::hello));
-  add(Writer().put(Op::load).put(service_module).put(*services.image).put(services.functions));
+  launches_ = static_cast<std::size_t>(
+      std::count_if(plan.program.steps.begin(), plan.program.steps.end(),
+                    [](const Step& step) { return std::holds_alternative<LaunchKernel>(step); }));
+  const auto add = [this](const Command& command) { frames_.push_back(frame_of(command)); };
+  add(Hello{});
+  add(LoadModule{service_module, *services.image, services.functions});
   if (candidate_code.library)
-    add(Writer().put(Op::load_library).put(candidate_module).put(*candidate_code.image));
+    add(LoadLibrary{candidate_module, *candidate_code.image});
   else
-    add(Writer()
-            .put(Op::load)
-            .put(candidate_module)
-            .put(*candidate_code.image)
-            .put(candidate_code.functions));
-  add(Writer()
-          .put(Op::program)
-          .put(program)
-          .put(plan.program.steps)
-          .put(plan.program.parameters)
-          .put(plan.program.maps)
-          .put(plan.program.symbols));
-  std::vector<std::uint32_t> numbers, bindings;
-  std::vector<std::uint64_t> bytes;
+    add(LoadModule{candidate_module, *candidate_code.image, candidate_code.functions});
+  add(DefineProgram{program, plan.program});
+  IdSource<BufferId> ids;
+  AllocateBuffers buffers;
+  CallProgram one{program, false, {}};
   std::vector<Action> prepare;
   for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
     const PlannedArgument& planned = plan.arguments.arguments[a];
-    const auto buffer = static_cast<std::uint32_t>(a + 1);
-    bindings.push_back(buffer);
+    one.bindings.emplace_back();
     if (!planned.is_array) continue;
-    numbers.push_back(buffer);
-    bytes.push_back(bytes_of(planned));
-    if (planned.is_input()) {
-      prepare.push_back(
+    const BufferId buffer = ids.next();
+    one.bindings.back() = buffer;
+    buffers.buffers.push_back({buffer, bytes_of(planned)});
+    if (planned.is_input())
+      prepare.emplace_back(
           fill_action(problem.arguments[a], planned, buffer, call.seed, InputFlavour::declared, false));
-    } else if (call.poison && planned.role == Role::out) {
-      Action poison;
-      poison.kind = Act::poison;
-      poison.buffer = buffer;
-      poison.word = poison_word(planned.type, Storage::native, call.seed);
-      poison.count = bytes_of(planned);
-      prepare.push_back(poison);
-    }
+    else if (call.poison && planned.role == Role::out)
+      prepare.emplace_back(
+          FillPattern{buffer, poison_word(planned.type, Storage::native, call.seed), bytes_of(planned)});
   }
-  add(Writer().put(Op::allocate).put(numbers).put(bytes));
-  Action one;
-  one.kind = Act::call;
-  one.program = program;
-  one.bindings = static_cast<std::uint32_t>(bindings.size());
+  add(buffers);
   std::vector<Action> actions = prepare;
   actions.insert(actions.end(), call.warm_up, one);
-  if (call.warm_up > 0) add(Writer().put(Op::act).put(actions).put(bindings));
+  if (call.warm_up > 0) add(Act{std::move(actions)});
   // What the warm-up left in an inout array is not what the call is to find.
-  actions = prepare;
-  actions.push_back(one);
-  add(Writer().put(Op::act).put(actions).put(bindings));
+  prepare.emplace_back(std::move(one));
+  add(Act{std::move(prepare)});
 }
 
 void ReplayFile::write(const std::filesystem::path& file) const {

@@ -14,9 +14,9 @@ namespace kernelsearch::detail::gpu {
 namespace {
 
 GpuBackend backend_of(const Problem& problem) {
-  if (problem.backend == "cuda") return GpuBackend::cuda;
-  if (problem.backend == "hip") return GpuBackend::hip;
-  raise<ConfigError>("the problem is not for a GPU", problem.backend, "profile a problem of a GPU");
+  if (const auto backend = gpu_backend_of(problem.backend)) return *backend;
+  raise<ConfigError>("the problem is not for a GPU", to_string(problem.backend),
+                     "profile a problem of a GPU");
 }
 
 GpuOptions with_device(GpuOptions options) {

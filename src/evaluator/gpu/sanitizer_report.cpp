@@ -6,6 +6,8 @@
 #include <cctype>
 #include <optional>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -13,12 +15,6 @@ constexpr std::string_view mark = "=========";
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
 }
 
 /// The number before `word`, as in "(1 error, 0 warnings)".
@@ -43,7 +39,7 @@ std::string kernel_of(std::string_view place) {
   if (const std::size_t colon = place.rfind(':'); colon != std::string_view::npos)
     place.remove_prefix(colon + 1);
   if (const std::size_t in = place.rfind(" in "); in != std::string_view::npos) place.remove_prefix(in + 4);
-  return std::string(without_blanks(place));
+  return std::string(detail::trimmed(place));
 }
 
 std::string address_of(std::string_view line) {
@@ -75,7 +71,7 @@ SanitizerReport read_sanitizer_log(std::string_view text) {
     if (line.substr(0, mark.size()) != mark) continue;
     line.remove_prefix(mark.size());
     const bool belongs = line.substr(0, 4) == "    ";
-    line = without_blanks(line);
+    line = detail::trimmed(line);
     if (line.substr(0, 14) == "ERROR SUMMARY:") {
       report.complete = true;
       // A second line says how many of them were not printed.

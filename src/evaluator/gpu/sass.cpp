@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/evaluator/code_loops.hpp"
 
 namespace kernelsearch {
@@ -19,12 +20,6 @@ struct SassLine : CodeLine {
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
 }
 
 /// The hexadecimal digits at the begin of `text`.
@@ -75,12 +70,12 @@ std::string full_opcode(std::string_view opcode, std::string_view operands) {
 class Reader {
  public:
   void line(std::string_view text) {
-    text = trimmed(text);
+    text = detail::trimmed(text);
     if (text.substr(0, 2) == "/*") return instruction(text);
     if (constexpr std::string_view word = "Function :"; text.substr(0, word.size()) == word)
-      return begin(trimmed(text.substr(word.size())));
+      return begin(detail::trimmed(text.substr(word.size())));
     if (constexpr std::string_view word = ".section"; text.substr(0, word.size()) == word) {
-      std::string_view name = trimmed(text.substr(word.size()));
+      std::string_view name = detail::trimmed(text.substr(word.size()));
       name = name.substr(0, name.find(','));
       constexpr std::string_view code = ".text.";
       return begin(name.substr(0, code.size()) == code ? name.substr(code.size()) : std::string_view());
@@ -111,14 +106,14 @@ class Reader {
     if (close == std::string_view::npos) return;
     const auto address = hexadecimal(text.substr(2));
     if (!address || text.find_first_not_of("0123456789abcdefABCDEF", 2) != close) return;
-    text = trimmed(text.substr(close + 2));
-    text = trimmed(text.substr(0, text.find(';')));
-    while (!text.empty() && text.front() == '{') text = trimmed(text.substr(1));
+    text = detail::trimmed(text.substr(close + 2));
+    text = detail::trimmed(text.substr(0, text.find(';')));
+    while (!text.empty() && text.front() == '{') text = detail::trimmed(text.substr(1));
     bool conditional = false;
     if (!text.empty() && text.front() == '@') {
       const std::size_t blank = std::min(text.find(' '), text.size());
       conditional = text.substr(0, blank) != "@PT" && text.substr(0, blank) != "@UPT";
-      text = trimmed(text.substr(blank));
+      text = detail::trimmed(text.substr(blank));
     }
     std::size_t length = 0;
     while (length < text.size() && (std::isalnum(static_cast<unsigned char>(text[length])) != 0 ||
@@ -129,7 +124,7 @@ class Reader {
     if (!lines_.empty() && *address <= lines_.back().address) return;
     SassLine line;
     line.address = *address;
-    const std::string_view operands = trimmed(text.substr(length));
+    const std::string_view operands = detail::trimmed(text.substr(length));
     line.opcode = full_opcode(text.substr(0, length), operands);
     for (const std::string& label : waiting_) labels_[label] = *address;
     waiting_.clear();
@@ -175,7 +170,7 @@ class Reader {
     operands = operands.substr(0, operands.find('"'));
     while (!operands.empty()) {
       const std::size_t end = std::min(operands.find(','), operands.size());
-      pending_.push_back({lines_.size(), std::string(trimmed(operands.substr(0, end)))});
+      pending_.push_back({lines_.size(), std::string(detail::trimmed(operands.substr(0, end)))});
       operands.remove_prefix(std::min(end + 1, operands.size()));
     }
   }

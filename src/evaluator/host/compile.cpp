@@ -16,6 +16,7 @@
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -37,18 +38,11 @@ Descriptor memory_file(const std::string& text) {
   return file;
 }
 
-// Through a name of its own and a rename, so that readers and other writers never see half a file.
 void store(const fs::path& target, const std::string& bytes) {
-  const fs::path part =
-      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
-  std::ofstream(part, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  std::error_code error;
-  if (fs::file_size(part, error) == bytes.size()) fs::rename(part, target, error);
-  if (error || !fs::exists(target)) {
-    fs::remove(part, error);
-    raise<DeviceError>("a compiled kernel could not be stored", target.parent_path().string(),
+  if (const std::error_code error = replace_file(target, bytes))
+    raise<DeviceError>("a compiled kernel could not be stored",
+                       target.parent_path().string() + ": " + error.message(),
                        "make room or choose another cache directory");
-  }
 }
 
 bool is_link_input(const std::string& flag) {

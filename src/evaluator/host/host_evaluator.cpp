@@ -7,10 +7,10 @@
 #include <mutex>
 
 #include "evaluator/host/compile.hpp"
+#include "evaluator/host/host_worker.hpp"
 #include "evaluator/host/input_sets.hpp"
 #include "evaluator/host/reference.hpp"
 #include "evaluator/host/sandboxed.hpp"
-#include "evaluator/host/session.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
@@ -19,7 +19,6 @@
 namespace kernelsearch {
 namespace {
 
-using detail::Fault;
 using detail::raise;
 
 std::vector<int> measuring_cores(const HostMachine& machine, const HostOptions& options, int threads) {
@@ -63,8 +62,8 @@ detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<i
 }
 
 Problem checked(Problem problem) {
-  if (problem.backend != "host")
-    raise<ConfigError>("the problem is not for the host", problem.backend,
+  if (problem.backend != Backend::host)
+    raise<ConfigError>("the problem is not for the host", to_string(problem.backend),
                        "choose the evaluator of its backend");
   if (problem.arguments.size() > host_protocol::max_arguments)
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
@@ -93,8 +92,8 @@ struct HostEvaluator::Impl {
     if (options.sandbox == Sandbox::bubblewrap) (void)detail::launch_in(options.sandbox, {});
   }
 
-  detail::Session open(const HostArtifact& artifact) {
-    return detail::Session(problem, options, settings, inputs, artifact.candidate, artifact.library);
+  detail::HostWorker open(const HostArtifact& artifact) {
+    return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
   }
 
   HostArtifact built(HostEvaluator& evaluator, const Candidate& candidate) const {
@@ -108,7 +107,7 @@ struct HostEvaluator::Impl {
   // Times pairs on every shape of weight and appends them, one round more of each shape; `other(shape,
   // seconds)` times what the candidate is compared with.
   template <class Other>
-  std::optional<Fault> pair(detail::Session& session, Other&& other, const PairOptions& limits,
+  std::optional<detail::Fault> pair(detail::HostWorker& worker, Other&& other, const PairOptions& limits,
                             std::vector<PairedTimes>& shapes) {
     std::size_t timed = 0;
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
@@ -118,9 +117,9 @@ struct HostEvaluator::Impl {
       PairedTimes pairs;
       const double begin = detail::monotonic_seconds();
       double ours = 0, theirs = 0;
-      if (session.estimate(s) < 0.02) {  // to warm up; long calls need none
+      if (worker.estimate(s) < 0.02) {  // to warm up; long calls need none
         if (auto fault = other(s, theirs)) return fault;
-        if (auto fault = session.time_once(s, ours)) return fault;
+        if (auto fault = worker.time_once(s, ours)) return fault;
       }
       // Looked at rarely: whoever looks after every pair stops where the interval is narrow by chance.
       std::size_t look = std::max<std::size_t>(limits.min_pairs, 6);
@@ -128,7 +127,7 @@ struct HostEvaluator::Impl {
         const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
         if (first)
           if (auto fault = other(s, theirs)) return fault;
-        if (auto fault = session.time_once(s, ours)) return fault;
+        if (auto fault = worker.time_once(s, ours)) return fault;
         if (!first)
           if (auto fault = other(s, theirs)) return fault;
         pairs.reference.push_back(theirs);
@@ -148,15 +147,15 @@ struct HostEvaluator::Impl {
   }
 
   // The reference as the other side of pairs.
-  auto baseline(detail::Session& session) {
-    return [this, &session, runner = static_cast<detail::Runner*>(nullptr), shape = problem.shapes.size(),
-            estimate = 0.0](std::size_t s, double& seconds) mutable -> std::optional<Fault> {
+  auto baseline(detail::HostWorker& worker) {
+    return [this, &worker, runner = static_cast<detail::Runner*>(nullptr), shape = problem.shapes.size(),
+            estimate = 0.0](std::size_t s, double& seconds) mutable -> std::optional<detail::Fault> {
       if (runner == nullptr || shape != s) {
-        runner = &references.baseline(session.plan(s), options.buffer_memory, 2, 64);
+        runner = &references.baseline(worker.plan(s), options.buffer_memory, 2, 64);
         shape = s;
         estimate = 0;
       }
-      const auto set = inputs.for_timing(session.plan(s));
+      const auto set = inputs.for_timing(worker.plan(s));
       if (auto fault = detail::time_unverified(*runner, *set, options.cache, options.limits.run_seconds,
                                                estimate, seconds))
         raise<ConfigError>("the reference fails while it is timed", fault->reason, "mend it");
@@ -172,7 +171,7 @@ struct HostEvaluator::Impl {
   detail::CompileCache compiler;
   detail::References references;
   detail::InputSets inputs;
-  std::mutex lane;
+  std::mutex measuring;
 };
 
 HostEvaluator::HostEvaluator(Problem problem, HostOptions options)
@@ -211,17 +210,17 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
 }
 
 Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
-  const std::scoped_lock lane(impl_->lane);
+  const std::scoped_lock lock(impl_->measuring);
   Evaluation evaluation = std::move(staged.evaluation);
-  const auto fail = [&](const Fault& fault) {
+  const auto fail = [&](const detail::Fault& fault) {
     evaluation.verdict = fault.verdict;
     evaluation.reason = fault.reason;
     evaluation.progress = graded_progress(fault.verdict, fault.right_share);
     evaluation.measurement = {};
   };
   double begin = detail::monotonic_seconds();
-  detail::Session session = impl_->open(*staged.artifact);
-  auto fault = session.check(evaluation.features);
+  detail::HostWorker worker = impl_->open(*staged.artifact);
+  auto fault = worker.check(evaluation.features);
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   const auto [drawn, reused] = impl_->inputs.drawn_and_reused();
   evaluation.provenance +=
@@ -232,13 +231,13 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
     return evaluation;
   }
   begin = detail::monotonic_seconds();
-  fault = session.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
+  fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   if (!fault && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     std::vector<PairedTimes> shapes;
-    fault = impl_->pair(session, impl_->baseline(session), impl_->options.pairs, shapes);
+    fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
     if (!fault) {
       for (std::size_t s = 0; s < shapes.size(); ++s)
         evaluation.measurement.shapes[s].speedup = paired_speedup(shapes[s]);
@@ -269,15 +268,15 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
   each.precision =
       pairs.precision * std::sqrt(static_cast<double>(rounds));  // all of them together are finer
   std::vector<PairedTimes> shapes;
-  const std::scoped_lock lane(impl_->lane);
+  const std::scoped_lock lock(impl_->measuring);
   for (std::size_t round = 0; round < rounds; ++round) {
-    detail::Session session = impl_->open(ours), other = impl_->open(theirs);
+    detail::HostWorker worker = impl_->open(ours), other = impl_->open(theirs);
     Features features;
-    auto fault = session.check(features);
+    auto fault = worker.check(features);
     if (!fault) fault = other.check(features);
     if (!fault)
       fault = impl_->pair(
-          session, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, each,
+          worker, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, each,
           shapes);
     if (fault)
       raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
@@ -287,12 +286,12 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
 
 Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   const HostArtifact ours = impl_->built(*this, candidate);
-  const std::scoped_lock lane(impl_->lane);
-  detail::Session session = impl_->open(ours);
+  const std::scoped_lock lock(impl_->measuring);
+  detail::HostWorker worker = impl_->open(ours);
   Features features;
   std::vector<PairedTimes> shapes;
-  auto fault = session.check(features);
-  if (!fault) fault = impl_->pair(session, impl_->baseline(session), impl_->options.pairs, shapes);
+  auto fault = worker.check(features);
+  if (!fault) fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
   if (fault)
     raise<ConfigError>("the candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return combined_speedup(shapes, combine_of(impl_->problem));

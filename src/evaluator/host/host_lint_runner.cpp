@@ -19,7 +19,6 @@
 namespace kernelsearch {
 namespace {
 
-using detail::Fault;
 using detail::raise;
 
 detail::WorkerSettings worker_settings(const HostOptions& options, const HostMachine& machine, int threads) {
@@ -42,7 +41,7 @@ Problem checked(Problem problem, const HostOptions& options) {
   return HostEvaluator(std::move(problem), options).problem();
 }
 
-std::string in_words(const Fault& fault) {
+std::string in_words(const detail::Fault& fault) {
   return std::string(to_string(fault.verdict)) + ": " + fault.reason;
 }
 
@@ -91,7 +90,8 @@ struct HostLintRunner::Impl {
     if (!library.empty()) return {};
     const auto compiled =
         compiler.compile(candidate_source(problem, candidate), compile_command(problem, candidate));
-    if (compiled.verdict != Verdict::ok) return in_words(Fault{compiled.verdict, compiled.reason, 0.0});
+    if (compiled.verdict != Verdict::ok)
+      return in_words(detail::Fault{compiled.verdict, compiled.reason, 0.0});
     library = compiled.library;
     return {};
   }

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include "evaluator/host/peaks.hpp"
 #include "evaluator/host/process.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "problem/replace_file.hpp"
 
 namespace kernelsearch {
 namespace detail {
@@ -123,10 +122,7 @@ DevicePeaks host_peaks(const HostPeaksOptions& options) {
   // Peaks that cannot be kept are measured again next time, which is no reason to fail.
   std::error_code error;
   fs::create_directories(folder, error);
-  const fs::path part = file.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
-  std::ofstream(part, std::ios::binary) << peaks_text(peaks);
-  fs::rename(part, file, error);
-  if (error) fs::remove(part, error);
+  (void)replace_file(file, peaks_text(peaks));
   return peaks;
 }
 

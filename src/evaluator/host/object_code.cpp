@@ -8,6 +8,7 @@
 #include <map>
 
 #include "evaluator/host/object_kinds.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -20,12 +21,6 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 bool begins_with(std::string_view text, std::string_view begin) {
   return text.substr(0, begin.size()) == begin;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
 }
 
 /// Takes the hexadecimal digits at the begin of `text`.
@@ -44,7 +39,7 @@ std::optional<std::uint64_t> take_hexadecimal(std::string_view& text) {
 std::string_view take_word(std::string_view& text) {
   const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
   const std::string_view word = text.substr(0, end);
-  text = trimmed(text.substr(end));
+  text = detail::trimmed(text.substr(end));
   return word;
 }
 
@@ -87,7 +82,7 @@ std::string linked_name(std::string_view text) {
 Destination destination_of(std::string_view text) {
   Destination to;
   to.address = take_hexadecimal(text);
-  text = trimmed(text);
+  text = detail::trimmed(text);
   if (to.address && text.size() > 2 && text.front() == '<' && text.back() == '>')
     to.linked = linked_name(text.substr(1, text.size() - 2));
   return to;
@@ -96,7 +91,7 @@ Destination destination_of(std::string_view text) {
 class Reader {
  public:
   void line(std::string_view text) {
-    text = trimmed(text);
+    text = detail::trimmed(text);
     if (constexpr std::string_view word = "file format "; text.find(word) != std::string_view::npos) {
       const std::string_view format = text.substr(text.find(word) + word.size());
       foreign_ = foreign_ || format.find("x86-64") == std::string_view::npos;
@@ -112,11 +107,11 @@ class Reader {
     if (!in_text_ || foreign_) return;
     const auto address = take_hexadecimal(text);
     if (!address) return;
-    if (const std::string_view entry = trimmed(text); begins_with(entry, "R_"))
+    if (const std::string_view entry = detail::trimmed(text); begins_with(entry, "R_"))
       return relocation(*address, entry);
     if (begins_with(text, " <") && text.size() > 4 && text.substr(text.size() - 2) == ">:")
       return begin(*address, text.substr(2, text.size() - 4));
-    if (open_ && !text.empty() && text.front() == ':') instruction(*address, trimmed(text.substr(1)));
+    if (open_ && !text.empty() && text.front() == ':') instruction(*address, detail::trimmed(text.substr(1)));
   }
 
   ObjectCode code(std::string_view entry);
@@ -167,8 +162,8 @@ class Reader {
     if (address < function.address) return;
     std::string_view comment;
     if (const std::size_t hash = text.find('#'); hash != std::string_view::npos) {
-      comment = trimmed(text.substr(hash + 1));
-      text = trimmed(text.substr(0, hash));
+      comment = detail::trimmed(text.substr(hash + 1));
+      text = detail::trimmed(text.substr(0, hash));
     }
     std::string_view mnemonic = take_word(text);
     while (is_one_of(mnemonic, {"lock",    "rep",    "repz",     "repnz",    "repe",  "repne", "bnd",

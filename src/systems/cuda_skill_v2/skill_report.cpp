@@ -12,6 +12,7 @@
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/codec.hpp"
+#include "problem/replace_file.hpp"
 #include "skill_files.hpp"
 
 namespace kernelsearch {
@@ -29,18 +30,12 @@ class Folder {
   void replace(const std::string& name, const std::string& text) const {
     std::error_code error;
     fs::create_directories(path_, error);
-    const fs::path file = path_ / name, part = file.string() + ".part";
-    {
-      std::ofstream stream(part, std::ios::binary);
-      stream << text;
-      if (!stream.flush())
-        detail::raise<ConfigError>("a file of the run's folder cannot be written", file.string(),
-                                   "check its folder's permissions and space");
-    }
-    fs::rename(part, file, error);
+    const fs::path file = path_ / name;
+    error = detail::replace_file(file, text);
     if (error)
-      detail::raise<ConfigError>("a file of the run's folder cannot be written", file.string(),
-                                 error.message());
+      detail::raise<ConfigError>("a file of the run's folder cannot be written",
+                                 file.string() + ": " + error.message(),
+                                 "check its folder's permissions and space");
   }
   void replace(const std::string& name, const ordered_json& json) const {
     replace(name, json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');
@@ -143,7 +138,7 @@ void write_skill_report(const RunStore& store, RunId run, const Problem& problem
                         const RooflineBudget& search, const fs::path& path, const DevicePeaks& peaks) {
   const SkillRecord record{store, run, search};
   const Folder folder(path);
-  const std::string extension(kernel_extension(problem.backend));
+  const std::string extension(traits_of(problem.backend).extension);
   folder.replace("env.json", record.environment_json());
   folder.replace("state.json", record.state_json(problem, path.filename().string(), extension));
   folder.replace("summary.md", record.summary());

@@ -69,14 +69,14 @@ TEST_CASE(
     return ScriptedChat::says(block(wrong));
   });
   const auto make = [](const Space& space, std::uint64_t) { return Exhaustive(space); };
-  Optimizer search(
-      Workflow({.transformations = {"vectorize_loop", "unroll_loops", "loop_interchange"},
-                .retries = 1,
-                .middle_retries = 0}),
-      NaturalTransformations(problem.kernel, TransformationLibrary(), model,
-                             {.backend = "host", .function = "scale", .workload = problem.description}),
-      Tuned(make,
-            Validated<HostEvaluator, Candidate, NothingMore>(HostEvaluator(problem, support::quick()), {})));
+  Optimizer search(Workflow({.transformations = {"vectorize_loop", "unroll_loops", "loop_interchange"},
+                             .retries = 1,
+                             .middle_retries = 0}),
+                   NaturalTransformations(
+                       problem.kernel, TransformationLibrary(), model,
+                       {.backend = Backend::host, .function = "scale", .workload = problem.description}),
+                   Tuned(make, Validated<HostEvaluator, Candidate, NothingMore>(
+                                   HostEvaluator(problem, support::quick()), {})));
   const RunSummary summary = search.run();
   CAPTURE(summary.reason);
   CheckpointTree& checkpoints = search.policy().checkpoints();

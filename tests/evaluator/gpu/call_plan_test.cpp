@@ -42,6 +42,8 @@ DeviceProblem maps_and_steps() {
   return problem;
 }
 
+constexpr ModuleId candidate_module{5}, reference_module{3};
+
 struct Planned {
   Problem problem;
   std::vector<std::string> names;
@@ -53,17 +55,26 @@ Planned planned(const DeviceProblem& text, std::vector<std::uint32_t> indices, s
   Planned p{text.parsed(), {}, {}, {}};
   const Candidate candidate{std::make_shared<const Kernel>(p.problem.kernel), Config{std::move(indices)}};
   p.names = launched_kernels(p.problem, candidate);
-  p.plan = plan_call(p.problem, candidate, shape, 5, p.names, p.reason);
+  p.plan = plan_call(p.problem, candidate, shape, candidate_module, p.names, p.reason);
   return p;
 }
 
 template <class T>
 T scalar(const Parameter& parameter) {
   T value;
-  CHECK(parameter.kind == Parameter::scalar);
-  CHECK(parameter.size == sizeof value);
-  std::memcpy(&value, parameter.bits, sizeof value);
+  const auto& scalar = std::get<ScalarParameter>(parameter);
+  CHECK(scalar.size == sizeof value);
+  std::memcpy(&value, scalar.bits, sizeof value);
   return value;
+}
+
+bool is_array(const Parameter& parameter, std::uint32_t binding) {
+  const auto* array = std::get_if<ArrayParameter>(&parameter);
+  return array != nullptr && array->binding == binding;
+}
+bool is_map(const Parameter& parameter, std::uint32_t map) {
+  const auto* plan = std::get_if<MapParameter>(&parameter);
+  return plan != nullptr && plan->map == map;
 }
 
 }  // namespace
@@ -73,36 +84,35 @@ TEST_CASE("plan_call: one step with everything that a launch has") {
   CHECK(p.reason.empty());
   const ProgramPlan& program = p.plan.program;
   REQUIRE(program.steps.size() == 1);
-  const Step& step = program.steps[0];
-  CHECK(step.kind == StepKind::launch);
-  CHECK(step.module == 5);
+  const auto& step = std::get<LaunchKernel>(program.steps[0]);
+  CHECK(step.module == candidate_module);
   CHECK(p.names.at(step.function) == "matmul");
   CHECK(std::vector<unsigned>(step.shape.grid, step.shape.grid + 3) == std::vector<unsigned>{2, 2, 1});
   CHECK(std::vector<unsigned>(step.shape.block, step.shape.block + 3) == std::vector<unsigned>{128, 1, 1});
   CHECK(std::vector<unsigned>(step.shape.cluster, step.shape.cluster + 3) == std::vector<unsigned>{2, 1, 1});
   CHECK(step.shape.shared_bytes == 4096);
   // every argument but the symbol, in order
-  REQUIRE(step.parameters == 8);
-  const Parameter* q = program.parameters.data() + step.first_parameter;
+  const std::vector<Parameter>& q = step.parameters;
+  REQUIRE(q.size() == 8);
   CHECK(scalar<std::int32_t>(q[0]) == 48);
   CHECK(scalar<std::int64_t>(q[1]) == 128);
   CHECK(scalar<std::uint16_t>(q[2]) == 0x4e00);  // 24 in half precision
-  CHECK((q[3].kind == Parameter::array && q[3].index == 3));
-  CHECK((q[4].kind == Parameter::map && q[4].index == 0));
-  CHECK((q[5].kind == Parameter::array && q[5].index == 6));
-  CHECK((q[6].kind == Parameter::array && q[6].index == 7));
-  CHECK((q[7].kind == Parameter::map && q[7].index == 1));
+  CHECK(is_array(q[3], 3));
+  CHECK(is_map(q[4], 0));
+  CHECK(is_array(q[5], 6));
+  CHECK(is_array(q[6], 7));
+  CHECK(is_map(q[7], 1));
   REQUIRE(program.symbols.size() == 1);
-  CHECK(std::string(program.symbols[0].name) == "c_filter");
+  CHECK(program.symbols[0].name == "c_filter");
   CHECK(program.symbols[0].bytes == 100);
-  CHECK(program.symbols[0].array == 5);
+  CHECK(program.symbols[0].binding == 5);
 }
 
 TEST_CASE("plan_call: tensor maps as the driver wants them") {
   const Planned p = planned(maps_and_steps(), {0, 1});
   REQUIRE(p.plan.program.maps.size() == 2);
   const MapPlan& a = p.plan.program.maps[0];
-  CHECK(a.array == 3);
+  CHECK(a.binding == 3);
   CHECK(a.rank == 2);
   CHECK(a.type == 6);  // FLOAT16
   CHECK((a.sizes[0] == 128 && a.sizes[1] == 48));
@@ -111,7 +121,7 @@ TEST_CASE("plan_call: tensor maps as the driver wants them") {
   CHECK(a.swizzle == 3);    // 128B
   CHECK(a.promotion == 3);  // L2_256B
   const MapPlan& c = p.plan.program.maps[1];
-  CHECK(c.array == 7);
+  CHECK(c.binding == 7);
   CHECK(c.rank == 1);
   CHECK(c.type == 9);  // BFLOAT16
   CHECK((c.swizzle == 0 && c.promotion == 2));
@@ -123,20 +133,21 @@ TEST_CASE("plan_call: conditions choose steps, names are expanded, sizes of work
   const auto& steps = p.plan.program.steps;
   REQUIRE(steps.size() == 4);
   CHECK(p.names == std::vector<std::string>{"matmul", "reduce<4>"});
-  CHECK(steps[0].kind == StepKind::zero);
-  CHECK(steps[0].array == 6);
-  CHECK(steps[0].bytes == 7 * 4 * 8);
+  const auto& zero = std::get<SetToZero>(steps[0]);
+  CHECK(zero.binding == 6);
+  CHECK(zero.bytes == 7 * 4 * 8);
   CHECK(p.plan.arguments.arguments[6].count == 28);
-  CHECK(p.names.at(steps[2].function) == "reduce<4>");
-  REQUIRE(steps[2].parameters == 3);
-  const Parameter* q = p.plan.program.parameters.data() + steps[2].first_parameter;
-  CHECK((q[0].kind == Parameter::array && q[0].index == 7));
+  const auto &reduce = std::get<LaunchKernel>(steps[2]), &again = std::get<LaunchKernel>(steps[3]);
+  CHECK(p.names.at(reduce.function) == "reduce<4>");
+  const std::vector<Parameter>& q = reduce.parameters;
+  REQUIRE(q.size() == 3);
+  CHECK(is_array(q[0], 7));
   CHECK(scalar<std::int32_t>(q[1]) == 7);
-  CHECK((q[2].kind == Parameter::array && q[2].index == 6));
-  CHECK(steps[2].shape.block[1] == 4);
-  CHECK(steps[2].shape.cluster[0] == 0);  // a cluster of one is none
-  CHECK(steps[3].parameters == 2);
-  CHECK(p.names.at(steps[3].function) == "matmul");
+  CHECK(is_array(q[2], 6));
+  CHECK(reduce.shape.block[1] == 4);
+  CHECK(reduce.shape.cluster[0] == 0);  // a cluster of one is none
+  CHECK(again.parameters.size() == 2);
+  CHECK(p.names.at(again.function) == "matmul");
 }
 
 TEST_CASE("plan_call: extents that are no whole numbers >= 1 are a reason, whatever they are") {
@@ -146,7 +157,7 @@ TEST_CASE("plan_call: extents that are no whole numbers >= 1 are a reason, whate
     change(changed);
     const Candidate candidate{std::make_shared<const Kernel>(changed.kernel), Config{{0, 1}}};
     std::string why;
-    (void)plan_call(changed, candidate, 0, 5, launched_kernels(changed, candidate), why);
+    (void)plan_call(changed, candidate, 0, candidate_module, launched_kernels(changed, candidate), why);
     return why;
   };
   CHECK(reason([](Problem&) {}).empty());
@@ -179,40 +190,41 @@ TEST_CASE("plan_call: extents that are no whole numbers >= 1 are a reason, whate
 TEST_CASE("plan_reference: no workspaces, no maps, symbols as arrays, floating scalars as real") {
   const Problem problem = maps_and_steps().parsed();
   for (const bool wide : {false, true}) {
-    const CallPlan plan = plan_reference(problem, 0, 3, wide);
+    const CallPlan plan = plan_reference(problem, 0, reference_module, wide);
     REQUIRE(plan.program.steps.size() == 1);
-    const Step& step = plan.program.steps[0];
+    const auto& step = std::get<LaunchKernel>(plan.program.steps[0]);
+    CHECK(step.module == reference_module);
     CHECK((step.shape.grid[0] == 48 && step.shape.grid[1] == 128 && step.shape.block[0] == 4));
     CHECK(step.shape.shared_bytes == 16);
-    REQUIRE(plan.program.parameters.size() == 6);
-    const Parameter* q = plan.program.parameters.data();
+    const std::vector<Parameter>& q = step.parameters;
+    REQUIRE(q.size() == 6);
     CHECK(scalar<std::int32_t>(q[0]) == 48);
     CHECK(scalar<std::int64_t>(q[1]) == 128);
     if (wide)
       CHECK(scalar<double>(q[2]) == 24.0);
     else
       CHECK(scalar<float>(q[2]) == 24.0f);
-    CHECK((q[3].index == 3 && q[4].index == 5 && q[5].index == 7));
+    CHECK((is_array(q[3], 3) && is_array(q[4], 5) && is_array(q[5], 7)));
   }
 }
 
 TEST_CASE("fill_action: contents depend on seed and name, and only on them") {
   const Problem problem = maps_and_steps().parsed();
-  const CallPlan plan = plan_reference(problem, 0, 3, true);
+  const CallPlan plan = plan_reference(problem, 0, reference_module, true);
   const auto seed = [&](std::size_t argument, std::uint64_t from) {
-    return fill_action(problem.arguments[argument], plan.arguments.arguments[argument], 9, from,
+    return fill_action(problem.arguments[argument], plan.arguments.arguments[argument], BufferId{9}, from,
                        InputFlavour::edge, true)
         .seed;
   };
   CHECK(seed(3, 1) == seed(3, 1));
   CHECK(seed(3, 1) != seed(3, 2));
   CHECK(seed(3, 1) != seed(5, 1));
-  const Action action =
-      fill_action(problem.arguments[3], plan.arguments.arguments[3], 9, 1, InputFlavour::edge, true);
-  CHECK(action.buffer == 9);
+  const FillArray action = fill_action(problem.arguments[3], plan.arguments.arguments[3], BufferId{9}, 1,
+                                       InputFlavour::edge, true);
+  CHECK(action.buffer == BufferId{9});
   CHECK(action.count == 48 * 128);
-  CHECK(action.flavour == 1);
-  CHECK(action.flags == 1);
+  CHECK(action.flavour == InputFlavour::edge);
+  CHECK(action.magnitudes);
   CHECK(action.top < 1.0);
   CHECK(action.top > 0.999);
 }
@@ -225,9 +237,9 @@ TEST_CASE("fill_action: orders are orders for every length") {
   for (std::size_t count = 1; count <= 300; ++count) {
     PlannedArgument array;
     array.count = count;
-    const Action action = fill_action(argument, array, 0, 77, InputFlavour::declared, false);
+    const FillArray action = fill_action(argument, array, BufferId{}, 77, InputFlavour::declared, false);
     std::set<std::uint64_t> seen;
-    for (std::uint64_t i = 0; i < count; ++i) seen.insert((action.word * i + action.seed % count) % count);
+    for (std::uint64_t i = 0; i < count; ++i) seen.insert((action.factor * i + action.seed % count) % count);
     REQUIRE(seen.size() == count);
   }
 }

@@ -81,7 +81,7 @@ TEST_CASE("names of tools") {
 TEST_CASE("without the program there is no validator, nor for other backends") {
   Problem problem = support::DeviceProblem{}.parsed();
   CHECK_THROWS_AS(ComputeSanitizer(problem, gpu_test::quick()), ConfigError);
-  problem.backend = "cuda";
+  problem.backend = Backend::cuda;
   CHECK_THROWS_WITH_AS(ComputeSanitizer(problem, gpu_test::quick(), {.program = "/nonexistent/cs"}),
                        doctest::Contains("Compute Sanitizer is not there: /nonexistent/cs"), ConfigError);
 }

@@ -36,7 +36,7 @@ class Held {
                                         {service_names(), service_names() + service_count});
     REQUIRE_MESSAGE(built.verdict == Verdict::ok, built.reason);
     std::vector<FunctionFacts> facts;
-    REQUIRE(!worker.load(0, *built.image, built.functions, facts));
+    REQUIRE(!worker.load(service_module, *built.image, built.functions, facts));
     CHECK(facts.size() == service_count);
   }
 
@@ -44,14 +44,14 @@ class Held {
     return builders_.build(source, compile_options(device, options_, {}), names);
   }
   std::vector<std::uint64_t> act(const std::vector<Action>& actions) {
-    GpuWorker::Done done;
-    const auto error = worker.act(actions, {}, 20, done);
+    Act::Reply done;
+    const auto error = worker.act(actions, 20, done);
     CHECK_MESSAGE(!error, (error ? error->text : ""));
     return done.values;
   }
   std::optional<WorkerError> refused(const Action& action) {
-    GpuWorker::Done done;
-    return worker.act({action}, {}, 20, done);
+    Act::Reply done;
+    return worker.act({action}, 20, done);
   }
 
  private:
@@ -64,24 +64,18 @@ class Held {
   GpuWorker worker;
 };
 
-Action make(Act kind, std::uint32_t buffer, std::uint64_t count = 0) {
-  Action action;
-  action.kind = kind;
-  action.buffer = buffer;
-  action.count = count;
-  return action;
-}
+constexpr BufferId first_buffer{1}, second_buffer{2}, third_buffer{3};
 
 /// Elements of a filled array as doubles.
 std::vector<double> filled(Held& held, const Argument& argument, std::size_t count, std::uint64_t seed,
                            InputFlavour flavour, bool magnitudes = false) {
   const std::size_t bytes = count * size_in_bytes(argument.type);
-  CHECK(!held.worker.allocate({7}, {bytes}));
+  constexpr BufferId array{7};
+  CHECK(!held.worker.allocate({{array, bytes}}));
   PlannedArgument planned;
   planned.count = count;
   planned.type = argument.type;
-  Action out = make(Act::out, 7, bytes);
-  held.act({fill_action(argument, planned, 7, seed, flavour, magnitudes), out});
+  held.act({fill_action(argument, planned, array, seed, flavour, magnitudes), CopyOut{array, 0, bytes}});
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i)
     values[i] = load_element(argument.type, held.shared.data() + i * size_in_bytes(argument.type));
@@ -153,20 +147,15 @@ TEST_CASE("GpuWorker: values widen and narrow to the nearest, as on the host") {
   const std::vector<double> numbers = {0,          1,      -1,      0.1,  1.0 / 3, 65504,  65519.9,
                                        65520,      1e30,   -2.5e-5, 6e-8, 3e-8,    2.9e-8, -1e-40,
                                        0.1 + 1e-9, 1023.5, 2049,    2051, 1e-310,  3.4e38};
-  CHECK(!held.worker.allocate({1, 2, 3}, {160, 160, 160}));
+  CHECK(!held.worker.allocate({{first_buffer, 160}, {second_buffer, 160}, {third_buffer, 160}}));
   std::memcpy(held.shared.data(), numbers.data(), 160);
   for (const ElementType type : {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64}) {
     CAPTURE(to_string(type));
-    Action in = make(Act::in, 1, 160), narrow = make(Act::widen, 2, 20), wide = make(Act::widen, 3, 20),
-           out = make(Act::out, 3, 160);
-    narrow.other = 1;
-    narrow.type = static_cast<std::uint32_t>(ElementType::f64);
-    narrow.init = static_cast<std::uint32_t>(type);
-    wide.other = 2;
-    wide.type = narrow.init;
-    wide.init = narrow.type;
     std::memcpy(held.shared.data(), numbers.data(), 160);
-    held.act({in, narrow, wide, out});
+    held.act({CopyIn{first_buffer, 0, 160},
+              ConvertArray{first_buffer, second_buffer, ElementType::f64, type, 20},
+              ConvertArray{second_buffer, third_buffer, type, ElementType::f64, 20},
+              CopyOut{third_buffer, 0, 160}});
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       double got = 0;
       std::memcpy(&got, held.shared.data() + 8 * i, 8);
@@ -186,45 +175,40 @@ TEST_CASE("GpuWorker: guards, hashes, poison and rotations, for arrays of any le
   Held held;
   for (const std::uint64_t bytes : {1, 3, 7, 8, 16, 511, 512, 513, 4001}) {
     CAPTURE(bytes);
-    CHECK(!held.worker.allocate({1, 2}, {bytes, bytes}));
-    Action guard = make(Act::guard, 1), check = make(Act::guard_check, 1),
-           poison = make(Act::poison, 1, bytes), hash = make(Act::hash, 1, bytes),
-           other = make(Act::poison, 1, bytes);
-    guard.seed = check.seed = 99;
-    poison.word = 0x1122334455667788u;
-    other.word = 0x1122334455667789u;
+    CHECK(!held.worker.allocate({{first_buffer, bytes}, {second_buffer, bytes}}));
+    const WriteGuard guard{first_buffer, 99};
+    const CheckGuard check{first_buffer, 99};
+    const FillPattern poison{first_buffer, 0x1122334455667788u, bytes},
+        other{first_buffer, 0x1122334455667789u, bytes};
+    const HashArray hash{first_buffer, bytes};
     const auto values = held.act({guard, poison, check, hash, other, hash, check, poison, hash});
     REQUIRE(values.size() == 5);
     CHECK(values[0] == 0);
     CHECK(values[1] != values[2]);
     CHECK(values[3] == 0);
     CHECK(values[4] == values[1]);
-    check.seed = 100;
-    CHECK(held.act({check})[0] > 0);
+    CHECK(held.act({CheckGuard{first_buffer, 100}})[0] > 0);
     // Turned round it is the same bytes in another order; by its length it would be itself.
-    Action turn = make(Act::rotate, 2, bytes), out = make(Act::out, 2, bytes), in = make(Act::in, 1, bytes);
-    turn.other = 1;
-    turn.seed = bytes / 3;
+    const std::uint64_t begin = bytes / 3;
     for (std::uint64_t i = 0; i < bytes; ++i) held.shared.data()[i] = static_cast<std::byte>(i * 7);
-    held.act({in, turn, out});
+    held.act({CopyIn{first_buffer, 0, bytes}, RotateArray{first_buffer, second_buffer, begin, bytes},
+              CopyOut{second_buffer, 0, bytes}});
     bool right = true;
     for (std::uint64_t i = 0; i < bytes; ++i)
-      right = right && held.shared.data()[i] == static_cast<std::byte>((i + turn.seed) % bytes * 7);
+      right = right && held.shared.data()[i] == static_cast<std::byte>((i + begin) % bytes * 7);
     CHECK(right);
   }
 }
 
 TEST_CASE("GpuWorker: poison that is left is counted, for elements of 2, 4 and 8 bytes") {
   Held held;
-  CHECK(!held.worker.allocate({1}, {800}));
-  Action poison = make(Act::poison, 1, 800), in = make(Act::in, 1, 80), left = make(Act::poison_left, 1);
-  poison.word = 0x7e017e017e017e01u;
+  CHECK(!held.worker.allocate({{first_buffer, 800}}));
+  const FillPattern poison{first_buffer, 0x7e017e017e017e01u, 800};
   std::memset(held.shared.data(), 0, 80);
   for (const std::uint32_t size : {2u, 4u, 8u}) {
-    left.type = size;
-    left.count = 800 / size;
-    left.word = size == 2 ? 0x7e01u : poison.word;
-    CHECK(held.act({poison, left, in, left}) == std::vector<std::uint64_t>{800 / size, 720 / size});
+    const CountPattern left{first_buffer, size, size == 2 ? 0x7e01u : poison.word, 800 / size};
+    CHECK(held.act({poison, left, CopyIn{first_buffer, 0, 80}, left}) ==
+          std::vector<std::uint64_t>{800 / size, 720 / size});
   }
 }
 
@@ -241,25 +225,26 @@ TEST_CASE("GpuWorker: comparing allows what tolerances, slack and overflow allow
       {-inf, inf, 0, false},    {1e30, inf, 0, false}, {inf, 1, 0, false},   {inf, 3.4e38, 0, true},
       {-inf, 3.4e38, 0, false}, {5, 1, inf, true},     {nan, 1, inf, true},  {0.05, 0, 0, true},
       {0.2, 0, 0, false},       {102, 100, 0, true},   {112, 100, 0, false}, {inf, 3.35e38, 0, true}};
-  CHECK(!held.worker.allocate({1, 2, 3}, {8 * cases.size(), 8 * cases.size(), 8 * cases.size()}));
+  const std::uint64_t bytes = 8 * cases.size();
+  CHECK(!held.worker.allocate({{first_buffer, bytes}, {second_buffer, bytes}, {third_buffer, bytes}}));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     CAPTURE(i);
     const float got = static_cast<float>(cases[i].got);
     std::memcpy(held.shared.data(), &got, 4);
     std::memcpy(held.shared.data() + 8, &cases[i].expected, 8);
     std::memcpy(held.shared.data() + 16, &cases[i].slack, 8);
-    Action first = make(Act::in, 1, 4), second = make(Act::in, 2, 8), third = make(Act::in, 3, 8);
-    second.word = 8;
-    third.word = 16;
-    Action compare = make(Act::compare, 1, 1);
-    compare.other = 2;
-    compare.type = static_cast<std::uint32_t>(ElementType::f32);
-    compare.init = static_cast<std::uint32_t>(ElementType::f64);
-    compare.word = 4;
-    compare.low = 0.1;
-    compare.high = 0.02;
-    compare.top = 3.4e38 * 0.99;
-    const auto values = held.act({first, second, third, compare});
+    CompareArrays compare;
+    compare.got = first_buffer;
+    compare.expected = second_buffer;
+    compare.slack = third_buffer;
+    compare.type = ElementType::f32;
+    compare.expected_type = ElementType::f64;
+    compare.count = 1;
+    compare.absolute = 0.1;
+    compare.relative = 0.02;
+    compare.overflow = 3.4e38 * 0.99;
+    const auto values = held.act(
+        {CopyIn{first_buffer, 0, 4}, CopyIn{second_buffer, 8, 8}, CopyIn{third_buffer, 16, 8}, compare});
     REQUIRE(values.size() == 2);
     CHECK((values[0] == 0) == cases[i].right);
     CHECK(values[1] == (cases[i].right ? ~std::uint64_t{0} : 0));
@@ -269,19 +254,20 @@ TEST_CASE("GpuWorker: comparing allows what tolerances, slack and overflow allow
 TEST_CASE(
     "GpuWorker: the first of several wrong elements is named; 64-bit integers are compared to the last bit") {
   Held held;
-  CHECK(!held.worker.allocate({1, 2}, {8000, 8000}));
+  CHECK(!held.worker.allocate({{first_buffer, 8000}, {second_buffer, 8000}}));
   std::vector<std::int64_t> right(1000);
   std::iota(right.begin(), right.end(), std::int64_t{1} << 60);
   std::vector<std::int64_t> got = right;
   got[377] += 1, got[500] -= 1, got[999] = 0;
   std::memcpy(held.shared.data(), got.data(), 8000);
   std::memcpy(held.shared.data() + 8000, right.data(), 8000);
-  Action first = make(Act::in, 1, 8000), second = make(Act::in, 2, 8000),
-         compare = make(Act::compare, 1, 1000);
-  second.word = 8000;
-  compare.other = 2;
-  compare.type = compare.init = static_cast<std::uint32_t>(ElementType::i64);
-  CHECK(held.act({first, second, compare}) == std::vector<std::uint64_t>{3, 377});
+  CompareArrays compare;
+  compare.got = first_buffer;
+  compare.expected = second_buffer;
+  compare.type = compare.expected_type = ElementType::i64;
+  compare.count = 1000;
+  CHECK(held.act({CopyIn{first_buffer, 0, 8000}, CopyIn{second_buffer, 8000, 8000}, compare}) ==
+        std::vector<std::uint64_t>{3, 377});
 }
 
 TEST_CASE("GpuWorker: what makes no sense is refused, and the process lives on") {
@@ -291,41 +277,41 @@ TEST_CASE("GpuWorker: what makes no sense is refused, and the process lives on")
     CHECK(error->kind == WorkerError::refused);
     CHECK_MESSAGE(contains(error->text, words), error->text);
   };
-  says(held.refused(make(Act::hash, 1234, 8)), "no buffer 1234");
-  CHECK(!held.worker.allocate({1, 2}, {64, 64}));
-  says(held.refused(make(Act::out, 1, 65)), "leaves the shared memory or the buffer");
-  Action far = make(Act::in, 1, 64);
-  far.word = (1 << 20) - 8;
-  says(held.refused(far), "leaves the shared memory");
-  far.word = ~std::uint64_t{0} - 7;
-  says(held.refused(far), "leaves the shared memory");
-  Action turn = make(Act::rotate, 1, 64);
-  turn.other = 2;
-  turn.seed = 65;
-  says(held.refused(turn), "rotation");
-  Action call = make(Act::call, 0);
-  call.program = 44;
-  says(held.refused(call), "no such program");
-  Action unknown;
-  unknown.kind = static_cast<Act>(999);
-  CHECK(held.refused(unknown));
+  const auto sent = [&held](const std::vector<std::byte>& command) {
+    std::vector<std::byte> reply;
+    return held.worker.exchange(command, 5, reply);
+  };
+  says(held.refused(HashArray{BufferId{1234}, 8}), "no buffer 1234");
+  CHECK(!held.worker.allocate({{first_buffer, 64}, {second_buffer, 64}}));
+  says(held.refused(CopyOut{first_buffer, 0, 65}), "leaves the shared memory or the buffer");
+  says(held.refused(CopyIn{first_buffer, (1 << 20) - 8, 64}), "leaves the shared memory");
+  says(held.refused(CopyIn{first_buffer, ~std::uint64_t{0} - 7, 64}), "leaves the shared memory");
+  says(held.refused(RotateArray{second_buffer, first_buffer, 65, 64}), "rotation");
+  says(held.refused(CallProgram{ProgramId{44}, false, {}}), "no such program");
+  const auto acting = static_cast<std::uint32_t>(Command(Act{}).index());
+  says(sent(Writer().put(acting).put(std::uint64_t{1}).put(std::uint32_t{999}).bytes()), "unknown command");
   std::vector<std::int32_t> blocks;
-  ProgramPlan plan;
-  plan.steps.resize(1);
-  plan.steps[0].module = 9;
-  says(held.worker.program(1, plan, blocks), "no module 9");
-  plan.steps[0].module = 0;
-  plan.steps[0].function = 99;
-  says(held.worker.program(1, plan, blocks), "no such function");
-  says(held.worker.call(Writer().put(std::uint32_t{77}), 5), "unknown command");
-  CHECK(held.worker.call(Writer(), 5));
-  CHECK(held.worker.call(Writer().put(Op::load).put(std::uint32_t{3}), 5));
+  const auto launching = [](ModuleId module, std::uint32_t function) {
+    ProgramPlan plan;
+    LaunchKernel launch;
+    launch.module = module;
+    launch.function = function;
+    plan.steps.emplace_back(launch);
+    return plan;
+  };
+  constexpr ProgramId program{1};
+  says(held.worker.define(program, launching(ModuleId{9}, 0), blocks), "no module 9");
+  says(held.worker.define(program, launching(service_module, 99), blocks), "no such function");
+  says(sent(Writer().put(std::uint32_t{77}).bytes()), "unknown command");
+  says(sent({}), "cut short");
+  const auto loading = static_cast<std::uint32_t>(Command(LoadModule{}).index());
+  says(sent(Writer().put(loading).put(std::uint32_t{3}).bytes()), "cut short");
   std::vector<FunctionFacts> facts;
-  says(held.worker.load(3, std::vector<std::byte>(100), {"f"}, facts), "loading the module");
+  says(held.worker.load(ModuleId{3}, std::vector<std::byte>(100), {"f"}, facts), "loading the module");
   MemoryHandle handle{};
-  CHECK(held.worker.lend(1, handle));
-  CHECK(!held.worker.release({1, 2, 555}));
-  CHECK(!held.worker.unload(555));
+  CHECK(held.worker.lend(first_buffer, handle));
+  CHECK(!held.worker.release({first_buffer, second_buffer, BufferId{555}}));
+  CHECK(!held.worker.unload(ModuleId{555}));
   CHECK(held.worker.alive());
   CHECK(held.act({}).empty());
 }
@@ -336,10 +322,12 @@ TEST_CASE("GpuWorker: random commands never end it or its controller") {
   for (int round = 0; round < 300 && held.worker.alive(); ++round) {
     Writer command;
     // Everything but compile, act with calls, and sizes that would be taken for allocations.
-    const Op ops[] = {Op::load, Op::unload, Op::program, Op::release, Op::lend, Op::borrow};
-    command.put(ops[rng.below(std::size(ops))]);
+    const Command commands[] = {LoadModule{},     UnloadModule{}, DefineProgram{},
+                                ReleaseBuffers{}, LendBuffer{},   BorrowBuffer{}};
+    command.put(static_cast<std::uint32_t>(commands[rng.below(std::size(commands))].index()));
     for (auto left = rng.below(12); left > 0; --left) command.put(static_cast<std::uint32_t>(rng.below(5)));
-    (void)held.worker.call(command, 10);
+    std::vector<std::byte> reply;
+    (void)held.worker.exchange(command.bytes(), 10, reply);
   }
   CHECK(held.worker.alive());
 }
@@ -349,23 +337,19 @@ TEST_CASE("GpuWorker: a program with an unbound array, or a parameter that is no
   const Built built = held.build("extern \"C\" __global__ void f(int* x) { if (x) *x = 5; }\n", {"f"});
   REQUIRE(built.verdict == Verdict::ok);
   std::vector<FunctionFacts> facts;
-  REQUIRE(!held.worker.load(1, *built.image, built.functions, facts));
+  constexpr ModuleId module{1};
+  constexpr ProgramId program{1};
+  REQUIRE(!held.worker.load(module, *built.image, built.functions, facts));
   ProgramPlan plan;
-  plan.steps.resize(1);
-  plan.steps[0].module = 1;
-  plan.steps[0].parameters = 1;
-  plan.parameters.resize(1);
-  plan.parameters[0].kind = Parameter::array;
-  plan.parameters[0].index = 2;
+  plan.steps.emplace_back(LaunchKernel{module, 0, {}, {ArrayParameter{2}}});
   std::vector<std::int32_t> blocks;
-  REQUIRE(!held.worker.program(1, plan, blocks));
+  REQUIRE(!held.worker.define(program, plan, blocks));
   CHECK(blocks.size() == 1);
-  Action call = make(Act::timed_call, 0);
-  call.program = 1;
-  call.bindings = 1;
-  const auto error = held.refused(call);
-  REQUIRE(error);
-  CHECK(contains(error->text, "not bound"));
+  for (const std::size_t bindings : {1, 3}) {  // too few, and none for that argument
+    const auto error = held.refused(CallProgram{program, true, {bindings, std::nullopt}});
+    REQUIRE(error);
+    CHECK(contains(error->text, "not bound"));
+  }
 }
 
 TEST_CASE("GpuWorker: one that does not answer in time is ended, and says so") {
@@ -374,20 +358,19 @@ TEST_CASE("GpuWorker: one that does not answer in time is ended, and says so") {
       "extern \"C\" __global__ void f() { while (*(volatile int*)&threadIdx.x == 0) {} }\n", {"f"});
   REQUIRE(built.verdict == Verdict::ok);
   std::vector<FunctionFacts> facts;
-  REQUIRE(!held.worker.load(1, *built.image, built.functions, facts));
+  constexpr ModuleId module{1};
+  constexpr ProgramId program{1};
+  REQUIRE(!held.worker.load(module, *built.image, built.functions, facts));
   ProgramPlan plan;
-  plan.steps.resize(1);
-  plan.steps[0].module = 1;
+  plan.steps.emplace_back(LaunchKernel{module, 0, {}, {}});
   std::vector<std::int32_t> blocks;
-  REQUIRE(!held.worker.program(1, plan, blocks));
-  Action call = make(Act::call, 0);
-  call.program = 1;
-  GpuWorker::Done done;
-  const auto error = held.worker.act({call}, {}, 0.2, done);
+  REQUIRE(!held.worker.define(program, plan, blocks));
+  Act::Reply done;
+  const auto error = held.worker.act({CallProgram{program, false, {}}}, 0.2, done);
   REQUIRE(error);
   CHECK(error->kind == WorkerError::timed_out);
   CHECK(!held.worker.alive());
-  const auto again = held.worker.act({}, {}, 1, done);
+  const auto again = held.worker.act({}, 1, done);
   REQUIRE(again);
   CHECK(again->kind == WorkerError::ended);
 }

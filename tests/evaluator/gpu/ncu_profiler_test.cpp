@@ -91,7 +91,7 @@ TEST_CASE("without ncu there is no profiler, nor for other backends") {
   Problem problem = support::DeviceProblem{}.parsed();
   CHECK_THROWS_WITH_AS(NcuProfiler(problem, gpu_test::quick()),
                        doctest::Contains("Nsight Compute profiles CUDA"), ConfigError);
-  problem.backend = "cuda";
+  problem.backend = Backend::cuda;
   CHECK_THROWS_WITH_AS(NcuProfiler(problem, gpu_test::quick(), {.program = "/nonexistent/ncu"}),
                        doctest::Contains("Nsight Compute is not there: /nonexistent/ncu"), ConfigError);
 }

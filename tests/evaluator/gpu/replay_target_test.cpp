@@ -131,7 +131,7 @@ TEST_CASE("a device that is not there, none chosen, another backend") {
   options.devices.clear();
   CHECK_THROWS_AS(ReplayTarget(DeviceProblem{}.parsed(), options), ConfigError);
   Problem host = DeviceProblem{}.parsed();
-  host.backend = "host";
+  host.backend = Backend::host;
   CHECK_THROWS_AS(ReplayTarget(host, gpu_test::quick()), ConfigError);
 }
 

@@ -185,6 +185,6 @@ TEST_CASE("HostLintRunner: misuse is a ConfigError") {
   CHECK_THROWS_AS((void)runner.run_default(Shape{"other", {}, 1}, inputs), ConfigError);
   CHECK_THROWS_AS((void)runner.run_default(problem.shapes[1], inputs), ConfigError);
   CHECK_THROWS_AS((void)runner.run_reference(problem.shapes[0], {}), ConfigError);
-  problem.backend = "cuda";
+  problem.backend = Backend::cuda;
   CHECK_THROWS_AS(HostLintRunner(problem, support::quick()), ConfigError);
 }

@@ -6,17 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/generator/impl/source_characters.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 
 namespace kernelsearch {
 namespace detail {
-
-KERNELSEARCH_INLINE std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 KERNELSEARCH_INLINE std::size_t skip_opaque(std::string_view code, std::size_t at) noexcept {
   // Called for each character of whole kernels, and hardly any begins something.

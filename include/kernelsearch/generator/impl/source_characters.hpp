@@ -7,8 +7,5 @@ namespace kernelsearch::detail {
 constexpr bool is_word(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
-constexpr bool is_blank(char c) noexcept {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
 
 }  // namespace kernelsearch::detail

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/generator/impl/source_characters.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "kernelsearch/generator/source_edits.hpp"

@@ -32,7 +32,7 @@ KERNELSEARCH_INLINE std::vector<Config> BayesianSearch::ask(std::size_t n) {
 }
 
 KERNELSEARCH_INLINE void BayesianSearch::tell(std::span<const Observation<Config>> batch) {
-  for (const Observation<Config>& observation : batch) state_->hear(observation);
+  for (const Observation<Config>& observation : batch) state_->record(observation);
 }
 
 KERNELSEARCH_INLINE std::vector<LearnedFrom> BayesianSearch::learned() const {
@@ -58,8 +58,8 @@ KERNELSEARCH_INLINE std::size_t BayesianSearch::State::add(const Config& config)
   return entry->second;
 }
 
-KERNELSEARCH_INLINE void BayesianSearch::State::hear(const Observation<Config>& observation) {
-  ledger.hear(observation);
+KERNELSEARCH_INLINE void BayesianSearch::State::record(const Observation<Config>& observation) {
+  ledger.record(observation);
   if (!ledger.space().contains(observation.proposal)) return;  // foreign, of another space
   Point& point = points[add(observation.proposal)];
   const bool was_known = !std::isnan(point.objective), was_good = std::isfinite(point.objective);

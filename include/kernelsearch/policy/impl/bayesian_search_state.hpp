@@ -36,7 +36,7 @@ struct BayesianSearch::State {
   };
 
   [[nodiscard]] std::optional<Config> next();
-  void hear(const Observation<Config>& observation);
+  void record(const Observation<Config>& observation);
   std::size_t add(const Config& config);
 
   [[nodiscard]] std::optional<Config> first_point();

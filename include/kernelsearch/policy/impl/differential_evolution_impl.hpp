@@ -44,9 +44,9 @@ KERNELSEARCH_INLINE std::optional<Config> DifferentialEvolution::next() {
   for (const std::size_t i : free)
     if (i == always || rng_.chance(options_.crossover))
       trial.indices[i] = mutated(i, base.indices[i], plus.indices[i], minus.indices[i]);
-  std::optional<Config> landed = ledger_.land(std::move(trial), rng_);
-  if (landed) targets_[*landed] = target;
-  return landed;
+  std::optional<Config> repaired = ledger_.repair(std::move(trial), rng_);
+  if (repaired) targets_[*repaired] = target;
+  return repaired;
 }
 
 KERNELSEARCH_INLINE std::uint32_t DifferentialEvolution::mutated(std::size_t tunable, std::uint32_t a,
@@ -78,26 +78,26 @@ KERNELSEARCH_INLINE void DifferentialEvolution::tell(std::span<const Observation
     return a.objective < b.objective;
   };
   for (const Observation<Config>& observation : batch) {
-    const bool first = ledger_.hear(observation);
+    const bool first = ledger_.record(observation);
     if (!starts_.admit(observation, first, ledger_)) continue;
-    const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
+    const detail::Known told{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (detail::Known& member : members_)
-        if (member.config == heard.config) member.objective = heard.objective;
+        if (member.config == told.config) member.objective = told.objective;
       continue;
     }
-    const auto target = targets_.find(heard.config);
+    const auto target = targets_.find(told.config);
     if (target != targets_.end()) {
       detail::Known& member = members_[target->second];
-      if (heard.objective <= member.objective) member = heard;
+      if (told.objective <= member.objective) member = told;
       targets_.erase(target);
     } else if (members_.size() < std::max<std::size_t>(options_.population, 4)) {
-      members_.push_back(heard);
+      members_.push_back(told);
     } else {
       const auto worst = std::max_element(members_.begin(), members_.end(), better);
-      if (heard.objective < worst->objective) *worst = heard;
+      if (told.objective < worst->objective) *worst = told;
     }
-    if (stagnation_.note(heard.objective, options_.patience)) begin_afresh();
+    if (stagnation_.note(told.objective, options_.patience)) begin_afresh();
   }
 }
 

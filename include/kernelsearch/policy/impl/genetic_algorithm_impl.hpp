@@ -36,7 +36,7 @@ KERNELSEARCH_INLINE std::optional<Config> GeneticAlgorithm::next() {
     const auto usable = ledger_.space().usable(tunable);
     if (rng_.chance(rate)) child.indices[tunable] = usable[rng_.below(usable.size())];
   }
-  return ledger_.land(std::move(child), rng_);
+  return ledger_.repair(std::move(child), rng_);
 }
 
 KERNELSEARCH_INLINE const Config& GeneticAlgorithm::parent() {
@@ -58,17 +58,17 @@ KERNELSEARCH_INLINE void GeneticAlgorithm::tell(std::span<const Observation<Conf
     return a.objective < b.objective;
   };
   for (const Observation<Config>& observation : batch) {
-    const bool first = ledger_.hear(observation);
+    const bool first = ledger_.record(observation);
     if (!starts_.admit(observation, first, ledger_)) continue;
-    const detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
+    const detail::Known told{observation.proposal, *ledger_.result(observation.proposal)};
     if (first) {
-      members_.push_back(heard);
+      members_.push_back(told);
       if (members_.size() > std::max<std::size_t>(options_.population, 2))
         members_.erase(std::max_element(members_.begin(), members_.end(), better));
-      if (stagnation_.note(heard.objective, options_.patience)) begin_afresh();
+      if (stagnation_.note(told.objective, options_.patience)) begin_afresh();
     } else {
       for (detail::Known& member : members_)
-        if (member.config == heard.config) member.objective = heard.objective;
+        if (member.config == told.config) member.objective = told.objective;
     }
   }
 }

@@ -63,7 +63,7 @@ KERNELSEARCH_INLINE void GreedySearch::set_centre(Config config) {
 
 KERNELSEARCH_INLINE void GreedySearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    const bool first = ledger_.hear(observation);
+    const bool first = ledger_.record(observation);
     if (!starts_.admit(observation, first, ledger_)) continue;
     const double objective = observation.outcome.objective;
     if (centre_) {

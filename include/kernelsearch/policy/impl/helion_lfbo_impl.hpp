@@ -57,7 +57,7 @@ KERNELSEARCH_INLINE std::vector<Config> HelionLfbo::ask(std::size_t n) {
 }
 
 KERNELSEARCH_INLINE void HelionLfbo::tell(std::span<const Observation<Config>> batch) {
-  for (const Observation<Config>& observation : batch) ledger_.hear(observation);
+  for (const Observation<Config>& observation : batch) ledger_.record(observation);
 }
 
 /// One step of the run, everything it waits for being known; false when there is nothing left.

@@ -86,7 +86,7 @@ KERNELSEARCH_INLINE void IteratedLocalSearch::observe(const Config& config, doub
 
 KERNELSEARCH_INLINE void IteratedLocalSearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    ledger_.hear(observation);
+    ledger_.record(observation);
     observe(observation.proposal, observation.outcome.objective);
   }
 }

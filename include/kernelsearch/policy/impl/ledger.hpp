@@ -75,8 +75,8 @@ class Ledger {
   }
 
   /// Takes note of an observation; true when it is the first result of that configuration, false when it
-  /// revises one. Where another configuration came of a proposal than the proposed one, that one has failed.
-  bool hear(const Observation<Config>& observation);
+  /// revises one. Where a proposal yielded another configuration, the proposed one has failed.
+  bool record(const Observation<Config>& observation);
 
   /// An unknown configuration: the default where it comes first, then uniformly; empty when the space is
   /// exhausted.
@@ -84,7 +84,7 @@ class Ledger {
 
   /// `wish` where it is valid, else the nearest valid configuration; where that is known, an unknown one near
   /// it. Empty when the space is exhausted.
-  [[nodiscard]] std::optional<Config> land(Config wish, Rng& rng);
+  [[nodiscard]] std::optional<Config> repair(Config wish, Rng& rng);
 
   /// An unknown configuration one step from `from`, or a few where all of those are known; empty when the
   /// space is exhausted.

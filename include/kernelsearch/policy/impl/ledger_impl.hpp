@@ -45,7 +45,7 @@ KERNELSEARCH_INLINE bool Ledger::note(const Config& config, double objective) {
   return first;
 }
 
-KERNELSEARCH_INLINE bool Ledger::hear(const Observation<Config>& observation) {
+KERNELSEARCH_INLINE bool Ledger::record(const Observation<Config>& observation) {
   constexpr double failed = std::numeric_limits<double>::infinity();
   const Outcome& outcome = observation.outcome;
   const double objective = outcome.ok() && !std::isnan(outcome.objective) ? outcome.objective : failed;
@@ -83,7 +83,7 @@ KERNELSEARCH_INLINE std::optional<Config> Ledger::random() {
   }
 }
 
-KERNELSEARCH_INLINE std::optional<Config> Ledger::land(Config wish, Rng& rng) {
+KERNELSEARCH_INLINE std::optional<Config> Ledger::repair(Config wish, Rng& rng) {
   if (!space_.contains(wish)) wish = space_.nearest(wish);
   if (!known(wish)) return wish;
   return near(std::move(wish), rng);

@@ -38,7 +38,7 @@ KERNELSEARCH_INLINE void Lfbo::tell(std::span<const Observation<Config>> batch) 
     const std::optional<double> before = ledger_.result(config);
     const bool succeeded = before && std::isfinite(*before);
     if (!observation.outcome.origin && !before) first_.push_back(config);
-    ledger_.hear(observation);
+    ledger_.record(observation);
     const double value = ledger_.value(config);
     changed_ += before != value ? 1 : 0;
     if (std::isfinite(value) && !succeeded) ++successes_;

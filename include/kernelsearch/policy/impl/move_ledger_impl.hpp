@@ -15,8 +15,8 @@ KERNELSEARCH_INLINE MoveLedger::MoveLedger(std::vector<std::string> strategies, 
     if (std::find(names_.begin() + static_cast<std::ptrdiff_t>(i) + 1, names_.end(), names_[i]) !=
         names_.end())
       detail::raise<ConfigError>("a strategy is named twice", names_[i], "name each strategy once");
-  if (limits_.variants == 0 || limits_.barren == 0)
-    detail::raise<ConfigError>("MoveLimits has a count of 0", "variants or barren",
+  if (limits_.variants == 0 || limits_.max_failures == 0)
+    detail::raise<ConfigError>("MoveLimits has a count of 0", "variants or max_failures",
                                "give at least 1 of each");
   if (!named_) names_.emplace_back();
   pending_.resize(names_.size());
@@ -137,8 +137,8 @@ KERNELSEARCH_INLINE void MoveLedger::settle(Proposed& proposal, const Outcome& o
   if (proposal.node != none && proposal.arm != none) {
     Arm& tried = arm(proposal.node, proposal.arm);
     const bool nothing = outcome.evaluation.verdict == Verdict::not_generated;
-    tried.barren = nothing ? tried.barren + 1 : 0;
-    if (tried.barren >= limits_.barren) close(proposal.node, proposal.arm);
+    tried.failures = nothing ? tried.failures + 1 : 0;
+    if (tried.failures >= limits_.max_failures) close(proposal.node, proposal.arm);
   }
   if (proposal.left == 0 || --proposal.left > 0) return;
   --outstanding_;

@@ -35,11 +35,11 @@ KERNELSEARCH_INLINE std::optional<Config> ParticleSwarm::next() {
     const auto usable = ledger_.space().usable(free[i]);
     wish.indices[free[i]] = usable[static_cast<std::size_t>(std::lround(particle.place[i]))];
   }
-  std::optional<Config> landed = ledger_.land(std::move(wish), rng_);
-  if (!landed) return landed;
-  for (std::size_t i = 0; i < free.size(); ++i) particle.place[i] = place_of(*landed, free[i]);
-  fliers_[*landed] = flier;
-  return landed;
+  std::optional<Config> repaired = ledger_.repair(std::move(wish), rng_);
+  if (!repaired) return repaired;
+  for (std::size_t i = 0; i < free.size(); ++i) particle.place[i] = place_of(*repaired, free[i]);
+  fliers_[*repaired] = flier;
+  return repaired;
 }
 
 KERNELSEARCH_INLINE const Config& ParticleSwarm::informed(std::size_t flier) const {
@@ -90,28 +90,28 @@ KERNELSEARCH_INLINE void ParticleSwarm::begin_afresh() {
 
 KERNELSEARCH_INLINE void ParticleSwarm::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    const bool first = ledger_.hear(observation);
+    const bool first = ledger_.record(observation);
     if (!starts_.admit(observation, first, ledger_)) continue;
-    detail::Known heard{observation.proposal, *ledger_.result(observation.proposal)};
+    detail::Known told{observation.proposal, *ledger_.result(observation.proposal)};
     if (!first) {
       for (Particle& particle : particles_)
-        if (particle.best.config == heard.config) particle.best.objective = heard.objective;
+        if (particle.best.config == told.config) particle.best.objective = told.objective;
       continue;
     }
-    const double objective = heard.objective;
-    const auto flier = fliers_.find(heard.config);
+    const double objective = told.objective;
+    const auto flier = fliers_.find(told.config);
     if (flier != fliers_.end()) {
       Particle& particle = particles_[flier->second];
-      if (heard.objective <= particle.best.objective) particle.best = std::move(heard);
+      if (told.objective <= particle.best.objective) particle.best = std::move(told);
       fliers_.erase(flier);
     } else if (particles_.size() < std::max<std::size_t>(options_.particles, 1)) {
       Particle particle;
       for (const std::size_t tunable : ledger_.free()) {
-        particle.place.push_back(place_of(heard.config, tunable));
+        particle.place.push_back(place_of(told.config, tunable));
         const double last = static_cast<double>(ledger_.space().usable(tunable).size() - 1);
         particle.velocity.push_back(rng_.uniform(-0.5, 0.5) * last);
       }
-      particle.best = std::move(heard);
+      particle.best = std::move(told);
       particles_.push_back(std::move(particle));
     }
     if (stagnation_.note(objective, options_.patience)) begin_afresh();

@@ -60,7 +60,7 @@ KERNELSEARCH_INLINE bool SimulatedAnnealing::accepts(double objective) {
 
 KERNELSEARCH_INLINE void SimulatedAnnealing::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    const bool first = ledger_.hear(observation);
+    const bool first = ledger_.record(observation);
     if (!starts_.admit(observation, first, ledger_)) continue;
     const double objective = observation.outcome.objective;
     if (!first) {

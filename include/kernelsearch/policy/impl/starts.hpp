@@ -26,7 +26,7 @@ class Starts {
     left_ = points_;
   }
 
-  /// Whether the search is to hear of an observation, whose first result this is or not: a foreign result
+  /// Whether the search is to be told of an observation, whose first result this is or not: a foreign result
   /// takes the place of a random point, but a fresh start is for other places than those others know, unless
   /// theirs is the best so far.
   [[nodiscard]] bool admit(const Observation<Config>& observation, bool first, const Ledger& ledger) {

@@ -88,7 +88,7 @@ KERNELSEARCH_INLINE void TabuSearch::stand(Config config) {
 
 KERNELSEARCH_INLINE void TabuSearch::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    const bool first = ledger_.hear(observation);
+    const bool first = ledger_.record(observation);
     if (!starts_.admit(observation, first, ledger_)) continue;
     const double objective = *ledger_.result(observation.proposal);
     if (!first && best_ && best_->config == observation.proposal) best_->objective = objective;

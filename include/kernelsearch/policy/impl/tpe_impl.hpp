@@ -36,7 +36,7 @@ KERNELSEARCH_INLINE std::vector<Config> Tpe::ask(std::size_t n) {
 }
 
 KERNELSEARCH_INLINE void Tpe::tell(std::span<const Observation<Config>> batch) {
-  for (const Observation<Config>& observation : batch) ledger_.hear(observation);
+  for (const Observation<Config>& observation : batch) ledger_.record(observation);
 }
 
 KERNELSEARCH_INLINE std::optional<Config> Tpe::next() {

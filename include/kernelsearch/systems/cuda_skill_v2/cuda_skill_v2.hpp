@@ -30,7 +30,7 @@ using CudaSkillV2 = Optimizer<RooflineBudget, G, E>;
 
 /// With what policy and generator must share filled in: the methods, the number of branches, the journal.
 [[nodiscard]] inline CudaSkillV2Settings joined(const Problem& problem, CudaSkillV2Settings settings) {
-  if (settings.search.methods.empty()) settings.search.methods = read_methods(problem.backend);
+  if (settings.search.methods.empty()) settings.search.methods = read_methods(to_string(problem.backend));
   if (!settings.search.journal) settings.search.journal = std::make_shared<SkillJournal>();
   settings.writer.methods = settings.files.methods = settings.search.methods;
   settings.writer.branches = settings.files.branches = settings.search.branches;
@@ -38,23 +38,36 @@ using CudaSkillV2 = Optimizer<RooflineBudget, G, E>;
   return settings;
 }
 
+/// Its policy and its generator, whose kernels are written by a model.
+[[nodiscard]] inline std::pair<RooflineBudget, MethodWriter> cuda_skill_v2_parts(
+    AnyChatModel model, const Problem& problem, CudaSkillV2Settings settings) {
+  settings = joined(problem, std::move(settings));
+  return {RooflineBudget(settings.search), MethodWriter(std::move(model), problem, settings.writer)};
+}
+
+/// Its policy and its generator, whose kernels are written by a person or an agent, as files.
+[[nodiscard]] inline std::pair<RooflineBudget, MethodFolder> cuda_skill_v2_parts(
+    const Problem& problem, CudaSkillV2Settings settings) {
+  settings = joined(problem, std::move(settings));
+  return {RooflineBudget(settings.search), MethodFolder(problem, settings.files)};
+}
+
 /// Its kernels are written by a model.
 template <class E>
 [[nodiscard]] CudaSkillV2<MethodWriter, E> cuda_skill_v2(AnyChatModel model, const Problem& problem,
                                                          E evaluator, CudaSkillV2Settings settings = {}) {
-  settings = joined(problem, std::move(settings));
-  return CudaSkillV2<MethodWriter, E>(RooflineBudget(settings.search),
-                                      MethodWriter(std::move(model), problem, settings.writer),
-                                      std::move(evaluator), settings.loop);
+  auto [policy, generator] = cuda_skill_v2_parts(std::move(model), problem, settings);
+  return CudaSkillV2<MethodWriter, E>(std::move(policy), std::move(generator), std::move(evaluator),
+                                      settings.loop);
 }
 
 /// Its kernels are written by a person or an agent, as files.
 template <class E>
 [[nodiscard]] CudaSkillV2<MethodFolder, E> cuda_skill_v2(const Problem& problem, E evaluator,
                                                          CudaSkillV2Settings settings) {
-  settings = joined(problem, std::move(settings));
-  return CudaSkillV2<MethodFolder, E>(RooflineBudget(settings.search), MethodFolder(problem, settings.files),
-                                      std::move(evaluator), settings.loop);
+  auto [policy, generator] = cuda_skill_v2_parts(problem, settings);
+  return CudaSkillV2<MethodFolder, E>(std::move(policy), std::move(generator), std::move(evaluator),
+                                      settings.loop);
 }
 
 }  // namespace kernelsearch::systems

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/run/measurement.hpp"
+
+namespace kernelsearch {
+
+/// Which language models a system asks, and what they may cost.
+struct RunModelOptions {
+  std::string file = {};    ///< the model file; empty: where find_model_file() looks
+  std::string model = {};   ///< its model for every role; empty: the file's choices
+  std::string record = {};  ///< folder of what is asked and said; empty: one beside the store
+  std::string replay = {};  ///< folder of recorded exchanges, or with a script.json, that answers instead
+  std::uint64_t max_tokens = 0;  ///< 0: no limit
+  double max_cost = 0;           ///< in the currency of the model file's prices; 0: no limit
+};
+
+/// How a run searches, measures and ends. What repeats the run is stored with it (docs/formats/store.md), so
+/// that it can be resumed; where results are written is not.
+struct RunOptions {
+  /// Over configurations, one of `config_policies()`; or `submit`: kernels are handed in from outside.
+  std::string policy = "bayesian";
+  std::string system = {};                      ///< one of `system_entries()` instead of a policy
+  std::string system_options = {};              ///< a JSON object; empty: the system's standard values
+  std::string suggest = "epsilon_greedy_tree";  ///< of `submit`: one of `move_policies()`
+  std::vector<std::string> strategies = {};  ///< of `submit`: that it may name; none: whoever writes chooses
+  std::string budget = {};    ///< as parse_budget() reads it; empty: 200 trials, or the system's own
+  double target_speedup = 0;  ///< ends the run once the best is so many times the reference; 0: never
+  std::uint64_t no_gain = 0;  ///< ends it after so many trials in a row without gain; 0: never
+  std::uint64_t seed = 0;     ///< of every random choice of the search
+  std::string name = {};      ///< of the run; empty: the problem's
+  std::vector<std::string> where = {};  ///< only configurations for which these expressions hold
+  std::string configs = {};  ///< JSON file of the only configurations to try; empty: all of the space
+  MeasurementOptions measurement = {};
+  std::string validate = {};                 ///< tools of Compute Sanitizer that finalists must pass
+  std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
+  bool learn = true;                         ///< also from the earlier runs of this problem in the store
+  bool reuse = true;                         ///< results that the store has are not measured again
+  RunModelOptions models = {};
+  std::string methods = {};           ///< folder of the user's prompts, strategies and transformations
+  std::size_t proposals = 1;          ///< kernels that a system writes and judges at a time
+  bool counters = true;               ///< Nsight Compute's, for systems that take them where they can be had
+  std::filesystem::path store = {};   ///< file of runs; empty: RunStore::default_path()
+  std::filesystem::path out = {};     ///< folder of the winner's files; empty: none are written
+  std::filesystem::path record = {};  ///< file for all that was measured; empty: none
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/agents/reply_code.hpp"
+#include "kernelsearch/core/move.hpp"
+#include "kernelsearch/core/result.hpp"
+#include "kernelsearch/generator/generator.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::detail {
+
+/// The judgement of a reply, with the kernel in it.
+struct Judged {
+  ReplyJudgement judgement;
+  const Kernel* kernel = nullptr;  ///< read from it, if any; for the log
+};
+
+/// What the generators share: the problem in words, prompts and their values, questions with one correction,
+/// and the keys of the kernels that are known. Everything but these keys is constant, so threads may share
+/// it.
+class PromptBuilder {
+ public:
+  PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options);
+
+  /// The problem's own kernel at its default.
+  [[nodiscard]] Generation<Candidate> root() const;
+
+  /// What a move starts from.
+  struct Start {
+    std::vector<Trial<Candidate>> parents;  ///< all with candidates, at least one
+    [[nodiscard]] const Trial<Candidate>& parent() const { return parents.front(); }
+    [[nodiscard]] const Kernel& kernel() const { return *parents.front().candidate->kernel; }
+  };
+  /// Why not, where the move cannot be made.
+  [[nodiscard]] Result<Start, std::string> start(const Move& move, const History<Candidate>& history) const;
+
+  /// Every name that any prompt knows, with what it stands for in this proposal.
+  [[nodiscard]] PromptValues values(const Move& move, const Start& start, const History<Candidate>& history,
+                                    WindowKind window) const;
+
+  /// What the code of a reply is checked against.
+  [[nodiscard]] ReplyExpectation expectation(const Start& start, const History<Candidate>& history) const;
+
+  using Judge = std::function<Judged(const std::string& text, bool cut)>;
+  /// Asks, and once more (AgentOptions::corrections) where `judge` finds fault; why there is no usable reply.
+  [[nodiscard]] Result<void, std::string> ask(const AgentRole& role, std::string_view prompt,
+                                              const PromptValues& values, const Move& move,
+                                              const Judge& judge) const;
+
+  /// Asks for a whole kernel and makes a candidate of it. `anew`: one that was tried before will not do; an
+  /// ablation may well be what was there earlier.
+  [[nodiscard]] Generation<Candidate> ask_for_kernel(const AgentRole& role, std::string_view prompt,
+                                                     const PromptValues& values, const Move& move,
+                                                     const Start& start, const History<Candidate>& history,
+                                                     bool anew = true) const;
+
+  /// The candidate of a kernel made from the parent: with its configuration as far as that goes.
+  [[nodiscard]] static Generation<Candidate> candidate(Kernel kernel, const Start& start);
+
+  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] const AgentOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
+  [[nodiscard]] std::string_view language() const { return traits_of(problem_.backend).language; }
+  [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
+
+ private:
+  [[nodiscard]] std::string window_text(WindowKind kind, const History<Candidate>& history, TrialId i) const;
+  [[nodiscard]] const std::string& key_of(const std::shared_ptr<const Kernel>& kernel) const;
+  [[nodiscard]] const Strategy* find(std::string_view name) const;
+
+  AnyChatModel model_;
+  Problem problem_;
+  AgentOptions options_;
+  std::vector<Strategy> strategies_;
+  std::vector<std::string> functions_;
+  std::vector<KernelRegion> regions_;
+  std::shared_ptr<const Kernel> root_;
+  std::string problem_text_, rules_, signatures_;
+  mutable std::mutex mutex_;
+  // A kernel's text does not change, and the history keeps the kernels anyway.
+  mutable std::unordered_map<const Kernel*, std::pair<std::shared_ptr<const Kernel>, std::string>> keys_;
+};
+
+}  // namespace kernelsearch::detail

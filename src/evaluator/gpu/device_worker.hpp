@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <unordered_set>
+#include <vector>
+
+#include "evaluator/gpu/nvml.hpp"
+#include "evaluator/gpu/referee.hpp"
+#include "kernelsearch/evaluator/evaluation_context.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+
+namespace kernelsearch::detail::gpu {
+
+/// One device: the process that candidates run in, and the referee. Candidates are judged one after another;
+/// a process that one of them broke is replaced before the next. Not thread-safe.
+class DeviceWorker {
+ public:
+  DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
+               BuilderPool& builders);
+
+  /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
+  [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
+                                 Evaluation evaluation, const EvaluationContext& context);
+
+  /// Times two candidates in pairs; both are checked first.
+  [[nodiscard]] std::optional<Fault> compare(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                             const PairOptions& limits, Speedup& speedup);
+
+  /// Starts both processes, at the same time; what goes wrong is said when they are first needed.
+  void prepare();
+  void renew();
+  [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
+
+ private:
+  /// What a loaded candidate looks like on one shape.
+  struct ShapeState {
+    CallPlan plan;
+    bool valid = true;
+    std::vector<std::optional<BufferId>> workspaces;  ///< of each argument that is one
+    double estimate = 0, elapsed = 0;
+    std::unordered_set<std::uint64_t> results;  ///< hashes of outputs of earlier calls
+  };
+  struct Subject {
+    ModuleId module{};
+    std::vector<ShapeState> shapes;
+    bool checked_in_part = false;  ///< since it was surely slower than the best
+  };
+
+  void start();
+  std::optional<Fault> admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
+                             Features& features);
+  void dismiss(Subject& subject, const GpuArtifact& artifact);
+  std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
+  std::optional<Fault> check_shape(Subject& subject, std::size_t shape,
+                                   std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                   std::optional<double> incumbent, std::size_t& differing);
+  std::optional<Fault> measure(Subject& subject, Measurement& measurement, Features& features,
+                               const EvaluationContext& context);
+  std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count,
+                             std::vector<double>& samples);
+  std::optional<Fault> pairs(Subject& subject, Subject& other, const PairOptions& limits, Speedup& speedup,
+                             Measurement* measurement);
+  std::optional<Fault> pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
+                                  PairedTimes& times);
+
+  /// Slots are sets of a shape's arrays; they stay over candidates.
+  [[nodiscard]] std::size_t slots(std::size_t shape);
+  std::optional<Fault> reserve(std::size_t shape, std::size_t count);
+  /// Writes the zones around a slot's arrays, and around those of all slots.
+  void guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  std::optional<Fault> guard_all();
+  [[nodiscard]] BufferId slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const;
+  [[nodiscard]] ProgramId program_of(ModuleId module, std::size_t shape) const;
+  void fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+            std::uint64_t seed, InputFlavour flavour, std::uint64_t poison);
+  /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
+  /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
+  std::vector<bool> some_of(std::size_t count);
+  /// Draws the inputs that those of a batch of timed calls are made of, in buffers of their own; no candidate
+  /// is ever told where they are.
+  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
+  /// The staged contents as they are where their seed is given; else turned by a random distance where they
+  /// may be, or drawn: new to the candidate at the price of a copy.
+  void fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                   std::optional<std::uint64_t> staged_seed, std::uint64_t poison);
+  void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
+                   std::uint64_t poison) const;
+  void call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+            bool timed) const;
+  void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
+  void inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
+               std::uint64_t poison) const;
+  /// Reads what `fill` and `inspect` asked for, from `values` at `at` on, with `skipped` others between them.
+  std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
+                              std::uint64_t& result, std::size_t skipped = 0) const;
+  [[nodiscard]] std::size_t inputs(std::size_t shape) const;
+  /// A call that was made on a slot with known contents.
+  struct Called {
+    std::shared_ptr<const SolvedSet> set;
+    std::size_t slot = 0;
+    std::uint64_t result = 0;  ///< hash of its outputs just after it
+    bool timed = false;
+    bool repeats = false;  ///< its result is that of an earlier call
+  };
+  /// Has the referee look at the calls that wait for it. They wait because a device that goes back and forth
+  /// between two processes for every call does little else.
+  std::optional<Fault> verify_pending();
+  /// Slots of a shape from which on `count` are free; makes room by verifying.
+  std::optional<Fault> make_room(std::size_t shape, std::size_t count, std::size_t& first);
+  std::optional<Fault> send(std::vector<Action> actions, double seconds, Act::Reply& done);
+  [[nodiscard]] Fault fault_of(const WorkerError& error);
+  [[nodiscard]] bool only_timed_shape() const;
+  [[nodiscard]] double floor_seconds(std::size_t shape) const;
+  [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
+
+  const Problem& problem_;
+  const GpuOptions& options_;
+  GpuDevice device_;
+  int ordinal_;
+  BuilderPool& builders_;
+  std::vector<ShapePlan> plans_;  ///< per shape, of everything but workspaces
+  Arena shared_;
+  Referee referee_;
+  std::unique_ptr<GpuWorker> worker_;
+  std::unique_ptr<Nvml> nvml_;
+  IdSource<BufferId> buffer_ids_;
+  std::vector<std::vector<BufferId>> slot_buffers_;   ///< of each shape: each argument of each slot
+  std::vector<std::vector<BufferId>> stage_buffers_;  ///< of each shape: each argument
+  std::map<std::pair<ModuleId, std::size_t>, ProgramId> programs_;  ///< of each shape
+  std::vector<Called> pending_;                                     ///< calls that the referee has not seen
+  std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
+  std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
+  std::vector<bool> staged_;           ///< shapes whose stage the worker has
+  struct Workspace {
+    BufferId buffer{};
+    std::uint64_t bytes = 0;
+  };
+  /// Of a module, a shape and an argument, as long as the worker has them.
+  std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces_;
+  std::optional<bool> baseline_ok_;  ///< once it was checked
+  bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
+  std::uint64_t guard_seed_ = 0, memory_ = 0;
+  std::atomic<double> busy_{0};
+  Rng rng_{secret_seed()};
+};
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <numeric>
+
+#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_worker_parts.hpp"
+#include "kernelsearch/core/error.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+std::uint64_t combined(std::uint64_t hashes, std::uint64_t hash) {
+  return hashes * 0x9e3779b97f4a7c15u + hash;
+}
+
+/// What an output holds before a call: patterns that are no numbers, and in turn with them numbers that no
+/// honest result is likely to be, since a kernel may take either for "nothing yet".
+std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
+  const std::uint64_t random = Rng(seed)();
+  if (!is_floating(type) || seed % 2 == 0) return poison_word(type, Storage::native, seed);
+  if (type == ElementType::f64) return 0x7e00000000000000u | (random & 0xffffffffffffu);
+  if (type == ElementType::f32) return (0x7e000000u | (random & 0xffffffu)) * 0x100000001u;
+  return (type == ElementType::f16 ? 0x7800u | (random & 0x3ffu) : 0x7e00u | (random & 0xffu)) *
+         0x1000100010001u;
+}
+
+bool is_turned(const PlannedArgument& planned) {
+  return planned.is_input() && rotatable(planned.initialisation) && planned.count > 1;
+}
+
+}  // namespace
+
+void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::size_t argument, std::uint64_t poison) const {
+  const PlannedArgument& planned = plans_[shape].arguments[argument];
+  actions.emplace_back(
+      FillPattern{slot_buffer(shape, slot, argument), stale_word(planned.type, poison), bytes_of(planned)});
+}
+
+void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                        std::size_t slot, std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (const auto workspace = subject.shapes[shape].workspaces[a])
+      actions.emplace_back(FillPattern{*workspace, stale_word(planned.type, poison),
+                                       bytes_of(subject.shapes[shape].plan.arguments.arguments[a])});
+    if (!planned.is_array || planned.role == Role::workspace) continue;
+    const BufferId buffer = slot_buffer(shape, slot, a);
+    if (planned.is_input())
+      actions.emplace_back(fill_action(problem_.arguments[a], planned, buffer, seed, flavour, false));
+    else
+      fill_output(actions, shape, slot, a, poison);
+    if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+  }
+}
+
+void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
+  if (!staged_[shape]) {
+    std::vector<AllocateBuffers::Buffer> buffers;
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      if (!is_turned(plans_[shape].arguments[a])) continue;
+      buffers.push_back({stage_buffers_[shape][a], bytes_of(plans_[shape].arguments[a])});
+    }
+    if (const auto error = worker_->allocate(std::move(buffers)))
+      raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
+                         "use smaller shapes or less buffer_memory");
+    staged_[shape] = true;
+  }
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (const PlannedArgument& planned = plans_[shape].arguments[a]; is_turned(planned))
+      actions.emplace_back(fill_action(problem_.arguments[a], planned, stage_buffers_[shape][a], seed,
+                                       InputFlavour::declared, false));
+}
+
+void DeviceWorker::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
+  const std::uint64_t seed = staged_seed ? *staged_seed : rng_();
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (!planned.is_array || planned.role == Role::workspace) continue;
+    const BufferId buffer = slot_buffer(shape, slot, a);
+    if (is_turned(planned)) {
+      const std::uint64_t begin =
+          staged_seed ? 0 : (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
+      actions.emplace_back(RotateArray{stage_buffers_[shape][a], buffer, begin, bytes_of(planned)});
+    } else if (planned.is_input()) {
+      actions.emplace_back(
+          fill_action(problem_.arguments[a], planned, buffer, seed, InputFlavour::declared, false));
+    } else {
+      fill_output(actions, shape, slot, a, poison);
+    }
+    if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+  }
+}
+
+void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                        std::size_t slot, bool timed) const {
+  CallProgram call{program_of(subject.module, shape), timed, {}};
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const auto workspace = subject.shapes[shape].workspaces[a];
+    call.bindings.emplace_back(workspace ? *workspace : slot_buffer(shape, slot, a));
+  }
+  actions.emplace_back(std::move(call));
+}
+
+void DeviceWorker::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+  if (options_.cache == CacheMode::cold) {
+    actions.emplace_back(FlushCache{});
+    return;
+  }
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (const PlannedArgument& planned = plans_[shape].arguments[a]; planned.is_input())
+      actions.emplace_back(TouchArray{slot_buffer(shape, slot, a), bytes_of(planned)});
+}
+
+void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                           std::size_t slot, std::uint64_t poison) const {
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (!planned.is_array) continue;
+    const auto workspace = subject.shapes[shape].workspaces[a];
+    const BufferId buffer = workspace ? *workspace : slot_buffer(shape, slot, a);
+    actions.emplace_back(CheckGuard{buffer, guard_seed_ + number(buffer)});
+    if (workspace) continue;
+    actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+    const std::size_t size = size_in_bytes(planned.type);
+    if (planned.role != Role::out || size < 2) continue;
+    std::uint64_t word = stale_word(planned.type, poison);
+    if (size == 2) word &= 0xffffu;
+    actions.emplace_back(CountPattern{buffer, static_cast<std::uint32_t>(size), word, planned.count});
+  }
+}
+
+std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
+                                          std::size_t shape, std::uint64_t& result,
+                                          std::size_t skipped) const {
+  const auto next = [&] { return at < values.size() ? values[at++] : 0; };
+  std::vector<std::uint64_t> before(inputs(shape));
+  for (std::uint64_t& hash : before) hash = next();
+  at += skipped;
+  const std::string in_shape = " (shape " + problem_.shapes[shape].name + ")";
+  std::optional<Fault> fault;
+  std::size_t input = 0;
+  result = 0;
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    const PlannedArgument& planned = plans_[shape].arguments[a];
+    if (!planned.is_array) continue;
+    const std::string& name = problem_.arguments[a].name;
+    const std::uint64_t changed = next(), hash = planned.role == Role::workspace ? 0 : next();
+    if (changed != 0 && !fault)
+      fault = Fault{Verdict::cheated, "it wrote outside of its array " + name + in_shape};
+    if (planned.role == Role::in && hash != before.at(input++) && !fault)
+      fault = Fault{Verdict::cheated, "it changed its input " + name + in_shape};
+    if (planned.is_output()) result = combined(result, hash);
+    if (planned.role != Role::out || size_in_bytes(planned.type) < 2) continue;
+    const std::uint64_t left = next();
+    // A type of two bytes has so few patterns that one of an honest result may look like the poison.
+    const std::uint64_t allowed = size_in_bytes(planned.type) == 2 ? planned.count / 1024 : 0;
+    if (left > allowed && !fault)
+      fault = Fault{Verdict::wrong_result,
+                    "it left " + std::to_string(left) + " elements of " + name + " unwritten" + in_shape,
+                    1.0 - static_cast<double>(left) / static_cast<double>(planned.count)};
+  }
+  return fault;
+}
+
+std::size_t DeviceWorker::inputs(std::size_t shape) const {
+  return static_cast<std::size_t>(
+      std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
+                    [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
+}
+
+std::optional<Fault> DeviceWorker::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
+  if (held_[shape] + count > slots(shape))
+    if (auto fault = verify_pending()) return fault;
+  first = held_[shape];
+  return reserve(shape, first + count);
+}
+
+std::optional<Fault> DeviceWorker::verify_pending() {
+  const std::vector<Called> calls = std::exchange(pending_, {});
+  held_.assign(plans_.size(), 0);
+  std::vector<Action> actions;
+  std::vector<Referee::OutputSample> samples;
+  std::size_t begin = 0;
+  std::uint64_t offset = 0;
+  const auto ask = [&]() -> std::optional<Fault> {
+    Act::Reply done;
+    if (auto fault = send(std::exchange(actions, {}), 60, done)) return fault;
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < samples.size(); ++c) {
+      const Called& call = calls[begin + c];
+      std::uint64_t result = 0;
+      for (const PlannedArgument& planned : plans_[call.set->shape].arguments)
+        if (planned.is_output() && at < done.values.size()) result = combined(result, done.values[at++]);
+      if (result != call.result)
+        return Fault{Verdict::cheated, "a call changed the outputs of an earlier one (shape " +
+                                           problem_.shapes[call.set->shape].name + ")"};
+    }
+    auto mismatch = referee_.compare(samples);
+    if (!mismatch) return std::nullopt;
+    const Called& call = calls[begin + mismatch->sample];
+    Fault& fault = mismatch->fault;
+    if (call.timed && call.repeats) {
+      fault.verdict = Verdict::cheated;
+      fault.reason = "a timed call gave the result of an earlier call: " + fault.reason;
+    } else if (call.timed) {
+      fault.reason = "in a timed call, " + fault.reason;
+    }
+    return std::move(fault);
+  };
+  for (const Called& call : calls) {
+    const std::size_t shape = call.set->shape;
+    Referee::OutputSample sample{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
+    // Where devices share memory between processes the referee looks at the outputs in place; it can see
+    // what is the candidate's, and not the other way round. The others go through shared memory.
+    std::uint64_t needed = 0;
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const PlannedArgument& planned = plans_[shape].arguments[a];
+      if (!planned.is_output()) continue;
+      sample.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
+      if (!sample.places[a].lent) needed += (bytes_of(planned) + 511) / 512 * 512;
+    }
+    if (!samples.empty() && offset + needed > shared_.size()) {
+      if (auto fault = ask()) return fault;
+      begin += samples.size();
+      samples.clear();
+      offset = 0;
+    }
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const PlannedArgument& planned = plans_[shape].arguments[a];
+      if (!planned.is_output()) continue;
+      const BufferId buffer = slot_buffer(shape, call.slot, a);
+      actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+      if (sample.places[a].lent) continue;
+      sample.places[a].offset = offset;
+      actions.emplace_back(CopyOut{buffer, offset, bytes_of(planned)});
+      offset += (bytes_of(planned) + 511) / 512 * 512;
+    }
+    samples.push_back(std::move(sample));
+  }
+  return samples.empty() ? std::nullopt : ask();
+}
+
+std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
+                                         std::optional<double> incumbent) {
+  std::vector<std::size_t> order(plans_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Small ones first: what is wrong is mostly wrong everywhere.
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return slot_bytes(plans_[a]) < slot_bytes(plans_[b]);
+  });
+  // The referee's work first, then the candidate's: see verify_pending.
+  std::vector<std::vector<std::shared_ptr<const SolvedSet>>> sets(plans_.size());
+  for (const std::size_t shape : order)
+    if (subject.shapes[shape].valid) sets[shape] = referee_.for_check(shape);
+  std::size_t differing = 0;
+  for (const std::size_t shape : order)
+    if (subject.shapes[shape].valid)
+      if (auto fault = check_shape(subject, shape, std::move(sets[shape]), incumbent, differing))
+        return fault;
+  features.set("nondeterministic", differing == 0 ? 0.0 : 1.0);
+  return std::nullopt;
+}
+
+std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t shape,
+                                               std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                               std::optional<double> incumbent, std::size_t& differing) {
+  ShapeState& state = subject.shapes[shape];
+  sets.push_back(sets.front());  // once more, at another address: two runs must agree
+  const bool may_be_slow = incumbent && timed(shape) && only_timed_shape();
+  std::size_t room = may_be_slow ? 1 : slots(shape);  // then the first call alone
+  std::uint64_t first_result = 0;
+  const std::uint64_t poison = rng_();
+  for (std::size_t begin = 0, count = 0; begin < sets.size(); begin += count) {
+    count = std::min(room, sets.size() - begin);
+    std::size_t first = 0;
+    if (auto fault = make_room(shape, count, first)) return fault;
+    std::vector<Action> actions;
+    for (std::size_t i = 0; i < count; ++i) {
+      fill(actions, subject, shape, first + i, sets[begin + i]->seed, sets[begin + i]->flavour,
+           poison + begin + i);
+      call(actions, subject, shape, first + i, true);
+      inspect(actions, subject, shape, first + i, poison + begin + i);
+    }
+    Act::Reply done;
+    if (auto fault = send(std::move(actions), options_.limits.call * static_cast<double>(count), done)) {
+      fault->reason += " (shape " + problem_.shapes[shape].name + ")";
+      return fault;
+    }
+    const double fastest = *std::min_element(done.seconds.begin(), done.seconds.end());
+    state.estimate = begin == 0 ? fastest : std::min(state.estimate, fastest);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t result = 0;
+      if (auto fault = judged(done.values, at, shape, result)) return fault;
+      state.results.insert(result);
+      if (begin + i == 0) first_result = result;
+      if (begin + i + 1 == sets.size() && result != first_result) ++differing;
+      const bool repeated = begin + i + 1 == sets.size() && result == first_result;
+      if (!repeated) pending_.push_back({sets[begin + i], first + i, result});
+    }
+    held_[shape] = first + count;
+    // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.
+    if (may_be_slow && begin == 0 && state.estimate > surely_slower * *incumbent) {
+      subject.checked_in_part = true;
+      return std::nullopt;
+    }
+    room = slots(shape);
+  }
+  return std::nullopt;
+}
+
+bool DeviceWorker::only_timed_shape() const {
+  return std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
+                       [](const Shape& shape) { return shape.weight > 0; }) == 1;
+}
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kernelsearch/evaluator/any_evaluator.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_options.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::detail {
+
+/// Tells people something; called from any thread.
+using MessageTeller = std::function<void(const std::string&)>;
+
+/// Adds the counters of Nsight Compute to what the evaluator observes of right kernels. Where they cannot be
+/// had (no ncu, no permission, no CUDA) it says why once, and the evaluator goes on without.
+/// `counted` is whether it begins with them.
+[[nodiscard]] AnyEvaluator with_counters(AnyEvaluator evaluator, const GpuOptions& gpu, bool& counted,
+                                         MessageTeller say);
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernel_search.hpp"
+
+#include "typed_search.hpp"
+
+namespace kernelsearch::detail {
+
+void KernelSearch::decline(const std::string&, RunObserver&) {
+  raise<ConfigError>("this run suggests no moves", context.problem.name,
+                     "only runs with the policy submit do");
+}
+
+void KernelSearch::raise_spent() {
+  raise<ConfigError>("the run's budget of trials is spent", "0 left",
+                     "start a new run; what was measured is reused by itself");
+}
+
+namespace {
+
+template <class P, class Judge>
+std::unique_ptr<KernelSearch> typed(SearchContext context, SearchParts<P> parts, Judge judge,
+                                    OptimizerOptions loop, KernelLookup lookup) {
+  return std::make_unique<TypedSearch<P, Judge>>(std::move(context), std::move(parts), std::move(judge),
+                                                 std::move(loop), std::move(lookup));
+}
+
+/// The judge with each child timed beside its parent, of whichever part of the run that was handed in.
+RunPaired beside_parents(RunJudge judge, const SearchContext& context, const KernelLookup& lookup) {
+  auto codec = std::make_shared<CandidateCodec<Candidate>>(lookup);
+  auto mutex = std::make_shared<std::mutex>();
+  // What earlier parts of a resumed run judged is in the store alone.
+  return RunPaired(
+      std::move(judge), {},
+      [&store = context.store, id = context.run, codec, mutex](TrialId trial) -> std::optional<Candidate> {
+        const std::scoped_lock lock(*mutex);
+        const auto stored = store.trial(id, trial);
+        if (!stored || !stored->candidate) return std::nullopt;
+        return codec->decode(*stored->candidate);
+      });
+}
+
+}  // namespace
+
+std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch made, RunJudge judge,
+                                          OptimizerOptions loop) {
+  KernelLookup lookup = made.kernel_of
+                            ? lookup_in(context.store, std::move(made.kernel_of))
+                            : lookup_among({std::make_shared<const Kernel>(context.problem.kernel)});
+  if (auto* configs = std::get_if<SearchParts<Config>>(&made.parts))
+    return typed(std::move(context), std::move(*configs), std::move(judge), std::move(loop),
+                 std::move(lookup));
+  auto& moves = std::get<SearchParts<Move>>(made.parts);
+  if (made.inner)
+    return typed(std::move(context), std::move(moves),
+                 RunTuned(std::move(made.inner->policy), std::move(judge), made.inner->options),
+                 std::move(loop), std::move(lookup));
+  if (made.pair_with_parent) {
+    RunPaired paired = beside_parents(std::move(judge), context, lookup);
+    return typed(std::move(context), std::move(moves), std::move(paired), std::move(loop), std::move(lookup));
+  }
+  return typed(std::move(context), std::move(moves), std::move(judge), std::move(loop), std::move(lookup));
+}
+
+}  // namespace kernelsearch::detail

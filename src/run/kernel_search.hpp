@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/evaluator/cached.hpp"
+#include "kernelsearch/optimizer/optimizer_options.hpp"
+#include "kernelsearch/run/finalists.hpp"
+#include "kernelsearch/run/run.hpp"
+#include "kernelsearch/run/run_budget.hpp"
+#include "kernelsearch/store/result_cache.hpp"
+#include "kernelsearch/systems/system_registry.hpp"
+
+namespace kernelsearch::detail {
+
+using RunClock = std::chrono::steady_clock;
+using RunKey = std::function<std::string(const Candidate&)>;
+/// Measures, and remembers in the store what was measured.
+using RunJudge = Cached<AnyEvaluator, RunKey, ResultCache>;
+
+/// What every kind of search of a run is made with.
+struct SearchContext {
+  RunStore& store;
+  RunId run{};
+  Problem problem;
+  RunBudget budget;
+  RunLimits limits;  ///< of the whole run
+  std::stop_token stop;
+  std::shared_ptr<TrialBudget> trials;
+  FinalistValidator validate;
+};
+
+/// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed
+/// in.
+struct KernelSearch {
+  explicit KernelSearch(SearchContext c) : context(std::move(c)) {}
+  virtual ~KernelSearch() = default;
+  KernelSearch(const KernelSearch&) = delete;
+  KernelSearch& operator=(const KernelSearch&) = delete;
+
+  /// As Run::to_end and Run::step.
+  virtual void to_end(RunObserver& observer) = 0;
+  virtual StepReport step(const StepLimit& limit, RunObserver& observer) = 0;
+  virtual std::optional<TrialId> submit(const Submission& submission, RunObserver& observer) = 0;
+  virtual std::optional<Move> suggestion() { return std::nullopt; }
+  virtual void decline(const std::string& reason, RunObserver& observer);
+  [[nodiscard]] virtual std::vector<LearnedFrom> learned() { return {}; }
+
+  /// Whether the run has had all of the time that it was given.
+  [[nodiscard]] bool out_of_time() const {
+    return context.budget.seconds && context.store.run(context.run).seconds >= *context.budget.seconds;
+  }
+  [[noreturn]] static void raise_spent();
+
+  SearchContext context;
+  bool spent = false;
+};
+
+/// A search over the moves or configurations that its parts propose.
+[[nodiscard]] std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch made,
+                                                        RunJudge judge, OptimizerOptions loop);
+
+/// Kernels that are handed in, and the policy over moves that suggests some.
+[[nodiscard]] std::unique_ptr<KernelSearch> make_submit_search(SearchContext context,
+                                                               const RunOptions& options, RunJudge judge,
+                                                               OptimizerOptions loop);
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "stored_options.hpp"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kernelsearch/store/json.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+using nlohmann::json;
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? "" : std::filesystem::absolute(path).string();
+}
+
+json parsed(const std::string& text) {
+  json object = json::parse(text, nullptr, false);
+  return object.is_object() ? object : json::object();
+}
+
+/// A member of the object, or the standard value where it is missing or of another type.
+template <class T>
+T member(const json& object, const char* name, T standard) {
+  const auto found = object.find(name);
+  if (found == object.end()) return standard;
+  try {
+    return found->get<T>();
+  } catch (const json::exception&) {
+    return standard;
+  }
+}
+
+}  // namespace
+
+std::string encode_options(const StoredOptions& stored) {
+  const RunOptions& o = stored.options;
+  json out{{"problem", absolute(stored.problem)}, {"budget", o.budget},
+           {"jobs", o.measurement.jobs},          {"cache", o.measurement.cache},
+           {"learned_from", o.learn_from},        {"devices", o.measurement.devices},
+           {"samples", o.measurement.samples},    {"where", o.where},
+           {"configs", absolute(o.configs)},      {"sandbox", o.measurement.sandbox}};
+  if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
+  if (o.policy == "submit" && o.system.empty()) {
+    out["suggest"] = o.suggest;
+    out["strategies"] = o.strategies;
+  }
+  if (!o.system.empty())
+    out.update({{"system", o.system},
+                {"system_options", parsed(o.system_options)},
+                {"models", absolute(o.models.file)},
+                {"model", o.models.model},
+                {"methods", absolute(o.methods)},
+                {"proposals", o.proposals},
+                {"no_counters", !o.counters},
+                {"record_exchanges", absolute(o.models.record)},
+                {"replay_exchanges", absolute(o.models.replay)},
+                {"max_tokens", o.models.max_tokens},
+                {"max_cost", o.models.max_cost}});
+  // The name that stores have had for it since the one system that needs it came.
+  if (!stored.system_settings.empty()) out["skill"] = parsed(stored.system_settings);
+  return json_text(out);
+}
+
+StoredOptions decode_options(const RunRow& row) {
+  const json first = parsed(row.info.options);
+  StoredOptions stored;
+  RunOptions& o = stored.options;
+  stored.problem = member(first, "problem", stored.problem);
+  stored.problem_text = member(first, "problem_text", stored.problem_text);
+  o.policy = row.info.policy;
+  o.seed = row.info.seed;
+  o.name = row.info.name;
+  o.budget = member(first, "budget", o.budget);
+  o.suggest = member(first, "suggest", std::string("none"));
+  o.strategies = member(first, "strategies", o.strategies);
+  o.measurement.jobs = member(first, "jobs", o.measurement.jobs);
+  o.measurement.cache = member(first, "cache", o.measurement.cache);
+  o.measurement.devices = member(first, "devices", o.measurement.devices);
+  o.measurement.samples = member(first, "samples", o.measurement.samples);
+  o.measurement.sandbox = member(first, "sandbox", o.measurement.sandbox);
+  o.where = member(first, "where", o.where);
+  o.configs = member(first, "configs", o.configs);
+  o.learn_from = member(first, "learned_from", o.learn_from);
+  o.system = member(first, "system", o.system);
+  if (o.system.empty()) return stored;
+  json options = member(first, "system_options", json::object());
+  // Stores of version 0.1 had these two beside the rest.
+  for (const char* earlier : {"from_files", "wait"})
+    if (first.contains(earlier) && !options.contains(earlier)) options[earlier] = first[earlier];
+  if (options.contains("wait")) options["wait"] = options["wait"].get<double>();
+  o.system_options = options.empty() ? "" : json_text(options);
+  o.models.file = member(first, "models", o.models.file);
+  o.models.model = member(first, "model", o.models.model);
+  o.models.record = member(first, "record_exchanges", o.models.record);
+  o.models.replay = member(first, "replay_exchanges", o.models.replay);
+  o.models.max_tokens = member(first, "max_tokens", o.models.max_tokens);
+  o.models.max_cost = member(first, "max_cost", o.models.max_cost);
+  o.methods = member(first, "methods", o.methods);
+  o.proposals = member(first, "proposals", o.proposals);
+  o.counters = !member(first, "no_counters", false);
+  if (first.contains("skill")) stored.system_settings = first["skill"].dump();
+  return stored;
+}
+
+StoredOptions resumed_options(const RunRow& row, RunOptions given) {
+  StoredOptions stored = decode_options(row);
+  RunOptions& first = stored.options;
+  RunOptions o = std::move(given);
+  o.policy = first.policy;
+  o.system = first.system;
+  o.suggest = first.suggest;
+  o.strategies = first.strategies;
+  o.seed = first.seed;
+  o.name = first.name;
+  o.where = first.where;
+  o.configs = first.configs;
+  // The same proposals come again only from the same knowledge.
+  o.learn_from = first.learn_from;
+  o.learn = false;
+  if (o.budget.empty()) o.budget = first.budget;
+  o.measurement.jobs = first.measurement.jobs;
+  o.measurement.cache = first.measurement.cache;
+  o.measurement.devices = first.measurement.devices;
+  if (o.measurement.samples == 0) o.measurement.samples = first.measurement.samples;
+  if (!o.system.empty()) {
+    json options = parsed(first.system_options);
+    options.update(parsed(o.system_options));
+    o.system_options = options.empty() ? "" : json_text(options);
+    if (o.models.file.empty()) o.models.file = first.models.file;
+    if (o.models.model.empty()) o.models.model = first.models.model;
+    // A run that goes on spends no more than it was allowed, unless it is now allowed more.
+    if (o.models.max_tokens == 0) o.models.max_tokens = first.models.max_tokens;
+    if (o.models.max_cost == 0) o.models.max_cost = first.models.max_cost;
+    o.models.record = first.models.record;
+    if (o.models.replay.empty()) o.models.replay = first.models.replay;
+    o.methods = first.methods;
+    o.proposals = first.proposals;
+    o.counters = first.counters;
+  }
+  first = std::move(o);
+  return stored;
+}
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+
+#include "kernelsearch/run/run_options.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch::detail {
+
+/// What a run is stored to have been begun with: its options, and where its problem comes from.
+struct StoredOptions {
+  RunOptions options;
+  std::string problem = {};          ///< path; empty: the problem was not read from a file
+  std::string problem_text = {};     ///< or its JSON
+  std::string system_settings = {};  ///< what repeats the system's search, as JSON; see SystemEntry::settings
+};
+
+/// The JSON object of RunInfo::options (docs/formats/store.md#options). Paths become absolute.
+[[nodiscard]] std::string encode_options(const StoredOptions& stored);
+
+/// The same back. What a store of an earlier version does not say has its standard value.
+[[nodiscard]] StoredOptions decode_options(const RunRow& row);
+
+/// What a resumed run goes on with: what is stored, except for what `given` says anew (budget, limits,
+/// models, what is measured with) and for what is not stored.
+[[nodiscard]] StoredOptions resumed_options(const RunRow& row, RunOptions given);
+
+}  // namespace kernelsearch::detail

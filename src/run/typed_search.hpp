@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "changed_settings.hpp"
+#include "kernel_search.hpp"
+#include "kernelsearch/evaluator/paired_with_parent.hpp"
+#include "kernelsearch/optimizer/optimizer.hpp"
+#include "kernelsearch/optimizer/tuned.hpp"
+#include "kernelsearch/store/load_record.hpp"
+#include "kernelsearch/store/run_recorder.hpp"
+
+namespace kernelsearch::detail {
+
+/// The events of the loop for those who watch the run. The run's end is told by the run itself, after the
+/// finalists.
+struct LoopEvents {
+  RunObserver& to;
+  void on_start(TrialId id, const Candidate& candidate) const { to.on_start(id, candidate); }
+  template <class P>
+  void on_trial(const Trial<Candidate>& trial, const P&) const {
+    to.on_trial(trial);
+  }
+  void on_best(const Trial<Candidate>& trial) const { to.on_best(trial); }
+  void on_revised(const Trial<Candidate>& trial) const { to.on_revised(trial); }
+  void on_inner(TrialId parent, const InnerTrial& trial) const { to.on_inner(parent, trial); }
+};
+
+/// Ends a call: by the limits of the run, or because the step has had its trials or its time. What is in
+/// flight is finished all the same.
+struct CallLimit {
+  RunLimits limits;
+  std::uint64_t trials = std::numeric_limits<std::uint64_t>::max();
+  RunClock::time_point deadline = RunClock::time_point::max();
+
+  [[nodiscard]] bool paused(const RunProgress& progress) const {
+    return progress.trials >= trials || RunClock::now() >= deadline;
+  }
+  [[nodiscard]] bool reached(const RunProgress& progress) const {
+    return limits.reached(progress) || paused(progress);
+  }
+  [[nodiscard]] std::string describe() const { return limits.describe(); }
+};
+
+using RunTuned = Tuned<std::function<AnyPolicy<Config>(const Space&, std::uint64_t)>, RunJudge>;
+using RunPaired = PairedWithParent<RunJudge>;
+
+/// A search whose policy proposes `P` and whose candidates `Judge` judges.
+template <class P, class Judge>
+class TypedSearch final : public KernelSearch {
+ public:
+  using Search = Optimizer<AnyPolicy<P>, AnyGenerator<P>, Judge>;
+
+  TypedSearch(SearchContext c, SearchParts<P> parts, Judge judge, OptimizerOptions loop, KernelLookup lookup)
+      : KernelSearch(std::move(c)),
+        lookup_(std::move(lookup)),
+        window_(loop.in_flight),
+        search_(std::move(parts.policy), std::move(parts.generator), std::move(judge), std::move(loop)) {
+    search_.resume(load_record<P>(context.store, context.run, codec()));
+    // Resuming draws for the policy's own trials alone.
+    for (const Trial<Candidate>& trial : search_.trials())
+      if (!trial.outcome.origin) context.trials->take();
+  }
+
+  void to_end(RunObserver& observer) override {
+    context.store.continue_run(context.run);
+    RunRecorder<P> recorder(context.store, context.run, codec());
+    LoopEvents events{observer};
+    const RunSummary summary = search_.run(CallLimit{context.limits}, recorder, events);
+    if (!context.stop.stop_requested()) measure_finalists(observer, recorder, events);
+    context.store.end_run(context.run, summary.reason, summary.seconds);
+    spent = spent || context.stop.stop_requested();
+    observer.on_end(summary.reason);
+  }
+
+  StepReport step(const StepLimit& limit, RunObserver& observer) override {
+    context.store.continue_run(context.run);
+    RunRecorder<P> recorder(context.store, context.run, codec());
+    LoopEvents events{observer};
+    const std::size_t before = search_.trials().size();
+    CallLimit rule{context.limits};
+    if (limit.trials) rule.trials = before + *limit.trials;
+    rule.deadline = deadline(limit);
+    // Several at a time while many are wanted; the last ones singly, so that no more are made than were asked
+    // for.
+    if (!out_of_time() && rule.trials - before > window_) {
+      CallLimit early = rule;
+      early.trials -= window_;
+      search_.run(early, recorder, events);
+    }
+    while (!search_.done() && !context.stop.stop_requested() && !rule.reached(search_.progress()))
+      if (!search_.step(recorder, events)) break;
+
+    StepReport report;
+    report.trials = search_.trials().size() - before;
+    report.stopped = context.stop.stop_requested();
+    recorder.on_end("paused");  // the time so far is in the store, where out_of_time() looks
+    RunLimits ends = context.limits;
+    ends.seconds.reset();  // the store's time counts, which leaves out what lay between two steps
+    const bool limited = ends.reached(search_.progress());
+    report.finished = !report.stopped && (search_.done() || out_of_time() || limited);
+    if (report.finished && report.trials > 0) {
+      measure_finalists(observer, recorder, events);
+      report.stopped = context.stop.stop_requested();
+    }
+    report.reason = report.stopped    ? "stopped"
+                    : search_.done()  ? search_.summary().reason
+                    : limited         ? ends.describe()
+                    : report.finished ? WallTime{*context.budget.seconds}.describe()
+                                      : "paused";
+    recorder.on_end(report.reason);
+    spent = report.stopped;
+    observer.on_end(report.reason);
+    return report;
+  }
+
+  std::optional<TrialId> submit(const Submission& submission, RunObserver& observer) override {
+    if constexpr (std::same_as<P, Config>) {
+      return submit_settings(submission, observer);
+    } else {
+      raise<ConfigError>("this run writes its own kernels", context.problem.name,
+                         "start a run with the policy submit to hand kernels in");
+    }
+  }
+
+  [[nodiscard]] std::vector<LearnedFrom> learned() override { return search_.policy().learned(); }
+
+ private:
+  [[nodiscard]] CandidateCodec<Candidate> codec() const { return CandidateCodec<Candidate>(lookup_); }
+
+  [[nodiscard]] RunClock::time_point deadline(const StepLimit& limit) const {
+    double seconds = limit.seconds.value_or(std::numeric_limits<double>::infinity());
+    if (context.budget.seconds)
+      seconds = std::min(seconds, *context.budget.seconds - context.store.run(context.run).seconds);
+    if (!(seconds < 1e9)) return RunClock::time_point::max();
+    return RunClock::now() + std::chrono::duration_cast<RunClock::duration>(
+                                 std::chrono::duration<double>(std::max(seconds, 0.0)));
+  }
+
+  /// Finalists are measured by what measures, not by what remembers.
+  template <class... Observers>
+  void measure_finalists(RunObserver& observer, Observers&... observers) {
+    const FinalistSteps steps{
+        .tell =
+            [&observer](TrialId id) {
+              observer.on_message("measuring finalist " + std::to_string(number(id)) + " again");
+            },
+        .validate = context.validate};
+    if constexpr (std::same_as<Judge, RunTuned>) {
+      AtTuned evaluator{search_};
+      measure_finalists_again(search_, evaluator, context.stop, steps, observers...);
+    } else if constexpr (std::same_as<Judge, RunPaired>) {
+      measure_finalists_again(search_, search_.evaluator().inner().inner(), context.stop, steps,
+                              observers...);
+    } else {
+      measure_finalists_again(search_, search_.evaluator().inner(), context.stop, steps, observers...);
+    }
+  }
+
+  /// Measures the best again at the configuration that its inner search found.
+  struct AtTuned {
+    Search& search;
+    Candidate as_run(const Candidate& candidate) {
+      return tuned(candidate, search.best()->outcome.evaluation.tuned_key);
+    }
+    void renew() { search.evaluator().inner().inner().renew(); }
+    Evaluation evaluate(const Candidate& candidate, const EvaluationContext& how) {
+      const Evaluation& known = search.best()->outcome.evaluation;
+      Evaluation evaluation = search.evaluator().inner().inner().evaluate(as_run(candidate), how);
+      evaluation.tuned_key = known.tuned_key;
+      if (const auto trials = known.features.find("inner_trials"))
+        evaluation.features.set("inner_trials", *trials);
+      return evaluation;
+    }
+  };
+
+  std::optional<TrialId> submit_settings(const Submission& submission, RunObserver& observer) {
+    if (submission.device || submission.host || submission.macros)
+      raise<ConfigError>("this run searches settings of one kernel", "code",
+                         "give settings alone, or start a run with the policy submit for kernels");
+    const auto kernel = std::make_shared<const Kernel>(context.problem.kernel);
+    Config base = kernel->space.default_config();
+    if (submission.parent) {
+      if (!search_.log().contains(*submission.parent) || !search_.log().own(*submission.parent).candidate)
+        raise<ConfigError>("no such trial in this run", std::to_string(number(*submission.parent)),
+                           "name a trial that has settings");
+      base = search_.log().own(*submission.parent).candidate->config;
+    }
+    Config config = changed_settings(kernel->space, std::move(base), submission.settings);
+    context.store.continue_run(context.run);
+    RunRecorder<P> recorder(context.store, context.run, codec());
+    LoopEvents events{observer};
+    auto job = search_.submit(config, Candidate{kernel, config}, recorder, events);
+    if (!job) raise_spent();
+    job->context.stop = context.stop;
+    Evaluation evaluation = search_.evaluator().evaluate(job->candidate, job->context);
+    std::optional<TrialId> told;
+    if (context.stop.stop_requested() && evaluation.verdict != Verdict::ok) {
+      spent = true;
+    } else {
+      search_.tell(job->id, std::move(evaluation), recorder, events);
+      told = job->id;
+    }
+    spent = spent || context.stop.stop_requested();
+    recorder.on_end("paused");
+    return told;
+  }
+
+  KernelLookup lookup_;
+  std::size_t window_ = 1;
+  Search search_;
+};
+
+}  // namespace kernelsearch::detail

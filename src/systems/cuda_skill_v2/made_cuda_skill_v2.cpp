@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <utility>
+
+#include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/agents/method_registry.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/cuda_skill_v2.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_report.hpp"
+#include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
+#include "systems/made_systems.hpp"
+
+namespace kernelsearch::systems::made {
+
+std::vector<SystemOption> cuda_skill_v2_options() {
+  const RooflineBudgetOptions standard;
+  return {{"iterations", whole(standard.iterations), "rounds of methods", "the skill, V2", 1, 100},
+          {"branches", whole(standard.branches), "implementations of each round's methods", "the skill, V2",
+           1, 64},
+          {"rewrites", whole(standard.rewrites), "attempts to repair a round without a right kernel",
+           "the skill, V2", 0, 64},
+          {"pairs", whole(standard.pairs), "pairs of methods that are taken out together in each round",
+           "ours", 0, 64},
+          {"noise", standard.noise, "least relative difference in time that counts", "the skill, V2", 0, 1},
+          {"from_frontier", standard.from_frontier,
+           "after a round without gain go on from the best branch that was not chosen", "ours"},
+          {"from_files", std::string(),
+           "folder of kernels that a person or an agent writes; empty: a model is asked", "ours"},
+          {"wait", 0.0, "seconds to wait for each of these files; 0: only what is there", "ours", 0, 1e9}};
+}
+
+namespace {
+
+RooflineBudgetOptions search_options(const SystemSetup& setup) {
+  std::vector<Method> methods = read_methods(to_string(setup.problem.backend), setup.methods);
+  if (!setup.earlier.empty()) return read_skill_settings(setup.earlier, std::move(methods));
+  RooflineBudgetOptions search;
+  search.methods = std::move(methods);
+  search.iterations = setup.options.count("iterations");
+  search.branches = setup.options.count("branches");
+  search.rewrites = setup.options.count("rewrites");
+  search.pairs = setup.options.count("pairs");
+  search.noise = setup.options.number("noise");
+  search.from_frontier = setup.options.flag("from_frontier");
+  search.device = setup.device;
+  return search;
+}
+
+}  // namespace
+
+std::string cuda_skill_v2_settings(const SystemSetup& setup) {
+  return skill_settings_json(search_options(setup));
+}
+
+SystemSearch cuda_skill_v2(SystemSetup setup) {
+  CudaSkillV2Settings settings;
+  settings.search = search_options(setup);
+  settings.search.seed = setup.seed;
+  const std::string folder = setup.options.text("from_files");
+  auto made = [&]() -> SystemSearch {
+    if (folder.empty()) {
+      settings.writer.common = agent_options(setup);
+      auto [policy, generator] = cuda_skill_v2_parts(std::move(setup.model), setup.problem, settings);
+      return {.parts = SearchParts<Move>{std::move(policy), std::move(generator)}};
+    }
+    settings.files.folder = folder;
+    settings.files.wait_seconds = setup.options.number("wait");
+    settings.files.stop = setup.stop;
+    settings.files.say = setup.say;
+    auto [policy, generator] = cuda_skill_v2_parts(setup.problem, settings);
+    // One file after the other: who writes them is told of one at a time, and may look at what came of it.
+    return {.parts = SearchParts<Move>{std::move(policy), std::move(generator)},
+            .one_at_a_time = true,
+            .report_folder = folder};
+  }();
+  made.kernel_of = kernels_of(setup.problem);
+  made.pair_with_parent = true;
+  made.report = [problem = setup.problem, search = settings.search](const RunStore& store, RunId run,
+                                                                    const std::filesystem::path& to,
+                                                                    const DevicePeaks& peaks) {
+    write_skill_report(store, run, problem, replayed_skill(store, run, search), to, peaks);
+    return to / "summary.md";
+  };
+  return made;
+}
+
+}  // namespace kernelsearch::systems::made

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/systems/system_registry.hpp"
+
+/// The systems as the registry makes them, and the options that each can be made with.
+namespace kernelsearch::systems::made {
+
+[[nodiscard]] SystemSearch best_of_k(SystemSetup setup);
+[[nodiscard]] SystemSearch cuda_skill_v2(SystemSetup setup);
+[[nodiscard]] SystemSearch geak(SystemSetup setup);
+[[nodiscard]] SystemSearch greedy_refine(SystemSetup setup);
+[[nodiscard]] SystemSearch helion_hybrid(SystemSetup setup);
+[[nodiscard]] SystemSearch helion_lfbo(SystemSetup setup);
+[[nodiscard]] SystemSearch helion_llm(SystemSetup setup);
+[[nodiscard]] SystemSearch kernelband(SystemSetup setup);
+[[nodiscard]] SystemSearch peak(SystemSetup setup);
+[[nodiscard]] SystemSearch stark(SystemSetup setup);
+
+[[nodiscard]] std::string cuda_skill_v2_settings(const SystemSetup& setup);
+
+[[nodiscard]] std::vector<SystemOption> best_of_k_options();
+[[nodiscard]] std::vector<SystemOption> cuda_skill_v2_options();
+[[nodiscard]] std::vector<SystemOption> geak_options();
+[[nodiscard]] std::vector<SystemOption> greedy_refine_options();
+[[nodiscard]] std::vector<SystemOption> helion_hybrid_options();
+[[nodiscard]] std::vector<SystemOption> helion_lfbo_options();
+[[nodiscard]] std::vector<SystemOption> helion_llm_options();
+[[nodiscard]] std::vector<SystemOption> kernelband_options();
+[[nodiscard]] std::vector<SystemOption> peak_options();
+[[nodiscard]] std::vector<SystemOption> stark_options();
+
+/// What all generators that ask models are given.
+[[nodiscard]] AgentOptions agent_options(const SystemSetup& setup);
+
+/// Makes a stored kernel again where all of a system's kernels have the problem's space.
+[[nodiscard]] KernelMaker kernels_of(const Problem& problem);
+
+/// A count as the registry has it.
+[[nodiscard]] inline std::int64_t whole(std::size_t count) {
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace kernelsearch::systems::made

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/systems/system_options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/store/json.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using nlohmann::json;
+
+/// The names of JSON's types for the types that an option can have.
+const char* json_type(const Value& value) {
+  if (std::holds_alternative<bool>(value)) return "boolean";
+  if (std::holds_alternative<std::int64_t>(value)) return "integer";
+  if (std::holds_alternative<double>(value)) return "number";
+  return "string";
+}
+
+/// The option's value as JSON gives it; nothing where it is of another type.
+std::optional<Value> read_value(const SystemOption& option, const json& given) {
+  if (std::holds_alternative<bool>(option.standard))
+    return given.is_boolean() ? std::optional<Value>(given.get<bool>()) : std::nullopt;
+  if (std::holds_alternative<std::int64_t>(option.standard))
+    return given.is_number_integer() ? std::optional<Value>(given.get<std::int64_t>()) : std::nullopt;
+  if (std::holds_alternative<double>(option.standard))
+    return given.is_number() ? std::optional<Value>(given.get<double>()) : std::nullopt;
+  return given.is_string() ? std::optional<Value>(given.get<std::string>()) : std::nullopt;
+}
+
+void check_bounds(std::string_view system, const SystemOption& option, const Value& value) {
+  if (!std::holds_alternative<std::int64_t>(option.standard) &&
+      !std::holds_alternative<double>(option.standard))
+    return;
+  const double number = to_number(value);
+  if (number >= option.least && number <= option.most) return;
+  detail::raise<ConfigError>(
+      "the option " + option.name + " of " + std::string(system) + " is out of bounds", to_string(value),
+      "give a number from " + to_string(Value(option.least)) + " to " + to_string(Value(option.most)));
+}
+
+}  // namespace
+
+SystemOptions::SystemOptions(std::string_view system, std::span<const SystemOption> options,
+                             std::string_view text) {
+  for (const SystemOption& option : options) values_.emplace(option.name, option.standard);
+  if (text.empty()) return;
+  const nlohmann::json given = parse_json(text, "the options of " + std::string(system));
+  if (!given.is_object())
+    detail::raise<ConfigError>("the options of a system are a JSON object", std::string(text.substr(0, 80)),
+                               R"(write {"NAME": value, ...})");
+  for (const auto& [name, value] : given.items()) {
+    const SystemOption* known = nullptr;
+    std::vector<std::string> names;
+    for (const SystemOption& option : options) {
+      names.push_back(option.name);
+      if (option.name == name) known = &option;
+    }
+    if (known == nullptr) {
+      const std::string nearest = nearest_name(name, names);
+      detail::raise<ConfigError>(
+          "there is no such option of " + std::string(system), name,
+          nearest.empty() ? "see `kernelsearch list systems --json`" : "did you mean " + nearest + "?");
+    }
+    std::optional<Value> read = read_value(*known, value);
+    if (!read)
+      detail::raise<ConfigError>("the option " + name + " of " + std::string(system) + " is of another type",
+                                 json_text(value), std::string("give a JSON ") + json_type(known->standard));
+    check_bounds(system, *known, *read);
+    values_[name] = *std::move(read);
+  }
+}
+
+const Value& SystemOptions::value(std::string_view name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end())
+    detail::raise<ConfigError>("the system has no such option", name, "declare it in its registry entry");
+  return found->second;
+}
+
+namespace {
+template <class T>
+const T& as(const Value& value, std::string_view name) {
+  if (const T* typed = std::get_if<T>(&value)) return *typed;
+  detail::raise<ConfigError>("the option is of another type", name,
+                             std::string("it is a ") + type_name(value));
+}
+}  // namespace
+
+std::int64_t SystemOptions::integer(std::string_view name) const {
+  return as<std::int64_t>(value(name), name);
+}
+std::size_t SystemOptions::count(std::string_view name) const {
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, integer(name)));
+}
+double SystemOptions::number(std::string_view name) const {
+  return as<double>(value(name), name);
+}
+bool SystemOptions::flag(std::string_view name) const {
+  return as<bool>(value(name), name);
+}
+std::string SystemOptions::text(std::string_view name) const {
+  return as<std::string>(value(name), name);
+}
+
+bool SystemOptions::given(std::string_view name) const {
+  const auto found = values_.find(name);
+  const std::string* text = found == values_.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text != nullptr && !text->empty();
+}
+
+std::string SystemOptions::json() const {
+  nlohmann::json out = nlohmann::json::object();
+  for (const auto& [name, value] : values_) out[name] = value_to_json(value);
+  return json_text(out);
+}
+
+std::string system_options_schema(std::string_view system, std::span<const SystemOption> options) {
+  nlohmann::ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                                {"title", "Options of " + std::string(system)},
+                                {"type", "object"},
+                                {"properties", nlohmann::ordered_json::object()},
+                                {"additionalProperties", false}};
+  for (const SystemOption& option : options) {
+    nlohmann::ordered_json one{{"type", json_type(option.standard)},
+                               {"description", option.summary + " (" + option.source + ")"},
+                               {"default", value_to_json(option.standard)}};
+    const bool whole = std::holds_alternative<std::int64_t>(option.standard);
+    const auto bound = [&](const char* key, double number) {
+      if (!std::isfinite(number)) return;
+      if (whole)
+        one[key] = static_cast<std::int64_t>(number);
+      else
+        one[key] = number;
+    };
+    bound("minimum", option.least);
+    bound("maximum", option.most);
+    schema["properties"][option.name] = std::move(one);
+  }
+  return schema.dump(2);
+}
+
+}  // namespace kernelsearch

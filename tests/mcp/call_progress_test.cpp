@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "mcp/call_progress.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace kernelsearch;
+
+namespace {
+
+Trial<Candidate> trial_of(std::uint64_t id, Evaluation evaluation) {
+  Trial<Candidate> trial;
+  trial.outcome.id = TrialId{id};
+  trial.outcome.objective = evaluation.measurement.seconds;
+  trial.outcome.evaluation = std::move(evaluation);
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("CallProgress: each trial is told with what is done, what was asked for and the best so far") {
+  std::vector<std::string> told;
+  const ToolCall call({}, [&told](double done, std::optional<double> total, std::string_view text) {
+    told.emplace_back(text);
+    CHECK(done == static_cast<double>(told.size()));
+    CHECK(total == 6);
+  });
+  detail::CallProgress progress(call, {.trials = 6});
+  progress.on_trial(trial_of(0, Evaluation::succeeded(2.0)));
+  progress.on_trial(trial_of(1, Evaluation::failed(Verdict::wrong_result, "y[3]")));
+  progress.on_trial(trial_of(2, Evaluation::succeeded(3.0)));
+  REQUIRE(told.size() == 3);
+  CHECK(told[0] == "trial 0: ok 2.000 s, best of this step 2.000 s");
+  CHECK(told[1] == "trial 1: wrong_result, best of this step 2.000 s");
+  CHECK(told[2] == "trial 2: ok 3.000 s, best of this step 2.000 s");
+}
