@@ -44,7 +44,7 @@ std::string curve(const std::vector<StoredTrial>& trials) {
   const double span = high > low ? high - low : 1;
   const auto x = [&](std::size_t trial) {
     return margin_left + (width - margin_left - 10) * static_cast<double>(trial) /
-                      static_cast<double>(std::max<std::size_t>(1, trials.size() - 1));
+                             static_cast<double>(std::max<std::size_t>(1, trials.size() - 1));
   };
   const auto y = [&](double seconds) {
     return 15 + (height - margin_bottom - 15) * (high - std::log(seconds)) / span;
@@ -62,7 +62,8 @@ std::string curve(const std::vector<StoredTrial>& trials) {
       "y=\"{:.1f}\">{}</text><text x=\"{}\" y=\"{}\">trial 0</text><text x=\"{}\" y=\"{}\" "
       "text-anchor=\"end\">{}</text></svg>\n",
       width, height, points, y(worst) + 4, format_seconds(worst, 3), y(steps.back().second) + 4,
-      format_seconds(steps.back().second, 3), margin_left, height - 8, width - 10, height - 8, trials.size() - 1);
+      format_seconds(steps.back().second, 3), margin_left, height - 8, width - 10, height - 8,
+      trials.size() - 1);
 }
 
 std::string row_of(const StoredTrial& trial, bool best) {
