@@ -8,6 +8,7 @@
 //                                     (features, then a target; labels: above the median), N times; one
 //                                     line of milliseconds each (what forest_vs_sklearn.py reads)
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -17,8 +17,8 @@ using namespace kernelsearch;
 
 namespace {
 
-/// What the house tunes: a kernel that its own compiler builds and its own machine times. Here the machine is a
-/// formula, so that the example runs anywhere; `build` and `run` are where a real one does its work.
+/// What the house tunes: a kernel that its own compiler builds and its own machine times. Here the machine is
+/// a formula, so that the example runs anywhere; `build` and `run` are where a real one does its work.
 struct HouseEvaluator {
   struct Artifact {
     int rows = 0, columns = 0;

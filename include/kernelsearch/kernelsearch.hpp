@@ -3,8 +3,8 @@
 #pragma once
 
 /// Everything light: the vocabulary, the concepts, the policies and the loop. What needs JSON, SQLite, Eigen
-/// or processes is included by its own header. With KERNELSEARCH_HEADER_ONLY=1 that is also what stands at the
-/// end of this file.
+/// or processes is included by its own header. With KERNELSEARCH_HEADER_ONLY=1 that is also what stands at
+/// the end of this file.
 #include "kernelsearch/core/bounded_queue.hpp"
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -41,6 +41,7 @@
 #include "kernelsearch/evaluator/then.hpp"
 #include "kernelsearch/evaluator/validated.hpp"
 #include "kernelsearch/fwd.hpp"
+#include "kernelsearch/generator/any_generator.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "kernelsearch/generator/source_edits.hpp"
@@ -55,6 +56,7 @@
 #include "kernelsearch/optimizer/run_summary.hpp"
 #include "kernelsearch/optimizer/stop_rule.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
+#include "kernelsearch/optimizer/tuned_options.hpp"
 #include "kernelsearch/policy/any_policy.hpp"
 #include "kernelsearch/policy/attribution.hpp"
 #include "kernelsearch/policy/code_signature.hpp"

@@ -4,6 +4,7 @@
 
 // Boost.JSON, header-only, and not nlohmann/json: a streamed reply is thousands of small documents, which it
 // reads without an allocation each (docs/benchmarks/llm.md).
+#include <algorithm>
 #include <array>
 #include <boost/json/src.hpp>
 #include <charconv>

@@ -28,7 +28,8 @@ class CallProgress final : public RunObserver {
     if (outcome.ok()) best_ = std::min(best_, outcome.objective);
     std::string text = fmt::format("trial {}: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
     if (outcome.ok()) text += " " + format_seconds(outcome.objective);
-    if (best_ < std::numeric_limits<double>::infinity()) text += ", best of this step " + format_seconds(best_);
+    if (best_ < std::numeric_limits<double>::infinity())
+      text += ", best of this step " + format_seconds(best_);
     on_message(text);
   }
   void on_message(std::string_view text) override {

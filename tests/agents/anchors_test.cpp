@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/agents/anchors.hpp"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "kernelsearch/core/rng.hpp"

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <set>

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Compiled with -fno-exceptions -fno-rtti, with kernelsearch::header_only and with kernelsearch::core_noexcept: a
-// search runs, and misuse reaches the handler that this program installs.
+// Compiled with -fno-exceptions -fno-rtti, with kernelsearch::header_only and with
+// kernelsearch::core_noexcept: a search runs, and misuse reaches the handler that this program installs.
 #include <sys/wait.h>
 #include <unistd.h>
 

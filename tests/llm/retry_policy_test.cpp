@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/llm/retry_policy.hpp"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 using namespace kernelsearch;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <map>
 #include <random>
 
 #include "kernelsearch/core/error.hpp"

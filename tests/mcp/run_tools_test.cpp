@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 #include "kernelsearch/mcp/schema_fault.hpp"

@@ -6,6 +6,7 @@
 // its own.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <set>

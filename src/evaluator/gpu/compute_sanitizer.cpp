@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/gpu/compute_sanitizer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <mutex>

@@ -108,7 +108,7 @@ struct HostEvaluator::Impl {
   // seconds)` times what the candidate is compared with.
   template <class Other>
   std::optional<detail::Fault> pair(detail::HostWorker& worker, Other&& other, const PairOptions& limits,
-                            std::vector<PairedTimes>& shapes) {
+                                    std::vector<PairedTimes>& shapes) {
     std::size_t timed = 0;
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
       if (problem.shapes[s].weight <= 0) continue;

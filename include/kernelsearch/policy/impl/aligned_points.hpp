@@ -39,7 +39,8 @@ class AlignedPoints {
       space_.sample(rng, config);
       if (taken(config)) continue;
       double nearest = before.empty() ? 0.0 : std::numeric_limits<double>::infinity();
-      for (const Config& other : before) nearest = std::min(nearest, distance(config, other));
+      for (const Config& other : before)
+        if (const double away = distance(config, other); away < nearest) nearest = away;
       const double score = nearest + alignment_weight * alignment(config);
       if (score > best_score) {
         best_score = score;
