@@ -23,8 +23,8 @@ TEST_CASE("run_page: every trial, the winner's code, and nothing that a kernel c
   RunManager book(*place.store, place.options());
   RunRequest request;
   request.problem = "twice";
-  request.plan.policy = "submit";
-  request.plan.suggest = "none";
+  request.options.policy = "submit";
+  request.options.suggest = "none";
   const RunId run = *book.start(request, {});
   Submission hostile;
   hostile.device = code_with("fast </pre><script>alert(\"1\")</script> &amp;");

@@ -480,7 +480,7 @@ TEST_CASE("Run: what cannot be is refused before anything stands in the store") 
     CHECK_THROWS_WITH_AS((void)Run::start(small_problem(), std::move(options), std::move(parts)),
                          doctest::Contains(words), ConfigError);
   };
-  refused({.policy = "bayes"}, "did you mean");
+  refused({.policy = "bayesia"}, "did you mean");
   refused({.system = "starc"}, "did you mean stark?");
   refused({.system = "stark", .system_options = R"({"epsilo": 1})"}, "did you mean epsilon?");
   refused({.system = "stark", .system_options = R"({"epsilon": 2})"}, "out of bounds");
