@@ -59,7 +59,8 @@ function(kernelsearch_require)
 endfunction()
 
 # kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files]
-#                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA] [EMBED_TEXT file namespace function] [VARIANT])
+#                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA]
+#                      [EMBED_TEXT file namespace function] [VARIANT])
 # Declares a static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
 # in find_package; kernelsearch_make_libraries() makes it. Its sources are src/<room>.cpp (which compile the bodies in
 # include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
