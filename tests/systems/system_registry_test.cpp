@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/space/space_builder.hpp"
 #include "support/scripted_model.hpp"
 
 using namespace kernelsearch;
@@ -22,7 +23,7 @@ TEST_CASE("system registry: sorted, findable, with the nearest name for a slip")
     CHECK_FALSE(entry.budget.empty());
   }
   for (const SystemEntry& entry : system_entries()) {
-    CHECK(entry.make != nullptr);
+    CHECK((entry.make != nullptr));
     CHECK_FALSE(entry.options.empty());
     // What it is made with where nothing is said is what its schema says.
     const SystemOptions standard(entry.name, entry.options, "");
@@ -37,17 +38,22 @@ TEST_CASE("system registry: sorted, findable, with the nearest name for a slip")
 TEST_CASE("system registry: options reach the policy that is made, and make() gives parts that fit") {
   SystemSetup setup;
   setup.problem.name = "p";
-  setup.problem.kernel.space =
-      Space::build({.tunables = {Tunable::integer("A", {1, 2, 3}), Tunable::integer("B", {1, 2})}});
+  setup.problem.kernel.space = SpaceBuilder()
+                                   .add(Tunable::power_of_two("A", 1, 32768))
+                                   .add(Tunable::power_of_two("B", 1, 32768))
+                                   .build();
   const SystemEntry& lfbo = find_system("helion_lfbo");
-  setup.options = SystemOptions(lfbo.name, lfbo.options, R"({"initial": 2})");
+  setup.options = SystemOptions(lfbo.name, lfbo.options, R"({"initial": 12})");
   SystemSearch made = lfbo.make(setup);
   auto* parts = std::get_if<SearchParts<Config>>(&made.parts);
-  REQUIRE(parts != nullptr);
-  CHECK(made.kernel_of == nullptr);
+  REQUIRE((parts != nullptr));
+  CHECK_FALSE(static_cast<bool>(made.kernel_of));
   CHECK_FALSE(made.inner);
-  // Two first configurations and no more until something is told of them.
-  CHECK(parts->policy.ask(6).size() == 2);
+  // It begins with as many configurations as it is told, and waits for what becomes of them.
+  CHECK(parts->policy.ask(50).size() == 12);
+  setup.options = SystemOptions(lfbo.name, lfbo.options, "");
+  SystemSearch usual = lfbo.make(setup);
+  CHECK(std::get<SearchParts<Config>>(usual.parts).policy.ask(50).size() == 50);
 
   const SystemEntry& peak = find_system("peak");
   setup.options = SystemOptions(peak.name, peak.options, R"({"inner_trials": 7})");
@@ -57,11 +63,11 @@ TEST_CASE("system registry: options reach the policy that is made, and make() gi
   REQUIRE(made.inner);
   CHECK(made.inner->options.max_trials == 7);
   CHECK(made.inner->options.seed == 5);
-  CHECK(made.kernel_of != nullptr);
+  CHECK(static_cast<bool>(made.kernel_of));
 
   const SystemEntry& skill = find_system("cuda_skill_v2");
   setup.options = SystemOptions(skill.name, skill.options, R"({"iterations": 9})");
-  REQUIRE(skill.settings != nullptr);
+  REQUIRE((skill.settings != nullptr));
   setup.earlier = skill.settings(setup);
   CHECK(setup.earlier.find("\"iterations\":9") != std::string::npos);
   // A run that goes on is made as it was, whatever the options say now.
@@ -69,7 +75,7 @@ TEST_CASE("system registry: options reach the policy that is made, and make() gi
   CHECK(skill.settings(setup) == setup.earlier);
   made = skill.make(setup);
   CHECK(made.pair_with_parent);
-  CHECK(made.report != nullptr);
+  CHECK(static_cast<bool>(made.report));
   CHECK_FALSE(made.one_at_a_time);
   setup.options = SystemOptions(skill.name, skill.options, R"({"from_files": "mine"})");
   made = skill.make(setup);
