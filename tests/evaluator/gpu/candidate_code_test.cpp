@@ -69,7 +69,7 @@ TEST_CASE("library_source: definitions, macros, device, host, and a call as the 
 
 TEST_CASE("a launch function is judged like any other candidate") {
   GpuOptions options = quick();
-  options.limits.call = 1;
+  options.limits.call = 3;
   const Problem problem = launched().parsed();
   GpuEvaluator evaluator(problem, options);
   CHECK(contains(evaluator.toolchain_id(), "HIP version: stand-in"));
