@@ -19,7 +19,7 @@ void check_same_context(const RunRow& run, const RunInfo& now) {
       detail::raise<ConfigError>(
           fmt::format("cannot resume run {}: the {} has changed", number(run.id), what),
           fmt::format("{} then, {} now", before, after),
-          "start a new run; what was measured on equal ground is reused by itself");
+          "start a new run; what was measured in the same context is reused by itself");
   };
   differ("problem", run.info.problem_digest, now.problem_digest);
   differ("device", run.info.device, now.device);

@@ -57,7 +57,7 @@ void check_policy(const RunOptions& options) {
 
 struct RunManager::Impl {
   struct Entry {
-    std::unique_ptr<Run> session;
+    std::unique_ptr<Run> opened;
     std::string doing;  ///< empty: idle
     std::stop_source stop;
     std::uint64_t used = 0;
@@ -129,8 +129,8 @@ struct RunManager::Impl {
     ~Taken() {
       // Evaluators end processes; not under the mutex.
       std::unique_ptr<Run> gone;
-      if (entry_->session && entry_->session->spent()) gone = std::move(entry_->session);
-      if (failed) gone = std::move(entry_->session);
+      if (entry_->opened && entry_->opened->spent()) gone = std::move(entry_->opened);
+      if (failed) gone = std::move(entry_->opened);
       gone.reset();
       const std::lock_guard lock(book_.mutex);
       entry_->doing.clear();
@@ -150,7 +150,7 @@ struct RunManager::Impl {
     Entry* entry_ = nullptr;
   };
 
-  /// Closes the idle session that was used longest ago where there are too many.
+  /// Closes the idle run that was used longest ago where there are too many.
   void make_room() {
     std::vector<std::unique_ptr<Run>> gone;
     const std::lock_guard lock(mutex);
@@ -158,17 +158,17 @@ struct RunManager::Impl {
       std::size_t live = 0;
       Entry* oldest = nullptr;
       for (auto& [id, entry] : entries) {
-        if (!entry.session) continue;
+        if (!entry.opened) continue;
         ++live;
         if (entry.doing.empty() && (oldest == nullptr || entry.used < oldest->used)) oldest = &entry;
       }
       if (live < options.live || oldest == nullptr) return;
-      gone.push_back(std::move(oldest->session));
+      gone.push_back(std::move(oldest->opened));
     }
   }
 
   void open(RunId run, Entry& entry) {
-    if (entry.session) return;
+    if (entry.opened) return;
     make_room();
     const RunRow row = store.run(run);
     check_continuable(row);
@@ -180,11 +180,11 @@ struct RunManager::Impl {
     how.cache = stored.options.measurement.cache;
     RunParts parts = parts_for(problem, how, stored.options.policy == "submit");
     parts.problem = std::move(problem);
-    entry.session =
+    entry.opened =
         std::make_unique<Run>(Run::resume(std::to_string(number(run)), std::move(given), std::move(parts)));
   }
 
-  /// Runs `work(session, call)` on a run that nothing else works on, when nothing else measures; what it
+  /// Runs `work(opened, call)` on a run that nothing else works on, when nothing else measures; what it
   /// gave, or `stopped` where the call was stopped before.
   template <class Work>
   auto with(RunId run, const char* doing, const RunCall& call, Work work)
@@ -198,10 +198,10 @@ struct RunManager::Impl {
     if (!turn) return std::nullopt;
     try {
       open(run, *taken);
-      const std::stop_callback end(inner.stop, [session = taken->session.get()] { session->request_stop(); });
-      auto result = work(*taken->session, call.observer != nullptr ? *call.observer : nobody);
+      const std::stop_callback end(inner.stop, [opened = taken->opened.get()] { opened->request_stop(); });
+      auto result = work(*taken->opened, call.observer != nullptr ? *call.observer : nobody);
       std::optional<Move> next;
-      if (!taken->session->spent()) next = taken->session->suggestion();
+      if (!taken->opened->spent()) next = taken->opened->suggestion();
       const std::lock_guard lock(mutex);
       taken->suggested = std::move(next);
       return result;
@@ -266,10 +266,10 @@ std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall&
     RunParts parts = manager.parts_for(problem, options.measurement, submits);
     parts.problem_path = place;
     if (place.empty()) parts.problem_text = request.problem_text;
-    auto session = std::make_unique<Run>(Run::start(problem, std::move(options), std::move(parts)));
-    run = session->id();
+    auto opened = std::make_unique<Run>(Run::start(problem, std::move(options), std::move(parts)));
+    run = opened->id();
     Impl::Taken taken(manager, run, "start_run");
-    taken->session = std::move(session);
+    taken->opened = std::move(opened);
     manager.store.end_run(run, "begun", 0.0);
   }
   if (submits) (void)step(run, {}, call);
@@ -277,8 +277,8 @@ std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall&
 }
 
 StepReport RunManager::step(RunId run, const StepLimit& limit, const RunCall& call) {
-  auto report = impl_->with(run, "step", call, [&limit](Run& session, RunObserver& observer) {
-    return session.step(limit, observer);
+  auto report = impl_->with(run, "step", call, [&limit](Run& opened, RunObserver& observer) {
+    return opened.step(limit, observer);
   });
   if (report) return *std::move(report);
   return {0, false, true, "stopped"};
@@ -287,13 +287,13 @@ StepReport RunManager::step(RunId run, const StepLimit& limit, const RunCall& ca
 std::optional<TrialId> RunManager::submit(RunId run, const Submission& submission, const RunCall& call) {
   const auto trial = impl_->with(
       run, "submit_kernel", call,
-      [&submission](Run& session, RunObserver& observer) { return session.submit(submission, observer); });
+      [&submission](Run& opened, RunObserver& observer) { return opened.submit(submission, observer); });
   return trial ? *trial : std::nullopt;
 }
 
 void RunManager::decline(RunId run, const std::string& reason, const RunCall& call) {
-  (void)impl_->with(run, "step", call, [&reason](Run& session, RunObserver& observer) {
-    session.decline(reason, observer);
+  (void)impl_->with(run, "step", call, [&reason](Run& opened, RunObserver& observer) {
+    opened.decline(reason, observer);
     return 0;
   });
 }
@@ -316,7 +316,7 @@ bool RunManager::cancel(RunId run) {
     lock.lock();
     impl_->changed.wait(lock, [&found] { return found->second.doing.empty(); });
   }
-  const std::unique_ptr<Run> gone = std::move(found->second.session);
+  const std::unique_ptr<Run> gone = std::move(found->second.opened);
   lock.unlock();
   return working;
 }
