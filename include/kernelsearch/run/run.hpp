@@ -38,7 +38,7 @@ struct RunParts {
       {};                           ///< where the problem was read from, to be read again when resumed
   std::string problem_text = {};    ///< the JSON that the problem was parsed from, kept for resuming
   std::stop_token stop = {};        ///< an outside wish to stop
-  RunObserver* observer = nullptr;  ///< hears what is to be said while the run is made and finished
+  RunObserver* observer = nullptr;  ///< hears of it while the run is made and finished; outlives the run
 };
 
 /// When a step ends; the first that is reached. Without either it ends with the run's budget.
