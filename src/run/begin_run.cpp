@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+#include "device_facts.hpp"
+#include "finalist_validator.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/generator/template_generator.hpp"
+#include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/run/measurement_context.hpp"
+#include "kernelsearch/run/narrowed_space.hpp"
+#include "kernelsearch/run/observing_evaluator.hpp"
+#include "kernelsearch/run/suggested_moves.hpp"
+#include "kernelsearch/systems/system_registry.hpp"
+#include "learning.hpp"
+#include "run_impl.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file that cannot be written must not be found out when everything has been measured.
+void check_record(const fs::path& file) {
+  if (file.empty()) return;
+  if (!recording_format_of(file))
+    raise<ConfigError>("the record's name does not say its format", file.string(),
+                       "end it in .json, .t4.json, .jsonl or .csv, with or without .gz");
+  if (file.has_parent_path() && !fs::is_directory(file.parent_path()))
+    raise<ConfigError>("there is no such folder for the record", file.parent_path().string(),
+                       "make it first");
+}
+
+/// What a system cannot be asked for.
+void check_usable(const RunOptions& o, const SystemEntry& system) {
+  if (!o.learn_from.empty())
+    raise<ConfigError>("a system learns from no earlier runs", "--learn-from",
+                       "leave it out, or search with a policy");
+  if (system.rewrites && !o.configs.empty())
+    raise<ConfigError>("this system writes kernels", "--configs", "leave it out");
+  if (system.rewrites && !o.record.empty())
+    raise<ConfigError>("recordings hold configurations of one kernel", "--record",
+                       "leave it out; `kernelsearch export` writes what the run did");
+}
+
+/// How evaluations are kept apart in the store by what was observed besides times.
+enum class Kept : std::uint8_t { plain, counted, observed, paired };
+
+/// Under what an evaluation is kept and found again: the candidate's content with what was observed of it, or
+/// without `reuse` a key that no evaluation of this run or another one has.
+RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::string run = "fresh " + std::to_string(getpid()) + " " +
+                          std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
+                          " ";
+  auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return [results = std::move(results), reuse, kept, run, fresh](const Candidate& candidate) {
+    if (!reuse) return results->key(run + std::to_string(++*fresh));
+    switch (kept) {
+      case Kept::observed:
+        return results->key("observed " + candidate_digest(candidate));
+      // A time without its pair would leave a submitted kernel without a speedup.
+      case Kept::paired:
+        return results->key("paired " + candidate_digest(candidate));
+      case Kept::counted:
+        return results->key("counted " + results->key(candidate));
+      case Kept::plain:
+        break;
+    }
+    return results->key(candidate);
+  };
+}
+
+bool is_device(const Problem& problem) {
+  return problem.backend != Backend::host;
+}
+
+}  // namespace
+
+namespace {
+
+void open_store(RunImpl& run, RunParts& parts) {
+  run.store = parts.store;
+  if (run.store != nullptr) return;
+  const fs::path& file = run.options().store;
+  run.owned = std::make_unique<RunStore>(file.empty() ? RunStore::default_path() : file);
+  run.store = run.owned.get();
+}
+
+/// The options that were left open, as this machine and the problem have them.
+void fill_in(RunImpl& run) {
+  RunOptions& o = run.options();
+  o.measurement.cache = cache_mode(o.measurement, run.problem.backend);
+  const bool host = !is_device(run.problem);
+  const std::vector<int> cores = host_machine().cores;
+  if (o.measurement.core < 0 && host) o.measurement.core = cores.back();
+  if (o.measurement.jobs == 0)
+    o.measurement.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
+  if (o.budget.empty()) o.budget = run.system != nullptr ? std::string(run.system->budget) : "200";
+  run.budget = parse_budget(o.budget);
+  if (run.system == nullptr && o.policy != "submit" && !run.budget.trials && !run.budget.seconds &&
+      run.problem.kernel.space.count().fits_u64())
+    run.budget.trials = run.problem.kernel.space.count().low();
+}
+
+/// What judges on this machine, with what the search wants to know besides times.
+AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
+  const RunOptions& o = run.options();
+  if (run.system != nullptr && run.system->observation == ObservationLevel::everything) {
+    kept = Kept::observed;
+    ObservingEvaluator made = make_observing_evaluator(run.problem, o.measurement);
+    for (const std::string& one : made.missing) observer.on_message("not observed: " + one);
+    return std::move(made.evaluator);
+  }
+  if (run.system == nullptr && o.policy == "submit") {
+    kept = Kept::paired;
+    return make_pairing_evaluator(run.problem, o.measurement);
+  }
+  AnyEvaluator evaluator = make_evaluator(run.problem, o.measurement);
+  if (run.system == nullptr || run.system->observation != ObservationLevel::counters ||
+      run.problem.backend != Backend::cuda || !o.counters)
+    return evaluator;
+  bool counted = false;
+  evaluator = with_counters(std::move(evaluator), gpu_options(o.measurement), counted, run.say());
+  if (counted) kept = Kept::counted;
+  return evaluator;
+}
+
+RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::string& digest) {
+  const RunOptions& o = run.stored.options;
+  RunInfo info;
+  info.name = o.name.empty() ? run.problem.name : o.name;
+  info.problem = run.problem.name;
+  info.problem_digest = digest;
+  info.policy = run.system != nullptr ? o.system : o.policy;
+  info.generator = run.system != nullptr  ? std::string(run.system->composition)
+                   : o.policy == "submit" ? "submit"
+                                          : "template";
+  info.evaluator = to_string(run.problem.backend);
+  info.seed = o.seed;
+  info.device = evaluator.device_id();
+  info.toolchain = evaluator.toolchain_id();
+  info.options = encode_options(run.stored);
+  return info;
+}
+
+OptimizerOptions loop_of(const RunImpl& run, std::size_t lanes, const std::stop_token& stop) {
+  const RunOptions& o = run.stored.options;
+  OptimizerOptions loop;
+  const unsigned jobs = o.measurement.jobs;
+  // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
+  const bool learns = run.system != nullptr || (o.policy != "exhaustive" && o.policy != "random");
+  const unsigned ahead = is_device(run.problem) && !learns ? 4 : 1;
+  const bool rewrites = run.system != nullptr && run.system->rewrites;
+  loop.in_flight = rewrites ? o.proposals : ahead * jobs + 2 * lanes;
+  loop.generate_threads = rewrites ? o.proposals : 1;
+  loop.build_threads = jobs;
+  loop.stop = stop;
+  loop.budget = std::make_shared<TrialBudget>(run.budget.trials.value_or(TrialBudget::unlimited));
+  return loop;
+}
+
+/// Makes the search of a run whose options, store and problem are known.
+void begin(RunImpl& run, RunParts& parts) {
+  RunOptions& o = run.options();
+  RunObserver nobody;
+  run.observer = parts.observer;
+  RunObserver& observer = parts.observer != nullptr ? *parts.observer : nobody;
+  const Listening listening(*run.messages, &observer);
+  check_record(o.record);
+  run.problem.kernel.space = narrowed(run.problem.kernel.space, o.where);
+  if (!o.configs.empty()) run.problem.kernel.space = listed_in(run.problem.kernel.space, o.configs);
+  SystemSetup setup;
+  if (!o.system.empty()) {
+    run.system = &find_system(o.system);
+    setup.options = SystemOptions(run.system->name, run.system->options, o.system_options);
+    check_usable(o, *run.system);
+  }
+  fill_in(run);
+  const bool submits = run.system == nullptr && o.policy == "submit";
+  FinalistValidator validate = make_validator(o, run.problem, observer);
+  Kept kept = submits ? Kept::paired : Kept::plain;
+  const bool own = parts.evaluator.has_value();
+  AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
+  if (!own && !is_device(run.problem)) run.core = o.measurement.core;
+
+  const std::string digest = measurement_digest(run.problem, o.measurement.cache);
+  std::vector<EarlierRun> earlier;
+  if (run.system == nullptr && !submits) {
+    if (o.learn)
+      for (std::string& one : runs_of(*run.store, run.problem.name)) o.learn_from.push_back(std::move(one));
+    earlier = earlier_runs(o.learn_from, run.problem.kernel.space, observer);
+  }
+  if (run.system != nullptr) {
+    setup.problem = run.problem;
+    setup.seed = o.seed;
+    setup.budget = run.budget.trials;
+    setup.methods = o.methods;
+    setup.earlier = run.stored.system_settings;
+    setup.stop = run.stop.get_token();
+    setup.say = run.say();
+    if (run.system->settings != nullptr) {
+      setup.device = method_device(run.problem.backend, o.measurement.devices);
+      run.stored.system_settings = setup.earlier = run.system->settings(setup);
+    }
+  }
+  const RunInfo info = info_of(run, evaluator, digest);
+  setup.hardware = info.device;
+  if (run.resumed) check_same_context(*run.resumed, info);
+  const bool asks =
+      run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
+  const auto exchanges = [&](RunId id) {
+    return o.models.record.empty() ? exchanges_of(run.store->file(), number(id)) : fs::path(o.models.record);
+  };
+  // What cannot be used is found out before a run stands in the store.
+  if (asks && !parts.model && !run.resumed) (void)open_models(o.models, exchanges(RunId{}));
+  if (submits) (void)make_move_policy(o.suggest, o.strategies, o.seed, run.problem.backend);
+  std::optional<SystemSearch> made;
+  if (run.system == nullptr && !submits) {
+    const Space& space = run.problem.kernel.space;
+    made = SystemSearch{.parts = SearchParts<Config>{
+                            parts.policy ? *std::move(parts.policy)
+                                         : make_config_policy(o.policy, {space, o.seed, run.budget.trials,
+                                                                         std::move(earlier)}),
+                            TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
+  }
+
+  run.id = run.resumed ? run.resumed->id : run.store->begin_run(info);
+  if (asks && parts.model) {
+    setup.model = std::move(parts.model);
+  } else if (asks) {
+    run.models = open_models(o.models, exchanges(run.id));
+    setup.model = run.models->model;
+    setup.log = [faults = run.models->faults](const Exchange& exchange) {
+      faults->add(exchange.judgement.fault);
+    };
+  }
+  OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.stop.get_token());
+  if (run.system != nullptr) {
+    made = run.system->make(std::move(setup));
+    run.report = made->report;
+    run.report_folder = made->report_folder;
+    if (made->one_at_a_time) loop.generate_threads = 1;
+  }
+  RunLimits limits;
+  limits.seconds = run.budget.seconds;
+  if (o.target_speedup > 0) limits.speedup = o.target_speedup;
+  if (o.no_gain > 0) limits.no_gain = o.no_gain;
+  auto results = std::make_shared<ResultCache>(*run.store, ResultScope{digest, info.device, info.toolchain});
+  RunJudge judge(std::move(evaluator), result_key(results, o.reuse, kept), results);
+  SearchContext context{*run.store, run.id,    run.problem, run.budget,
+                        limits,     loop.stop, loop.budget, std::move(validate)};
+  run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
+                       : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
+}
+
+}  // namespace
+
+std::unique_ptr<RunImpl> start_run(const Problem& problem, RunOptions options, RunParts parts) {
+  auto run = std::make_unique<RunImpl>();
+  run->stored.options = std::move(options);
+  run->stored.problem = parts.problem_path.string();
+  run->stored.problem_text = parts.problem_text;
+  run->problem = problem;
+  if (parts.stop.stop_possible())
+    run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
+  check_record(run->options().record);
+  open_store(*run, parts);
+  begin(*run, parts);
+  return run;
+}
+
+std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions options, RunParts parts) {
+  auto run = std::make_unique<RunImpl>();
+  run->stored.options = std::move(options);
+  if (parts.stop.stop_possible())
+    run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
+  open_store(*run, parts);
+  run->resumed = run->store->find_run(number_or_name);
+  if (!run->resumed)
+    raise<ConfigError>("no run to resume", number_or_name, "see `kernelsearch runs` for what there is");
+  run->stored = resumed_options(*run->resumed, std::move(run->stored.options));
+  if (!parts.problem && run->stored.problem.empty())
+    raise<ConfigError>("the problem of this run was not read from a file", run->resumed->info.problem,
+                       "give it again, as RunParts::problem");
+  run->problem = parts.problem ? *std::move(parts.problem) : read_problem(run->stored.problem);
+  begin(*run, parts);
+  return run;
+}
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "counted_evaluator.hpp"
+#include "kernel_search.hpp"
+#include "kernelsearch/run/run.hpp"
+#include "kernelsearch/systems/system_registry.hpp"
+#include "run_models.hpp"
+#include "stored_options.hpp"
+
+namespace kernelsearch::detail {
+
+/// Where messages go: to whoever watches the call that is under way. They come from any thread.
+struct MessageSink {
+  std::mutex mutex;
+  RunObserver* observer = nullptr;
+  void tell(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    if (observer != nullptr) observer->on_message(text);
+  }
+};
+
+/// Sends messages to this observer for as long as it lives.
+class Listening {
+ public:
+  Listening(MessageSink& sink, RunObserver* observer) : sink_(sink) {
+    const std::lock_guard lock(sink_.mutex);
+    before_ = std::exchange(sink_.observer, observer);
+  }
+  ~Listening() {
+    const std::lock_guard lock(sink_.mutex);
+    sink_.observer = before_;
+  }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  MessageSink& sink_;
+  RunObserver* before_ = nullptr;
+};
+
+struct RunImpl {
+  std::unique_ptr<RunStore> owned;
+  RunStore* store = nullptr;
+  StoredOptions stored;
+  std::optional<RunRow> resumed;
+  Problem problem;
+  RunBudget budget;
+  RunId id{};
+  int core = -1;  ///< that host kernels are measured on, to be left free by all else
+  RunObserver* observer = nullptr;
+  std::shared_ptr<MessageSink> messages = std::make_shared<MessageSink>();
+  std::stop_source stop;
+  std::optional<std::stop_callback<std::function<void()>>> forward;
+  std::optional<RunModels> models;
+  const SystemEntry* system = nullptr;
+  RunReport report;
+  std::filesystem::path report_folder;
+  std::unique_ptr<KernelSearch> search;
+
+  [[nodiscard]] RunOptions& options() { return stored.options; }
+  [[nodiscard]] MessageTeller say() const {
+    return [messages = messages](const std::string& text) { messages->tell(text); };
+  }
+};
+
+/// Begins a run of this problem, or raises before anything stands in the store.
+[[nodiscard]] std::unique_ptr<RunImpl> start_run(const Problem& problem, RunOptions options, RunParts parts);
+
+/// Goes on with a stored one.
+[[nodiscard]] std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions options,
+                                                  RunParts parts);
+
+}  // namespace kernelsearch::detail
