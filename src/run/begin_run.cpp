@@ -2,10 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/format.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
+
 #include "device_facts.hpp"
 #include "finalist_validator.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -79,14 +87,6 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
   };
 }
 
-bool is_device(const Problem& problem) {
-  return problem.backend != Backend::host;
-}
-
-}  // namespace
-
-namespace {
-
 void open_store(RunImpl& run, RunParts& parts) {
   run.store = parts.store;
   if (run.store != nullptr) return;
@@ -99,7 +99,7 @@ void open_store(RunImpl& run, RunParts& parts) {
 void fill_in(RunImpl& run) {
   RunOptions& o = run.options();
   o.measurement.cache = cache_mode(o.measurement, run.problem.backend);
-  const bool host = !is_device(run.problem);
+  const bool host = !is_device(run.problem.backend);
   const std::vector<int> cores = host_machine().cores;
   if (o.measurement.core < 0 && host) o.measurement.core = cores.back();
   if (o.measurement.jobs == 0)
@@ -158,7 +158,7 @@ OptimizerOptions loop_of(const RunImpl& run, std::size_t lanes, const std::stop_
   const unsigned jobs = o.measurement.jobs;
   // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
   const bool learns = run.system != nullptr || (o.policy != "exhaustive" && o.policy != "random");
-  const unsigned ahead = is_device(run.problem) && !learns ? 4 : 1;
+  const unsigned ahead = is_device(run.problem.backend) && !learns ? 4 : 1;
   const bool rewrites = run.system != nullptr && run.system->rewrites;
   loop.in_flight = rewrites ? o.proposals : ahead * jobs + 2 * lanes;
   loop.generate_threads = rewrites ? o.proposals : 1;
@@ -175,7 +175,6 @@ void begin(RunImpl& run, RunParts& parts) {
   run.observer = parts.observer;
   RunObserver& observer = parts.observer != nullptr ? *parts.observer : nobody;
   const Listening listening(*run.messages, &observer);
-  check_record(o.record);
   run.problem.kernel.space = narrowed(run.problem.kernel.space, o.where);
   if (!o.configs.empty()) run.problem.kernel.space = listed_in(run.problem.kernel.space, o.configs);
   SystemSetup setup;
@@ -190,7 +189,7 @@ void begin(RunImpl& run, RunParts& parts) {
   Kept kept = submits ? Kept::paired : Kept::plain;
   const bool own = parts.evaluator.has_value();
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
-  if (!own && !is_device(run.problem)) run.core = o.measurement.core;
+  if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
 
   const std::string digest = measurement_digest(run.problem, o.measurement.cache);
   std::vector<EarlierRun> earlier;
@@ -283,6 +282,7 @@ std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions 
   run->stored.options = std::move(options);
   if (parts.stop.stop_possible())
     run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
+  check_record(run->options().record);
   open_store(*run, parts);
   run->resumed = run->store->find_run(number_or_name);
   if (!run->resumed)
