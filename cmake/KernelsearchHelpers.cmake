@@ -111,12 +111,14 @@ function(kernelsearch_make_library name)
   set(target kernelsearch_${name})
   set(sources)
   set(headers)
+  set(bodies)
   foreach(room IN LISTS arg_ROOMS)
     file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
-    file(GLOB room_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.hpp
-         ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/impl/*.hpp)
+    file(GLOB room_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.hpp)
+    file(GLOB room_bodies CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/impl/*.hpp)
     list(APPEND sources ${room_sources})
     list(APPEND headers ${room_headers})
+    list(APPEND bodies ${room_bodies})
   endforeach()
   if("core" IN_LIST arg_ROOMS)
     file(GLOB top_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/*.hpp)
@@ -137,8 +139,12 @@ function(kernelsearch_make_library name)
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name}
     POSITION_INDEPENDENT_CODE ON
-    VERIFY_INTERFACE_HEADER_SETS ${verified})
-  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers})
+    VERIFY_INTERFACE_HEADER_SETS ${verified}
+    # Bodies may include what only they need, Eigen for one, which users of the compiled library need not have.
+    INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
+  target_sources(${target} PUBLIC
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers}
+    FILE_SET bodies TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${bodies})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
 

@@ -29,7 +29,7 @@ foreach(component IN LISTS components)
 
   set(file_set)
   if(NOT component MATCHES "^(kernelsearch|header_only)$")
-    set(file_set FILE_SET HEADERS COMPONENT development)
+    set(file_set FILE_SET HEADERS COMPONENT development FILE_SET bodies COMPONENT development)
   endif()
   install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development ${file_set})
   install(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: DESTINATION ${package_dir} COMPONENT development)

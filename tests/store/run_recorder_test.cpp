@@ -36,6 +36,7 @@ std::string transcript(const Trials& trials) {
 /// What the policy of another process has heard, where that process' death cannot take it away.
 struct Heard {
   std::atomic<std::uint64_t> count;
+  std::atomic<std::uint64_t> hold;  ///< the outcome after which it waits; 0: none
   std::uint64_t ids[4096];
 };
 
@@ -51,6 +52,7 @@ struct Listening {
         const std::uint64_t at = heard->count.load();
         heard->ids[at] = number(o.outcome.id);
         heard->count.store(at + 1);
+        while (heard->hold == at + 1) ::pause();  // until it is killed
       }
     policy.tell(batch);
   }
@@ -83,6 +85,7 @@ void check_kills(std::size_t in_flight) {
   std::uint64_t kills = 0;
   for (bool finished = false; !finished;) {
     heard->count = 0;
+    heard->hold = kills == 0 ? 60 : 0;  // however late this process is, the first one does not get to its end
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -99,11 +102,18 @@ void check_kills(std::size_t in_flight) {
       }
       _exit(code);
     }
-    // Ever longer, so that a slow machine gets to the end too.
-    std::this_thread::sleep_for(std::chrono::microseconds(3000 + rng.below(12000) + 300ull * kills));
-    kill(child, SIGKILL);
+    // Killed a moment after so many outcomes, wherever it is then.
+    const std::uint64_t outcomes = rng.below(40);
     int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
+    pid_t ended = 0;
+    while (heard->count < outcomes && (ended = waitpid(child, &status, WNOHANG)) == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    REQUIRE(ended >= 0);
+    if (ended == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(rng.below(3000)));
+      kill(child, SIGKILL);
+      REQUIRE(waitpid(child, &status, 0) == child);
+    }
     finished = WIFEXITED(status);
     if (finished) {
       CHECK(WEXITSTATUS(status) == 0);
