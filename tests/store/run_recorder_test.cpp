@@ -103,14 +103,14 @@ void check_kills(std::size_t in_flight) {
       _exit(code);
     }
     // Killed a moment after so many outcomes, wherever it is then.
-    const std::uint64_t outcomes = rng.below(40);
+    const std::uint64_t outcomes = rng.below(16);
     int status = 0;
     pid_t ended = 0;
     while (heard->count < outcomes && (ended = waitpid(child, &status, WNOHANG)) == 0)
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     REQUIRE(ended >= 0);
     if (ended == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(rng.below(3000)));
+      std::this_thread::sleep_for(std::chrono::microseconds(rng.below(1000)));
       kill(child, SIGKILL);
       REQUIRE(waitpid(child, &status, 0) == child);
     }
