@@ -78,7 +78,7 @@ measure_root() {
   debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"} >>"$work/log" 2>&1
   cp -a "$tree" "$root/kernelsearch"
   # Entered by bubblewrap: a plain chroot would forbid the user namespaces of the sandbox.
-  timed "scripts/quickstart.sh in an empty Debian 12 root" bwrap --bind "$root" / --dev /dev --proc /proc --tmpfs /tmp \
+  timed "scripts/quickstart.sh in an empty Debian 12 root" bwrap --bind "$root" / --dev /dev --proc /proc \
     --ro-bind /etc/resolv.conf /etc/resolv.conf --cap-add ALL --clearenv --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin \
     --setenv HOME /root --chdir /kernelsearch scripts/quickstart.sh
   sed -n '/^run  *[0-9]/,$p' "$work/log" >&2
