@@ -91,7 +91,7 @@ struct GpuEvaluator::Impl {
   void prepare() {
     std::call_once(prepared, [this] {
       for (std::size_t i = 0; i < workers.size(); ++i)
-        preparing.emplace_back([this, lease = std::make_shared<Lease>(*this)]() mutable {
+        preparing.emplace_back([lease = std::make_shared<Lease>(*this)]() mutable {
           lease->worker->prepare();
           lease.reset();
         });
