@@ -56,12 +56,12 @@ TEST_CASE("data files: a user's folder replaces and joins") {
   CHECK(named(after, "new.md") != nullptr);
   CHECK(named(after, "notes.txt") == nullptr);
   CHECK(data_files("strategies", folder.path()).size() == data_files("strategies").size());
-  CHECK_THROWS_AS(data_files("prompts", folder / "absent"), ConfigError);
+  CHECK_THROWS_AS((void)data_files("prompts", folder / "absent"), ConfigError);
 }
 
 TEST_CASE("data files: a huge file is refused") {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "prompts");
   std::ofstream(folder / "prompts/big.md") << std::string((1 << 20) + 1, 'x');
-  CHECK_THROWS_AS(data_files("prompts", folder.path()), ConfigError);
+  CHECK_THROWS_AS((void)data_files("prompts", folder.path()), ConfigError);
 }

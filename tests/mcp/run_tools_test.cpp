@@ -83,8 +83,8 @@ TEST_CASE("run_tools: every tool is described, and its schemas leave nothing ope
     check_strict(output, tool.name);
     CHECK(tool.input_schema.find("\"@") == std::string::npos);
     CHECK(tool.output_schema.find("\"@") == std::string::npos);
-    for (const auto& [name, property] : input["properties"].items())
-      CHECK_MESSAGE(property.contains("description"), name);
+    for (const auto& property : input["properties"].items())
+      CHECK_MESSAGE(property.value().contains("description"), property.key());
   }
   CHECK(names == std::set<std::string>{"start_run", "step", "status", "best", "submit_kernel",
                                        "explain_verdict", "list_methods", "report", "cancel"});

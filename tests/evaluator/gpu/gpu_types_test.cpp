@@ -124,11 +124,13 @@ TEST_CASE("GpuEvaluator: arrays updated in place, orders, counters and constant 
   Judge judge(problem);
   const auto e = judge.own();
   CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
-  for (const auto& [from, to] : {std::pair{"f[i] * 2", "f[i]"},
-                                 {"c + order[i]", "c + i"},
-                                 {"(unsigned)count[i]", "1u"},
-                                 {"ones[i] + zeros[i]", "ones[i] + 1"},
-                                 {"atomicAdd(", "atomicMax("}}) {
+  for (const auto& entry : {std::pair{"f[i] * 2", "f[i]"},
+                            {"c + order[i]", "c + i"},
+                            {"(unsigned)count[i]", "1u"},
+                            {"ones[i] + zeros[i]", "ones[i] + 1"},
+                            {"atomicAdd(", "atomicMax("}}) {
+    const auto& from = entry.first;  // no structured binding: clang 14 captures none
+    const auto& to = entry.second;
     std::string wrong = problem.kernel;
     wrong.replace(wrong.find(from), std::string(from).size(), to);
     CHECK_MESSAGE(judge.code(wrong).verdict == Verdict::wrong_result, from);

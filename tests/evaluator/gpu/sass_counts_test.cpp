@@ -72,7 +72,9 @@ TEST_CASE("opcodes of real machine code have their signatures and no others") {
       {"UTMACCTL.PF", "tensor_map_prefetch"},
       {"UTMACCTL.IV", "tensor_map_update"},
       {"", ""}};
-  for (const auto& [opcode, expected] : known) {
+  for (const auto& entry : known) {
+    const auto& opcode = entry.first;  // no structured binding: clang 14 captures none
+    const auto& expected = entry.second;
     std::string names;
     for (std::size_t s = 0; s < sass_signature_names.size(); ++s)
       if (has_signature(opcode, static_cast<SassSignature>(s)))

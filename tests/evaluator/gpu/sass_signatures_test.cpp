@@ -109,7 +109,9 @@ TEST_CASE("sass_counts: each kernel shows what it was written for and nothing el
       {"shared_tile", {"shared_access", "vector_shared_access", "barrier", "float_arithmetic"}},
   };
   const auto functions = fixture("signatures.nvdisasm");
-  for (const auto& [name, wanted] : kernels) {
+  for (const auto& entry : kernels) {
+    const auto& name = entry.first;  // no structured binding: clang 14 captures none
+    const auto& wanted = entry.second;
     Names names = found(function(functions, name).counts);
     if (name != "lop3") names.erase("lop3");  // compilers make masks and indices with it wherever it pays
     CHECK_MESSAGE(names == wanted, name, ": ", text_of(names));
@@ -123,7 +125,9 @@ TEST_CASE("sass_counts: in the hot loop") {
       {"cp_async", SassSignature::cp_async},         {"vector_access", SassSignature::vector_access},
       {"spilling", SassSignature::spills},           {"half_fma", SassSignature::half_arithmetic},
       {"shared_tile", SassSignature::shared_access}, {"plain", SassSignature::fma}};
-  for (const auto& [name, signature] : loops) {
+  for (const auto& entry : loops) {
+    const auto& name = entry.first;  // no structured binding: clang 14 captures none
+    const auto& signature = entry.second;
     const SassFunction& one = function(functions, name);
     REQUIRE_MESSAGE(one.hot_loop() != nullptr, name);
     CHECK_MESSAGE(one.hot_loop()->counts.of(signature) > 0, name);

@@ -24,7 +24,9 @@ using Steps = std::vector<std::pair<std::string, std::string>>;
 
 Verdict verdict_after(HostEvaluator& evaluator, const Steps& steps) {
   Kernel kernel = evaluator.problem().kernel;
-  for (const auto& [strategy, what] : steps) {
+  for (const auto& entry : steps) {
+    const auto& strategy = entry.first;  // no structured binding: clang 14 captures none
+    const auto& what = entry.second;
     CAPTURE(what);
     kernel.regions.device = edited(kernel.regions.device, strategy, what);
     REQUIRE_FALSE(kernel.regions.device.empty());

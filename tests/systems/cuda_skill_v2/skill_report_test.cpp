@@ -113,7 +113,7 @@ TEST_CASE("skill report: the policy told again knows what the run knew") {
   CHECK(again.ending().reason == SkillEnd::iterations);
   RooflineBudgetOptions other = search_of_two();
   other.branches = 2;
-  CHECK_THROWS_AS(replayed_skill(one.store, one.run, other), ConfigError);
+  CHECK_THROWS_AS((void)replayed_skill(one.store, one.run, other), ConfigError);
 }
 
 TEST_CASE("skill report: the summary has every part, also of a run that was cut") {

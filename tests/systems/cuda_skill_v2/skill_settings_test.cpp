@@ -41,6 +41,6 @@ TEST_CASE("skill settings: what repeats a search is written and read back") {
   CHECK(again.methods[0].id == "compute.b");
   CHECK(again.methods[1].id == "memory.a");
   registry.pop_back();
-  CHECK_THROWS_AS(read_skill_settings(skill_settings_json(options), registry), ConfigError);
-  CHECK_THROWS_AS(read_skill_settings("[]", registry), ConfigError);
+  CHECK_THROWS_AS((void)read_skill_settings(skill_settings_json(options), registry), ConfigError);
+  CHECK_THROWS_AS((void)read_skill_settings("[]", registry), ConfigError);
 }
