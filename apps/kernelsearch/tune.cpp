@@ -18,13 +18,13 @@
 namespace kernelsearch::app {
 namespace {
 
-/// The problem's name, where the problem is one for the options given.
-std::string checked_name(const TuneOptions& o, const std::string& path) {
-  const Problem problem = read_any_problem(path);
+/// The problem, where it is one for the options given.
+Problem checked_problem(const TuneOptions& o) {
+  Problem problem = read_any_problem(o.problem);
   if (o.evaluator != "auto" && o.evaluator != to_string(problem.backend))
     detail::raise<ConfigError>("the problem is for another evaluator", to_string(problem.backend),
                                "leave out --evaluator or change the problem's backend");
-  return problem.name;
+  return problem;
 }
 
 void check_from_files(const TuneOptions& o, const std::string& system) {
@@ -48,10 +48,11 @@ void say_what_runs(Run& run) {
 Run begin(const TuneOptions& o, RunParts parts) {
   RunOptions options = o.run;
   if (o.resume.empty()) {
-    if (const std::string name = checked_name(o, o.problem); options.out.empty())
-      options.out = name + "_tuned";
+    const Problem problem = checked_problem(o);
+    if (options.out.empty()) options.out = problem.name + "_tuned";
     check_from_files(o, options.system);
-    return Run::start(std::filesystem::path(o.problem), std::move(options), std::move(parts));
+    parts.problem_path = o.problem;
+    return Run::start(problem, std::move(options), std::move(parts));
   }
   const std::optional<RunRow> row = parts.store->find_run(o.resume);
   // A search over configurations goes on as far as it is told to now; a system spends what it was allowed.

@@ -261,33 +261,35 @@ void begin(RunImpl& run, RunParts& parts) {
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }
 
-}  // namespace
-
-std::unique_ptr<RunImpl> start_run(const Problem& problem, RunOptions options, RunParts parts) {
+/// A run with its options, its store and its stop, and nothing of a problem yet.
+std::unique_ptr<RunImpl> opened_run(RunOptions options, RunParts& parts) {
   auto run = std::make_unique<RunImpl>();
   run->stored.options = std::move(options);
-  run->stored.problem = parts.problem_path.string();
-  run->stored.problem_text = parts.problem_text;
-  run->problem = problem;
   if (parts.stop.stop_possible())
     run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
   check_record(run->options().record);
   open_store(*run, parts);
+  return run;
+}
+
+}  // namespace
+
+std::unique_ptr<RunImpl> start_run(const Problem& problem, RunOptions options, RunParts parts) {
+  auto run = opened_run(std::move(options), parts);
+  run->stored.problem = parts.problem_path.string();
+  run->stored.problem_text = parts.problem_text;
+  run->problem = problem;
   begin(*run, parts);
   return run;
 }
 
 std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions options, RunParts parts) {
-  auto run = std::make_unique<RunImpl>();
-  run->stored.options = std::move(options);
-  if (parts.stop.stop_possible())
-    run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
-  check_record(run->options().record);
-  open_store(*run, parts);
+  auto run = opened_run(std::move(options), parts);
   run->resumed = run->store->find_run(number_or_name);
   if (!run->resumed)
     raise<ConfigError>("no run to resume", number_or_name, "see `kernelsearch runs` for what there is");
   run->stored = resumed_options(*run->resumed, std::move(run->stored.options));
+  if (!parts.problem_path.empty()) run->stored.problem = parts.problem_path.string();
   if (!parts.problem && run->stored.problem.empty())
     raise<ConfigError>("the problem of this run was not read from a file", run->resumed->info.problem,
                        "give it again, as RunParts::problem");

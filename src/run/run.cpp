@@ -6,7 +6,6 @@
 
 #include <utility>
 
-#include "core_left.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
@@ -35,20 +34,17 @@ Run Run::resume(std::string_view number_or_name, RunOptions options, RunParts pa
 }
 
 StepReport Run::step_told(const StepLimit& limit, RunObserver& observer) {
-  const detail::Listening listening(*impl_->messages, &observer);
-  const detail::CoreLeft left(impl_->core);
+  const detail::Call call(*impl_, observer);
   return impl_->search->step(limit, observer);
 }
 
 void Run::to_end_told(RunObserver& observer) {
-  const detail::Listening listening(*impl_->messages, &observer);
-  const detail::CoreLeft left(impl_->core);
+  const detail::Call call(*impl_, observer);
   impl_->search->to_end(observer);
 }
 
 std::optional<TrialId> Run::submit_told(const Submission& submission, RunObserver& observer) {
-  const detail::Listening listening(*impl_->messages, &observer);
-  const detail::CoreLeft left(impl_->core);
+  const detail::Call call(*impl_, observer);
   return impl_->search->submit(submission, observer);
 }
 
@@ -57,8 +53,7 @@ std::optional<Move> Run::suggestion() {
 }
 
 void Run::decline_told(const std::string& reason, RunObserver& observer) {
-  const detail::Listening listening(*impl_->messages, &observer);
-  const detail::CoreLeft left(impl_->core);
+  const detail::Call call(*impl_, observer);
   impl_->search->decline(reason, observer);
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core_left.hpp"
 #include "counted_evaluator.hpp"
 #include "kernel_search.hpp"
 #include "kernelsearch/run/run.hpp"
@@ -72,6 +73,17 @@ struct RunImpl {
   [[nodiscard]] MessageTeller say() const {
     return [messages = messages](const std::string& text) { messages->tell(text); };
   }
+};
+
+/// What holds while a call drives a run: messages go to its observer, and its thread keeps off the measured
+/// core.
+class Call {
+ public:
+  Call(RunImpl& run, RunObserver& observer) : listening_(*run.messages, &observer), left_(run.core) {}
+
+ private:
+  Listening listening_;
+  CoreLeft left_;
 };
 
 /// Begins a run of this problem, or raises before anything stands in the store.
