@@ -11,6 +11,7 @@ Measures what building costs, from nothing, nothing cached, and prints the rows 
   headers     the umbrella header, the example program, the header-only umbrella, the costliest headers alone
   quickstart  scripts/quickstart.sh with its 60 s of tuning, packages being there
   root        the same in an empty Debian 12 root that debootstrap makes (as root; MIRROR=URL names the mirror)
+  root_tests  scripts/test.sh in such a root
   fast        scripts/test.sh --fast
   all         scripts/test.sh
 Without WHAT: command headers. The tree is cloned first, so only what is committed is measured; with JOBS=N for other
@@ -72,21 +73,24 @@ measure_all() { (cd "$tree" && rm -rf build && timed "scripts/test.sh" scripts/t
 # The table of legs that scripts/test.sh ends with.
 legs_of() { sed -n '/^leg  *build/,/passed,/p' "$work/log" | tail -n 12 >&2; }
 
-measure_root() {
+# An empty Debian 12 root with the tree in it, entered by bubblewrap: a plain chroot would forbid the user namespaces of
+# the sandbox.
+timed_in_root() { # NAME COMMAND...
   command -v debootstrap >/dev/null && command -v bwrap >/dev/null || die "debootstrap or bubblewrap is not installed"
-  local root=$work/root
+  local root=$work/root name=$1
+  shift
   debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"} >>"$work/log" 2>&1
   cp -a "$tree" "$root/kernelsearch"
-  # Entered by bubblewrap: a plain chroot would forbid the user namespaces of the sandbox.
-  timed "scripts/quickstart.sh in an empty Debian 12 root" bwrap --bind "$root" / --dev /dev --proc /proc \
+  timed "$name in an empty Debian 12 root" bwrap --bind "$root" / --dev /dev --proc /proc \
     --ro-bind /etc/resolv.conf /etc/resolv.conf --cap-add ALL --clearenv --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin \
-    --setenv HOME /root --chdir /kernelsearch scripts/quickstart.sh
-  sed -n '/^run  *[0-9]/,$p' "$work/log" >&2
+    --setenv HOME /root --chdir /kernelsearch "$@"
 }
+measure_root() { timed_in_root "scripts/quickstart.sh" scripts/quickstart.sh && sed -n '/^run  *[0-9]/,$p' "$work/log" >&2; }
+measure_root_tests() { timed_in_root "scripts/test.sh" scripts/test.sh && legs_of; }
 
 printf '| what | processor s (user) | clock s | largest process, MB |\n|---|--:|--:|--:|\n'
 for what in "$@"; do
-  declare -F "measure_$what" >/dev/null || die "There is no measure $what; there are: command headers quickstart root fast all"
+  declare -F "measure_$what" >/dev/null || die "There is no measure $what; there are: command headers quickstart root root_tests fast all"
   "measure_$what" || { tail -n 30 "$work/log" >&2; die "measuring $what failed"; }
 done
 printf '%s, %s jobs, %s, %s\n' "$(git -C "$tree" rev-parse --short HEAD)" "$jobs" "$(g++ --version | head -n 1)" \
