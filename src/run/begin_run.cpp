@@ -30,6 +30,7 @@
 #include "kernelsearch/systems/system_registry.hpp"
 #include "learning.hpp"
 #include "run_impl.hpp"
+#include "writable.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -45,6 +46,7 @@ void check_record(const fs::path& file) {
   if (file.has_parent_path() && !fs::is_directory(file.parent_path()))
     raise<ConfigError>("there is no such folder for the record", file.parent_path().string(),
                        "make it first");
+  require_writable_file(file, "the record");
 }
 
 /// What a system cannot be asked for.
@@ -149,6 +151,7 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::st
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
   info.options = encode_options(run.stored);
+  info.environment = environment_of(run.problem.backend);
   return info;
 }
 
@@ -213,7 +216,11 @@ void begin(RunImpl& run, RunParts& parts) {
   }
   const RunInfo info = info_of(run, evaluator, digest);
   setup.hardware = info.device;
-  if (run.resumed) check_same_context(*run.resumed, info);
+  if (run.resumed) {
+    check_same_context(*run.resumed, info);
+    const std::string changed = changed_environment(run.resumed->info.environment, info.environment);
+    if (!changed.empty()) observer.on_message(changed);
+  }
   const bool asks =
       run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
   const auto exchanges = [&](RunId id) {
@@ -253,7 +260,9 @@ void begin(RunImpl& run, RunParts& parts) {
   limits.seconds = run.budget.seconds;
   if (o.target_speedup > 0) limits.speedup = o.target_speedup;
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
-  auto results = std::make_shared<ResultCache>(*run.store, ResultScope{digest, info.device, info.toolchain});
+  const ResultDevice kept_under = result_device(run.problem.backend, info.device);
+  auto results = std::make_shared<ResultCache>(
+      *run.store, ResultScope{digest, kept_under.device, info.toolchain, kept_under.former});
   RunJudge judge(std::move(evaluator), result_key(results, o.reuse, kept), results);
   SearchContext context{*run.store, run.id,    run.problem, run.budget,
                         limits,     loop.stop, loop.budget, std::move(validate)};
@@ -268,6 +277,7 @@ std::unique_ptr<RunImpl> opened_run(RunOptions options, RunParts& parts) {
   if (parts.stop.stop_possible())
     run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
   check_record(run->options().record);
+  if (!run->options().out.empty()) require_writable_folder(run->options().out, "the winner's files");
   open_store(*run, parts);
   return run;
 }

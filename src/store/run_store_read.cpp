@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "run_store_impl.hpp"
 
@@ -92,15 +93,22 @@ std::vector<RunRow> RunStore::runs(const RunFilter& filter) const {
   const std::lock_guard lock(impl_->mutex);
   sqlite::Statement query(
       impl_->database.handle(),
-      (std::string(run_query) +
-       "WHERE (?1 = '' OR name = ?1) AND (?2 = '' OR problem = ?2) AND (?3 = '' OR "
-       "problem_digest = ?3) AND (?4 = '' OR device = ?4) AND (?5 = 0 OR finished IS NULL) "
-       "ORDER BY id DESC LIMIT ?6")
+      (std::string(run_query) + "WHERE (?1 = '' OR name = ?1) AND (?2 = '' OR problem = ?2) AND (?3 = '' OR "
+                                "problem_digest = ?3) AND (?4 = 0 OR finished IS NULL) "
+                                "ORDER BY id DESC LIMIT ?5")
           .c_str());
-  const std::int64_t limit = filter.limit == 0 ? -1 : static_cast<std::int64_t>(filter.limit);
-  query.bind(filter.name, filter.problem, filter.problem_digest, filter.device,
-             static_cast<std::int64_t>(filter.unfinished), limit);
-  return impl_->read_runs(query);
+  // Which spellings are one device, SQL cannot tell.
+  const bool all = filter.limit == 0 || !filter.device.empty();
+  query.bind(filter.name, filter.problem, filter.problem_digest, static_cast<std::int64_t>(filter.unfinished),
+             all ? -1 : static_cast<std::int64_t>(filter.limit));
+  std::vector<RunRow> found = impl_->read_runs(query);
+  if (filter.device.empty()) return found;
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [&](const RunRow& row) { return !same_device(row.info.device, filter.device); }),
+              found.end());
+  if (filter.limit != 0 && found.size() > filter.limit)
+    found.erase(found.begin() + static_cast<std::ptrdiff_t>(filter.limit), found.end());
+  return found;
 }
 
 RunRow RunStore::run(RunId run) const {

@@ -189,6 +189,8 @@ TEST_CASE("RunStore: runs are found by number, name, filter and as the latest") 
   CHECK(store.runs({.problem = "other"}).empty());
   CHECK(store.runs({.problem_digest = "d1g3st"}).size() == 3);
   CHECK(store.runs({.device = "gpu-1"}).size() == 1);
+  CHECK(store.runs({.device = "gpu-1, driver 13000"}).size() == 1);
+  CHECK(store.runs({.device = "gpu"}).empty());
   CHECK(store.runs({.unfinished = true}).size() == 2);
   CHECK(store.runs({.limit = 2}).size() == 2);
   store.continue_run(b);
