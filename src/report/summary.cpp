@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/store/json.hpp"
 
@@ -51,6 +52,21 @@ std::string time_line(const RunTotals& totals, double wall) {
                      percent(totals.phases.check), percent(totals.phases.measure), percent(whole - inside));
 }
 
+/// The commonest reasons of failure with a trial each, so that one can be looked at.
+std::string failure_lines(const RunStore& store, RunId run) {
+  constexpr std::size_t most = 3;
+  const std::vector<FailureGroup> groups = failure_reasons(store, run);
+  std::string text;
+  for (std::size_t i = 0; i < groups.size() && i < most; ++i)
+    text += fmt::format("{}{} {}, trial {}{}\n", i == 0 ? "failed    " : "          ", groups[i].count,
+                        to_string(groups[i].verdict), number(groups[i].trial),
+                        groups[i].reason.empty() ? "" : ": " + groups[i].reason);
+  if (groups.size() > most)
+    text += fmt::format("          and {} other reasons: `kernelsearch show {} --failed`\n",
+                        groups.size() - most, number(run));
+  return text;
+}
+
 }  // namespace
 
 RunTotals run_totals(const RunStore& store, RunId run) {
@@ -88,6 +104,7 @@ std::string run_summary(const RunStore& store, RunId run) {
     text += "best      none: no candidate was right\n";
   text += fmt::format("trials    {} in {}: {}\n", row.trials, format_duration(row.seconds),
                       format_verdicts(totals.verdicts));
+  text += failure_lines(store, run);
   if (totals.inner_trials != 0) text += fmt::format("          and {} inner trials\n", totals.inner_trials);
   text += time_line(totals, row.seconds);
   text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);

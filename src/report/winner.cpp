@@ -5,17 +5,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "winner_text.hpp"
 
 namespace kernelsearch {
 namespace {
+
+using detail::expanded;
+using detail::flags_of;
+using detail::identifier;
+using detail::one_line;
+using detail::write_file;
 
 struct Winner {
   RunRow run;
@@ -44,65 +49,6 @@ Winner winner_of(const RunStore& store, RunId run) {
   return {store.run(run), *best, *kernel, values_of(*best)};
 }
 
-/// A name that C++ and file systems take: letters, digits and underscores, no digit first.
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0 ? "_" + text : text;
-}
-
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
-  return text;
-}
-
-std::string list_text(const Permutation& order) {
-  std::string text;
-  for (const std::int64_t element : order) text += (text.empty() ? "" : ", ") + std::to_string(element);
-  return "{" + text + "}";
-}
-
-/// As the evaluator defines them when it builds a candidate.
-std::string definitions(const std::vector<NamedValue>& values) {
-  std::string text;
-  const auto define = [&text](const std::string& name, const std::string& value) {
-    text += "#define " + name + (value.empty() ? "" : " ") + value + "\n";
-  };
-  for (const auto& [name, value] : values) {
-    if (const auto* const flag = std::get_if<bool>(&value)) {
-      define(name, *flag ? "1" : "0");
-    } else if (const auto* const order = std::get_if<Permutation>(&value)) {
-      define(name, list_text(*order));
-      for (std::size_t i = 0; i < order->size(); ++i)
-        define(name + "_" + std::to_string(i), std::to_string((*order)[i]));
-    } else {
-      define(name, to_string(value));
-    }
-  }
-  return text;
-}
-
-/// `${NAME}` by the tunable's value; what is no tunable stays as it is.
-std::string expanded(std::string text, const std::vector<NamedValue>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string pattern = "${" + name + "}";
-    for (std::size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, at)) {
-      const std::string replacement = to_string(value);
-      text.replace(at, pattern.size(), replacement);
-      at += replacement.size();
-    }
-  }
-  return text;
-}
-
-std::vector<std::string> flags_of(const Problem& problem, const std::vector<NamedValue>& values) {
-  std::vector<std::string> flags;
-  for (const std::string& flag : problem.build.flags)
-    if (std::string text = expanded(flag, values); !text.empty()) flags.push_back(std::move(text));
-  return flags;
-}
-
 std::string comment(const Winner& winner, const Problem& problem) {
   const Measurement& measured = winner.trial.outcome.evaluation.measurement;
   std::string text = fmt::format("// {}: the best of {} trials, found by kernelsearch {}.\n",
@@ -118,27 +64,6 @@ std::string comment(const Winner& winner, const Problem& problem) {
   text += fmt::format("//   built with {}\n", one_line(command));
   return text + fmt::format("//   measured   {}, run {}, trial {}, seed {}\n", winner.trial.at,
                             number(winner.run.id), number(winner.trial.outcome.id), winner.run.info.seed);
-}
-
-std::string constant(const NamedValue& named) {
-  const std::string name = identifier(named.first);
-  struct Visitor {
-    const std::string& name;
-    std::string operator()(bool flag) const { return fmt::format("bool {} = {}", name, flag); }
-    std::string operator()(std::int64_t number) const {
-      return fmt::format("long long {} = {}", name, number);
-    }
-    std::string operator()(double number) const {
-      return fmt::format("double {} = {}", name, to_string(Value{number}));
-    }
-    std::string operator()(const std::string& text) const {
-      return fmt::format("std::string_view {} = {}", name, nlohmann::json(text).dump());
-    }
-    std::string operator()(const Permutation& order) const {
-      return fmt::format("std::array<long long, {}> {} = {}", order.size(), name, list_text(order));
-    }
-  };
-  return "inline constexpr " + std::visit(Visitor{name}, named.second) + ";\n";
 }
 
 nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasurement& shape) {
@@ -159,34 +84,17 @@ nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasureme
   return record;
 }
 
-void write_file(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out)
-    detail::raise<ConfigError>("the winner cannot be written", file.string(),
-                               "check that the folder can be written");
-}
-
 }  // namespace
 
 std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
   const Winner winner = winner_of(store, run);
-  std::string text = comment(winner, problem) + "#include <cstdint>\n\n" + definitions(winner.values);
-  for (const std::string* region : {&winner.kernel.macros, &winner.kernel.device, &winner.kernel.host}) {
-    if (region->empty()) continue;
-    text += "\n" + *region;
-    if (text.back() != '\n') text += '\n';
-  }
-  return text;
+  return detail::source_text(comment(winner, problem),
+                             {winner.kernel.device, winner.kernel.host, winner.kernel.macros}, winner.values);
 }
 
 std::string winner_settings(const RunStore& store, RunId run, const Problem& problem) {
   const Winner winner = winner_of(store, run);
-  std::string text =
-      comment(winner, problem) + "#pragma once\n\n#include <array>\n#include <string_view>\n\n";
-  text += "namespace " + identifier(problem.name) + "_settings {\n\n";
-  for (const NamedValue& value : winner.values) text += constant(value);
-  return text + "\n}  // namespace " + identifier(problem.name) + "_settings\n";
+  return detail::settings_text(comment(winner, problem), problem.name, winner.values);
 }
 
 std::string winner_record(const RunStore& store, RunId run, const Problem& problem) {

@@ -23,7 +23,7 @@ struct RunTotals {
 [[nodiscard]] std::string format_verdicts(const std::array<std::uint64_t, verdict_count>& verdicts);
 
 /// The run in a few lines of text: the best with its interval, the speedup with its interval, the settings,
-/// how many trials had which verdict, where the time went, why it ended.
+/// how many trials had which verdict, the commonest reasons of failure, where the time went, why it ended.
 [[nodiscard]] std::string run_summary(const RunStore& store, RunId run);
 
 }  // namespace kernelsearch
