@@ -492,3 +492,69 @@ TEST_CASE("Run: what cannot be is refused before anything stands in the store") 
   refused({.record = "all.txt"}, "format");
   CHECK(place.store->runs().empty());
 }
+
+TEST_CASE("Run: a run of a store of 0.1, whose device has the number of cores in its name, goes on") {
+  const Place place;
+  const Problem problem = small_problem();
+  const auto parts = [&](const std::string& device) {
+    RunParts all;
+    all.evaluator = Words{problem, place.gate, device};
+    all.store = place.store.get();
+    all.problem = problem;
+    return all;
+  };
+  {
+    Run run = Run::start(problem, {.policy = "random", .budget = "4"},
+                         parts("AMD EPYC, 2 cores, governor powersave"));
+    CHECK(run.step({.trials = 2}).trials == 2);
+  }
+  CHECK_THROWS_WITH_AS((void)Run::resume("latest", {}, parts("Another")),
+                       doctest::Contains("device has changed"), ConfigError);
+  Run run = Run::resume("latest", {}, parts("AMD EPYC"));
+  run.to_end();
+  CHECK(place.store->run(run.id()).trials == 4);
+}
+
+TEST_CASE("Run: what cannot be written is said before anything is measured") {
+  const Place place;
+  std::ofstream(place.folder / "taken") << "a file, no folder";
+  RunParts parts;
+  parts.evaluator = Words{small_problem(), place.gate};
+  parts.store = place.store.get();
+  CHECK_THROWS_WITH_AS(
+      (void)Run::start(small_problem(), {.budget = "2", .out = place.folder / "taken"}, std::move(parts)),
+      doctest::Contains("the winner's files could not be written"), ConfigError);
+  RunParts again;
+  again.evaluator = Words{small_problem(), place.gate};
+  again.store = place.store.get();
+  CHECK_THROWS_WITH_AS(
+      (void)Run::start(small_problem(), {.budget = "2", .record = "/proc/record.json"}, std::move(again)),
+      doctest::Contains("the record could not be written"), ConfigError);
+  CHECK(place.gate->judged == 0);
+  CHECK(place.store->runs().empty());
+}
+
+TEST_CASE("Run: a result is told though its files cannot be written when the run ends") {
+  const Place place;
+  RunParts parts;
+  parts.evaluator = Words{small_problem(), place.gate};
+  parts.store = place.store.get();
+  Run run = Run::start(
+      small_problem(),
+      {.policy = "random", .budget = "3", .out = place.folder / "out", .record = place.folder / "r.json"},
+      std::move(parts));
+  run.to_end();
+  // Another program takes the folder's name meanwhile.
+  std::ofstream(place.folder / "out") << "a file";
+  std::filesystem::create_directory(place.folder / "r.json");
+  const RunResult result = run.finish();
+  REQUIRE(result.best);
+  CHECK(result.row.trials == 3);
+  REQUIRE(result.unwritten.size() == 2);
+  CHECK(result.unwritten[0].find((place.folder / "out").string()) != std::string::npos);
+  CHECK(result.unwritten[1].find("r.json") != std::string::npos);
+  std::filesystem::remove(place.folder / "out");
+  std::filesystem::remove(place.folder / "r.json");
+  CHECK(run.finish().unwritten.empty());
+  CHECK(std::filesystem::exists(place.folder / "r.json"));
+}

@@ -75,6 +75,8 @@ struct RunResult {
   std::vector<LearnedFrom> learned;  ///< from earlier runs
   /// Files that were written, by what they are: `source`, `settings`, `record`, `table`, `report`.
   std::vector<std::pair<std::string, std::filesystem::path>> files;
+  /// Files that could not be written when the run ended, each as what, where and why.
+  std::vector<std::string> unwritten;
   std::string models_text, models_json;  ///< what asking models came to; empty where none were asked
 };
 
@@ -130,7 +132,7 @@ class Run {
   }
 
   /// Writes what the options ask for (the winner's files, the recording, a system's pages) and says what the
-  /// run came to. May be called again.
+  /// run came to, also where a file cannot be written: that is then in `unwritten`. May be called again.
   RunResult finish();
 
   /// Has a kernel judged; its trial, or nothing where the run was stopped. Runs of policies over
