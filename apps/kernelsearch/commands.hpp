@@ -25,6 +25,7 @@ void add_check(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);
 void add_best(CLI::App& app, int& exit_code);
+void add_plan(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_runs(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
