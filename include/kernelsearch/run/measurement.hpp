@@ -30,8 +30,8 @@ struct MeasurementOptions {
 /// The cache mode that a problem of this backend is measured with.
 [[nodiscard]] std::string cache_mode(const MeasurementOptions& options, Backend backend);
 
-/// The sandbox that these options come to on this machine, which is never `automatic`. ConfigError where it does
-/// not work or is weaker than required.
+/// The sandbox that these options come to on this machine, never `automatic`. ConfigError where it does not
+/// work or is weaker than required.
 [[nodiscard]] Sandbox chosen_sandbox(const MeasurementOptions& options);
 
 [[nodiscard]] HostOptions host_options(const MeasurementOptions& options);

@@ -21,13 +21,13 @@ struct LandlockRules {
       readable_descriptors;  ///< files by descriptor, which a process may open again through /proc/self/fd
 };
 
-/// A rule set for `landlock_restrict_self`, made where memory may still be allocated. Besides files it denies TCP
-/// (version 4), and abstract sockets and signals to processes outside (version 6). A DeviceError where the kernel
-/// refuses.
+/// A rule set for `landlock_restrict`, made where memory may still be allocated. Besides files it denies TCP
+/// (version 4), and abstract sockets and signals to processes outside (version 6). A DeviceError where the
+/// kernel refuses.
 [[nodiscard]] Descriptor landlock_rule_set(const LandlockRules& rules);
 
-/// Restricts the calling process for good, denies it sockets, and leaves our network and IPC namespaces where the
-/// system lets it. Only async-signal-safe calls. False where Landlock refuses.
+/// Restricts the calling process for good, denies it sockets, and leaves our network and IPC namespaces where
+/// the system lets it. Only async-signal-safe calls. False where Landlock refuses.
 [[nodiscard]] bool landlock_restrict(int rule_set) noexcept;
 
 }  // namespace kernelsearch::detail

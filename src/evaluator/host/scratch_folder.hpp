@@ -9,7 +9,7 @@ namespace kernelsearch::detail {
 /// A folder for temporary files that only its maker may enter, removed with its owner.
 class ScratchFolder {
  public:
-  /// `for_nobody`: what runs inside a sandbox as nobody may write there too. DeviceError where none can be made.
+  /// `for_nobody`: what runs in a sandbox as nobody may write there, too. DeviceError where none can be made.
   explicit ScratchFolder(bool for_nobody = false);
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
