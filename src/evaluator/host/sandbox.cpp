@@ -202,7 +202,8 @@ Launch launch_restricted(const Boxed& boxed) {
   launch.ends_with_thread = !boxed.devices && !boxed.outlives_thread;
   launch.as_nobody = sandbox_status(Sandbox::landlock).as_nobody;
   LandlockRules rules{.readable = system_folders(), .writable = {}, .readable_descriptors = {}};
-  // The program opens its own files through /proc/self/fd; the rest of /proc has no rule and stays closed. With devices the driver reads more.
+  // The program opens its own files through /proc/self/fd; the rest of /proc has no rule and stays closed,
+  // but for drivers.
   for (const auto& folder : boxed.readable) rules.readable.push_back(folder.string());
   if (boxed.devices) {
     for (const char* folder : {"/proc", "/sys", "/opt"}) rules.readable.emplace_back(folder);
