@@ -17,7 +17,7 @@ namespace kernelsearch::detail {
 struct CompilerRun {
   std::string source;               ///< its text
   std::string name = "kernel.cpp";  ///< its file's name, by which compilers know the language
-  /// The compiler and its options; `SOURCE` stands for the path of the source, `OUTPUT` for that of the result.
+  /// The compiler and its options; `SOURCE` stands for the path of the source, `OUTPUT` of the result.
   std::vector<std::string> argv;
   std::vector<std::filesystem::path> readable;  ///< folders outside of the system's that it may read
   std::vector<std::string> environment;         ///< `NAME=value`
