@@ -50,7 +50,8 @@ std::string BuilderPool::library_identity() {
   return library_identity_ = program->string() + " " + version;
 }
 
-Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options) {
+Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options,
+                                 const std::stop_token& stop) {
   const fs::path target = place_of("library 1\n" + library_identity() + "\n" + listed(options) + source);
   if (auto found = kept(target)) {
     found->library = true;
@@ -65,13 +66,14 @@ Built BuilderPool::build_library(const std::string& source, const std::vector<st
     BuilderPool& pool;
     ~Turn() { pool.give(nullptr); }
   } turn{*this};
-  Built built = run_compiler(source, options);
+  Built built = run_compiler(source, options, stop);
   if (built.verdict == Verdict::ok)
     keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
   return built;
 }
 
-Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options) const {
+Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options,
+                                const std::stop_token& stop) const {
   const bool cuda = backend_ == GpuBackend::cuda;
   CompilerRun run;
   run.source = source;
@@ -92,6 +94,7 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
   else
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   argv.insert(argv.end(), options.begin(), options.end());
+  run.stop = stop;
   argv.insert(argv.end(), {"-o", "OUTPUT", "SOURCE"});
   const Finished finished = run_compiler_in(sandbox_, run);
   Built built;
@@ -104,7 +107,9 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
                      : std::make_shared<const std::vector<std::byte>>();
   if (!built.image->empty()) return built;
   built.verdict = finished.timed_out ? Verdict::timed_out : Verdict::build_failed;
-  built.reason = finished.timed_out ? too_long(limit_seconds_) : first_errors(built.log);
+  built.reason = stop.stop_requested() ? "stopped while it was compiled"
+                 : finished.timed_out  ? too_long(limit_seconds_)
+                                       : first_errors(built.log);
   if (built.reason.empty()) built.reason = "the compiler gave no library and no message";
   return built;
 }

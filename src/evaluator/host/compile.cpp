@@ -91,7 +91,8 @@ std::string CompileCache::identity(const std::string& compiler) {
   return find(compiler).identity;
 }
 
-Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
+Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command,
+                               const std::stop_token& stop) {
   const double begin = monotonic_seconds();
   const Compiler compiler = find(command.front());
   std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
@@ -112,7 +113,7 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
     before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
     before.insert(before.end(), after.begin(), after.end());
     before.insert(before.end(), {"-o", "OUTPUT"});
-    result = build(source, before, target);
+    result = build(source, before, target, stop);
   }
   result.compiler = compiler.identity;
   result.seconds = monotonic_seconds() - begin;
@@ -120,13 +121,14 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
 }
 
 Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
-                             const fs::path& target) {
+                             const fs::path& target, const std::stop_token& stop) {
   CompilerRun run;
   run.source = source;
   run.argv = argv;
   run.readable = readable_;
   run.cores = cores_;
   run.seconds = limits_.build_seconds;
+  run.stop = stop;
   run.max_output = max_library;
   run.limits = {{RLIMIT_AS, limits_.build_memory},
                 {RLIMIT_CORE, 0},
@@ -137,8 +139,10 @@ Compiled CompileCache::build(const std::string& source, const std::vector<std::s
   const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
-    result.reason =
-        "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+    result.reason = stop.stop_requested()
+                        ? "stopped while it was compiled"
+                        : "the compiler needed more than " +
+                              std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
   } else if (finished.too_much_output || !ended_well ||
              !finished.output.starts_with("\x7f"
                                           "ELF")) {

@@ -55,7 +55,7 @@ Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   boxed.cores = run.cores;
   boxed.limits = run.limits;
   boxed.temporary_bytes = std::uint64_t{1} << 30;
-  return run_command(launch_in(sandbox, boxed), run.seconds, run.max_output);
+  return run_command(launch_in(sandbox, boxed), run.seconds, run.max_output, run.stop);
 }
 
 }  // namespace kernelsearch::detail

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ struct CompilerRun {
   std::vector<int> cores;                       ///< that it may run on; empty: all
   std::vector<std::pair<int, std::uint64_t>> limits;
   double seconds = 60.0;
+  std::stop_token stop = {};                        ///< ends it, as at its limit
   std::size_t max_output = std::size_t{256} << 20;  ///< bytes of what it makes
 };
 
