@@ -19,6 +19,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/measuring_lock.hpp"
+#include "kernelsearch/external/external_policy.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
@@ -97,6 +98,31 @@ void open_store(RunImpl& run, RunParts& parts) {
   const fs::path& file = run.options().store;
   run.owned = std::make_unique<RunStore>(file.empty() ? RunStore::default_path() : file);
   run.store = run.owned.get();
+}
+
+/// The policy from outside that the options name, if any; they then have its name.
+std::optional<ExternalPolicy> external_policy(RunOptions& o, bool resumed) {
+  if (o.policy_command.empty() && o.policy_plugin.empty()) return std::nullopt;
+  if (!o.policy_command.empty() && !o.policy_plugin.empty())
+    raise<ConfigError>("a policy is one, a command or of a plug-in", o.policy_command,
+                       "leave one of them out");
+  if (!o.system.empty())
+    raise<ConfigError>("a system brings its own policy", o.system, "leave out --system, or your policy");
+  if (!o.policy_command.empty()) {
+    if (o.policy_folder.empty()) o.policy_folder = fs::current_path();
+    ExternalPolicy policy = command_policy(o.policy_command, {o.policy_folder, o.policy_timeout});
+    if (!resumed) o.policy = policy.name;
+    return policy;
+  }
+  std::vector<ExternalPolicy> policies = load_policy_plugin(o.policy_plugin);
+  std::string names;
+  for (ExternalPolicy& policy : policies) {
+    names += (names.empty() ? "" : ", ") + policy.name;
+    if (policy.name != o.policy && !(o.policy.empty() && policies.size() == 1)) continue;
+    o.policy = policy.name;
+    return std::move(policy);
+  }
+  raise<ConfigError>("the plug-in has no policy of that name", o.policy, "name one of its: " + names);
 }
 
 /// The options that were left open, as this machine and the problem have them.
@@ -192,6 +218,7 @@ void begin(RunImpl& run, RunParts& parts) {
     setup.options = SystemOptions(run.system->name, run.system->options, o.system_options);
     check_usable(o, *run.system);
   }
+  std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
   fill_in(run);
   const bool submits = run.system == nullptr && o.policy == "submit";
   FinalistValidator validate = make_validator(o, run.problem, observer);
@@ -241,11 +268,12 @@ void begin(RunImpl& run, RunParts& parts) {
   std::optional<SystemSearch> made;
   if (run.system == nullptr && !submits) {
     const Space& space = run.problem.kernel.space;
-    made = SystemSearch{.parts = SearchParts<Config>{
-                            parts.policy ? *std::move(parts.policy)
-                                         : make_config_policy(o.policy, {space, o.seed, run.budget.trials,
-                                                                         std::move(earlier)}),
-                            TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
+    const PolicySetup policy_setup{space, o.seed, run.budget.trials, std::move(earlier)};
+    made = SystemSearch{
+        .parts = SearchParts<Config>{parts.policy ? *std::move(parts.policy)
+                                     : external   ? external->make(policy_setup)
+                                                  : make_config_policy(o.policy, policy_setup),
+                                     TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
   }
 
   run.id = run.resumed ? run.resumed->id : run.store->begin_run(info);
