@@ -30,7 +30,7 @@ double bytes_of(const Problem& problem, const Shape& shape) {
   for (const Argument& argument : problem.arguments)
     if (argument.is_scalar() || argument.is_input() || argument.is_output())
       bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-               static_cast<double>(size_in_bytes(argument.type));
+               static_cast<double>(argument.element_bytes());
   return bytes;
 }
 
@@ -336,7 +336,7 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     ++timed;
     largest_bytes = std::max(largest_bytes, bytes_of(problem, shape));
     if (problem.operations)
-      most_operations = std::max(most_operations, to_number(evaluate(*problem.operations, shape.variables)));
+      most_operations = std::max(most_operations, to_number(evaluate(*problem.operations, shape)));
   }
   const auto add = [&](Severity severity, const char* what, const char* todo) {
     findings.push_back({severity, what, todo});

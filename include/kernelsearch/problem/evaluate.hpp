@@ -17,6 +17,10 @@ namespace kernelsearch {
 [[nodiscard]] Value evaluate(const Expression& expression, std::span<const NamedValue> variables,
                              std::span<const NamedValue> more = {}, std::string_view what = "an expression");
 
+/// The same over a shape's variables and what the problem's generator says of it.
+[[nodiscard]] Value evaluate(const Expression& expression, const Shape& shape,
+                             std::span<const NamedValue> more = {}, std::string_view what = "an expression");
+
 /// The names of the space's tunables with their values in `config`.
 [[nodiscard]] std::vector<NamedValue> named_values(const Space& space, const Config& config);
 
