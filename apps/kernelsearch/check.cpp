@@ -15,6 +15,7 @@
 #include "input.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_check.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
@@ -86,13 +87,18 @@ std::string size_text(const Argument& argument) {
   return argument.size ? "[" + argument.size->text() + "]" : "";
 }
 
+/// Whether sizes are missing that only the problem's generator knows.
+bool waits_for_sizes(const Problem& problem, const Shape& shape) {
+  return problem.generator && !problem.generator->sizes.empty() && shape.generated.empty();
+}
+
 double bytes_of(const Problem& problem, const Shape& shape) {
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   double bytes = 0;
   for (const Argument& argument : problem.arguments)
     if (argument.is_array)
       bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-               static_cast<double>(size_in_bytes(argument.type));
+               static_cast<double>(argument.element_bytes());
   return bytes;
 }
 
@@ -106,12 +112,14 @@ std::string variables_text(const Shape& shape) {
   std::string text;
   for (const auto& [name, value] : shape.variables)
     text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
+  for (const auto& [name, value] : shape.generated)
+    text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
   return text;
 }
 
 /// The elements of a tensor map are its array's.
 std::string type_text(const Argument& argument) {
-  return argument.tensor_map ? "" : std::string(to_string(argument.type));
+  return argument.tensor_map ? "" : argument.type_text();
 }
 
 std::string step_text(const LaunchStep& step) {
@@ -150,9 +158,10 @@ void print_description(const Subject& subject) {
     for (const LaunchStep& step : problem.launch) fmt::print("  {}\n", step_text(step));
     fmt::print("shapes\n");
     for (const Shape& shape : problem.shapes)
-      fmt::print("  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
-                 bytes_text(bytes_of(problem, shape)),
-                 shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
+      fmt::print(
+          "  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
+          waits_for_sizes(problem, shape) ? "sizes from its generator" : bytes_text(bytes_of(problem, shape)),
+          shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
   } else {
     fmt::print("{} {}: a space without a kernel that could be run\n", subject.kind, subject.name);
   }
@@ -207,7 +216,7 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
       if (argument.tensor_map)
         one["array"] = argument.tensor_map->array;
       else
-        one["type"] = to_string(argument.type);
+        one["type"] = argument.type_text();
       one["role"] = role_name(argument);
       if (argument.size) one["size"] = argument.size->text();
       if (argument.value) one["value"] = argument.value->text();
@@ -217,8 +226,8 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
     for (const LaunchStep& step : problem.launch) steps.push_back(step_text(step));
     auto& shapes = out["shapes"] = nlohmann::ordered_json::array();
     for (const Shape& shape : problem.shapes) {
-      nlohmann::ordered_json one{
-          {"name", shape.name}, {"weight", shape.weight}, {"bytes", bytes_of(problem, shape)}};
+      nlohmann::ordered_json one{{"name", shape.name}, {"weight", shape.weight}};
+      if (!waits_for_sizes(problem, shape)) one["bytes"] = bytes_of(problem, shape);
       for (const auto& [name, value] : shape.variables) one["variables"][name] = to_string(value);
       shapes.push_back(std::move(one));
     }
@@ -245,7 +254,10 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
 }
 
 int run(const CheckCommand& command) {
-  const Subject subject = read_subject(command.problem);
+  Subject subject = read_subject(command.problem);
+  HostOptions options;
+  options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  if (subject.problem && !command.static_only) fill_generated_sizes(*subject.problem, options);
   if (!command.json) print_description(subject);
   const auto backend = subject.problem ? std::optional(subject.problem->backend) : std::nullopt;
   const bool runs = backend == Backend::host && !command.static_only;
@@ -254,8 +266,6 @@ int run(const CheckCommand& command) {
   std::vector<LintFinding> findings;
   LintOptions how;
   if (runs) {
-    HostOptions options;
-    options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
     std::fflush(stdout);
     fmt::print(stderr, "running reference and default\n");
     HostLintRunner runner(*subject.problem, options);
@@ -265,13 +275,13 @@ int run(const CheckCommand& command) {
     findings = lint_static(*subject.problem);
   }
   if (on_gpu) {
-    GpuOptions options;
-    options.devices = {command.device};
-    options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
-    options.architecture = command.architecture;
+    GpuOptions gpu_options;
+    gpu_options.devices = {command.device};
+    gpu_options.sandbox = options.sandbox;
+    gpu_options.architecture = command.architecture;
     std::fflush(stdout);
     fmt::print(stderr, "judging the default\n");
-    gpu = check_on_gpu(*subject.problem, options);
+    gpu = check_on_gpu(*subject.problem, gpu_options);
     findings.insert(findings.end(), gpu.findings.begin(), gpu.findings.end());
   }
   if (command.json) {

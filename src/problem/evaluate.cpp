@@ -49,8 +49,8 @@ Value evaluate(const Expression& expression, std::span<const NamedValue> variabl
   return evaluate_over(expression, {variables, more}, what);
 }
 
-Value evaluate(const Expression& expression, const Shape& shape, std::span<const NamedValue> more,
-               std::string_view what) {
+Value detail::evaluate_at(const Expression& expression, const Shape& shape, std::span<const NamedValue> more,
+                          std::string_view what) {
   return evaluate_over(expression, {shape.variables, shape.generated, more}, what);
 }
 

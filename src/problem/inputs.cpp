@@ -290,12 +290,19 @@ void fill_offsets(const Argument& argument, std::size_t count, InputFlavour flav
       return i == rows ? total : static_cast<std::int64_t>(static_cast<double>(total) * share);
     });
   }
+  if (argument.skew == 0.0) {
+    const auto parts = static_cast<std::int64_t>(rows);
+    return write(argument.type, count, out, [&](std::size_t i) {
+      const auto row = static_cast<std::int64_t>(i);
+      return total / parts * row + total % parts * row / parts;
+    });
+  }
   // Rows of rank 1, 2, ... in a random order get shares that fall as a power of the rank.
   std::vector<std::size_t> rank(rows);
   for (std::size_t i = 0; i < rows; ++i) rank[i] = i;
-  if (argument.skew != 0.0) rng.shuffle(rank);
+  rng.shuffle(rank);
   const auto share = [&](std::size_t row) {
-    return argument.skew == 0.0 ? 1.0 : std::pow(static_cast<double>(rank[row] + 1), -argument.skew);
+    return std::pow(static_cast<double>(rank[row] + 1), -argument.skew);
   };
   double all = 0.0;
   for (std::size_t row = 0; row < rows; ++row) all += share(row);

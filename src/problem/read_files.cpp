@@ -125,7 +125,14 @@ class Gathering {
   std::size_t bytes_ = 0;
 };
 
-std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gathering) {
+/// So that sources in a subfolder find their neighbours also where their texts stand in the problem file.
+void add_include(Problem& problem, const std::string& file) {
+  if (const std::string own = folder_of(file);
+      own != "." && std::find(problem.include.begin(), problem.include.end(), own) == problem.include.end())
+    problem.include.push_back(own);
+}
+
+std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gathering, Problem& problem) {
   constexpr const char* todo = "list further files to compile, e.g. [\"helper.cpp\"]";
   std::vector<std::string> sources;
   for (const JsonCursor& item : place.items(todo)) {
@@ -138,6 +145,7 @@ std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gather
       item.refuse("is listed twice", "list each file once");
     if (!gathering.take(path))
       item.refuse("names a file that is not there", "put it into the problem's folder");
+    add_include(problem, path);
     sources.push_back(path);
   }
   return sources;
@@ -154,22 +162,19 @@ void read_files(const JsonCursor& document, const fs::path& folder, Problem& pro
       if (path.empty()) item.refuse("leads out of the problem's folder", "copy the headers into the folder");
       problem.include.push_back(path);
     }
-  // So that sources in a subfolder find their neighbours also where their texts stand in the problem file.
   for (const std::string* name : {&problem.names.macros, &problem.names.device, &problem.names.host,
                                   &problem.names.reference, &problem.names.generator})
-    if (const std::string own = folder_of(*name);
-        own != "." && std::find(problem.include.begin(), problem.include.end(), own) == problem.include.end())
-      problem.include.push_back(own);
+    add_include(problem, *name);
   Gathering gathering(document, folder, problem);
   const bool device = is_device(problem.backend);
   if (const auto sources = kernel.find("sources")) {
     if (device) sources->refuse("are further files of a device kernel", "include them in the kernel");
-    problem.sources = read_sources(*sources, gathering);
+    problem.sources = read_sources(*sources, gathering, problem);
   }
   if (const auto reference = document.find("reference"))
     if (const auto sources = reference->find("sources")) {
       if (device) sources->refuse("are further files of a device's reference", "include them in it");
-      problem.reference.sources = read_sources(*sources, gathering);
+      problem.reference.sources = read_sources(*sources, gathering, problem);
     }
   const Regions& regions = problem.kernel.regions;
   gathering.follow(regions.macros, folder_of(problem.names.macros));

@@ -149,7 +149,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   document.only({"schema",     "name",   "description", "backend",    "function",    "kernel",
                  "arguments",  "shapes", "valid",       "tunables",   "constraints", "default",
                  "reference",  "build",  "launch",      "tolerances", "aggregate",   "threads",
-                 "operations", "bytes",  "traits",      "files",      "generator",   "bit_exact"});
+                 "operations", "bytes",  "traits",      "files",      "generator",   "bit_exact", "memory_gib"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -227,6 +227,13 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (const auto place = document.find("bytes"))
     problem.bytes = read_expression(*place, variables, "shape variables");
   if (const auto place = document.find("traits")) problem.traits = read_traits(*place);
+  if (const auto memory = document.find("memory_gib")) {
+    constexpr const char* todo = "give what a kernel may allocate beside its arrays in GiB, e.g. 8";
+    const double gib = memory->number(todo);
+    if (!(gib > 0) || gib > 65536) memory->refuse("is no size from 0 to 65536 GiB", todo);
+    if (!scope.on_host()) memory->refuse("limits the memory of a host kernel", "remove it");
+    problem.memory = static_cast<std::uint64_t>(gib * 0x1p30);
+  }
   if (const auto exact = document.find("bit_exact")) {
     if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is no bool", "write true or false");
     problem.bit_exact = exact->node().boolean;

@@ -229,6 +229,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (problem.operations) json["operations"] = problem.operations->text();
   if (problem.bytes) json["bytes"] = problem.bytes->text();
   if (problem.bit_exact) json["bit_exact"] = true;
+  if (problem.memory) json["memory_gib"] = static_cast<double>(*problem.memory) / 0x1p30;
   for (const SourceFile& file : problem.files) {
     if (sources.inline_text)
       json["files"][file.path] = {{"text", file.text}};

@@ -103,6 +103,10 @@ struct Argument {
 
   /// Passed by value: neither an array nor a map of one.
   [[nodiscard]] bool is_scalar() const noexcept { return !is_array && !tensor_map; }
+  /// The type in words: that of the elements, or `struct NAME`.
+  [[nodiscard]] std::string type_text() const {
+    return structure ? "struct " + structure->name : std::string(to_string(type));
+  }
   /// Bytes of one element as kernels see it.
   [[nodiscard]] std::size_t element_bytes() const noexcept {
     return structure ? size_in_bytes(*structure) : size_in_bytes(type);

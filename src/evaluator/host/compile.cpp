@@ -106,15 +106,22 @@ std::string CompileCache::identity(const std::string& compiler) {
 }
 
 Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
+  return compile(CompileJob{source, {}, {}, {}, command});
+}
+
+Compiled CompileCache::compile(const CompileJob& job) {
   const double begin = monotonic_seconds();
-  const Compiler compiler = find(command.front());
+  const Compiler compiler = find(job.command.front());
   std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
-  for (std::size_t i = 1; i < command.size(); ++i)
-    (is_link_input(command[i]) ? after : before).push_back(command[i]);
+  for (std::size_t i = 1; i < job.command.size(); ++i)
+    (is_link_input(job.command[i]) ? after : before).push_back(job.command[i]);
   std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
   for (const auto& part : before) content += part + "\n";
   for (const auto& part : after) content += part + "\n";
-  const std::string key = sha256(content + "\n" + source);
+  for (const auto* files : {&job.units, &job.files})
+    for (const SourceFile& file : *files) content += file.path + "\n" + sha256(file.text) + "\n";
+  for (const std::string& folder : job.include) content += "include " + folder + "\n";
+  const std::string key = sha256(content + "\n" + job.source);
   const fs::path target = directory_ / "objects" / key.substr(0, 2) / (key + ".so");
   Compiled result;
   std::error_code error;
@@ -123,33 +130,48 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
     result.from_cache = true;
   } else {
     fs::create_directories(target.parent_path(), error);
-    before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
-    before.insert(before.end(), after.begin(), after.end());
-    before.insert(before.end(), {"-o", "LIBRARY"});
-    result = build(source, before, target);
+    result = build(job, before, after, target);
   }
   result.compiler = compiler.identity;
   result.seconds = monotonic_seconds() - begin;
   return result;
 }
 
-Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
-                             const fs::path& target) {
-  const Descriptor text = memory_file(source);
-  Boxed boxed;
-  Inserted inserted{text.number(), "/kernel.cpp", {}, false};
-  std::string library = "/tmp/kernel.so";
+Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
+                             const std::vector<std::string>& after, const fs::path& target) {
   const bool boxed_in = sandbox_ != Sandbox::none;
-  if (!boxed_in) {
-    library = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed()) + ".so";
-    inserted.outside = library + ".cpp";
-    std::ofstream(inserted.outside, std::ios::binary) << source;
-  }
+  const fs::path outside =
+      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
+  Boxed boxed;
+  std::vector<Descriptor> texts;
+  // What is read lies at fixed paths inside; without a sandbox in a folder of this build alone.
+  const auto place = [&](const std::string& inside, const std::string& text) {
+    Inserted inserted{-1, inside, outside.string() + inside, false};
+    if (boxed_in) {
+      texts.push_back(memory_file(text));
+      inserted.descriptor = texts.back().number();
+    } else {
+      fs::create_directories(fs::path(inserted.outside).parent_path());
+      std::ofstream(inserted.outside, std::ios::binary) << text;
+    }
+    boxed.files.push_back(inserted);
+    return path_in(sandbox_, inserted);
+  };
+  const std::string library = boxed_in ? "/tmp/kernel.so" : (outside / "kernel.so").string();
+  const std::string root = boxed_in ? "/problem" : (outside / "problem").string();
   // The object leaves the sandbox through the pipe: no folder of ours is writable in there.
   boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", library};
-  for (const auto& part : argv)
-    boxed.argv.push_back(part == "SOURCE" ? path_in(sandbox_, inserted) : part == "LIBRARY" ? library : part);
-  boxed.files = {inserted};
+  boxed.argv.insert(boxed.argv.end(), before.begin(), before.end());
+  if (!job.files.empty()) boxed.argv.insert(boxed.argv.end(), {"-iquote", root});
+  for (const std::string& folder : job.include)
+    boxed.argv.insert(boxed.argv.end(), {"-I", folder == "." ? root : root + "/" + folder});
+  for (const SourceFile& file : job.files) place("/problem/" + file.path, file.text);
+  boxed.argv.insert(boxed.argv.end(), {"-x", "c++", place("/kernel.cpp", job.source)});
+  for (std::size_t i = 0; i < job.units.size(); ++i)
+    boxed.argv.push_back(place("/unit" + std::to_string(i) + ".cpp", job.units[i].text));
+  boxed.argv.insert(boxed.argv.end(), {"-x", "none"});
+  boxed.argv.insert(boxed.argv.end(), after.begin(), after.end());
+  boxed.argv.insert(boxed.argv.end(), {"-o", library});
   boxed.readable = readable_;
   boxed.cores = cores_;
   boxed.temporary_bytes = std::uint64_t{1} << 30;
@@ -157,12 +179,13 @@ Compiled CompileCache::build(const std::string& source, const std::vector<std::s
                   {RLIMIT_CORE, 0},
                   {RLIMIT_FSIZE, max_library},
                   {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  const Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
+  Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
   if (!boxed_in) {
     std::error_code error;
-    fs::remove(library, error);
-    fs::remove(inserted.outside, error);
+    fs::remove_all(outside, error);
   }
+  for (std::size_t at = 0; (at = finished.errors.find(root + "/", at)) != std::string::npos;)
+    finished.errors.erase(at, root.size() + 1);  // names as in the problem's folder
   Compiled result;
   const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {

@@ -10,6 +10,7 @@
 
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
 
 namespace kernelsearch::detail {
 
@@ -31,6 +32,8 @@ class CompileCache {
 
   /// `command` is the compiler, by path or name, and its flags. A ConfigError when there is no such compiler.
   [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command);
+  /// The same with files to include and further translation units.
+  [[nodiscard]] Compiled compile(const CompileJob& job);
 
   /// Path and version of a compiler by path or name; a ConfigError when it does not run.
   [[nodiscard]] std::string identity(const std::string& compiler);
@@ -41,8 +44,8 @@ class CompileCache {
     std::string identity;
   };
   Compiler find(const std::string& name);
-  Compiled build(const std::string& source, const std::vector<std::string>& argv,
-                 const std::filesystem::path& target);
+  Compiled build(const CompileJob& job, const std::vector<std::string>& before,
+                 const std::vector<std::string>& after, const std::filesystem::path& target);
 
   Sandbox sandbox_;
   HostLimits limits_;
