@@ -45,6 +45,10 @@ void store(const fs::path& target, const std::string& bytes) {
                        "make room or choose another cache directory");
 }
 
+bool ended_well(const Finished& finished) {
+  return WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
+}
+
 bool is_link_input(const std::string& flag) {
   return flag.rfind("-l", 0) == 0 || flag.rfind("-L", 0) == 0 || flag.rfind("-Wl,", 0) == 0 ||
          (flag.size() > 2 && flag.front() == '/' &&
@@ -105,10 +109,12 @@ std::string CompileCache::identity(const std::string& compiler) {
   return find(compiler).identity;
 }
 
-Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
+Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command,
+                               Product product) {
   const double begin = monotonic_seconds();
   const Compiler compiler = find(command.front());
-  std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
+  std::vector<std::string> before{compiler.path, "-std=c++20"}, after;
+  if (product == Product::library) before.insert(before.end(), {"-fPIC", "-shared"});
   for (std::size_t i = 1; i < command.size(); ++i)
     (is_link_input(command[i]) ? after : before).push_back(command[i]);
   std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
@@ -125,7 +131,7 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
     fs::create_directories(target.parent_path(), error);
     before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
     before.insert(before.end(), after.begin(), after.end());
-    before.insert(before.end(), {"-o", "LIBRARY"});
+    before.insert(before.end(), {"-o", "OUTPUT"});
     result = build(source, before, target);
   }
   result.compiler = compiler.identity;
@@ -133,22 +139,32 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
   return result;
 }
 
-Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
-                             const fs::path& target) {
+std::optional<std::string> CompileCache::preprocess(const std::string& source,
+                                                    const std::vector<std::string>& command) {
+  std::vector<std::string> argv{find(command.front()).path, "-std=c++20", "-E", "-P"};
+  argv.insert(argv.end(), command.begin() + 1, command.end());
+  argv.insert(argv.end(), {"-x", "c++", "SOURCE", "-o", "OUTPUT"});
+  Finished finished = run(source, argv, directory_ / "objects" / "preprocessed");
+  if (finished.timed_out || finished.too_much_output || !ended_well(finished)) return std::nullopt;
+  return std::move(finished.output);
+}
+
+Finished CompileCache::run(const std::string& source, const std::vector<std::string>& argv,
+                           const fs::path& target) {
   const Descriptor text = memory_file(source);
   Boxed boxed;
   Inserted inserted{text.number(), "/kernel.cpp", {}, false};
-  std::string library = "/tmp/kernel.so";
+  std::string output = "/tmp/kernel.so";
   const bool boxed_in = sandbox_ != Sandbox::none;
   if (!boxed_in) {
-    library = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed()) + ".so";
-    inserted.outside = library + ".cpp";
+    output = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed()) + ".so";
+    inserted.outside = output + ".cpp";
     std::ofstream(inserted.outside, std::ios::binary) << source;
   }
   // The object leaves the sandbox through the pipe: no folder of ours is writable in there.
-  boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", library};
+  boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", output};
   for (const auto& part : argv)
-    boxed.argv.push_back(part == "SOURCE" ? path_in(sandbox_, inserted) : part == "LIBRARY" ? library : part);
+    boxed.argv.push_back(part == "SOURCE" ? path_in(sandbox_, inserted) : part == "OUTPUT" ? output : part);
   boxed.files = {inserted};
   boxed.readable = readable_;
   boxed.cores = cores_;
@@ -157,19 +173,24 @@ Compiled CompileCache::build(const std::string& source, const std::vector<std::s
                   {RLIMIT_CORE, 0},
                   {RLIMIT_FSIZE, max_library},
                   {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  const Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
+  Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
   if (!boxed_in) {
     std::error_code error;
-    fs::remove(library, error);
+    fs::remove(output, error);
     fs::remove(inserted.outside, error);
   }
+  return finished;
+}
+
+Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
+                             const fs::path& target) {
+  const Finished finished = run(source, argv, target);
   Compiled result;
-  const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
     result.reason =
         "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
-  } else if (finished.too_much_output || !ended_well ||
+  } else if (finished.too_much_output || !ended_well(finished) ||
              !finished.output.starts_with("\x7f"
                                           "ELF")) {
     result.verdict = Verdict::build_failed;

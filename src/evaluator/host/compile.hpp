@@ -4,16 +4,21 @@
 
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
 
 namespace kernelsearch::detail {
 
-/// A shared object, or why there is none.
+/// What is made of a source.
+enum class Product : std::uint8_t { library, program };
+
+/// A shared object or a program, or why there is none.
 struct Compiled {
   Verdict verdict = Verdict::ok;
   std::string reason;
@@ -30,7 +35,12 @@ class CompileCache {
   CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores);
 
   /// `command` is the compiler, by path or name, and its flags. A ConfigError when there is no such compiler.
-  [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command);
+  [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command,
+                                 Product product = Product::library);
+
+  /// The source as the preprocessor leaves it, without line marks; nothing where that fails.
+  [[nodiscard]] std::optional<std::string> preprocess(const std::string& source,
+                                                      const std::vector<std::string>& command);
 
   /// Path and version of a compiler by path or name; a ConfigError when it does not run.
   [[nodiscard]] std::string identity(const std::string& compiler);
@@ -41,6 +51,10 @@ class CompileCache {
     std::string identity;
   };
   Compiler find(const std::string& name);
+  /// Runs a compiler, `SOURCE` and `OUTPUT` in its arguments replaced; the output comes on its standard
+  /// output.
+  Finished run(const std::string& source, const std::vector<std::string>& argv,
+               const std::filesystem::path& target);
   Compiled build(const std::string& source, const std::vector<std::string>& argv,
                  const std::filesystem::path& target);
 
