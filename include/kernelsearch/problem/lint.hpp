@@ -11,9 +11,10 @@
 
 namespace kernelsearch {
 
-/// What is wrong with a problem although it reads: an error makes results meaningless, a warning may.
+/// What is wrong with a problem although it reads: an error makes results meaningless, a warning may, a note
+/// says what may be meant so.
 struct LintFinding {
-  enum class Severity : std::uint8_t { warning, error };
+  enum class Severity : std::uint8_t { note, warning, error };
   Severity severity = Severity::warning;
   std::string what;  ///< what was found, where
   std::string todo;  ///< what to do about it

@@ -45,6 +45,10 @@ void store(const fs::path& target, const std::string& bytes) {
                        "make room or choose another cache directory");
 }
 
+bool ended_well(const Finished& finished) {
+  return WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
+}
+
 bool is_link_input(const std::string& flag) {
   return flag.rfind("-l", 0) == 0 || flag.rfind("-L", 0) == 0 || flag.rfind("-Wl,", 0) == 0 ||
          (flag.size() > 2 && flag.front() == '/' &&
@@ -109,10 +113,11 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
   return compile(CompileJob{source, {}, {}, {}, command});
 }
 
-Compiled CompileCache::compile(const CompileJob& job) {
+Compiled CompileCache::compile(const CompileJob& job, Product product) {
   const double begin = monotonic_seconds();
   const Compiler compiler = find(job.command.front());
-  std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
+  std::vector<std::string> before{compiler.path, "-std=c++20"}, after;
+  if (product == Product::library) before.insert(before.end(), {"-fPIC", "-shared"});
   for (std::size_t i = 1; i < job.command.size(); ++i)
     (is_link_input(job.command[i]) ? after : before).push_back(job.command[i]);
   std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
@@ -137,8 +142,23 @@ Compiled CompileCache::compile(const CompileJob& job) {
   return result;
 }
 
-Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
-                             const std::vector<std::string>& after, const fs::path& target) {
+std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
+  std::vector<std::string> before{find(job.command.front()).path, "-std=c++20", "-E", "-P"};
+  for (std::size_t i = 1; i < job.command.size(); ++i)
+    if (!is_link_input(job.command[i])) before.push_back(job.command[i]);
+  CompileJob one{job.source, {}, job.files, job.include, {}};
+  std::string text;
+  for (std::size_t unit = 0; unit <= job.units.size(); ++unit) {
+    if (unit > 0) one.source = job.units[unit - 1].text;
+    const Finished finished = run(one, before, {}, directory_ / "objects" / "preprocessed");
+    if (finished.timed_out || finished.too_much_output || !ended_well(finished)) return std::nullopt;
+    text += finished.output;
+  }
+  return text;
+}
+
+Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>& before,
+                           const std::vector<std::string>& after, const fs::path& target) {
   const bool boxed_in = sandbox_ != Sandbox::none;
   const fs::path outside =
       target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
@@ -186,13 +206,18 @@ Compiled CompileCache::build(const CompileJob& job, const std::vector<std::strin
   }
   for (std::size_t at = 0; (at = finished.errors.find(root + "/", at)) != std::string::npos;)
     finished.errors.erase(at, root.size() + 1);  // names as in the problem's folder
+  return finished;
+}
+
+Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
+                             const std::vector<std::string>& after, const fs::path& target) {
+  const Finished finished = run(job, before, after, target);
   Compiled result;
-  const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
     result.reason =
         "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
-  } else if (finished.too_much_output || !ended_well ||
+  } else if (finished.too_much_output || !ended_well(finished) ||
              !finished.output.starts_with("\x7f"
                                           "ELF")) {
     result.verdict = Verdict::build_failed;

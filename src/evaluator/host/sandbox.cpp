@@ -123,6 +123,8 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
     append(launch.argv, {"--proc", "/proc", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm",
                          "--ro-bind-try", "/sys", "/sys", "--ro-bind-try", "/opt", "/opt"});
     launch.ends_with_thread = false;
+  } else if (boxed.processes) {
+    append(launch.argv, {"--proc", "/proc"});
   }
   for (const std::string& entry : boxed.environment) {
     const std::size_t equals = entry.find('=');

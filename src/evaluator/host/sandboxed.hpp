@@ -30,7 +30,8 @@ struct Boxed {
   std::vector<int> cores;
   std::vector<std::pair<int, std::uint64_t>> limits;  ///< of everything inside
   std::uint64_t temporary_bytes = std::uint64_t{1} << 20;
-  bool devices = false;  ///< sees the machine's devices, /proc and /sys, and may outlive its thread
+  bool devices = false;    ///< sees the machine's devices, /proc and /sys, and may outlive its thread
+  bool processes = false;  ///< sees its own processes in /proc
   std::vector<std::string> environment;  ///< `NAME=value`
 };
 
