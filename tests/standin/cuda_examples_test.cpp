@@ -70,7 +70,7 @@ TEST_CASE("examples/cuda: NVIDIA's run-time compiler takes those that the stand-
           launched.push_back(step.function);
       const DeviceCode code =
           compiler->compile(device_source(candidate),
-                            compile_options(device, options, candidate_flags(problem, candidate)), names);
+                            compile_options(device, options, candidate_flags(problem, candidate)), launched);
       CHECK_MESSAGE(code.ok, kernel->space.key(config), ": ", code.log);
     }
     for (const char* real : {"float", "double"}) {
