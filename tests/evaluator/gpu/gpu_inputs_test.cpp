@@ -59,6 +59,12 @@ TEST_CASE("GPU inputs: sorted values are sorted") {
   CHECK(judged(problem).verdict == Verdict::wrong_result);
 }
 
+TEST_CASE("GPU inputs: ranges that depend on the shape") {
+  const Evaluation e = judged(where(R"({"name": "x", "type": "i32", "size": "n", "low": 0, "high": "n"})",
+                                    "const int* x", "x[i] >= 0 && x[i] < n"));
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+}
+
 TEST_CASE("GPU inputs: offsets begin at 0, never fall and end at the total") {
   const Evaluation e = judged(
       where(R"({"name": "at", "type": "i32", "size": "n + 1", "init": "offsets", "total": "3*n", "skew": 1})",
@@ -75,8 +81,8 @@ TEST_CASE("GPU inputs: a file's contents, larger ones piece by piece, in every c
   }
   put(folder / "data.bin", bytes);
   DeviceProblem problem =
-      where(R"({"name": "x", "type": "i32", "size": "4000", "init": "file", "file": "data.bin"})", "const int* x",
-            "x[4 * i] == 28 * i + 3");
+      where(R"({"name": "x", "type": "i32", "size": "4000", "init": "file", "file": "data.bin"})",
+            "const int* x", "x[4 * i] == 28 * i + 3");
   const Evaluation e = judged(in_folder(problem, folder.path()));
   CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
 }
