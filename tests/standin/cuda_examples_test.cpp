@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Problems of examples/cuda whose kernels do without assembler where no CUDA compiler reads them: right on the
-// stand-in with warps of 32, and taken by NVIDIA's run-time compiler where that is installed.
+// Problems of examples/cuda whose kernels do without assembler where no CUDA compiler reads them: right on
+// the stand-in with warps of 32, and taken by NVIDIA's run-time compiler where that is installed.
 #include <algorithm>
 #include <filesystem>
 

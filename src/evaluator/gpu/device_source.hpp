@@ -33,8 +33,8 @@ namespace kernelsearch::detail::gpu {
 [[nodiscard]] std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptions& options,
                                                        const std::vector<std::string>& flags);
 
-/// The same for code of a problem, which also finds what of the problem's folder it may include: written below
-/// the cache directory, by content. A DeviceError where that cannot be written.
+/// The same for code of a problem, which also finds what of the problem's folder it may include: written
+/// below the cache directory, by content. A DeviceError where that cannot be written.
 [[nodiscard]] std::vector<std::string> problem_options(const Problem& problem, const GpuDevice& device,
                                                        const GpuOptions& options,
                                                        const std::vector<std::string>& flags);

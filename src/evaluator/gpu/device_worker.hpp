@@ -85,7 +85,7 @@ class DeviceWorker {
   std::vector<bool> some_of(std::size_t count);
   /// Whether contents of a batch of timed calls are those of its stage, turned.
   [[nodiscard]] bool is_turned(std::size_t shape, std::size_t argument) const;
-  /// Has the worker hold what is made of the inputs of a set, in buffers of their own; `fill` copies from them.
+  /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
   std::optional<Fault> hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour);
   void forget_made();
   /// The seed of one of the sets, as declared, that the worker holds of a shape.

@@ -52,7 +52,8 @@ bool has_floats(const Argument& argument) {
                      [](const StructField& field) { return is_floating(field.type); });
 }
 
-/// What rounding may cost is not computed for fields of structs, so that only declared inputs can be asked for.
+/// What rounding may cost is not computed for fields of structs, so that these are compared on declared
+/// inputs alone.
 bool special_inputs_allowed(const Problem& problem) {
   return std::none_of(problem.arguments.begin(), problem.arguments.end(), [](const Argument& argument) {
     return argument.is_output() && argument.structure && has_floats(argument);

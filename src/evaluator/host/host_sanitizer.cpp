@@ -34,13 +34,13 @@ using detail::raise;
 
 constexpr int inputs_fd = 3;
 constexpr const char* array_mark = "kernelsearch-array";
-// Around every array, in bytes: the largest that AddressSanitizer has. Farther away an address may be anything.
+// Around every array, in bytes: the largest that AddressSanitizer has. Farther away may be anything.
 constexpr std::uint64_t red_zone = 2048;
 // The program itself is written into the sandbox.
 constexpr std::uint64_t max_file = std::uint64_t{256} << 20;
 
 // Reads the arguments from descriptor 3, says where it put the arrays, and calls the kernel. It stands before
-// the tunables' macros and includes nothing, so that it neither meets the kernel's names nor lends it headers.
+// the tunables' macros and includes nothing, so that it neither meets the kernel's names nor lends headers.
 constexpr const char* program_text = R"cpp(#                                           line 1 "kernelsearch_program"
                                            extern "C" {
                                            long read(int, void*, decltype(sizeof 0));
