@@ -17,6 +17,7 @@
 #include "device_facts.hpp"
 #include "finalist_validator.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/measuring_lock.hpp"
 #include "kernelsearch/external/external_policy.hpp"
@@ -25,6 +26,7 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
@@ -224,6 +226,7 @@ void begin(RunImpl& run, RunParts& parts) {
   FinalistValidator validate = make_validator(o, run.problem, observer);
   Kept kept = submits ? Kept::paired : Kept::plain;
   const bool own = parts.evaluator.has_value();
+  if (!own) fill_generated_sizes(run.problem, host_options(o.measurement));
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
   if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/nvml.hpp"
 #include "evaluator/gpu/referee.hpp"
 #include "kernelsearch/evaluator/evaluation_context.hpp"
@@ -83,6 +84,13 @@ class DeviceWorker {
   /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
   /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
   std::vector<bool> some_of(std::size_t count);
+  /// Whether contents of a batch of timed calls are those of its stage, turned.
+  [[nodiscard]] bool is_turned(std::size_t shape, std::size_t argument) const;
+  /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
+  std::optional<Fault> hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour);
+  void forget_made();
+  /// The seed of one of the sets, as declared, that the worker holds of a shape.
+  [[nodiscard]] std::uint64_t some_made_seed(std::size_t shape);
   /// Draws the inputs that those of a batch of timed calls are made of, in buffers of their own; no candidate
   /// is ever told where they are.
   void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
@@ -127,7 +135,9 @@ class DeviceWorker {
   GpuDevice device_;
   int ordinal_;
   BuilderPool& builders_;
-  std::vector<ShapePlan> plans_;  ///< per shape, of everything but workspaces
+  std::vector<ShapePlan> plans_;                 ///< per shape, of everything but workspaces
+  std::vector<std::vector<Argument>> at_shape_;  ///< per shape: the arguments with their numbers for it
+  MadeInputs made_;
   Arena shared_;
   Referee referee_;
   std::unique_ptr<GpuWorker> worker_;
@@ -148,6 +158,9 @@ class DeviceWorker {
   };
   /// Of a module, a shape and an argument, as long as the worker has them.
   std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces_;
+  /// Of each set that the worker holds what is made of: for each argument.
+  std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made_;
+  std::uint64_t held_made_bytes_ = 0;
   std::optional<bool> baseline_ok_;  ///< once it was checked
   bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;

@@ -16,13 +16,13 @@ double DeviceWorker::floor_seconds(std::size_t shape) const {
   // A margin of a tenth: clocks are what the device says, and counts are the problem's.
   constexpr double margin = 0.9;
   double floor = 0;
-  const auto& variables = problem_.shapes[shape].variables;
+  const Shape& sizes = problem_.shapes[shape];
   if (problem_.operations && device_.peak_operations() > 0)
-    floor = to_number(kernelsearch::evaluate(*problem_.operations, variables)) / device_.peak_operations();
+    floor = to_number(kernelsearch::evaluate(*problem_.operations, sizes)) / device_.peak_operations();
   if (problem_.bytes && device_.peak_bandwidth() > 0 && options_.cache == CacheMode::cold) {
     // What was written may stay in the cache.
     const double bytes =
-        to_number(kernelsearch::evaluate(*problem_.bytes, variables)) -
+        to_number(kernelsearch::evaluate(*problem_.bytes, sizes)) -
         std::min(static_cast<double>(device_.l2), static_cast<double>(output_bytes(plans_[shape])));
     floor = std::max(floor, bytes / device_.peak_bandwidth());
   }
@@ -47,6 +47,7 @@ std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, st
   if (auto fault = make_room(shape, count, first)) return fault;
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
+  if (auto fault = hold_made(shape, set->seed, set->flavour)) return fault;
   std::vector<Action> actions;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
@@ -197,6 +198,7 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
   if (auto fault = make_room(shape, 2 * count, first)) return fault;
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
+  if (auto fault = hold_made(shape, set->seed, set->flavour)) return fault;
   std::vector<Action> actions;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);

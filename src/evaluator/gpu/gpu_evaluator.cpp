@@ -11,8 +11,10 @@
 
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -74,6 +76,7 @@ struct GpuEvaluator::Impl {
         raise<ConfigError>("the devices differ, so their times cannot be compared",
                            devices.front().id() + " and " + devices.back().id(), "choose equal ones");
     }
+    fill_generated_sizes(problem, detail::gpu::host_options(options));
     if (launches_itself(problem.kernel)) (void)builders.library_identity();  // missing is said at once
     for (std::size_t i = 0; i < devices.size(); ++i) {
       workers.push_back(

@@ -52,7 +52,7 @@ std::string BuilderPool::library_identity() {
 
 Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options,
                                  const std::stop_token& stop) {
-  const fs::path target = place_of("library 1\n" + library_identity() + "\n" + listed(options) + source);
+  const fs::path target = place_of("library 1\n" + library_identity() + "\n" + key_text(options) + source);
   if (auto found = kept(target)) {
     found->library = true;
     return std::move(*found);
@@ -76,8 +76,8 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
                                 const std::stop_token& stop) const {
   const bool cuda = backend_ == GpuBackend::cuda;
   CompilerRun run;
-  run.source = source;
-  run.name = cuda ? "kernel.cu" : "kernel.hip";
+  const std::string name = cuda ? "kernel.cu" : "kernel.hip";
+  run.texts = {{name, source}};
   run.environment = compiler_environment();
   run.readable = readable_;
   // The toolkit is the folder above the one of its programs.
@@ -95,11 +95,11 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   argv.insert(argv.end(), options.begin(), options.end());
   run.stop = stop;
-  argv.insert(argv.end(), {"-o", "OUTPUT", "SOURCE"});
+  argv.insert(argv.end(), {"-o", std::string(compiler_output), std::string(compiler_root) + "/" + name});
   const Finished finished = run_compiler_in(sandbox_, run);
   Built built;
   built.library = true;
-  built.log = finished.errors;
+  built.log = with_own_names(finished.errors);
   const bool well = !finished.timed_out && !finished.too_much_output && WIFEXITED(finished.status) &&
                     WEXITSTATUS(finished.status) == 0;
   const auto* bytes = reinterpret_cast<const std::byte*>(finished.output.data());

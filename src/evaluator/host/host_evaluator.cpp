@@ -12,6 +12,7 @@
 #include "evaluator/host/reference.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -52,21 +53,22 @@ std::vector<int> building_cores(const HostMachine& machine, const std::vector<in
   return cores.empty() ? machine.cores : cores;
 }
 
-detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores, int threads) {
+detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores,
+                                       const Problem& problem) {
   detail::WorkerSettings settings;
   settings.sandbox = options.sandbox;
   settings.worker = detail::find_worker(options.worker);
   settings.readable = options.readable;
   settings.cores = std::move(cores);
-  settings.threads = threads;
+  settings.threads = std::max(1, problem.threads);
   settings.load_seconds = options.limits.load_seconds;
   settings.call_seconds = options.limits.call_seconds;
   settings.run_seconds = options.limits.run_seconds;
-  settings.memory = options.limits.run_memory;
+  settings.memory = std::max(options.limits.run_memory, problem.memory.value_or(0));
   return settings;
 }
 
-Problem checked(Problem problem) {
+Problem checked(Problem problem, const HostOptions& options) {
   if (problem.backend != Backend::host)
     raise<ConfigError>("the problem is not for the host", to_string(problem.backend),
                        "choose the evaluator of its backend");
@@ -75,6 +77,7 @@ Problem checked(Problem problem) {
                        "host kernels may have 64");
   if (problem.shapes.empty())
     raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
+  fill_generated_sizes(problem, options);
   return problem;
 }
 
@@ -99,14 +102,15 @@ HostOptions in_a_sandbox(HostOptions options) {
 
 struct HostEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
-      : problem(checked(std::move(given))),
+      : problem(checked(std::move(given), chosen)),
         options(in_a_sandbox(std::move(chosen))),
         machine(host_machine()),
         cores(measuring_cores(machine, options, std::max(1, problem.threads))),
-        settings(worker_settings(options, cores, std::max(1, problem.threads))),
+        settings(worker_settings(options, cores, problem)),
         compiler(options, machine.id(), building_cores(machine, cores)),
         references(problem, compiler, settings),
-        inputs(problem, references, options.check) {}
+        generator(problem, options),
+        inputs(problem, references, generator, options.check) {}
 
   detail::HostWorker open(const HostArtifact& artifact) {
     return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
@@ -193,6 +197,7 @@ struct HostEvaluator::Impl {
   detail::WorkerSettings settings;
   detail::CompileCache compiler;
   detail::References references;
+  detail::InputGenerator generator;
   detail::InputSets inputs;
   std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
   std::mutex measuring;
@@ -216,8 +221,8 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
     staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
     return staged;
   }
-  const auto compiled = impl_->compiler.compile(candidate_source(impl_->problem, candidate),
-                                                compile_command(impl_->problem, candidate), context.stop);
+  const auto compiled = impl_->compiler.compile(candidate_job(impl_->problem, candidate),
+                                                detail::Product::library, context.stop);
   if (compiled.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(compiled.verdict, compiled.reason);
     if (compiled.verdict == Verdict::timed_out) staged.evaluation.progress = 0.0;  // it was never built

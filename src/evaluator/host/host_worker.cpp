@@ -27,6 +27,12 @@ Prepare prepare_of(CacheMode cache) {
   return cache == CacheMode::cold ? Prepare::cold : Prepare::warm;
 }
 
+std::string milliseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", 1e3 * seconds);
+  return text;
+}
+
 std::size_t samples_for(double target_seconds, double sample_seconds, std::size_t most) {
   const double wanted =
       sample_seconds > 0 ? std::floor(target_seconds / sample_seconds) : static_cast<double>(most);
@@ -154,7 +160,7 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
     if (begin == 0) first = got.front();
     if (begin + count == sets.size())
       for (std::size_t a = 0; a < first.size(); ++a) {
-        const std::size_t size = size_in_bytes(state.plan.arguments[a].type);
+        const std::size_t size = state.plan.arguments[a].element_bytes();
         elements += first[a].size() / size;
         for (std::size_t i = 0; i < first[a].size(); i += size)
           differing += std::memcmp(&first[a][i], &got[count - 1][a][i], size) != 0 ? 1u : 0u;
@@ -221,7 +227,10 @@ std::optional<Fault> HostWorker::batch(std::size_t shape, double target_seconds,
   }
   const double cpu = runner_->worker().cpu() - cpu_before;
   if (cpu_before >= 0 && cpu > 1.2 * problem_.threads * ran.seconds + 0.02)
-    return Fault{Verdict::cheated, "it used more processor time than its threads can have had"};
+    return Fault{Verdict::cheated,
+                 threads_text("it used more processor time (" + milliseconds(cpu) + " in " +
+                                  milliseconds(ran.seconds) + ") than its threads can have had",
+                              problem_.threads)};
   if (auto fault = verify(secret, used, *set)) return fault;
   const double middle = median(ran.samples);
   if (ran.samples.size() >= 8) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -60,6 +61,11 @@ fs::path find_helper(const HelperProgram& program, const fs::path& given) {
     if (access(place.c_str(), X_OK) == 0 && !fs::is_directory(place)) return place;
   raise<ConfigError>(std::string(program.name) + " is not there", places.front().string(),
                      std::string("install it or set ") + program.variable + " to its path");
+}
+
+std::string threads_text(const std::string& what, int allowed) {
+  return what + ", " + std::to_string(allowed) +
+         " allowed: if the kernel is meant to use more, set \"threads\" in the problem";
 }
 
 WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, const fs::path& library,
@@ -187,6 +193,20 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
       stop();
       return Fault{Verdict::cheated, "it sent a message of its own to the controller"};
   }
+  if (reply.failed == 3) {
+    stop();
+    return Fault{Verdict::crashed,
+                 threads_text("it could start no more threads " + std::string(during), settings_.threads)};
+  }
+  if (reply.failed == 2) {
+    stop();
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "it asked for more memory than it may have %s: %.3g GiB besides its arrays; if it is meant to have "
+                  "more, set \"memory_gib\" in the problem",
+                  during, static_cast<double>(settings_.memory) / 0x1p30);
+    return Fault{Verdict::crashed, text};
+  }
   return std::nullopt;
 }
 
@@ -221,9 +241,9 @@ std::optional<Fault> WorkerClient::census() const {
     threads = thread_count(pid_);
   }
   if (threads > settings_.threads)
-    return Fault{Verdict::cheated, "after its calls returned, " + std::to_string(threads) +
-                                       " threads are there, " + std::to_string(settings_.threads) +
-                                       " allowed"};
+    return Fault{Verdict::cheated,
+                 threads_text("after its calls returned, " + std::to_string(threads) + " threads are there",
+                              settings_.threads)};
   return std::nullopt;
 }
 
