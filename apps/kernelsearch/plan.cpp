@@ -18,6 +18,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/run/export_plan.hpp"
 #include "kernelsearch/run/use_plan.hpp"
+#include "sandbox_option.hpp"
 #include "store_access.hpp"
 
 namespace kernelsearch::app {
@@ -168,10 +169,9 @@ void add_export_plan(CLI::App& plan, const std::shared_ptr<PlanCommand>& command
   sub->add_option("--core", command->measurement.core, "With --measure: processor core; default the last");
   sub->add_option("--devices", command->measurement.devices, "With --measure: GPU by number")
       ->capture_default_str();
-  sub->add_option("--sandbox", command->measurement.sandbox,
-                  "With --measure: bubblewrap, or none for kernels you trust")
+  sub->add_option("--sandbox", command->measurement.sandbox, sandbox_help)
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
   sub->footer("Example: kernelsearch plan export latest --measure -o matmul_plan.json");
   sub->callback([command, &exit_code] { exit_code = export_run(*command); });
 }

@@ -41,10 +41,10 @@ std::string variable(const char* name, const char* standard) {
 /// need it, so these two are set by the shell.
 detail::Launch shell(const std::string& command, const std::filesystem::path& folder) {
   constexpr const char* script =
-      "PATH=$1; if [ -n \"$2\" ]; then LC_ALL=$2; else unset LC_ALL; fi; "
-      "if [ -n \"$3\" ]; then cd -- \"$3\" || exit 127; fi; exec /bin/sh -c \"$4\"";
+      "PATH=$1; if [ -n \"$2\" ]; then LC_ALL=$2; else unset LC_ALL; fi; exec /bin/sh -c \"$3\"";
   detail::Launch launch{{"/bin/sh", "-c", script, "sh", variable("PATH", "/usr/local/bin:/usr/bin:/bin"),
-                         variable("LC_ALL", ""), folder.string(), command}};
+                         variable("LC_ALL", ""), command}};
+  launch.directory = folder.string();
   // The thread that made it may end before it: runs are stepped from several.
   launch.ends_with_thread = false;
   for (char** entry = environ; *entry != nullptr; ++entry) {
