@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 
 #include "evaluator/host/time_judgement.hpp"
 
