@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -74,6 +75,12 @@ ssize_t write_quietly(int fd, const char* data, std::size_t size) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
   return written;
+}
+
+std::string seconds_text(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
 }
 
 std::string end_text(int status) {
@@ -143,7 +150,7 @@ Result<bool> LineProcess::wait_for(bool writing, double deadline, double seconds
   const double left = deadline - detail::monotonic_seconds();
   if (left <= 0)
     return Fault{writing ? "does not read its input" : "did not answer",
-                 "within " + std::to_string(static_cast<long>(seconds)) + " s" + last_errors(),
+                 "within " + seconds_text(seconds) + last_errors(),
                  "flush each answer, or allow more with --policy-timeout"};
   pollfd waiting[3] = {{output_open_ ? out_.number() : -1, POLLIN, 0},
                        {errors_open_ ? err_.number() : -1, POLLIN, 0},
