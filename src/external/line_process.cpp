@@ -146,6 +146,13 @@ Result<std::string> LineProcess::read(double seconds) {
   }
 }
 
+const std::string& LineProcess::unread() {
+  pollfd waiting{out_.number(), POLLIN, 0};
+  if (output_open_ && poll(&waiting, 1, 0) > 0)
+    take(out_.number(), output_, output_open_, longest_line + (1 << 16));
+  return output_;
+}
+
 Result<bool> LineProcess::wait_for(bool writing, double deadline, double seconds) {
   const double left = deadline - detail::monotonic_seconds();
   if (left <= 0)
