@@ -34,6 +34,10 @@ struct CommandPolicy::Body {
                                fault.given + " (after " + std::to_string(told) + " trials)", fault.todo);
   }
   void send(std::string message) {
+    // Else it would be taken for the answer to what is asked now, and each later answer for another's.
+    if (const std::string& more = process.unread(); !more.empty())
+      fail({"spoke without being asked", more.substr(0, 200),
+            "answer hello and ask with one line each, and tell with none"});
     const Result<void> sent = process.write(std::move(message), seconds);
     if (!sent) fail(sent.error());
   }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -76,6 +77,12 @@ ssize_t write_quietly(int fd, const char* data, std::size_t size) {
   return written;
 }
 
+std::string seconds_text(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
+}
+
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) return "it was ended by " + detail::signal_text(WTERMSIG(status));
   return "it ended with exit code " + std::to_string(WEXITSTATUS(status));
@@ -139,11 +146,18 @@ Result<std::string> LineProcess::read(double seconds) {
   }
 }
 
+const std::string& LineProcess::unread() {
+  pollfd waiting{out_.number(), POLLIN, 0};
+  if (output_open_ && poll(&waiting, 1, 0) > 0)
+    take(out_.number(), output_, output_open_, longest_line + (1 << 16));
+  return output_;
+}
+
 Result<bool> LineProcess::wait_for(bool writing, double deadline, double seconds) {
   const double left = deadline - detail::monotonic_seconds();
   if (left <= 0)
     return Fault{writing ? "does not read its input" : "did not answer",
-                 "within " + std::to_string(static_cast<long>(seconds)) + " s" + last_errors(),
+                 "within " + seconds_text(seconds) + last_errors(),
                  "flush each answer, or allow more with --policy-timeout"};
   pollfd waiting[3] = {{output_open_ ? out_.number() : -1, POLLIN, 0},
                        {errors_open_ ? err_.number() : -1, POLLIN, 0},

@@ -28,6 +28,9 @@ class LineProcess {
   /// The next line without its end, within so many seconds.
   [[nodiscard]] Result<std::string> read(double seconds);
 
+  /// What it has said that nobody has read yet, without waiting.
+  [[nodiscard]] const std::string& unread();
+
   /// The last of what it wrote to standard error, at most a few lines; empty: nothing.
   [[nodiscard]] std::string last_errors() const;
 

@@ -54,7 +54,7 @@ std::vector<ExternalPolicy> load_policy_plugin(const std::filesystem::path& give
   const std::filesystem::path file = std::filesystem::absolute(given, failed);
   if (!std::filesystem::is_regular_file(file, failed))
     detail::raise<ConfigError>("there is no such plug-in", given.string(), "give a shared library");
-  // An absolute path, or the loader would look in its own folders. It is never unloaded: policies are its code.
+  // An absolute path, or the loader would look in its own folders. Never unloaded: policies are its code.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();

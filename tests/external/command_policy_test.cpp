@@ -102,7 +102,9 @@ TEST_CASE("CommandPolicy: what goes wrong is an error that names the policy and 
   has(said("read line; echo '{\"type\":\"error\",\"message\":\"too large for me\"}'"),
       "policy mine gave up: too large for me (after 0 trials)");
   has(said("read line; sleep 20", {.folder = {}, .answer_seconds = 0.2}),
-      "policy mine did not answer: within 0 s");
+      "policy mine did not answer: within 0.2 s");
+  has(said("read line; printf '{\"type\":\"ready\",\"protocol\":1}\\nhm\\n'; read line"),
+      "policy mine spoke without being asked: hm");
   const std::string whole = R"({"block":16,"unroll":1,"pad":true,"layout":"tiled"})";
   has(said(proposing(whole + "," + whole + "," + whole)),
       "proposed more than it was asked for: 3 instead of 2");

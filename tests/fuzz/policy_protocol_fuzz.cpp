@@ -8,8 +8,8 @@
 #include "external/policy_messages.hpp"
 #include "kernelsearch/external/policy_contract.hpp"
 
-/// Any line of a policy is a reply or a fault with its three parts; every configuration of a reply has a value
-/// of each tunable.
+/// Any line of a policy is a reply or a fault with its three parts; every configuration of a reply has a
+/// value of each tunable.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kernelsearch;
   static const Space space = contract_space();

@@ -14,8 +14,8 @@
 #include "kernelsearch/policy/search_policy.hpp"
 #include "kernelsearch/space/space_builder.hpp"
 
-/// What every policy over spaces must keep to, as tests. `make(space, seed)` returns the policy under test. The
-/// checks are the library's, which `kernelsearch contract` runs too.
+/// What every policy over spaces must keep to, as tests. `make(space, seed)` returns the policy under test.
+/// The checks are the library's, which `kernelsearch contract` runs too.
 namespace policy_contract {
 
 using namespace kernelsearch;

@@ -20,8 +20,8 @@ using namespace kernelsearch;
 
 namespace {
 
-/// Of a few random draws it proposes the one that shares the most values with the best and the fewest with the
-/// last one that failed or was slower.
+/// Of a few random draws it proposes the one that shares the most values with the best and the fewest with
+/// the last one that failed or was slower.
 class FarFromBad {
  public:
   using Proposal = Config;

@@ -67,8 +67,8 @@ struct ComparisonOptions {
 ///
 /// With a folder each finished run is appended to `traces.jsonl` there at once, and what is already there
 /// is not run again. A comparison may be repeated there with more repeats, policies or recordings, else
-/// ConfigError says which option differs from `options.json`. An exception of a policy ends the comparison, as
-/// a ConfigError that names policy, space, repeat and evaluation.
+/// ConfigError says which option differs from `options.json`. An exception of a policy ends the comparison,
+/// as a ConfigError that names policy, space, repeat and evaluation.
 ///
 /// In a run with one evaluation at a time recorded seconds add up. With more in flight each one is built
 /// while others are, and they are measured one after another on the one device, whichever is built first;

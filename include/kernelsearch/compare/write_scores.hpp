@@ -23,8 +23,8 @@ struct Differences {
 [[nodiscard]] std::string scores_to_json(std::span<const PolicyScores> scores,
                                          const Differences& differences = {});
 
-/// The means of the scores as a table of LaTeX (packages: booktabs), a float with caption and label; names are
-/// escaped.
+/// The means of the scores as a table of LaTeX (packages: booktabs), a float with caption and label; names
+/// are escaped.
 [[nodiscard]] std::string scores_to_latex(std::span<const PolicyScores> scores,
                                           const Differences& differences = {});
 

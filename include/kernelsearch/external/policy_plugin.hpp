@@ -59,7 +59,8 @@ inline std::string plugin_abi() {
 /// In one file of a shared library, followed by the body of a function that adds its policies:
 ///
 ///     KERNELSEARCH_POLICY_PLUGIN(policies) {
-///       policies.add("mine", "what it does", [](const PolicySetup& setup) { return MyPolicy(setup.space); });
+///       policies.add("mine", "what it does",
+///                    [](const PolicySetup& setup) { return AnyPolicy<Config>(MyPolicy(setup.space)); });
 ///     }
 #define KERNELSEARCH_POLICY_PLUGIN(registrar)                                               \
   static void kernelsearch_add_policies(kernelsearch::PolicyRegistrar& registrar);          \

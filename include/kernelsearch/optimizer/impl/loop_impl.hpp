@@ -17,8 +17,8 @@
 
 namespace kernelsearch::detail {
 
-/// The objective of an evaluation, infinity unless it is ok. One that is no number makes it a failure, here and
-/// not in each policy: nothing is less than NaN, so the first to have it would stay the best for good.
+/// The objective of an evaluation, infinity unless it is ok. One that is no number makes it a failure, here
+/// and not in each policy: nothing is less than NaN, so the first to have it would stay the best for good.
 template <class Objective>
 double judged_objective(Evaluation& evaluation, const Objective& objective_of) {
   constexpr double none = std::numeric_limits<double>::infinity();
