@@ -22,13 +22,14 @@
 #include "kernelsearch/problem/lint.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
+#include "sandbox_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
 struct CheckCommand {
   std::string problem;
-  std::string sandbox = "bubblewrap";
+  std::string sandbox = "auto";
   std::string architecture;
   int device = 0;
   bool static_only = false;
@@ -256,7 +257,7 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
 int run(const CheckCommand& command) {
   Subject subject = read_subject(command.problem);
   HostOptions options;
-  options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  if (!command.static_only) options.sandbox = resolved(sandbox_from(command.sandbox));
   if (subject.problem && !command.static_only) fill_generated_sizes(*subject.problem, options);
   if (!command.json) print_description(subject);
   const auto backend = subject.problem ? std::optional(subject.problem->backend) : std::nullopt;
@@ -310,9 +311,9 @@ void add_check(CLI::App& app, int& exit_code) {
   sub->add_option("PROBLEM", command->problem, "A problem folder, a problem.json or a T1 file")->required();
   sub->add_flag("--static", command->static_only, "Only what can be seen without running anything");
   sub->add_flag("--all", command->all, "Run every shape rather than the smallest few");
-  sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none for kernels you trust")
+  sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--device", command->device, "GPU to judge on, by number")->capture_default_str();
   sub->add_option("--architecture", command->architecture,
                   "What GPU code is compiled for; default the device's, without one sm_90a or gfx90a");
