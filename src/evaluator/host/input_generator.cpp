@@ -153,7 +153,8 @@ struct InputGenerator::Impl {
       runner->slots().fill(0, contents, secret_seed(), nullptr);
       Ran ran;
       fault = runner->run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings.run_seconds, ran);
-      // The process may have used up its processor time in earlier calls, or ended with the thread that began it.
+      // The process may have used up its processor time in earlier calls, or ended with the thread that
+      // began it.
       if (!fault || fault->verdict == Verdict::timed_out) break;
     }
     if (fault && fault->verdict == Verdict::timed_out)
