@@ -222,11 +222,11 @@ void begin(RunImpl& run, RunParts& parts) {
   }
   std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
   fill_in(run);
+  if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
   const bool submits = run.system == nullptr && o.policy == "submit";
   FinalistValidator validate = make_validator(o, run.problem, observer);
   Kept kept = submits ? Kept::paired : Kept::plain;
   const bool own = parts.evaluator.has_value();
-  if (!own) fill_generated_sizes(run.problem, host_options(o.measurement));
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
   if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())

@@ -111,7 +111,7 @@ struct Problem {
   HostBuild build;
   std::vector<LaunchStep> launch;  ///< of a device kernel, unless its host region launches; empty on the host
   Aggregate aggregate = Aggregate::reference_weighted;
-  int threads = 1;                       ///< that the kernel may use
+  int threads = 1;  ///< that the kernel may use
   /// Bytes that a host kernel may allocate beside its arrays; left out: HostLimits::run_memory.
   std::optional<std::uint64_t> memory;
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables

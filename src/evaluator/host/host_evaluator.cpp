@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 #include "evaluator/host/compile.hpp"
@@ -16,6 +19,7 @@
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -68,6 +72,25 @@ detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<i
   return settings;
 }
 
+/// A shape whose arrays no memory holds would otherwise end this program when they are filled.
+void check_memory(const Problem& problem) {
+  const double there =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  for (const Shape& shape : problem.shapes) {
+    double bytes = 0;
+    for (const Argument& argument : problem.arguments)
+      if (argument.is_array)
+        bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+                 static_cast<double>(argument.element_bytes());
+    if (bytes <= there) continue;
+    char text[128];
+    std::snprintf(text, sizeof text, "%.3g GiB, this machine has %.3g GiB", bytes / 0x1p30, there / 0x1p30);
+    raise<ConfigError>("the arrays of shape " + shape.name + " do not fit into memory", text,
+                       "make the shape smaller");
+  }
+}
+
 Problem checked(Problem problem, const HostOptions& options) {
   if (problem.backend != Backend::host)
     raise<ConfigError>("the problem is not for the host", to_string(problem.backend),
@@ -78,6 +101,7 @@ Problem checked(Problem problem, const HostOptions& options) {
   if (problem.shapes.empty())
     raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
   fill_generated_sizes(problem, options);
+  check_memory(problem);
   return problem;
 }
 

@@ -108,7 +108,7 @@ struct InputGenerator::Impl {
            "make_inputs(kernelsearch::inputs::Request&), with \"sizes\" also void "
            "make_sizes(kernelsearch::inputs::Sizes&)");
     library = compiled.library;
-    settings.sandbox = options.sandbox;
+    settings.sandbox = resolved(options.sandbox);
     settings.worker = find_worker(options.worker);
     settings.readable = options.readable;
     settings.cores = machine.cores;
@@ -153,7 +153,8 @@ struct InputGenerator::Impl {
       runner->slots().fill(0, contents, secret_seed(), nullptr);
       Ran ran;
       fault = runner->run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings.run_seconds, ran);
-      // The process may have used up its processor time in earlier calls, or ended with the thread that began it.
+      // The process may have used up its processor time in earlier calls, or ended with the thread that
+      // began it.
       if (!fault || fault->verdict == Verdict::timed_out) break;
     }
     if (fault && fault->verdict == Verdict::timed_out)

@@ -201,10 +201,11 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
   if (reply.failed == 2) {
     stop();
     char text[256];
-    std::snprintf(text, sizeof text,
-                  "it asked for more memory than it may have %s: %.3g GiB besides its arrays; if it is meant to have "
-                  "more, set \"memory_gib\" in the problem",
-                  during, static_cast<double>(settings_.memory) / 0x1p30);
+    std::snprintf(
+        text, sizeof text,
+        "it asked for more memory than it may have %s: %.3g GiB besides its arrays; if it is meant to have "
+        "more, set \"memory_gib\" in the problem",
+        during, static_cast<double>(settings_.memory) / 0x1p30);
     return Fault{Verdict::crashed, text};
   }
   return std::nullopt;
