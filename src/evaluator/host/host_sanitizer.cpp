@@ -255,7 +255,8 @@ class Sanitizer {
     boxed.cores = machine_.cores;
     boxed.processes = true;
     // Its shadow memory takes terabytes of addresses, so memory is limited by what is used.
-    const std::uint64_t memory = (host_.limits.run_memory + 4 * bytes_of(plan)) >> 20;
+    const std::uint64_t memory =
+        (std::max(host_.limits.run_memory, problem_.memory.value_or(0)) + 4 * bytes_of(plan)) >> 20;
     boxed.environment = {"ASAN_OPTIONS=detect_leaks=0:color=never:redzone=" + std::to_string(red_zone) +
                              ":max_redzone=" + std::to_string(red_zone) +
                              ":hard_rss_limit_mb=" + std::to_string(memory),
