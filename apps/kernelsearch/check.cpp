@@ -21,13 +21,14 @@
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
 #include "kernelsearch/run/check_problem.hpp"
+#include "sandbox_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
 struct CheckCommand {
   std::string problem;
-  std::string sandbox = "bubblewrap";
+  std::string sandbox = "auto";
   std::string architecture;
   int device = 0;
   bool static_only = false;
@@ -262,7 +263,7 @@ ProblemCheckOptions options_of(const CheckCommand& command, const Problem& probl
   options.run = !command.static_only;
   options.quick = command.quick;
   if (command.all) options.lint.max_shapes = problem.shapes.size();
-  options.host.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  if (options.run) options.host.sandbox = resolved(sandbox_from(command.sandbox));
   options.gpu.sandbox = options.host.sandbox;
   options.gpu.devices = {command.device};
   options.gpu.architecture = command.architecture;
@@ -308,9 +309,9 @@ void add_check(CLI::App& app, int& exit_code) {
   sub->add_flag("--quick", command->quick,
                 "Leave out sanitizers and measuring what tunables change, which take a minute or so");
   sub->add_flag("--all", command->all, "Compare on every shape rather than the smallest few");
-  sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none for kernels you trust")
+  sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--device", command->device, "GPU to judge on, by number")->capture_default_str();
   sub->add_option("--architecture", command->architecture,
                   "What GPU code is compiled for; default the device's, without one sm_90a or gfx90a");

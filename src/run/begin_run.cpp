@@ -136,7 +136,7 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
   return evaluator;
 }
 
-RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::string& digest) {
+RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, const std::string& digest) {
   const RunOptions& o = run.stored.options;
   RunInfo info;
   info.name = o.name.empty() ? run.problem.name : o.name;
@@ -150,6 +150,9 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::st
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
+  if (!own)
+    info.environment =
+        fmt::format(R"({{"sandbox": "{}"}})", description_of(chosen_sandbox(run.stored.options.measurement)));
   info.options = encode_options(run.stored);
   return info;
 }
@@ -186,11 +189,11 @@ void begin(RunImpl& run, RunParts& parts) {
     check_usable(o, *run.system);
   }
   fill_in(run);
+  if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
   const bool submits = run.system == nullptr && o.policy == "submit";
   FinalistValidator validate = make_validator(o, run.problem, observer);
   Kept kept = submits ? Kept::paired : Kept::plain;
   const bool own = parts.evaluator.has_value();
-  if (!own) fill_generated_sizes(run.problem, host_options(o.measurement));
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
 
@@ -214,7 +217,7 @@ void begin(RunImpl& run, RunParts& parts) {
       run.stored.system_settings = setup.earlier = run.system->settings(setup);
     }
   }
-  const RunInfo info = info_of(run, evaluator, digest);
+  const RunInfo info = info_of(run, evaluator, own, digest);
   setup.hardware = info.device;
   if (run.resumed) check_same_context(*run.resumed, info);
   const bool asks =

@@ -66,18 +66,4 @@ std::string read_text(const fs::path& file, std::size_t limit) {
   return text;
 }
 
-ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  fs::path parent = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : parent) / "kernelsearch-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    raise<DeviceError>("a folder for temporary files cannot be made", name, "set TMPDIR to one with room");
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 }  // namespace kernelsearch::detail::gpu

@@ -29,17 +29,4 @@ namespace kernelsearch::detail::gpu {
 [[nodiscard]] std::string read_text(const std::filesystem::path& file,
                                     std::size_t limit = std::size_t{64} << 20);
 
-/// A folder for temporary files that only its maker may enter, removed with its owner.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace kernelsearch::detail::gpu

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/host/compile.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed.hpp"
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
@@ -24,19 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_library = std::size_t{256} << 20;
-
-Descriptor memory_file(const std::string& text) {
-  Descriptor file(memfd_create("kernelsearch-source", MFD_CLOEXEC));
-  for (std::size_t done = 0; file && done < text.size();) {
-    const ssize_t wrote = write(file.number(), text.data() + done, text.size() - done);
-    if (wrote <= 0)
-      raise<DeviceError>("a source does not fit into memory", std::to_string(text.size()) + " bytes",
-                         "free memory");
-    done += static_cast<std::size_t>(wrote);
-  }
-  lseek(file.number(), 0, SEEK_SET);
-  return file;
-}
 
 void store(const fs::path& target, const std::string& bytes) {
   if (const std::error_code error = replace_file(target, bytes))
@@ -66,7 +52,7 @@ fs::path default_cache_directory() {
 }
 
 CompileCache::CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores)
-    : sandbox_(options.sandbox),
+    : sandbox_(resolved(options.sandbox)),
       limits_(options.limits),
       readable_(options.readable),
       directory_(options.cache_directory.empty() ? default_cache_directory() : options.cache_directory),
@@ -150,7 +136,7 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
   std::string text;
   for (std::size_t unit = 0; unit <= job.units.size(); ++unit) {
     if (unit > 0) one.source = job.units[unit - 1].text;
-    const Finished finished = run(one, before, {}, directory_ / "objects" / "preprocessed");
+    const Finished finished = run(one, before, {});
     if (finished.timed_out || finished.too_much_output || !ended_well(finished)) return std::nullopt;
     text += finished.output;
   }
@@ -158,60 +144,34 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
 }
 
 Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>& before,
-                           const std::vector<std::string>& after, const fs::path& target) {
-  const bool boxed_in = sandbox_ != Sandbox::none;
-  const fs::path outside =
-      target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed());
-  Boxed boxed;
-  std::vector<Descriptor> texts;
-  // What is read lies at fixed paths inside; without a sandbox in a folder of this build alone.
-  const auto place = [&](const std::string& inside, const std::string& text) {
-    Inserted inserted{-1, inside, outside.string() + inside, false};
-    if (boxed_in) {
-      texts.push_back(memory_file(text));
-      inserted.descriptor = texts.back().number();
-    } else {
-      fs::create_directories(fs::path(inserted.outside).parent_path());
-      std::ofstream(inserted.outside, std::ios::binary) << text;
-    }
-    boxed.files.push_back(inserted);
-    return path_in(sandbox_, inserted);
-  };
-  const std::string library = boxed_in ? "/tmp/kernel.so" : (outside / "kernel.so").string();
-  const std::string root = boxed_in ? "/problem" : (outside / "problem").string();
-  // The object leaves the sandbox through the pipe: no folder of ours is writable in there.
-  boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", library};
-  boxed.argv.insert(boxed.argv.end(), before.begin(), before.end());
-  if (!job.files.empty()) boxed.argv.insert(boxed.argv.end(), {"-iquote", root});
+                           const std::vector<std::string>& after) {
+  CompilerRun run;
+  run.source = job.source;
+  run.units = job.units;
+  run.files = job.files;
+  run.argv = before;
+  if (!job.files.empty()) run.argv.insert(run.argv.end(), {"-iquote", "PROBLEM"});
   for (const std::string& folder : job.include)
-    boxed.argv.insert(boxed.argv.end(), {"-I", folder == "." ? root : root + "/" + folder});
-  for (const SourceFile& file : job.files) place("/problem/" + file.path, file.text);
-  boxed.argv.insert(boxed.argv.end(), {"-x", "c++", place("/kernel.cpp", job.source)});
-  for (std::size_t i = 0; i < job.units.size(); ++i)
-    boxed.argv.push_back(place("/unit" + std::to_string(i) + ".cpp", job.units[i].text));
-  boxed.argv.insert(boxed.argv.end(), {"-x", "none"});
-  boxed.argv.insert(boxed.argv.end(), after.begin(), after.end());
-  boxed.argv.insert(boxed.argv.end(), {"-o", library});
-  boxed.readable = readable_;
-  boxed.cores = cores_;
-  boxed.temporary_bytes = std::uint64_t{1} << 30;
-  boxed.limits = {{RLIMIT_AS, limits_.build_memory},
-                  {RLIMIT_CORE, 0},
-                  {RLIMIT_FSIZE, max_library},
-                  {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
-  if (!boxed_in) {
-    std::error_code error;
-    fs::remove_all(outside, error);
-  }
-  for (std::size_t at = 0; (at = finished.errors.find(root + "/", at)) != std::string::npos;)
-    finished.errors.erase(at, root.size() + 1);  // names as in the problem's folder
-  return finished;
+    run.argv.insert(run.argv.end(), {"-I", folder == "." ? "PROBLEM" : "PROBLEM/" + folder});
+  run.argv.insert(run.argv.end(), {"-x", "c++", "SOURCE"});
+  for (std::size_t i = 0; i < job.units.size(); ++i) run.argv.push_back("UNIT" + std::to_string(i));
+  run.argv.insert(run.argv.end(), {"-x", "none"});
+  run.argv.insert(run.argv.end(), after.begin(), after.end());
+  run.argv.insert(run.argv.end(), {"-o", "OUTPUT"});
+  run.readable = readable_;
+  run.cores = cores_;
+  run.seconds = limits_.build_seconds;
+  run.max_output = max_library;
+  run.limits = {{RLIMIT_AS, limits_.build_memory},
+                {RLIMIT_CORE, 0},
+                {RLIMIT_FSIZE, max_library},
+                {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
+  return run_compiler_in(sandbox_, run);
 }
 
 Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
                              const std::vector<std::string>& after, const fs::path& target) {
-  const Finished finished = run(job, before, after, target);
+  const Finished finished = run(job, before, after);
   Compiled result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;

@@ -56,7 +56,7 @@ class CompileCache {
   /// Runs a compiler on the job's texts, `before` and `after` around them; what it makes comes on its
   /// standard output.
   Finished run(const CompileJob& job, const std::vector<std::string>& before,
-               const std::vector<std::string>& after, const std::filesystem::path& target);
+               const std::vector<std::string>& after);
   Compiled build(const CompileJob& job, const std::vector<std::string>& before,
                  const std::vector<std::string>& after, const std::filesystem::path& target);
 

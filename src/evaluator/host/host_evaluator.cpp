@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 #include "evaluator/host/compile.hpp"
@@ -16,6 +19,7 @@
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -63,6 +67,25 @@ detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<i
   return settings;
 }
 
+/// A shape whose arrays no memory holds would otherwise end this program when they are filled.
+void check_memory(const Problem& problem) {
+  const double there =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  for (const Shape& shape : problem.shapes) {
+    double bytes = 0;
+    for (const Argument& argument : problem.arguments)
+      if (argument.is_array)
+        bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+                 static_cast<double>(argument.element_bytes());
+    if (bytes <= there) continue;
+    char text[128];
+    std::snprintf(text, sizeof text, "%.3g GiB, this machine has %.3g GiB", bytes / 0x1p30, there / 0x1p30);
+    raise<ConfigError>("the arrays of shape " + shape.name + " do not fit into memory", text,
+                       "make the shape smaller");
+  }
+}
+
 Problem checked(Problem problem, const HostOptions& options) {
   if (problem.backend != Backend::host)
     raise<ConfigError>("the problem is not for the host", to_string(problem.backend),
@@ -73,6 +96,7 @@ Problem checked(Problem problem, const HostOptions& options) {
   if (problem.shapes.empty())
     raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
   fill_generated_sizes(problem, options);
+  check_memory(problem);
   return problem;
 }
 
@@ -80,21 +104,24 @@ Combine combine_of(const Problem& problem) {
   return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
 }
 
+HostOptions in_a_sandbox(HostOptions options) {
+  options.sandbox = resolved(options.sandbox);
+  return options;
+}
+
 }  // namespace
 
 struct HostEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
       : problem(checked(std::move(given), chosen)),
-        options(std::move(chosen)),
+        options(in_a_sandbox(std::move(chosen))),
         machine(host_machine()),
         cores(measuring_cores(machine, options, std::max(1, problem.threads))),
         settings(worker_settings(options, cores, problem)),
         compiler(options, machine.id(), building_cores(machine, cores)),
         references(problem, compiler, settings),
         generator(problem, options),
-        inputs(problem, references, generator, options.check) {
-    if (options.sandbox == Sandbox::bubblewrap) (void)detail::launch_in(options.sandbox, {});
-  }
+        inputs(problem, references, generator, options.check) {}
 
   detail::HostWorker open(const HostArtifact& artifact) {
     return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
@@ -208,8 +235,9 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
                                    static_cast<double>(std::filesystem::file_size(compiled.library, error)));
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
-  staged.evaluation.provenance =
-      compiled.compiler + (compiled.from_cache ? "; compiled earlier" : "; compiled");
+  staged.evaluation.provenance = compiled.compiler +
+                                 (compiled.from_cache ? "; compiled earlier" : "; compiled") + "; sandbox " +
+                                 description_of(impl_->options.sandbox);
   return staged;
 }
 

@@ -192,6 +192,12 @@ class Sanitizer {
   void leave_out(std::string why) { result_.left_out.push_back(std::move(why)); }
 
   bool build() {
+    if (resolved(host_.sandbox) == Sandbox::landlock) {
+      leave_out(
+          "every shape: AddressSanitizer reads /proc, which the sandbox landlock keeps closed; it runs "
+          "in bubblewrap, or with `--sandbox none`");
+      return false;
+    }
     CompileJob job = candidate_job(problem_, candidate_);
     job.source = program_text + job.source;
     // -O1, as the last of them counts: at -O3 lines are less sure. Warnings that instrumented code causes are
@@ -249,7 +255,7 @@ class Sanitizer {
     const detail::Descriptor program = detail::open_for_reading(program_.string());
     detail::Boxed boxed;
     boxed.files = {{program.number(), "/kernel", program_.string(), true}};
-    boxed.argv = {path_in(host_.sandbox, boxed.files.front())};
+    boxed.argv = {path_in(host_.sandbox, boxed)};
     boxed.descriptors = {{inputs_fd, inputs.from_start()}};
     boxed.readable = host_.readable;
     boxed.cores = machine_.cores;

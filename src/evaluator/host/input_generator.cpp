@@ -108,7 +108,7 @@ struct InputGenerator::Impl {
            "make_inputs(kernelsearch::inputs::Request&), with \"sizes\" also void "
            "make_sizes(kernelsearch::inputs::Sizes&)");
     library = compiled.library;
-    settings.sandbox = options.sandbox;
+    settings.sandbox = resolved(options.sandbox);
     settings.worker = find_worker(options.worker);
     settings.readable = options.readable;
     settings.cores = machine.cores;

@@ -86,7 +86,7 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   boxed.files = {{program.number(), "/kernelsearch-worker", settings.worker.string(), true},
                  {object.number(), "/kernel.so", library.string(), false}};
   // Room for the allowed threads and a few more: a candidate that starts one too many is caught, not starved.
-  boxed.argv = {path_in(settings.sandbox, boxed.files[0]), std::to_string(settings.memory + arena.size()),
+  boxed.argv = {path_in(settings.sandbox, boxed, 0), std::to_string(settings.memory + arena.size()),
                 std::to_string(settings.threads + 8),
                 std::to_string(static_cast<std::uint64_t>(settings.run_seconds * settings.threads) + 1),
                 trusted ? "1" : "0"};
@@ -104,7 +104,7 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   auto command = std::make_unique<Command>();
   command->kind = Kind::load;
   command->memory_bytes = arena.size();
-  const std::string path = path_in(settings.sandbox, boxed.files[1]);
+  const std::string path = path_in(settings.sandbox, boxed, 1);
   if (path.size() >= sizeof command->text)
     raise<ConfigError>("the path of the cache is too long", path, "choose a shorter one");
   std::memcpy(command->text, path.c_str(), path.size() + 1);
@@ -200,10 +200,11 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
   if (reply.failed == 2) {
     stop();
     char text[256];
-    std::snprintf(text, sizeof text,
-                  "it asked for more memory than it may have %s: %.3g GiB besides its arrays; if it is meant to have "
-                  "more, set \"memory_gib\" in the problem",
-                  during, static_cast<double>(settings_.memory) / 0x1p30);
+    std::snprintf(
+        text, sizeof text,
+        "it asked for more memory than it may have %s: %.3g GiB besides its arrays; if it is meant to have "
+        "more, set \"memory_gib\" in the problem",
+        during, static_cast<double>(settings_.memory) / 0x1p30);
     return Fault{Verdict::crashed, text};
   }
   return std::nullopt;

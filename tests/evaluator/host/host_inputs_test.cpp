@@ -13,7 +13,6 @@
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
-using kernelsearch_test::TemporaryFolder;
 using support::quick;
 
 namespace {
@@ -357,10 +356,12 @@ TEST_CASE("bit_exact: the kernel's bits are the reference's, in the kernel's pre
 }
 
 TEST_CASE("a kernel that is refused memory is told of its limit and of the key that raises it") {
-  const std::string kernel =
-      "#include <vector>\nextern \"C\" void scale(int n, const float* x, float* y) { std::vector<float> "
-      "v(25000000000u); "
-      "for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1 + 0 * v[i]; }";
+  const std::string kernel = R"(extern "C" void scale(int n, const float* x, float* y) {
+    volatile float* more = new float[25000000000u];
+    more[n] = 1;
+    for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + more[n];
+    delete[] more;
+  })";
   const Evaluation e = support::judge(kernel);
   CHECK(e.verdict == Verdict::crashed);
   CHECK(contains(e.reason, "asked for more memory than it may have"));
@@ -375,6 +376,21 @@ TEST_CASE("a kernel that is refused memory is told of its limit and of the key t
       "char[100000000000u]; } "
       "catch (const std::bad_alloc&) {} for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1; }";
   CHECK(support::judge(copes).verdict == Verdict::ok);
+}
+
+TEST_CASE("a shape whose arrays no memory holds is refused by its size") {
+  const std::string text = support::scale_problem("extern \"C\" void scale(int, const float*, float*) {}");
+  const Problem large = parse_problem(
+      replaced(text, R"("f32", "size": "n"})", R"("f32", "size": "n*60000000"})"), support::sources);
+  CHECK_THROWS_WITH_AS(HostEvaluator(large, quick()), doctest::Contains("do not fit into memory"),
+                       ConfigError);
+}
+
+TEST_CASE("a kernel that starts more threads than may be is told of the same key") {
+  const Evaluation e =
+      support::judge(support::read(support::sources / "hostile" / "starts_many_threads.cpp"));
+  CHECK(e.verdict == Verdict::crashed);
+  CHECK(contains(e.reason, "it could start no more threads while it ran, 1 allowed"));
 }
 
 TEST_CASE("a kernel that starts threads is told of the key \"threads\"") {

@@ -25,7 +25,7 @@ struct HostLimits {
 
 /// How the host evaluator works.
 struct HostOptions {
-  Sandbox sandbox = Sandbox::bubblewrap;
+  Sandbox sandbox = Sandbox::automatic;
   CacheMode cache = CacheMode::warm;
   int core = -1;                            ///< to measure on; -1: the last we may use
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
