@@ -234,15 +234,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
   write_tile(n, y, tile, v);
 }
 
-#if METHOD == 1
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     tile_sums(int32_t n, const uint32_t* __restrict__ x, uint64_t* state) {
   Pack v[vectors];
   read_tile(n, x, static_cast<int>(blockIdx.x), v);
   uint32_t sum = 0;
-#  pragma unroll
+#pragma unroll
   for (int j = 0; j < vectors; ++j)
-#  pragma unroll
+#pragma unroll
     for (int w = 0; w < WIDTH; ++w) sum += v[j].v[w];
   const BlockSums sums = sums_of_block(sum_warp(sum));
   if (threadIdx.x == 0) state[1 + blockIdx.x] = sums.all;
@@ -269,4 +268,3 @@ extern "C" __global__ void __launch_bounds__(1024) tile_prefixes(int32_t n, uint
     __syncthreads();
   }
 }
-#endif

@@ -192,6 +192,12 @@ class Sanitizer {
   void leave_out(std::string why) { result_.left_out.push_back(std::move(why)); }
 
   bool build() {
+    if (resolved(host_.sandbox) == Sandbox::landlock) {
+      leave_out(
+          "every shape: AddressSanitizer reads /proc, which the sandbox landlock keeps closed; it runs "
+          "in bubblewrap, or with `--sandbox none`");
+      return false;
+    }
     CompileJob job = candidate_job(problem_, candidate_);
     job.source = program_text + job.source;
     // -O1, as the last of them counts: at -O3 lines are less sure. Warnings that instrumented code causes are
@@ -255,7 +261,8 @@ class Sanitizer {
     boxed.cores = machine_.cores;
     boxed.processes = true;
     // Its shadow memory takes terabytes of addresses, so memory is limited by what is used.
-    const std::uint64_t memory = (host_.limits.run_memory + 4 * bytes_of(plan)) >> 20;
+    const std::uint64_t memory =
+        (std::max(host_.limits.run_memory, problem_.memory.value_or(0)) + 4 * bytes_of(plan)) >> 20;
     boxed.environment = {"ASAN_OPTIONS=detect_leaks=0:color=never:redzone=" + std::to_string(red_zone) +
                              ":max_redzone=" + std::to_string(red_zone) +
                              ":hard_rss_limit_mb=" + std::to_string(memory),

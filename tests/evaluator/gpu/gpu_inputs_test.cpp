@@ -178,8 +178,8 @@ TEST_CASE("GPU inputs: headers of the problem's own, and messages that name its 
   put(folder / "src" / "kernel.hip", kernel);
   std::string text = problem.text();
   const std::string inline_kernel = R"({"device": {"text": )" + support::quoted(problem.kernel) + "}";
-  text.replace(text.find(inline_kernel), inline_kernel.size(), R"({"device": "src/kernel.hip")");
-  text.insert(text.find(R"("arguments")"), R"("include": ["include"], )");
+  text.replace(text.find(inline_kernel), inline_kernel.size(),
+               R"({"device": "src/kernel.hip", "include": ["include"])");
   const Evaluation e = judged(parse_problem(text, folder.path()));
   CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
   put(folder / "src" / "kernel.hip", "#include \"near.hpp\"\n" + problem.kernel + "int broken = THREE +;\n");
