@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/gpu/builder_pool.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -109,7 +111,7 @@ std::optional<Built> BuilderPool::kept(const fs::path& target) const {
 }
 
 Built BuilderPool::build(const std::string& source, const std::vector<std::string>& options,
-                         const std::vector<std::string>& name_expressions) {
+                         const std::vector<std::string>& name_expressions, const std::stop_token& stop) {
   std::string content = "1\n" + identity() + "\n";
   for (const auto* list : {&options, &name_expressions}) content += listed(*list);
   const fs::path target = place_of(content + source);
@@ -117,12 +119,19 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
   Built built;
   auto builder = take();
   CompileSource::Reply reply;
-  const auto failed = builder->ask(CompileSource{source, options, name_expressions}, limit_seconds_, reply);
+  const auto failed = [&] {
+    // Nothing but the end of its process ends a compilation.
+    const std::stop_callback end(stop, [pid = builder->pid()] {
+      if (pid > 0) ::kill(pid, SIGKILL);
+    });
+    return builder->ask(CompileSource{source, options, name_expressions}, limit_seconds_, reply);
+  }();
   if (failed) {
     give(nullptr);
     built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;
-    built.reason = failed->kind == WorkerError::timed_out ? too_long(limit_seconds_)
-                                                          : "the compiler died: " + failed->text;
+    built.reason = stop.stop_requested()                    ? "stopped while it was compiled"
+                   : failed->kind == WorkerError::timed_out ? too_long(limit_seconds_)
+                                                            : "the compiler died: " + failed->text;
     return built;
   }
   built.image = std::make_shared<const std::vector<std::byte>>(std::move(reply.image));

@@ -50,7 +50,8 @@ std::string BuilderPool::library_identity() {
   return library_identity_ = program->string() + " " + version;
 }
 
-Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options) {
+Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options,
+                                 const std::stop_token& stop) {
   const fs::path target = place_of("library 1\n" + library_identity() + "\n" + listed(options) + source);
   if (auto found = kept(target)) {
     found->library = true;
@@ -65,13 +66,14 @@ Built BuilderPool::build_library(const std::string& source, const std::vector<st
     BuilderPool& pool;
     ~Turn() { pool.give(nullptr); }
   } turn{*this};
-  Built built = run_compiler(source, options);
+  Built built = run_compiler(source, options, stop);
   if (built.verdict == Verdict::ok)
     keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
   return built;
 }
 
-Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options) const {
+Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options,
+                                const std::stop_token& stop) const {
   const bool cuda = backend_ == GpuBackend::cuda;
   const ScratchFolder scratch;
   const fs::path input = scratch.path() / (cuda ? "kernel.cu" : "kernel.hip");
@@ -85,7 +87,7 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   argv.insert(argv.end(), options.begin(), options.end());
   argv.insert(argv.end(), {"-o", library.string(), input.string()});
-  const Finished finished = run_tool(argv, limit_seconds_);
+  const Finished finished = run_tool(argv, limit_seconds_, stop);
   Built built;
   built.library = true;
   built.log = finished.errors.empty() ? finished.output : finished.errors;
@@ -94,7 +96,9 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
       std::make_shared<const std::vector<std::byte>>(well ? read_bytes(library) : std::vector<std::byte>());
   if (!built.image->empty()) return built;
   built.verdict = finished.timed_out ? Verdict::timed_out : Verdict::build_failed;
-  built.reason = finished.timed_out ? too_long(limit_seconds_) : first_errors(built.log);
+  built.reason = stop.stop_requested() ? "stopped while it was compiled"
+                 : finished.timed_out  ? too_long(limit_seconds_)
+                                       : first_errors(built.log);
   if (built.reason.empty()) built.reason = "the compiler gave no library and no message";
   return built;
 }

@@ -49,11 +49,11 @@ std::optional<fs::path> find_tool(const std::string& name, const char* variable,
   return std::nullopt;
 }
 
-Finished run_tool(const std::vector<std::string>& argv, double seconds) {
+Finished run_tool(const std::vector<std::string>& argv, double seconds, const std::stop_token& stop) {
   Launch launch;
   launch.argv = argv;
   launch.environment = driver_environment();
-  return run_command(std::move(launch), seconds, std::size_t{64} << 20);
+  return run_command(std::move(launch), seconds, std::size_t{64} << 20, stop);
 }
 
 std::string read_text(const fs::path& file, std::size_t limit) {

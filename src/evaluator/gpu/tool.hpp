@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ namespace kernelsearch::detail::gpu {
 
 /// Runs a tool to its end or its time limit, with the variables that drivers need; what does not fit into
 /// 64 MiB of output counts as endless.
-[[nodiscard]] Finished run_tool(const std::vector<std::string>& argv, double seconds);
+[[nodiscard]] Finished run_tool(const std::vector<std::string>& argv, double seconds,
+                                const std::stop_token& stop = {});
 
 /// The whole file; empty where it cannot be read. At most `limit` bytes.
 [[nodiscard]] std::string read_text(const std::filesystem::path& file,

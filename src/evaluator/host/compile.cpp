@@ -105,7 +105,8 @@ std::string CompileCache::identity(const std::string& compiler) {
   return find(compiler).identity;
 }
 
-Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
+Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command,
+                               const std::stop_token& stop) {
   const double begin = monotonic_seconds();
   const Compiler compiler = find(command.front());
   std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
@@ -126,7 +127,7 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
     before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
     before.insert(before.end(), after.begin(), after.end());
     before.insert(before.end(), {"-o", "LIBRARY"});
-    result = build(source, before, target);
+    result = build(source, before, target, stop);
   }
   result.compiler = compiler.identity;
   result.seconds = monotonic_seconds() - begin;
@@ -134,7 +135,7 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
 }
 
 Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
-                             const fs::path& target) {
+                             const fs::path& target, const std::stop_token& stop) {
   const Descriptor text = memory_file(source);
   Boxed boxed;
   Inserted inserted{text.number(), "/kernel.cpp", {}, false};
@@ -157,7 +158,7 @@ Compiled CompileCache::build(const std::string& source, const std::vector<std::s
                   {RLIMIT_CORE, 0},
                   {RLIMIT_FSIZE, max_library},
                   {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  const Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library);
+  const Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library, stop);
   if (!boxed_in) {
     std::error_code error;
     fs::remove(library, error);
@@ -167,8 +168,10 @@ Compiled CompileCache::build(const std::string& source, const std::vector<std::s
   const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
-    result.reason =
-        "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+    result.reason = stop.stop_requested()
+                        ? "stopped while it was compiled"
+                        : "the compiler needed more than " +
+                              std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
   } else if (finished.too_much_output || !ended_well ||
              !finished.output.starts_with("\x7f"
                                           "ELF")) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,7 +31,9 @@ class CompileCache {
   CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores);
 
   /// `command` is the compiler, by path or name, and its flags. A ConfigError when there is no such compiler.
-  [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command);
+  /// Asked to stop it gives up, with a verdict that says nothing of the source.
+  [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command,
+                                 const std::stop_token& stop = {});
 
   /// Path and version of a compiler by path or name; a ConfigError when it does not run.
   [[nodiscard]] std::string identity(const std::string& compiler);
@@ -42,7 +45,7 @@ class CompileCache {
   };
   Compiler find(const std::string& name);
   Compiled build(const std::string& source, const std::vector<std::string>& argv,
-                 const std::filesystem::path& target);
+                 const std::filesystem::path& target, const std::stop_token& stop);
 
   Sandbox sandbox_;
   HostLimits limits_;
