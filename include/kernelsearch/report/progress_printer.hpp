@@ -61,6 +61,9 @@ class ProgressPrinter {
     revised(trial.outcome);
   }
   void on_end(std::string_view reason);
+  /// What the run is doing or waits for, in a few words; a new reason to wait is a line of its own where
+  /// there is no terminal.
+  void activity(std::string_view doing, std::string_view waiting);
 
   void tick();
 
@@ -86,6 +89,7 @@ class ProgressPrinter {
   std::array<std::uint64_t, verdict_count> verdicts_{};
   std::unordered_map<std::uint64_t, Verdict> verdict_of_;
   std::optional<Outcome> best_;
+  std::string doing_, waited_for_;
   bool line_open_ = false;
 };
 
