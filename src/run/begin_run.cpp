@@ -18,6 +18,7 @@
 #include "finalist_validator.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/measuring_lock.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
@@ -30,6 +31,7 @@
 #include "kernelsearch/systems/system_registry.hpp"
 #include "learning.hpp"
 #include "run_impl.hpp"
+#include "watched.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -101,7 +103,8 @@ void fill_in(RunImpl& run) {
   o.measurement.cache = cache_mode(o.measurement, run.problem.backend);
   const bool host = !is_device(run.problem.backend);
   const std::vector<int> cores = host_machine().cores;
-  if (o.measurement.core < 0 && host) o.measurement.core = cores.back();
+  if (o.measurement.core < 0 && host) o.measurement.core = free_core(cores);
+  o.measurement.waits = [messages = run.messages](std::string_view text) { messages->waits(text); };
   if (o.measurement.jobs == 0)
     o.measurement.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
   if (o.budget.empty()) o.budget = run.system != nullptr ? std::string(run.system->budget) : "200";
@@ -190,6 +193,9 @@ void begin(RunImpl& run, RunParts& parts) {
   const bool own = parts.evaluator.has_value();
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
+  if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())
+    observer.on_message("no locks, so another kernelsearch may measure at the same time: " + problem +
+                        "; set KERNELSEARCH_LOCKS to a folder that all users may write");
 
   const std::string digest = measurement_digest(run.problem, o.measurement.cache);
   std::vector<EarlierRun> earlier;
@@ -204,7 +210,7 @@ void begin(RunImpl& run, RunParts& parts) {
     setup.budget = run.budget.trials;
     setup.methods = o.methods;
     setup.earlier = run.stored.system_settings;
-    setup.stop = run.stop.get_token();
+    setup.stop = run.ending.get_token();
     setup.say = run.say();
     if (run.system->settings != nullptr) {
       setup.device = method_device(run.problem.backend, o.measurement.devices);
@@ -242,7 +248,8 @@ void begin(RunImpl& run, RunParts& parts) {
       faults->add(exchange.judgement.fault);
     };
   }
-  OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.stop.get_token());
+  if (setup.model) setup.model = WatchedModel{std::move(setup.model), run.messages};
+  OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.ending.get_token());
   if (run.system != nullptr) {
     made = run.system->make(std::move(setup));
     run.report = made->report;
@@ -254,9 +261,13 @@ void begin(RunImpl& run, RunParts& parts) {
   if (o.target_speedup > 0) limits.speedup = o.target_speedup;
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   auto results = std::make_shared<ResultCache>(*run.store, ResultScope{digest, info.device, info.toolchain});
-  RunJudge judge(std::move(evaluator), result_key(results, o.reuse, kept), results);
-  SearchContext context{*run.store, run.id,    run.problem, run.budget,
-                        limits,     loop.stop, loop.budget, std::move(validate)};
+  RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages), result_key(results, o.reuse, kept),
+                 results);
+  SearchContext context{*run.store,  run.id,
+                        run.problem, run.budget,
+                        limits,      run.stop.get_token(),
+                        loop.budget, std::move(validate),
+                        run.ending,  run.resumed ? RunClock::now() : run.begun};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }
@@ -267,6 +278,8 @@ std::unique_ptr<RunImpl> opened_run(RunOptions options, RunParts& parts) {
   run->stored.options = std::move(options);
   if (parts.stop.stop_possible())
     run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
+  run->forward_end.emplace(run->stop.get_token(),
+                           [source = run->ending]() mutable { source.request_stop(); });
   check_record(run->options().record);
   open_store(*run, parts);
   return run;

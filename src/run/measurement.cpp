@@ -60,6 +60,7 @@ HostOptions host_options(const MeasurementOptions& options) {
   host.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
   host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
+  host.waits = options.waits;
   set_samples(options.samples, host.sampling);
   return host;
 }
@@ -70,6 +71,7 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   gpu.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
   gpu.devices = options.devices;
   gpu.builders = options.jobs;
+  gpu.waits = options.waits;
   set_samples(options.samples, gpu.sampling);
   return gpu;
 }
