@@ -65,7 +65,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--jobs", o->run.measurement.jobs,
                   "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->run.measurement.core,
-                  "Processor core to measure on; default the last that may be used");
+                  "Processor core to measure on; default the last that no other run measures on");
   sub->add_option("--samples", o->run.measurement.samples,
                   "Timed samples of every shape, fewer only of what is surely slower; default until the "
                   "median is known to 1 %")
