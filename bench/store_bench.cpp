@@ -5,6 +5,7 @@
 // out a measurement that is ready (3 shapes, 60 samples each), so that nothing but the loop and the store is
 // timed.
 //   store_bench [folder for the store, default: a temporary one]
+//   store_bench --many N [folder]    one run of N trials: what opening it, its best and its record cost
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
@@ -78,9 +81,70 @@ double run_once(std::uint64_t seed, const Kernel& tuned, const Evaluation& evalu
   return (now() - begin) * 1e6 / static_cast<double>(trials);
 }
 
+/// Writes one run of so many trials, closes the store, and times what a user waits for when coming back.
+void time_many(const std::filesystem::path& file, std::uint64_t count) {
+  Evaluation evaluation = Evaluation::succeeded(1e-3);
+  RunId run{};
+  double begin = now();
+  {
+    RunStore store(file);
+    run = store.begin_run({.name = "many", .problem = "many"});
+    Rng rng(1);
+    StoredTrial trial;
+    trial.point = "[1,2,3]";
+    trial.candidate = StoredCandidate{.kernel = "kernel", .config = "[1,2,3]", .key = "1,2,3"};
+    const AskEvent ask{1, 1};
+    for (std::uint64_t id = 0; id < count; ++id) {
+      trial.outcome.id = TrialId{id};
+      trial.outcome.origin = Origin{ProposalId{id}};
+      evaluation.measurement.seconds = rng.uniform(1e-3, 2e-3);
+      trial.outcome.evaluation = evaluation;
+      trial.outcome.objective = evaluation.measurement.seconds;
+      store.add_trial(run, {&ask, 1}, trial);
+    }
+  }
+  std::printf("%llu trials written in %.1f s, %.0f MiB\n\n", static_cast<unsigned long long>(count),
+              now() - begin, static_cast<double>(std::filesystem::file_size(file)) / 1048576.0);
+  std::printf("| what | s |\n|---|--:|\n");
+  begin = now();
+  RunStore store(file);
+  std::printf("| open the store | %.4f |\n", now() - begin);
+  begin = now();
+  const auto rows = store.runs();
+  std::printf("| list its runs | %.4f |\n", now() - begin);
+  begin = now();
+  const auto best = store.best_trial(run);
+  std::printf("| the best trial | %.4f |\n", now() - begin);
+  begin = now();
+  Rng rng(2);
+  StoredTrial one;
+  one.point = "[1,2,3]";
+  one.outcome.id = TrialId{count};
+  one.outcome.evaluation = evaluation;
+  store.add_trial(run, {}, one);
+  std::printf("| the first trial of a resumed run | %.4f |\n", now() - begin);
+  begin = now();
+  const auto events = store.events(run);
+  std::printf("| all %zu events, which a policy is told again | %.4f |\n", events.size(), now() - begin);
+  if (rows.size() != 1 || !best) std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string_view(argv[1]) == "--many") {
+    const auto count = static_cast<std::uint64_t>(std::strtoull(argv[2], nullptr, 10));
+    std::string place = (std::filesystem::temp_directory_path() / "kernelsearch-bench-XXXXXX").string();
+    if (argc > 3)
+      place = argv[3];
+    else if (mkdtemp(place.data()) == nullptr)
+      return 1;
+    const auto file = std::filesystem::path(place) / "many.db";
+    time_many(file, count);
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
+    if (argc <= 3) std::filesystem::remove(place);
+    return 0;
+  }
   std::string folder = (std::filesystem::temp_directory_path() / "kernelsearch-bench-XXXXXX").string();
   if (argc > 1)
     folder = argv[1];

@@ -21,13 +21,14 @@
 #include "kernelsearch/problem/lint.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
+#include "sandbox_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
 struct CheckCommand {
   std::string problem;
-  std::string sandbox = "bubblewrap";
+  std::string sandbox = "auto";
   std::string architecture;
   int device = 0;
   bool static_only = false;
@@ -255,7 +256,7 @@ int run(const CheckCommand& command) {
   LintOptions how;
   if (runs) {
     HostOptions options;
-    options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+    options.sandbox = resolved(sandbox_from(command.sandbox));
     std::fflush(stdout);
     fmt::print(stderr, "running reference and default\n");
     HostLintRunner runner(*subject.problem, options);
@@ -267,7 +268,7 @@ int run(const CheckCommand& command) {
   if (on_gpu) {
     GpuOptions options;
     options.devices = {command.device};
-    options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+    options.sandbox = resolved(sandbox_from(command.sandbox));
     options.architecture = command.architecture;
     std::fflush(stdout);
     fmt::print(stderr, "judging the default\n");
@@ -300,9 +301,9 @@ void add_check(CLI::App& app, int& exit_code) {
   sub->add_option("PROBLEM", command->problem, "A problem folder, a problem.json or a T1 file")->required();
   sub->add_flag("--static", command->static_only, "Only what can be seen without running anything");
   sub->add_flag("--all", command->all, "Run every shape rather than the smallest few");
-  sub->add_option("--sandbox", command->sandbox, "bubblewrap, or none for kernels you trust")
+  sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--device", command->device, "GPU to judge on, by number")->capture_default_str();
   sub->add_option("--architecture", command->architecture,
                   "What GPU code is compiled for; default the device's, without one sm_90a or gfx90a");

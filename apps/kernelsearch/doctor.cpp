@@ -99,12 +99,16 @@ std::vector<Finding> examine() {
                                   machine.governor.empty() ? "" : ", governor " + machine.governor)});
   findings.push_back(compiler("g++", true));
   findings.push_back(compiler("clang++", false));
-  const SandboxStatus& sandbox = sandbox_status();
-  findings.push_back({"bubblewrap", sandbox.works, true,
-                      sandbox.works ? sandbox.path + " " + sandbox.version
-                      : sandbox.path.empty()
+  // One of the two is needed; the first that works is used.
+  const SandboxStatus& landlock = sandbox_status(Sandbox::landlock);
+  const SandboxStatus& bubblewrap = sandbox_status(Sandbox::bubblewrap);
+  findings.push_back({"bubblewrap", bubblewrap.works, !landlock.works,
+                      bubblewrap.works ? bubblewrap.path + " " + bubblewrap.version
+                      : bubblewrap.path.empty()
                           ? "apt-get install bubblewrap, or tune kernels you trust with --sandbox none"
-                          : sandbox.problem});
+                          : bubblewrap.problem});
+  findings.push_back(
+      {"landlock", landlock.works, false, landlock.works ? landlock.version : landlock.problem});
   findings.push_back(whole_chain());
   const auto store = RunStore::default_path();
   std::error_code ignored;

@@ -17,6 +17,7 @@
 #include "kernelsearch/mcp/run_tools.hpp"
 #include "kernelsearch/run/run_manager.hpp"
 #include "kernelsearch/store/run_store.hpp"
+#include "sandbox_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -25,7 +26,8 @@ struct McpCommand {
   std::string store;
   std::string root = ".";
   std::string data;
-  std::string sandbox = "bubblewrap";
+  std::string sandbox = "auto";
+  std::string require_sandbox = {};
   std::vector<int> devices = {0};
   int core = -1;
   unsigned jobs = 0;
@@ -52,6 +54,7 @@ int run(const McpCommand& command) {
   RunManagerOptions options;
   options.root = command.root;
   options.measuring.sandbox = command.sandbox;
+  options.measuring.require_sandbox = command.require_sandbox;
   options.measuring.devices = command.devices;
   options.measuring.core = command.core;
   options.measuring.jobs = command.jobs;
@@ -90,10 +93,12 @@ void add_mcp(CLI::App& app, int& exit_code) {
   sub->add_option("--core", command->core, "Processor core to measure on; default the last that may be used");
   sub->add_option("--jobs", command->jobs,
                   "Compilers at a time; default one for each core but the measured one");
-  sub->add_option("--sandbox", command->sandbox,
-                  "bubblewrap, or none if you trust whoever writes the kernels")
+  sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
+  sub->add_option("--require-sandbox", command->require_sandbox,
+                  "Measure nothing in a weaker sandbox than this: bubblewrap or landlock")
+      ->check(CLI::IsMember({"bubblewrap", "landlock"}));
   sub->footer(
       "Example, as an assistant's configuration has it:\n"
       "  {\"mcpServers\": {\"kernelsearch\": {\"command\": \"kernelsearch\",\n"

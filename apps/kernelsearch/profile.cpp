@@ -19,6 +19,7 @@
 #include "kernelsearch/evaluator/gpu/ncu_profiler.hpp"
 #include "kernelsearch/evaluator/gpu/profiling_vector.hpp"
 #include "kernelsearch/evaluator/gpu/sass.hpp"
+#include "sandbox_option.hpp"
 #include "store_access.hpp"
 
 namespace kernelsearch::app {
@@ -34,7 +35,7 @@ struct ProfileCommand {
   bool no_counters = false;
   bool sass = false;
   std::string sanitize;
-  std::string sandbox = "bubblewrap";
+  std::string sandbox = "auto";
   double seconds = 120;
   bool json = false;
 };
@@ -57,7 +58,7 @@ GpuOptions gpu_options(const ProfileCommand& command) {
   GpuOptions options;
   options.devices = {command.device};
   options.cache = command.cache == "warm" ? CacheMode::warm : CacheMode::cold;
-  options.sandbox = command.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  options.sandbox = resolved(sandbox_from(command.sandbox));
   return options;
 }
 
@@ -244,10 +245,11 @@ void add_profile(CLI::App& app, int& exit_code) {
   sub->add_flag("--sass", command->sass, "Count instructions in the machine code and its loops");
   sub->add_option("--sanitize", command->sanitize,
                   "Tools of Compute Sanitizer, e.g. memcheck,racecheck,initcheck");
-  sub->add_option("--sandbox", command->sandbox,
-                  "Of launch functions: tools run those only with none, where you trust them")
+  sub->add_option(
+         "--sandbox", command->sandbox,
+         "Of compilers and launch functions; tools run launch functions only with none, where you trust them")
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--seconds", command->seconds, "Time limit of each tool")->capture_default_str();
   sub->add_option("--store", command->store, "SQLite file of runs");
   sub->add_flag("--json", command->json, "Print one JSON object");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "sandbox_option.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
@@ -82,9 +83,12 @@ void add_tune(CLI::App& app, int& exit_code) {
       "--validate", o->run.validate,
       "Tools of Compute Sanitizer that finalists must pass, e.g. memcheck,racecheck,initcheck; one "
       "with faults makes room for the next best");
-  sub->add_option("--sandbox", o->run.measurement.sandbox, "bubblewrap, or none for kernels you trust")
+  sub->add_option("--sandbox", o->run.measurement.sandbox, sandbox_help)
       ->capture_default_str()
-      ->check(CLI::IsMember({"bubblewrap", "none"}));
+      ->check(CLI::IsMember(sandbox_names()));
+  sub->add_option("--require-sandbox", o->run.measurement.require_sandbox,
+                  "Measure nothing in a weaker sandbox than this: bubblewrap or landlock")
+      ->check(CLI::IsMember({"bubblewrap", "landlock"}));
   sub->add_option("--store", o->run.store,
                   "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
   sub->add_option("--name", o->run.name, "Name of the run; default the problem's");

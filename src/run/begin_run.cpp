@@ -137,7 +137,7 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
   return evaluator;
 }
 
-RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::string& digest) {
+RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, const std::string& digest) {
   const RunOptions& o = run.stored.options;
   RunInfo info;
   info.name = o.name.empty() ? run.problem.name : o.name;
@@ -151,6 +151,9 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, const std::st
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
+  if (!own)
+    info.environment =
+        fmt::format(R"({{"sandbox": "{}"}})", description_of(chosen_sandbox(run.stored.options.measurement)));
   info.options = encode_options(run.stored);
   return info;
 }
@@ -217,7 +220,7 @@ void begin(RunImpl& run, RunParts& parts) {
       run.stored.system_settings = setup.earlier = run.system->settings(setup);
     }
   }
-  const RunInfo info = info_of(run, evaluator, digest);
+  const RunInfo info = info_of(run, evaluator, own, digest);
   setup.hardware = info.device;
   if (run.resumed) check_same_context(*run.resumed, info);
   const bool asks =

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/code_inspected.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
@@ -55,9 +56,24 @@ std::string cache_mode(const MeasurementOptions& options, Backend backend) {
   return is_gpu(backend) ? "cold" : "warm";
 }
 
+Sandbox chosen_sandbox(const MeasurementOptions& options) {
+  const Sandbox chosen = resolved(sandbox_from(options.sandbox));
+  if (options.require_sandbox.empty()) return chosen;
+  const Sandbox least = sandbox_from(options.require_sandbox);
+  if (least == Sandbox::automatic)
+    detail::raise<ConfigError>("a sandbox to require must be named", options.require_sandbox,
+                               "require bubblewrap or landlock");
+  if (chosen < least)
+    detail::raise<ConfigError>("the sandbox is weaker than required",
+                               description_of(chosen) + ", required " + std::string(to_string(least)) +
+                                   (options.sandbox == "auto" ? ": " + sandbox_status(least).problem : ""),
+                               "make the stronger one work (see `kernelsearch doctor`), or require less");
+  return chosen;
+}
+
 HostOptions host_options(const MeasurementOptions& options) {
   HostOptions host;
-  host.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  host.sandbox = chosen_sandbox(options);
   host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
   host.waits = options.waits;
@@ -68,7 +84,7 @@ HostOptions host_options(const MeasurementOptions& options) {
 GpuOptions gpu_options(const MeasurementOptions& options) {
   GpuOptions gpu;
   gpu.cache = cache_mode(options, Backend::cuda) == "warm" ? CacheMode::warm : CacheMode::cold;
-  gpu.sandbox = options.sandbox == "none" ? Sandbox::none : Sandbox::bubblewrap;
+  gpu.sandbox = chosen_sandbox(options);
   gpu.devices = options.devices;
   gpu.builders = options.jobs;
   gpu.waits = options.waits;

@@ -38,11 +38,17 @@ T member(const json& object, const char* name, T standard) {
 
 std::string encode_options(const StoredOptions& stored) {
   const RunOptions& o = stored.options;
-  json out{{"problem", absolute(stored.problem)}, {"budget", o.budget},
-           {"jobs", o.measurement.jobs},          {"cache", o.measurement.cache},
-           {"learned_from", o.learn_from},        {"devices", o.measurement.devices},
-           {"samples", o.measurement.samples},    {"where", o.where},
-           {"configs", absolute(o.configs)},      {"sandbox", o.measurement.sandbox}};
+  json out{{"problem", absolute(stored.problem)},
+           {"budget", o.budget},
+           {"jobs", o.measurement.jobs},
+           {"cache", o.measurement.cache},
+           {"learned_from", o.learn_from},
+           {"devices", o.measurement.devices},
+           {"samples", o.measurement.samples},
+           {"where", o.where},
+           {"configs", absolute(o.configs)},
+           {"sandbox", o.measurement.sandbox},
+           {"require_sandbox", o.measurement.require_sandbox}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
   if (o.policy == "submit" && o.system.empty()) {
     out["suggest"] = o.suggest;
@@ -82,6 +88,7 @@ StoredOptions decode_options(const RunRow& row) {
   o.measurement.devices = member(first, "devices", o.measurement.devices);
   o.measurement.samples = member(first, "samples", o.measurement.samples);
   o.measurement.sandbox = member(first, "sandbox", o.measurement.sandbox);
+  o.measurement.require_sandbox = member(first, "require_sandbox", o.measurement.require_sandbox);
   o.where = member(first, "where", o.where);
   o.configs = member(first, "configs", o.configs);
   o.learn_from = member(first, "learned_from", o.learn_from);

@@ -4,17 +4,41 @@
 
 namespace kernelsearch::sqlite {
 
+namespace {
+
+const char* remedy(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "another process is writing: try again";
+    case SQLITE_FULL:
+      return "make room on the disk; what is stored stays, and a run can be resumed";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+      return "check that the folder exists and that it and the file can be written, or name another file";
+    case SQLITE_NOTADB:
+      return "name another file: this one is no kernelsearch store";
+    case SQLITE_CORRUPT:
+      return "the file is damaged: restore it from a copy, save what `sqlite3 FILE .recover` finds, or name "
+             "another";
+    case SQLITE_IOERR:
+      return "check the disk and the limits on the size of files; what is stored stays, and a run can be "
+             "resumed";
+    case SQLITE_CONSTRAINT:
+      return "two processes seem to write the same run: let one finish, then resume";
+    default:
+      return "check that the folder exists and can be written";
+  }
+}
+
+}  // namespace
+
 void raise_last(sqlite3* database, std::string_view doing) {
-  const int code = sqlite3_extended_errcode(database);
-  const char* const todo = (code & 0xff) == SQLITE_BUSY   ? "another process is writing: try again"
-                           : (code & 0xff) == SQLITE_FULL ? "make room on the disk"
-                           : (code & 0xff) == SQLITE_NOTADB
-                               ? "name another file: this one is no kernelsearch store"
-                           : (code & 0xff) == SQLITE_CORRUPT ? "restore the file or start a new one"
-                           : (code & 0xff) == SQLITE_CONSTRAINT
-                               ? "two processes seem to write the same run: let one finish, then resume"
-                               : "check that the folder exists and can be written";
-  detail::raise<StoreError>("the store failed while " + std::string(doing), sqlite3_errmsg(database), todo);
+  const char* const file = sqlite3_db_filename(database, "main");
+  const std::string place = file != nullptr && *file != '\0' ? " (" + std::string(file) + ")" : "";
+  detail::raise<StoreError>("the store failed while " + std::string(doing), sqlite3_errmsg(database) + place,
+                            remedy(sqlite3_extended_errcode(database)));
 }
 
 Statement::Statement(sqlite3* database, const char* sql) : database_(database) {

@@ -20,7 +20,7 @@ TEST_CASE("host_options, gpu_options: what the options say, and the defaults of 
   CHECK(cache_mode(options, Backend::host) == "warm");
   CHECK(cache_mode(options, Backend::cuda) == "cold");
   CHECK(cache_mode(options, Backend::hip) == "cold");
-  CHECK(host_options(options).sandbox == Sandbox::bubblewrap);
+  CHECK(host_options(options).sandbox == resolved(Sandbox::automatic));
   CHECK(host_options(options).cache == CacheMode::warm);
   CHECK(host_options(options).core == host_machine().cores.back());
   CHECK(gpu_options(options).cache == CacheMode::cold);
@@ -38,6 +38,31 @@ TEST_CASE("host_options, gpu_options: what the options say, and the defaults of 
   CHECK(gpu_options(options).sampling.max_samples == 7);
   options.cache = "warm";
   CHECK(gpu_options(options).cache == CacheMode::warm);
+}
+
+TEST_CASE("chosen_sandbox: what is asked for, and an error where it is weaker than required") {
+  MeasurementOptions options;
+  options.sandbox = "none";
+  CHECK(chosen_sandbox(options) == Sandbox::none);
+  options.require_sandbox = "landlock";
+  CHECK_THROWS_WITH_AS((void)chosen_sandbox(options),
+                       doctest::Contains("the sandbox is weaker than required: none, required landlock"),
+                       ConfigError);
+  CHECK_THROWS_AS((void)make_evaluator(run_test::small_problem(), options), ConfigError);
+  for (const Sandbox sandbox : {Sandbox::bubblewrap, Sandbox::landlock}) {
+    if (!sandbox_status(sandbox).works) continue;
+    options = {};
+    options.sandbox = to_string(sandbox);
+    CHECK(chosen_sandbox(options) == sandbox);
+    options.require_sandbox = options.sandbox;
+    CHECK(chosen_sandbox(options) == sandbox);
+  }
+  options = {};
+  options.require_sandbox = "auto";
+  CHECK_THROWS_WITH_AS((void)chosen_sandbox(options), doctest::Contains("must be named"), ConfigError);
+  options = {};
+  options.sandbox = "firejail";
+  CHECK_THROWS_WITH_AS((void)chosen_sandbox(options), doctest::Contains("no such sandbox"), ConfigError);
 }
 
 TEST_CASE("leave_core_to_measuring: this thread keeps off it, others do not, and one core alone stays") {

@@ -45,11 +45,18 @@ std::string too_long(double seconds) {
 
 BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
     : backend_(backend),
+      sandbox_(resolved(options.sandbox)),
+      readable_(compiler_folders()),
       worker_(find_gpu_worker(options.worker)),
       directory_((options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) /
                  "gpu"),
       limit_seconds_(options.limits.build),
-      most_(options.builders != 0 ? options.builders : std::max(1u, std::thread::hardware_concurrency())) {}
+      most_(options.builders != 0 ? options.builders : std::max(1u, std::thread::hardware_concurrency())) {
+  std::error_code error;
+  for (const fs::path& folder : options.include)
+    if (const fs::path whole = fs::absolute(folder, error); fs::is_directory(whole, error))
+      readable_.push_back(whole);
+}
 
 std::unique_ptr<GpuWorker> BuilderPool::take() {
   std::unique_lock lock(mutex_);
@@ -61,7 +68,8 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
     if (builder->alive()) return builder;
   }
   lock.unlock();
-  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, 0, nullptr);
+  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, 0, nullptr, sandbox_,
+                                     readable_);
 }
 
 void BuilderPool::give(std::unique_ptr<GpuWorker> builder) {

@@ -32,7 +32,8 @@ struct Built {
 
 /// Processes that compile device code at run time, started when first needed, or whole libraries, and the
 /// code they made, kept on disk by content. Safe for threads. A process that takes too long or dies is
-/// replaced; the source is then at fault.
+/// replaced; the source is then at fault. In the options' sandbox compilers see themselves, their headers and
+/// the folders of `GpuOptions::include`, so that no message of theirs can show another file.
 class BuilderPool {
  public:
   BuilderPool(GpuBackend backend, const GpuOptions& options);
@@ -61,6 +62,8 @@ class BuilderPool {
   void give(std::unique_ptr<GpuWorker> builder);
 
   GpuBackend backend_;
+  Sandbox sandbox_;
+  std::vector<std::filesystem::path> readable_;
   std::filesystem::path worker_, directory_;
   double limit_seconds_;
   std::size_t most_;

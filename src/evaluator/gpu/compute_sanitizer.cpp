@@ -10,6 +10,7 @@
 #include "evaluator/gpu/replay_target.hpp"
 #include "evaluator/gpu/sanitizer_run.hpp"
 #include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch {
@@ -70,7 +71,7 @@ struct ComputeSanitizer::Impl {
     if (!shape) return failed(Verdict::rejected, "`valid` is false for every shape");
     const detail::gpu::Built built = target.build(candidate);
     if (built.verdict != Verdict::ok) return failed(built.verdict, built.reason);
-    const detail::gpu::ScratchFolder scratch;
+    const detail::ScratchFolder scratch;
     const auto file = scratch.path() / "frames";
     std::size_t launches = 0;
     const std::string problem = target.write(

@@ -210,7 +210,8 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
         GpuArtifact{candidate, std::move(built.image), std::move(built.functions), built.library};
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
-  staged.evaluation.provenance = toolchain_id() + (built.from_cache ? "; compiled earlier" : "; compiled");
+  staged.evaluation.provenance = toolchain_id() + (built.from_cache ? "; compiled earlier" : "; compiled") +
+                                 "; sandbox " + description_of(impl_->options.sandbox);
   if (!built.log.empty()) staged.evaluation.provenance += "\n" + built.log.substr(0, 4000);
   return staged;
 }

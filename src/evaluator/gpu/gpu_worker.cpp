@@ -27,10 +27,9 @@ std::filesystem::path find_gpu_worker(const std::filesystem::path& given) {
                      given);
 }
 
-std::vector<std::string> driver_environment() {
-  constexpr std::string_view wanted[] = {"CUDA_",  "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_",  "HSA_",
-                                         "ROCR_",  "ROCM_",   "KERNELSEARCH_",    "HOME=", "XDG_",
-                                         "TMPDIR="};
+namespace {
+
+std::vector<std::string> environment_of(std::initializer_list<std::string_view> wanted) {
   std::vector<std::string> entries;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     for (const std::string_view name : wanted)
@@ -38,47 +37,75 @@ std::vector<std::string> driver_environment() {
   return entries;
 }
 
-namespace {
+void add_folder(std::vector<std::filesystem::path>& folders, const std::filesystem::path& folder) {
+  std::error_code error;
+  if (folder.is_absolute() && std::filesystem::is_directory(folder, error)) folders.push_back(folder);
+}
 
-/// Folders outside of the system's where the driver is.
-std::vector<std::filesystem::path> driver_folders() {
+std::vector<std::filesystem::path> folders_of(std::initializer_list<const char*> files,
+                                              std::initializer_list<const char*> roots) {
   std::vector<std::filesystem::path> folders;
-  const auto add = [&folders](const std::filesystem::path& folder) {
-    std::error_code error;
-    if (folder.is_absolute() && std::filesystem::is_directory(folder, error)) folders.push_back(folder);
-  };
-  for (const char* name : {"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME"})
-    if (const char* file = std::getenv(name); file != nullptr) add(std::filesystem::path(file).parent_path());
+  for (const char* name : files)
+    if (const char* file = std::getenv(name); file != nullptr)
+      add_folder(folders, std::filesystem::path(file).parent_path());
+  for (const char* name : roots)
+    if (const char* root = std::getenv(name); root != nullptr) add_folder(folders, root);
   if (const char* list = std::getenv("LD_LIBRARY_PATH"); list != nullptr) {
     std::istringstream in(list);
-    for (std::string folder; std::getline(in, folder, ':');) add(folder);
+    for (std::string folder; std::getline(in, folder, ':');) add_folder(folders, folder);
   }
   return folders;
 }
 
 }  // namespace
 
+std::vector<std::string> driver_environment() {
+  return environment_of({"CUDA_", "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_", "HSA_", "ROCR_", "ROCM_",
+                         "KERNELSEARCH_", "HOME=", "XDG_", "TMPDIR="});
+}
+
+std::vector<std::string> compiler_environment() {
+  return environment_of({"CUDA_HOME=", "CUDA_PATH=", "LD_LIBRARY_PATH=", "ROCM_PATH=", "HIP_PATH=",
+                         "KERNELSEARCH_NVRTC=", "KERNELSEARCH_HIPRTC=", "KERNELSEARCH_HIP_RUNTIME="});
+}
+
+std::vector<std::filesystem::path> compiler_folders() {
+  auto folders = folders_of({"KERNELSEARCH_NVRTC", "KERNELSEARCH_HIPRTC", "KERNELSEARCH_HIP_RUNTIME"},
+                            {"CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "HIP_PATH"});
+  add_folder(folders, "/opt/rocm");
+  return folders;
+}
+
 GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
-                     const Arena* shared, Sandbox sandbox)
+                     const Arena* shared, Sandbox sandbox, const std::vector<std::filesystem::path>& readable)
     : backend_(backend) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     raise<DeviceError>("no socket for a GPU worker", program.string(), "close some files");
   socket_ = Descriptor(ends[0]);
   const Descriptor theirs(ends[1]);
-  const Descriptor contents(sandbox == Sandbox::none ? Descriptor() : open_for_reading(program.string()));
-  const Inserted file{contents.number(), "/kernelsearch-gpu-worker", program.string(), true};
+  const bool boxed_in = sandbox != Sandbox::none;
+  const Descriptor contents(boxed_in ? open_for_reading(program.string()) : Descriptor());
   Boxed boxed;
-  boxed.argv = {path_in(sandbox, file), std::string(to_string(backend)),
+  boxed.files = {{contents.number(), "/kernelsearch-gpu-worker", program.string(), true}};
+  boxed.argv = {path_in(sandbox, boxed), std::string(to_string(backend)),
                 role == Role::builder ? "build" : std::to_string(device)};
-  boxed.environment = driver_environment();
-  boxed.devices = true;
+  if (!boxed_in) boxed.files.clear();
+  const bool builds_in_sandbox = boxed_in && role == Role::builder;
+  boxed.environment = builds_in_sandbox ? compiler_environment() : driver_environment();
+  boxed.devices = !builds_in_sandbox;
+  boxed.outlives_thread = true;
   boxed.descriptors = {{socket_fd, theirs.number()}};
   if (shared != nullptr) boxed.descriptors.emplace_back(memory_fd, shared->descriptor());
-  if (sandbox != Sandbox::none) {
-    boxed.files = {file};
-    boxed.readable = driver_folders();
+  if (boxed_in) {
+    boxed.readable = builds_in_sandbox
+                         ? readable
+                         : folders_of({"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME"}, {});
     boxed.temporary_bytes = std::uint64_t{1} << 30;
+    if (sandbox == Sandbox::landlock) {
+      scratch_ = std::make_unique<ScratchFolder>(sandbox_status(sandbox).as_nobody);
+      boxed.scratch = scratch_->path();
+    }
   }
   process_ = Process(launch_in(sandbox, boxed));
 }

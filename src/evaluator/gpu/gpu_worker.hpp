@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "evaluator/gpu/protocol.hpp"
 #include "evaluator/host/arena.hpp"
 #include "evaluator/host/process.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
 
@@ -23,6 +25,12 @@ namespace kernelsearch::detail::gpu {
 /// What drivers, run-time compilers and their tools are told by their users, as `NAME=value`: where they are,
 /// which devices there are.
 [[nodiscard]] std::vector<std::string> driver_environment();
+
+/// The part of it that compilers need: where they and their libraries are, and nothing personal.
+[[nodiscard]] std::vector<std::string> compiler_environment();
+
+/// Folders outside of the system's where run-time compilers, toolkits and their headers are.
+[[nodiscard]] std::vector<std::filesystem::path> compiler_folders();
 
 /// Why a command failed.
 struct WorkerError {
@@ -37,9 +45,10 @@ class GpuWorker {
   enum class Role { device, builder };
 
   /// Starts the process; `shared` is handed to it and may be null for builders. In a sandbox it sees the
-  /// devices, the driver and nothing of the user's.
+  /// driver, a builder the folders `readable` instead and no device, and nothing of the user's.
   GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
-            const Arena* shared, Sandbox sandbox = Sandbox::none);
+            const Arena* shared, Sandbox sandbox = Sandbox::none,
+            const std::vector<std::filesystem::path>& readable = {});
 
   /// Sends a command and waits for the reply. After anything but `refused` the process is dead.
   template <class C>
@@ -89,6 +98,8 @@ class GpuWorker {
 
   GpuBackend backend_;
   Descriptor socket_;
+  std::unique_ptr<ScratchFolder>
+      scratch_;  ///< of sandboxes that have no /tmp of their own; outlives the process
   Process process_;
 };
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <sys/wait.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/kept_file.hpp"
 #include "evaluator/gpu/tool.hpp"
 #include "evaluator/host/compile.hpp"
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {
@@ -75,25 +75,36 @@ Built BuilderPool::build_library(const std::string& source, const std::vector<st
 Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options,
                                 const std::stop_token& stop) const {
   const bool cuda = backend_ == GpuBackend::cuda;
-  const ScratchFolder scratch;
-  const fs::path input = scratch.path() / (cuda ? "kernel.cu" : "kernel.hip");
-  const fs::path library = scratch.path() / "kernel.so";
-  std::ofstream(input, std::ios::binary) << source;
-  std::vector<std::string> argv{library_compiler_.string(), "-shared"};
+  CompilerRun run;
+  run.source = source;
+  run.name = cuda ? "kernel.cu" : "kernel.hip";
+  run.environment = compiler_environment();
+  run.readable = readable_;
+  // The toolkit is the folder above the one of its programs.
+  std::error_code error;
+  const fs::path program = fs::canonical(library_compiler_, error);
+  if (const fs::path root = program.parent_path().parent_path(); !error && root != root.root_path())
+    run.readable.push_back(root);
+  run.seconds = limit_seconds_;
+  std::vector<std::string>& argv = run.argv;
+  argv = {library_compiler_.string(), "-shared"};
   // Unique symbols are one for a whole process: a candidate would share statics with its reference.
   if (cuda)
     argv.insert(argv.end(), {"-Xcompiler", "-fPIC,-fno-gnu-unique"});
   else
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   argv.insert(argv.end(), options.begin(), options.end());
-  argv.insert(argv.end(), {"-o", library.string(), input.string()});
-  const Finished finished = run_tool(argv, limit_seconds_, stop);
+  run.stop = stop;
+  argv.insert(argv.end(), {"-o", "OUTPUT", "SOURCE"});
+  const Finished finished = run_compiler_in(sandbox_, run);
   Built built;
   built.library = true;
-  built.log = finished.errors.empty() ? finished.output : finished.errors;
-  const bool well = !finished.timed_out && WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
-  built.image =
-      std::make_shared<const std::vector<std::byte>>(well ? read_bytes(library) : std::vector<std::byte>());
+  built.log = finished.errors;
+  const bool well = !finished.timed_out && !finished.too_much_output && WIFEXITED(finished.status) &&
+                    WEXITSTATUS(finished.status) == 0;
+  const auto* bytes = reinterpret_cast<const std::byte*>(finished.output.data());
+  built.image = well ? std::make_shared<const std::vector<std::byte>>(bytes, bytes + finished.output.size())
+                     : std::make_shared<const std::vector<std::byte>>();
   if (!built.image->empty()) return built;
   built.verdict = finished.timed_out ? Verdict::timed_out : Verdict::build_failed;
   built.reason = stop.stop_requested() ? "stopped while it was compiled"

@@ -7,6 +7,7 @@
 #include "evaluator/gpu/ncu_run.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch {
@@ -68,7 +69,7 @@ NcuObservation NcuProfiler::observe(const Candidate& candidate) {
     seen.problem = "counters are taken of kernels that the problem launches, not of a launch function's";
     return seen;
   }
-  const detail::gpu::ScratchFolder scratch;
+  const detail::ScratchFolder scratch;
   const auto file = scratch.path() / "frames";
   detail::gpu::NcuTask task;
   const detail::gpu::ReplayCall call{.shape = *shape, .seed = detail::secret_seed()};

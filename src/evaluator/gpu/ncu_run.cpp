@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "evaluator/gpu/replay_file.hpp"
 #include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/sass.hpp"
 
@@ -69,7 +70,7 @@ std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const S
   if (is_host_object(image) && options.program.empty() && program.filename() == "nvdisasm")
     if (const auto other = detail::gpu::find_tool("cuobjdump", nullptr, {}, {program.parent_path()}))
       program = *other;
-  const detail::gpu::ScratchFolder scratch;
+  const detail::ScratchFolder scratch;
   const fs::path file = scratch.path() / "image.cubin";
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));

@@ -49,11 +49,11 @@ std::optional<fs::path> find_tool(const std::string& name, const char* variable,
   return std::nullopt;
 }
 
-Finished run_tool(const std::vector<std::string>& argv, double seconds, const std::stop_token& stop) {
+Finished run_tool(const std::vector<std::string>& argv, double seconds) {
   Launch launch;
   launch.argv = argv;
   launch.environment = driver_environment();
-  return run_command(std::move(launch), seconds, std::size_t{64} << 20, stop);
+  return run_command(std::move(launch), seconds, std::size_t{64} << 20);
 }
 
 std::string read_text(const fs::path& file, std::size_t limit) {
@@ -64,20 +64,6 @@ std::string read_text(const fs::path& file, std::size_t limit) {
     text.append(block, static_cast<std::size_t>(in.gcount()));
   if (text.size() > limit) text.resize(limit);
   return text;
-}
-
-ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  fs::path parent = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : parent) / "kernelsearch-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    raise<DeviceError>("a folder for temporary files cannot be made", name, "set TMPDIR to one with room");
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 }  // namespace kernelsearch::detail::gpu

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,24 +23,10 @@ namespace kernelsearch::detail::gpu {
 
 /// Runs a tool to its end or its time limit, with the variables that drivers need; what does not fit into
 /// 64 MiB of output counts as endless.
-[[nodiscard]] Finished run_tool(const std::vector<std::string>& argv, double seconds,
-                                const std::stop_token& stop = {});
+[[nodiscard]] Finished run_tool(const std::vector<std::string>& argv, double seconds);
 
 /// The whole file; empty where it cannot be read. At most `limit` bytes.
 [[nodiscard]] std::string read_text(const std::filesystem::path& file,
                                     std::size_t limit = std::size_t{64} << 20);
-
-/// A folder for temporary files that only its maker may enter, removed with its owner.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace kernelsearch::detail::gpu

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/host/compile.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed.hpp"
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
@@ -24,19 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_library = std::size_t{256} << 20;
-
-Descriptor memory_file(const std::string& text) {
-  Descriptor file(memfd_create("kernelsearch-source", MFD_CLOEXEC));
-  for (std::size_t done = 0; file && done < text.size();) {
-    const ssize_t wrote = write(file.number(), text.data() + done, text.size() - done);
-    if (wrote <= 0)
-      raise<DeviceError>("a source does not fit into memory", std::to_string(text.size()) + " bytes",
-                         "free memory");
-    done += static_cast<std::size_t>(wrote);
-  }
-  lseek(file.number(), 0, SEEK_SET);
-  return file;
-}
 
 void store(const fs::path& target, const std::string& bytes) {
   if (const std::error_code error = replace_file(target, bytes))
@@ -62,7 +48,7 @@ fs::path default_cache_directory() {
 }
 
 CompileCache::CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores)
-    : sandbox_(options.sandbox),
+    : sandbox_(resolved(options.sandbox)),
       limits_(options.limits),
       readable_(options.readable),
       directory_(options.cache_directory.empty() ? default_cache_directory() : options.cache_directory),
@@ -126,7 +112,7 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
     fs::create_directories(target.parent_path(), error);
     before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
     before.insert(before.end(), after.begin(), after.end());
-    before.insert(before.end(), {"-o", "LIBRARY"});
+    before.insert(before.end(), {"-o", "OUTPUT"});
     result = build(source, before, target, stop);
   }
   result.compiler = compiler.identity;
@@ -136,34 +122,19 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
 
 Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
                              const fs::path& target, const std::stop_token& stop) {
-  const Descriptor text = memory_file(source);
-  Boxed boxed;
-  Inserted inserted{text.number(), "/kernel.cpp", {}, false};
-  std::string library = "/tmp/kernel.so";
-  const bool boxed_in = sandbox_ != Sandbox::none;
-  if (!boxed_in) {
-    library = target.string() + "." + std::to_string(getpid()) + "." + std::to_string(secret_seed()) + ".so";
-    inserted.outside = library + ".cpp";
-    std::ofstream(inserted.outside, std::ios::binary) << source;
-  }
-  // The object leaves the sandbox through the pipe: no folder of ours is writable in there.
-  boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", library};
-  for (const auto& part : argv)
-    boxed.argv.push_back(part == "SOURCE" ? path_in(sandbox_, inserted) : part == "LIBRARY" ? library : part);
-  boxed.files = {inserted};
-  boxed.readable = readable_;
-  boxed.cores = cores_;
-  boxed.temporary_bytes = std::uint64_t{1} << 30;
-  boxed.limits = {{RLIMIT_AS, limits_.build_memory},
-                  {RLIMIT_CORE, 0},
-                  {RLIMIT_FSIZE, max_library},
-                  {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  const Finished finished = run_command(launch_in(sandbox_, boxed), limits_.build_seconds, max_library, stop);
-  if (!boxed_in) {
-    std::error_code error;
-    fs::remove(library, error);
-    fs::remove(inserted.outside, error);
-  }
+  CompilerRun run;
+  run.source = source;
+  run.argv = argv;
+  run.readable = readable_;
+  run.cores = cores_;
+  run.seconds = limits_.build_seconds;
+  run.stop = stop;
+  run.max_output = max_library;
+  run.limits = {{RLIMIT_AS, limits_.build_memory},
+                {RLIMIT_CORE, 0},
+                {RLIMIT_FSIZE, max_library},
+                {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
+  const Finished finished = run_compiler_in(sandbox_, run);
   Compiled result;
   const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {

@@ -62,18 +62,18 @@ ObjectCode HostCodeInspector::read(const fs::path& library, const std::string& e
   if (impl_->program.empty()) fail("there is no objdump", options.program.string());
   const detail::Descriptor file = detail::open_for_reading(library.string());
   if (!file) fail("a library to look into cannot be opened", library.string());
-  const detail::Inserted inserted{file.number(), "/library.so", library.string(), false};
+  const Sandbox sandbox = resolved(options.sandbox);
   detail::Boxed boxed;
-  boxed.files = {inserted};
+  boxed.files = {{file.number(), "/library.so", library.string(), false}};
   // Tables of linkage first. A library without them is none of ours, but has code all the same.
   boxed.argv = {"/bin/sh", "-c", "\"$0\" -R \"$1\" 2>/dev/null; exec \"$0\" -d --no-show-raw-insn \"$1\"",
-                impl_->program.string(), detail::path_in(options.sandbox, inserted)};
+                impl_->program.string(), detail::path_in(sandbox, boxed)};
   const std::string folder = impl_->program.parent_path().string();
   if (!folder.starts_with("/usr") && !folder.starts_with("/bin")) boxed.readable.emplace_back(folder);
   boxed.cores = options.cores;
   boxed.limits = {{RLIMIT_AS, std::uint64_t{2} << 30}, {RLIMIT_CORE, 0}, {RLIMIT_FSIZE, max_output}};
   const detail::Finished finished =
-      detail::run_command(detail::launch_in(options.sandbox, boxed), options.seconds, max_output);
+      detail::run_command(detail::launch_in(sandbox, boxed), options.seconds, max_output);
   if (finished.timed_out || finished.too_much_output || !WIFEXITED(finished.status) ||
       WEXITSTATUS(finished.status) != 0)
     fail("objdump made nothing of a library",

@@ -90,20 +90,23 @@ Combine combine_of(const Problem& problem) {
   return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
 }
 
+HostOptions in_a_sandbox(HostOptions options) {
+  options.sandbox = resolved(options.sandbox);
+  return options;
+}
+
 }  // namespace
 
 struct HostEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
       : problem(checked(std::move(given))),
-        options(std::move(chosen)),
+        options(in_a_sandbox(std::move(chosen))),
         machine(host_machine()),
         cores(measuring_cores(machine, options, std::max(1, problem.threads))),
         settings(worker_settings(options, cores, std::max(1, problem.threads))),
         compiler(options, machine.id(), building_cores(machine, cores)),
         references(problem, compiler, settings),
-        inputs(problem, references, options.check) {
-    if (options.sandbox == Sandbox::bubblewrap) (void)detail::launch_in(options.sandbox, {});
-  }
+        inputs(problem, references, options.check) {}
 
   detail::HostWorker open(const HostArtifact& artifact) {
     return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
@@ -225,8 +228,9 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
                                    static_cast<double>(std::filesystem::file_size(compiled.library, error)));
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
-  staged.evaluation.provenance =
-      compiled.compiler + (compiled.from_cache ? "; compiled earlier" : "; compiled");
+  staged.evaluation.provenance = compiled.compiler +
+                                 (compiled.from_cache ? "; compiled earlier" : "; compiled") + "; sandbox " +
+                                 description_of(impl_->options.sandbox);
   return staged;
 }
 

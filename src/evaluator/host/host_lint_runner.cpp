@@ -23,7 +23,7 @@ using detail::raise;
 
 detail::WorkerSettings worker_settings(const HostOptions& options, const HostMachine& machine, int threads) {
   detail::WorkerSettings settings;
-  settings.sandbox = options.sandbox;
+  settings.sandbox = resolved(options.sandbox);
   settings.worker = detail::find_worker(options.worker);
   settings.readable = options.readable;
   // nothing is timed, so any core will do

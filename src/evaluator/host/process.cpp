@@ -23,12 +23,11 @@
 #include <cstring>
 #include <map>
 
+#include "evaluator/host/landlock.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail {
 namespace {
-
-constexpr unsigned nobody = 65534;
 
 // Between fork and exec of a program with threads only async-signal-safe calls are allowed: everything that
 // allocates is prepared by the parent.
@@ -50,6 +49,7 @@ struct Prepared {
   constexpr int high = 200;  // out of the way of the numbers the child wants
   int moved[16];
   std::size_t count = 0;
+  const int rules = launch.rule_set ? fcntl(launch.rule_set->number(), F_DUPFD_CLOEXEC, high) : -1;
   for (const auto& [wanted, ours] : launch.descriptors) {
     if (count == 16) die(report, 1);
     moved[count] = fcntl(ours, F_DUPFD, high);
@@ -69,9 +69,12 @@ struct Prepared {
     for (const auto& descriptor : launch.descriptors) wanted_here |= descriptor.first == fd;
     if (!wanted_here) close(fd);
   }
-  // everything above is ours by accident only; the report descriptor closes on exec
-  if (report_at > last + 1) syscall(SYS_close_range, last + 1, report_at - 1, 0);
-  syscall(SYS_close_range, report_at + 1, ~0u, 0);
+  // everything above is ours by accident only; the report's descriptor and the rules' close on exec
+  const int lower = rules >= 0 && rules < report_at ? rules : report_at;
+  const int upper = rules > report_at ? rules : report_at;
+  if (lower > last + 1) syscall(SYS_close_range, last + 1, lower - 1, 0);
+  if (upper > lower + 1) syscall(SYS_close_range, lower + 1, upper - 1, 0);
+  syscall(SYS_close_range, upper + 1, ~0u, 0);
 
   sigset_t none;
   sigemptyset(&none);
@@ -86,8 +89,11 @@ struct Prepared {
     if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
         setresuid(nobody, nobody, nobody) != 0)
       die(report_at, 2);
-    if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user cleared it
   }
+  if (!launch.directory.empty() && chdir(launch.directory.c_str()) != 0) die(report_at, 4);
+  if (rules >= 0 && !landlock_restrict(rules)) die(report_at, 5);
+  // Changing the user or the namespace cleared it.
+  if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
   execve(prepared.argv[0], prepared.argv.data(), const_cast<char**>(prepared.environment.data()));
   die(report_at, 3);
 }
@@ -128,7 +134,12 @@ Process::Process(const Launch& launch) {
     int status = 0;
     waitpid(pid_, &status, 0);
     pid_ = 0;
-    constexpr const char* stages[] = {"", "passing descriptors", "changing the user", "executing it"};
+    constexpr const char* stages[] = {"",
+                                      "passing descriptors",
+                                      "changing the user",
+                                      "executing it",
+                                      "entering its folder",
+                                      "restricting it with Landlock"};
     raise<ConfigError>("a program could not be started",
                        launch.argv[0] + " (" + stages[message[0]] + ": " + std::strerror(message[1]) + ")",
                        "see `kernelsearch doctor`");

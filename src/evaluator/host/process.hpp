@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace kernelsearch::detail {
+
+/// The user without rights that sandboxed processes of root become.
+inline constexpr unsigned nobody = 65534;
 
 /// A file descriptor that is closed with its owner.
 class Descriptor {
@@ -41,6 +45,8 @@ struct Launch {
   std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
   bool ends_with_thread = true;                         ///< killed when the thread that started it ends
   bool as_nobody = false;                               ///< give up root first
+  std::shared_ptr<const Descriptor> rule_set{};         ///< of Landlock, to be restricted by; null: none
+  std::string directory{};                              ///< to start in; empty: ours
   std::vector<std::string> environment{};               ///< `NAME=value` besides PATH and LC_ALL
 };
 

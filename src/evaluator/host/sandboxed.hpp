@@ -30,16 +30,22 @@ struct Boxed {
   std::vector<int> cores;
   std::vector<std::pair<int, std::uint64_t>> limits;  ///< of everything inside
   std::uint64_t temporary_bytes = std::uint64_t{1} << 20;
-  bool devices = false;  ///< sees the machine's devices, /proc and /sys, and may outlive its thread
+  bool devices = false;           ///< sees the machine's devices, /proc and /sys, and may outlive its thread
+  bool outlives_thread = false;   ///< it watches its connection to us instead
+  std::filesystem::path scratch;  ///< where it may write where it has no /tmp of its own; see ScratchFolder
   std::vector<std::string> environment;  ///< `NAME=value`
 };
 
-/// The launch of `boxed` in that sandbox; a ConfigError says how to get bubblewrap where it does not work.
+/// The number that the first inserted file has in the child; above what runs inside may want.
+inline constexpr int first_inserted = 8;
+
+/// The launch of `boxed` in that sandbox; a ConfigError says how to get one that does not work.
 [[nodiscard]] Launch launch_in(Sandbox sandbox, const Boxed& boxed);
 
-/// Where `inserted` is found by what runs inside.
-[[nodiscard]] inline const std::string& path_in(Sandbox sandbox, const Inserted& inserted) {
-  return sandbox == Sandbox::none ? inserted.outside : inserted.inside;
-}
+/// Where `boxed.files[index]` is found by what runs inside.
+[[nodiscard]] std::string path_in(Sandbox sandbox, const Boxed& boxed, std::size_t index = 0);
+
+/// The folder to write in as what runs inside names it.
+[[nodiscard]] std::string temporary_folder(Sandbox sandbox, const Boxed& boxed);
 
 }  // namespace kernelsearch::detail

@@ -81,7 +81,7 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   boxed.files = {{program.number(), "/kernelsearch-worker", settings.worker.string(), true},
                  {object.number(), "/kernel.so", library.string(), false}};
   // Room for the allowed threads and a few more: a candidate that starts one too many is caught, not starved.
-  boxed.argv = {path_in(settings.sandbox, boxed.files[0]), std::to_string(settings.memory + arena.size()),
+  boxed.argv = {path_in(settings.sandbox, boxed, 0), std::to_string(settings.memory + arena.size()),
                 std::to_string(settings.threads + 8),
                 std::to_string(static_cast<std::uint64_t>(settings.run_seconds * settings.threads) + 1),
                 trusted ? "1" : "0"};
@@ -99,7 +99,7 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   auto command = std::make_unique<Command>();
   command->kind = Kind::load;
   command->memory_bytes = arena.size();
-  const std::string path = path_in(settings.sandbox, boxed.files[1]);
+  const std::string path = path_in(settings.sandbox, boxed, 1);
   if (path.size() >= sizeof command->text)
     raise<ConfigError>("the path of the cache is too long", path, "choose a shorter one");
   std::memcpy(command->text, path.c_str(), path.size() + 1);

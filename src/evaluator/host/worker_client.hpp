@@ -43,7 +43,7 @@ struct HelperProgram {
 
 /// How workers are started.
 struct WorkerSettings {
-  Sandbox sandbox = Sandbox::bubblewrap;
+  Sandbox sandbox = Sandbox::automatic;
   std::filesystem::path worker;
   std::vector<std::filesystem::path> readable;
   std::vector<int> cores;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/gpu/candidate_code.hpp"
 
+#include "evaluator/gpu/runtime_compiler.hpp"
 #include "evaluator/gpu/support.hpp"
 #include "evaluator/gpu/tool.hpp"
 #include "evaluator/gpu/tool_support.hpp"
@@ -197,6 +198,7 @@ TEST_CASE("examples/cuda/matmul_peak: nvcc takes it, at its default and elsewher
   }
   const Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_peak");
   GpuOptions options = quick();
+  options.sandbox = Sandbox::automatic;
   options.architecture = "sm_90a";
   detail::gpu::BuilderPool builders(GpuBackend::cuda, options);
   GpuDevice device;
@@ -220,4 +222,68 @@ TEST_CASE("examples/cuda/matmul_peak: nvcc takes it, at its default and elsewher
   CHECK(built.verdict == Verdict::build_failed);
   CHECK_MESSAGE(contains(built.reason, "undeclared"), built.reason);
   CHECK_MESSAGE(contains(built.reason, "host("), built.reason);
+}
+
+TEST_CASE("BuilderPool: no way to make NVRTC or nvcc show a readable file of the user's") {
+  const auto folder = std::filesystem::path(scratch()) / "readable";
+  std::filesystem::create_directories(folder);
+  const std::string contents = "SECRET_5be20d71";
+  const std::string at = (folder / "secret.txt").string();
+  std::ofstream(at) << contents << "\n";
+  std::ofstream(folder / "secret.rsp") << "-D" << contents << "=1\n";
+  for (const auto& place : {folder, folder / "secret.txt", folder / "secret.rsp"})
+    std::filesystem::permissions(place, std::filesystem::perms(0755));
+  for (auto above = folder.parent_path(); above.string().size() > 4; above = above.parent_path())
+    if (std::error_code error; true)
+      std::filesystem::permissions(above, std::filesystem::perms(0055), std::filesystem::perm_options::add,
+                                   error);
+  const std::string kernel = "extern \"C\" __global__ void f(int* y) { *y = 1; }\n";
+  struct Attack {
+    const char* name;
+    std::string source;
+    std::vector<std::string> options = {};
+  };
+  const std::vector<Attack> attacks = {
+      {"include", "#include \"" + at + "\"\n" + kernel},
+      {"-include", kernel, {"-include=" + at}},
+      {"-I", "#include <secret.txt>\n" + kernel, {"-I" + folder.string()}},
+      {"inline PTX", "extern \"C\" __global__ void f() { asm(\".include \\\"" + at + "\\\";\"); }\n"},
+      {"options file",
+       "#ifdef " + contents + "\n#error " + contents + "\n#endif\n" + kernel,
+       {"--options-file=" + (folder / "secret.rsp").string()}},
+  };
+  const auto log_of = [](const Attack& attack, Sandbox sandbox, bool library) {
+    GpuOptions options = quick();
+    options.sandbox = sandbox;
+    options.cache_directory = scratch() / to_string(sandbox);
+    detail::gpu::BuilderPool builders(GpuBackend::cuda, options);
+    const detail::gpu::Built built = library ? builders.build_library(attack.source, attack.options)
+                                             : builders.build(attack.source, attack.options, {});
+    return built.reason + built.log;
+  };
+  for (const bool library : {false, true}) {
+    if (library && !detail::gpu::find_tool("nvcc", "KERNELSEARCH_NVCC", {}, {})) {
+      MESSAGE("skipped: no nvcc");
+      continue;
+    }
+    if (std::string problem; !library && !detail::gpu::RuntimeCompiler::load(GpuBackend::cuda, problem)) {
+      MESSAGE("skipped: ", problem);
+      continue;
+    }
+    CAPTURE(library);
+    std::size_t shown = 0;
+    for (const Attack& attack : attacks) shown += contains(log_of(attack, Sandbox::none, library), contents);
+    CHECK(shown >= 2);  // without a sandbox they do succeed: this test can fail
+    for (const Sandbox sandbox : {Sandbox::bubblewrap, Sandbox::landlock}) {
+      if (!sandbox_status(sandbox).works) continue;
+      CAPTURE(to_string(sandbox));
+      for (const Attack& attack : attacks) {
+        CAPTURE(attack.name);
+        const std::string log = log_of(attack, sandbox, library);
+        CHECK_MESSAGE(!contains(log, contents), log);
+      }
+      const std::string honest = log_of({"honest", kernel}, sandbox, library);
+      CHECK_MESSAGE(!contains(honest, "error"), honest);
+    }
+  }
 }

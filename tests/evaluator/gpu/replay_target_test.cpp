@@ -32,7 +32,7 @@ Replayed replay(const DeviceProblem& text, const std::string& code, const Replay
       code.empty() ? default_candidate(target.problem()) : with_code(target.problem(), code);
   const Built built = target.build(candidate);
   REQUIRE_MESSAGE(built.verdict == Verdict::ok, built.reason);
-  const ScratchFolder scratch;
+  const kernelsearch::detail::ScratchFolder scratch;
   const auto file = scratch.path() / "frames";
   Replayed replayed;
   replayed.problem = target.write(candidate, built, call, file, replayed.launches);

@@ -16,6 +16,7 @@
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/policy/attribution.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
 using support::judge;
@@ -103,7 +104,10 @@ TEST_CASE("HostEvaluator: hostile kernels get the verdict that each deserves") {
     const std::string source = support::read(path);
     const Expectation expected = expectation(source);
     CAPTURE(path.filename().string());
-    const Evaluation e = judge(source);
+    HostOptions options = quick();
+    if (path.filename() == "allocates_without_end.cpp")
+      options.limits.call_seconds = 5;  // on a loaded machine
+    const Evaluation e = judge(source, options);
     CAPTURE(e.reason);
     CHECK_MESSAGE(expected.allows(to_string(e.verdict)), to_string(e.verdict)
                                                              << " instead of " << expected.verdict);
@@ -123,9 +127,99 @@ TEST_CASE("HostEvaluator: honest kernels are ok, whatever else they do") {
   }
 }
 
+TEST_CASE(
+    "HostEvaluator: Landlock alone gives the same verdicts, and each trial says what it was judged in") {
+  if (!sandbox_status(Sandbox::landlock).works) {
+    MESSAGE("skipped: ", sandbox_status(Sandbox::landlock).problem);
+    return;
+  }
+  HostOptions options = quick();
+  options.sandbox = Sandbox::landlock;
+  options.limits.call_seconds = 5;
+  for (const auto& path : kernels("hostile")) {
+    const std::string source = support::read(path);
+    Expectation expected = expectation(source);
+    CAPTURE(path.filename().string());
+    if (path.filename() == "writes_a_file.cpp") expected = {"ok", ""};  // there is no place where it could
+    const Evaluation e = judge(source, options);
+    CAPTURE(e.reason);
+    CHECK_MESSAGE(expected.allows(to_string(e.verdict)), to_string(e.verdict)
+                                                             << " instead of " << expected.verdict);
+    CHECK(e.provenance.find("; sandbox landlock, ABI ") != std::string::npos);
+  }
+  CHECK(!std::filesystem::exists("/tmp/kernelsearch-was-here"));
+  for (const auto& path : kernels("honest")) {
+    // Landlock closes files; that they are there can be seen.
+    if (path.filename() == "finds_no_files.cpp") continue;
+    CAPTURE(path.filename().string());
+    const Evaluation e = judge(support::read(path), options);
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  }
+}
+
+TEST_CASE("HostEvaluator: no way to make the compiler show a readable file of the user's") {
+  const TemporaryFolder folder;
+  const std::string contents = "SECRET_7f3a91c2";
+  const auto secret = folder.path() / "secret.txt";
+  std::ofstream(secret) << contents << "\n";
+  std::ofstream(folder.path() / "secret.rsp") << "-D" << contents << "=(\n";
+  for (const auto& place : {folder.path(), secret, folder.path() / "secret.rsp"})
+    std::filesystem::permissions(place, std::filesystem::perms(0755));
+  const std::string at = secret.string();
+  const std::string honest =
+      "extern \"C\" void scale(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 3 * "
+      "x[i] "
+      "+ 1; }\n";
+  struct Attack {
+    const char* name;
+    std::string source;
+    std::vector<std::string> flags = {};
+  };
+  const std::vector<Attack> attacks = {
+      {"include", "#include \"" + at + "\"\n" + honest},
+      {"include through /proc/self/cwd", "#include \"/proc/self/cwd/../.." + at + "\"\n" + honest},
+      {"assembler", "asm(\".include \\\"" + at + "\\\"\");\n" + honest},
+      {"assembler, as data",
+       "asm(\".section .text\\nleak: .incbin \\\"" + at + "\\\"\\n.error \\\"made\\\"\");\n" + honest},
+      {"embed", "constexpr char leak[] = {\n#embed \"" + at + "\"\n};\n" + honest},
+      {"has_include", "#if __has_include(\"" + at + "\")\n#error " + contents + "\n#endif\n" + honest},
+      {"-include", honest, {"-include", at}},
+      {"-I", "#include <secret.txt>\n" + honest, {"-I", folder.path().string()}},
+      {"response file",
+       "#ifdef " + contents + "\n#error " + contents + "\n#endif\n" + honest,
+       {"@" + (folder.path() / "secret.rsp").string()}},
+      {"plugin", honest, {"-fplugin=" + at}},
+      {"linker script", honest, {"-Wl,-T," + at}},
+      {"linked file", honest, {at}},
+      {"specs", honest, {"-specs=" + at}},
+  };
+  const auto judged = [&](const Attack& attack, Sandbox sandbox) {
+    Problem problem = parse_problem(support::scale_problem(attack.source), support::sources);
+    problem.build.flags.insert(problem.build.flags.end(), attack.flags.begin(), attack.flags.end());
+    HostOptions options = quick();
+    options.sandbox = sandbox;
+    HostEvaluator evaluator(problem, options);
+    return evaluator.evaluate(support::default_candidate(problem), {});
+  };
+  std::size_t shown = 0;
+  for (const Attack& attack : attacks)
+    shown += judged(attack, Sandbox::none).reason.find(contents) != std::string::npos;
+  CHECK(shown >= 5);  // without a sandbox they do succeed: this test can fail
+  for (const Sandbox sandbox : {Sandbox::bubblewrap, Sandbox::landlock}) {
+    if (!sandbox_status(sandbox).works) continue;
+    for (const Attack& attack : attacks) {
+      CAPTURE(to_string(sandbox));
+      CAPTURE(attack.name);
+      const Evaluation e = judged(attack, sandbox);
+      CHECK_MESSAGE(e.reason.find(contents) == std::string::npos, e.reason);
+    }
+  }
+}
+
 TEST_CASE("HostEvaluator: what ran is gone afterwards, also what never ends") {
   const std::string endless = support::read(support::sources / "hostile" / "never_returns.cpp");
-  for (const Sandbox sandbox : {Sandbox::bubblewrap, Sandbox::none}) {
+  for (const Sandbox sandbox : {Sandbox::bubblewrap, Sandbox::landlock, Sandbox::none}) {
+    if (!sandbox_status(sandbox).works) continue;
     HostOptions options = quick();
     options.sandbox = sandbox;
     CHECK(judge(endless, options).verdict == Verdict::timed_out);

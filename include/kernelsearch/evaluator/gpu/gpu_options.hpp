@@ -36,7 +36,7 @@ struct GpuOptions {
   std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core
   GpuLimits limits{};
   /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches need none.
-  Sandbox sandbox = Sandbox::bubblewrap;
+  Sandbox sandbox = Sandbox::automatic;
   CheckOptions check{};
   SamplingOptions sampling{.precision = 0.01, .min_samples = 10, .max_samples = 200, .budget_seconds = 0.5};
   PairOptions pairs{};

@@ -15,9 +15,9 @@ namespace kernelsearch {
 
 /// How machine code of the host is read.
 struct ObjectCodeOptions {
-  std::filesystem::path program{};        ///< objdump; empty: KERNELSEARCH_OBJDUMP, else that of the system
-  Sandbox sandbox = Sandbox::bubblewrap;  ///< a candidate may leave anything in its library
-  std::vector<int> cores{};               ///< to run on; empty: as we may
+  std::filesystem::path program{};       ///< objdump; empty: KERNELSEARCH_OBJDUMP, else that of the system
+  Sandbox sandbox = Sandbox::automatic;  ///< a candidate may leave anything in its library
+  std::vector<int> cores{};              ///< to run on; empty: as we may
   double seconds = 30.0;
 };
 

@@ -26,7 +26,7 @@ struct HostLimits {
 
 /// How the host evaluator works.
 struct HostOptions {
-  Sandbox sandbox = Sandbox::bubblewrap;
+  Sandbox sandbox = Sandbox::automatic;
   CacheMode cache = CacheMode::warm;
   int core = -1;                            ///< to measure on; -1: the last we may use
   WaitTeller waits = nullptr;               ///< hears when another process measures on the core

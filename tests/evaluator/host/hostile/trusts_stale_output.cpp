@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: wrong_result: timed call
+// expect: wrong_result|cheated: timed call
 // Computes once for each buffer and later relies on what it left there.
 #include <set>
 #include <utility>

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernelsearch/evaluator/host/sandbox.hpp"
+
+/// The option `--sandbox` of all commands that build or run candidates.
+namespace kernelsearch::app {
+
+inline constexpr const char* sandbox_help =
+    "auto: the strongest that works here; bubblewrap; landlock; or none, for kernels you trust";
+
+[[nodiscard]] inline std::vector<std::string> sandbox_names() {
+  std::vector<std::string> names;
+  for (const Sandbox one : {Sandbox::automatic, Sandbox::bubblewrap, Sandbox::landlock, Sandbox::none})
+    names.emplace_back(to_string(one));
+  return names;
+}
+
+}  // namespace kernelsearch::app
