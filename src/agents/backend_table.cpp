@@ -16,7 +16,7 @@ std::string_view BackendTable::find(std::string_view concept_name) const noexcep
 
 BackendTable backend_table(std::string_view backend, const std::filesystem::path& user) {
   std::string known;
-  for (const EmbeddedFile& file : data_files("backends", user)) {
+  for (const DataFile& file : data_files("backends", user)) {
     const std::string shown = file.path.empty() ? file.folder + '/' + file.name : file.path.string();
     const detail::JsonNode root = detail::parse_json(file.text, shown);
     const detail::JsonCursor document(root, shown);

@@ -30,9 +30,9 @@ std::string read_text(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<EmbeddedFile> data_files(std::string_view folder, const std::filesystem::path& user) {
-  std::vector<EmbeddedFile> files;
-  for (const detail::EmbeddedFile& file : detail::embedded_files())
+std::vector<DataFile> data_files(std::string_view folder, const std::filesystem::path& user) {
+  std::vector<DataFile> files;
+  for (const detail::DataFile& file : detail::embedded_files())
     if (file.folder == folder)
       files.push_back({std::string(folder), std::string(file.name), std::string(file.text), {}});
   if (!user.empty()) {
@@ -45,23 +45,23 @@ std::vector<EmbeddedFile> data_files(std::string_view folder, const std::filesys
       for (const auto& entry : std::filesystem::directory_iterator(place)) {
         const std::string extension = entry.path().extension().string();
         if (!entry.is_regular_file() || (extension != ".md" && extension != ".json")) continue;
-        EmbeddedFile file{std::string(folder), entry.path().filename().string(), read_text(entry.path()),
+        DataFile file{std::string(folder), entry.path().filename().string(), read_text(entry.path()),
                       entry.path()};
         const auto same = std::find_if(files.begin(), files.end(),
-                                       [&](const EmbeddedFile& known) { return known.name == file.name; });
+                                       [&](const DataFile& known) { return known.name == file.name; });
         if (same == files.end())
           files.push_back(std::move(file));
         else
           *same = std::move(file);
       }
   }
-  std::sort(files.begin(), files.end(), [](const EmbeddedFile& a, const EmbeddedFile& b) { return a.name < b.name; });
+  std::sort(files.begin(), files.end(), [](const DataFile& a, const DataFile& b) { return a.name < b.name; });
   return files;
 }
 
 std::vector<std::string> data_folders() {
   std::vector<std::string> folders;
-  for (const detail::EmbeddedFile& file : detail::embedded_files())
+  for (const detail::DataFile& file : detail::embedded_files())
     if (folders.empty() || folders.back() != file.folder) folders.emplace_back(file.folder);
   return folders;
 }

@@ -243,7 +243,7 @@ std::vector<Method> parse_methods(std::string_view text, const std::string& file
 
 std::vector<Method> read_methods(std::string_view backend, const std::filesystem::path& user) {
   std::vector<ReadFile> files;
-  for (const EmbeddedFile& file : data_files("methods", user)) {
+  for (const DataFile& file : data_files("methods", user)) {
     if (!file.name.ends_with(".json")) continue;
     files.push_back(read_file(file.text, file.path.empty() ? "methods/" + file.name : file.path.string()));
     for (ReadMethod& one : files.back().methods) one.of_user = !file.path.empty();

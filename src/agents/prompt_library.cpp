@@ -31,14 +31,14 @@ void check_replacement(const PromptTemplate& mine, const PromptTemplate& theirs)
 }  // namespace
 
 PromptLibrary::PromptLibrary(const std::filesystem::path& user) {
-  const auto parse = [](const EmbeddedFile& file) {
+  const auto parse = [](const DataFile& file) {
     return PromptTemplate::parse(file.text, std::filesystem::path(file.name).stem().string());
   };
   std::vector<PromptTemplate> templates;
   std::vector<PromptTemplate> compiled_in;
-  for (const EmbeddedFile& file : data_files("prompts"))
+  for (const DataFile& file : data_files("prompts"))
     if (file.name.ends_with(".md")) compiled_in.push_back(parse(file));
-  for (const EmbeddedFile& file : data_files("prompts", user)) {
+  for (const DataFile& file : data_files("prompts", user)) {
     if (!file.name.ends_with(".md")) continue;
     PromptTemplate one = parse(file);
     if (!file.path.empty())

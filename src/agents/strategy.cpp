@@ -95,7 +95,7 @@ std::vector<Strategy> parse_strategies(std::string_view text, const std::string&
 
 std::vector<Strategy> read_strategies(std::string_view backend, const std::filesystem::path& user) {
   std::vector<Strategy> all;
-  for (const EmbeddedFile& file : data_files("strategies", user)) {
+  for (const DataFile& file : data_files("strategies", user)) {
     if (!file.name.ends_with(".json")) continue;
     const std::string name = file.path.empty() ? "strategies/" + file.name : file.path.string();
     for (Strategy& strategy : parse_strategies(file.text, name)) {

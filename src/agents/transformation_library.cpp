@@ -100,14 +100,14 @@ std::shared_ptr<const std::vector<Transformation>> sorted(std::vector<Transforma
 }
 
 std::vector<Transformation> read_all(const std::filesystem::path& user) {
-  const auto shown = [](const EmbeddedFile& file) {
+  const auto shown = [](const DataFile& file) {
     return file.path.empty() ? file.folder + '/' + file.name : file.path.string();
   };
   std::vector<SnippetUse> snippets;
-  for (const EmbeddedFile& file : data_files("snippets", user))
+  for (const DataFile& file : data_files("snippets", user))
     snippets.push_back(parse_snippet(file.text, shown(file)));
   std::vector<Transformation> transformations;
-  for (const EmbeddedFile& file : data_files("transformations", user))
+  for (const DataFile& file : data_files("transformations", user))
     transformations.push_back(parse_transformation(file.text, shown(file), snippets));
   return transformations;
 }

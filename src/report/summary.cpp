@@ -138,6 +138,9 @@ std::string run_summary(const RunStore& store, RunId run) {
   text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);
   if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
   if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";
+  const nlohmann::json environment = nlohmann::json::parse(row.info.environment, nullptr, false);
+  if (environment.is_object() && environment.contains("sandbox"))
+    text += "sandbox   " + environment.value("sandbox", "") + "\n";
   return text;
 }
 

@@ -181,11 +181,9 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, con
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
-  if (!own)
-    info.environment =
-        fmt::format(R"({{"sandbox": "{}"}})", description_of(chosen_sandbox(run.stored.options.measurement)));
   info.options = encode_options(run.stored);
-  info.environment = environment_of(run.problem.backend);
+  info.environment = environment_of(
+      run.problem.backend, own ? "" : description_of(chosen_sandbox(run.stored.options.measurement)));
   return info;
 }
 

@@ -14,9 +14,9 @@ using namespace kernelsearch;
 
 namespace {
 
-const EmbeddedFile* named(const std::vector<EmbeddedFile>& files, const std::string& name) {
+const DataFile* named(const std::vector<DataFile>& files, const std::string& name) {
   const auto found =
-      std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& file) { return file.name == name; });
+      std::find_if(files.begin(), files.end(), [&](const DataFile& file) { return file.name == name; });
   return found == files.end() ? nullptr : &*found;
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("data files: what is compiled in is what stands in the tree, byte for 
   for (const std::string& folder : folders) {
     const auto files = data_files(folder);
     CHECK(!files.empty());
-    for (const EmbeddedFile& file : files) {
+    for (const DataFile& file : files) {
       CAPTURE(file.name);
       CHECK(file.path.empty());
       std::ifstream stream(std::string(KERNELSEARCH_SOURCE_DIR "/data/") + folder + '/' + file.name,

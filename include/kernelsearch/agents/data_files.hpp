@@ -11,7 +11,7 @@ namespace kernelsearch {
 
 /// A file of prompts, strategies, methods or transformations: text that people may replace without building
 /// anything.
-struct EmbeddedFile {
+struct DataFile {
   std::string folder;          ///< `prompts`, `strategies`, ...
   std::string name;            ///< with its extension
   std::string text;            ///< as it stands there
@@ -21,7 +21,7 @@ struct EmbeddedFile {
 /// The files of one folder by name: those compiled in, and those in `user`/`folder`, which replace files of
 /// the same name and join the others. An empty `user` means compiled in alone. ConfigError where `user` is no
 /// folder, and for a file over 1 MiB or that cannot be read.
-[[nodiscard]] std::vector<EmbeddedFile> data_files(std::string_view folder,
+[[nodiscard]] std::vector<DataFile> data_files(std::string_view folder,
                                                const std::filesystem::path& user = {});
 
 /// The folders that have files compiled in, by name.
