@@ -55,7 +55,7 @@ std::string latex_text(std::string_view text) {
   return latex;
 }
 
-std::string area_cell(const AreaScore& area, bool best) {
+std::string latex_area(const AreaScore& area, bool best) {
   const std::string value = fmt::format("{:.2f}", area.value);
   std::string cell = best ? "$\\mathbf{" + value + "}$" : "$" + value + "$";
   if (area.interval)
@@ -63,7 +63,7 @@ std::string area_cell(const AreaScore& area, bool best) {
   return cell;
 }
 
-std::string p_cell(double p) {
+std::string latex_p(double p) {
   return p < 0.001 ? "$<0.001$" : fmt::format("${:.3f}$", p);
 }
 
@@ -99,7 +99,7 @@ std::string scores_to_latex(std::span<const PolicyScores> scores, const Differen
       const bool best = std::none_of(order.begin(), order.end(), [&](const PolicyScores* other) {
         return other->areas[h].value > policy->areas[h].value;
       });
-      text += " & " + area_cell(policy->areas[h], best);
+      text += " & " + latex_area(policy->areas[h], best);
     }
     text += fmt::format(" & ${:.3f}$ & {} ({:.0f}\\,\\%)", policy->ratios[2],
                         std::isinf(policy->n5) ? "--" : fmt::format("{:.0f}", policy->n5),
@@ -111,7 +111,7 @@ std::string scores_to_latex(std::span<const PolicyScores> scores, const Differen
       text +=
           found == differences.policies.end() || found->pairs == 0
               ? " & -- & --"
-              : fmt::format(" & ${:+.2f}$ & {}", found->areas[0].mean, p_cell(found->areas[0].adjusted_p));
+              : fmt::format(" & ${:+.2f}$ & {}", found->areas[0].mean, latex_p(found->areas[0].adjusted_p));
     }
     text += " \\\\\n";
   }
