@@ -63,7 +63,7 @@ std::string latex_area(const AreaScore& area, bool best) {
   return cell;
 }
 
-std::string p_cell(double p) {
+std::string latex_p(double p) {
   return p < 0.001 ? "$<0.001$" : fmt::format("${:.3f}$", p);
 }
 
@@ -111,7 +111,7 @@ std::string scores_to_latex(std::span<const PolicyScores> scores, const Differen
       text +=
           found == differences.policies.end() || found->pairs == 0
               ? " & -- & --"
-              : fmt::format(" & ${:+.2f}$ & {}", found->areas[0].mean, p_cell(found->areas[0].adjusted_p));
+              : fmt::format(" & ${:+.2f}$ & {}", found->areas[0].mean, latex_p(found->areas[0].adjusted_p));
     }
     text += " \\\\\n";
   }

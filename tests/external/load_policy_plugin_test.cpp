@@ -26,7 +26,7 @@ std::string refusal(const std::string& file, const char* mode = "") {
   return text;
 }
 
-bool plugin_says(const std::string& text, const std::string& part) {
+bool plugin_has(const std::string& text, const std::string& part) {
   INFO("text: ", text, "\nwanted: ", part);
   const bool found = text.find(part) != std::string::npos;
   CHECK(found);
@@ -52,16 +52,16 @@ TEST_CASE("load_policy_plugin: its policies work as ours do, and what they throw
 TEST_CASE(
     "load_policy_plugin: what is no plug-in, or one for another library, is refused with both sides named") {
   const std::string other = refusal(KERNELSEARCH_TEST_OTHER_VERSION);
-  plugin_says(other, "built for another library or by another compiler");
-  plugin_says(other, "is for kernelsearch 0.0.1, g++ 2");
-  plugin_says(other, "of this one: " + detail::plugin_abi());
-  plugin_says(refusal(KERNELSEARCH_TEST_NO_PLUGIN), "is no plug-in with policies");
-  plugin_says(refusal("/nowhere/at_all.so"), "there is no such plug-in: /nowhere/at_all.so");
-  plugin_says(refusal(KERNELSEARCH_SOURCE_DIR "/README.md"), "the plug-in cannot be loaded");
-  plugin_says(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "none"), "registers no policy");
-  plugin_says(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "throws"), "failed to register its policies");
-  plugin_says(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "twice"), "two policies of one name");
-  plugin_says(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "built_in"), "a built-in policy has that name: greedy");
+  plugin_has(other, "built for another library or by another compiler");
+  plugin_has(other, "is for kernelsearch 0.0.1, g++ 2");
+  plugin_has(other, "of this one: " + detail::plugin_abi());
+  plugin_has(refusal(KERNELSEARCH_TEST_NO_PLUGIN), "is no plug-in with policies");
+  plugin_has(refusal("/nowhere/at_all.so"), "there is no such plug-in: /nowhere/at_all.so");
+  plugin_has(refusal(KERNELSEARCH_SOURCE_DIR "/README.md"), "the plug-in cannot be loaded");
+  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "none"), "registers no policy");
+  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "throws"), "failed to register its policies");
+  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "twice"), "two policies of one name");
+  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "built_in"), "a built-in policy has that name: greedy");
 }
 
 TEST_CASE("plugin_abi: names version, compiler and sizes") {

@@ -60,7 +60,7 @@ std::pair<std::string, std::string> broken(Flawed::Flaw flaw) {
   return result;
 }
 
-bool contract_says(const std::string& text, const std::string& part) {
+bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -78,17 +78,17 @@ TEST_CASE("policy_contract: a policy without a flaw keeps all of it") {
 TEST_CASE("policy_contract: each flaw breaks what it should, and the fault says what was seen") {
   using Flaw = Flawed::Flaw;
   const auto again = broken(Flaw::again);
-  CHECK(contract_says(again.first, "proposes ends"));
-  CHECK(contract_says(again.second, "again after "));
+  CHECK(mentions(again.first, "proposes ends"));
+  CHECK(mentions(again.second, "again after "));
   const auto outside = broken(Flaw::outside);
-  CHECK(contract_says(outside.first, "proposes ends"));
-  CHECK(contract_says(outside.second, "256,6,false,row does not meet the constraints"));
+  CHECK(mentions(outside.first, "proposes ends"));
+  CHECK(mentions(outside.second, "256,6,false,row does not meet the constraints"));
   const auto early = broken(Flaw::early);
-  CHECK(contract_says(early.first, "ends"));
-  CHECK_FALSE(contract_says(early.first, "proposes"));
-  CHECK(contract_says(early.second, "it ended after "));
-  CHECK(contract_says(broken(Flaw::too_many).second, "asked for at most"));
-  CHECK(contract_says(broken(Flaw::deaf).first, "foreign"));
-  CHECK(contract_says(broken(Flaw::unseeded).first, "repeats"));
-  CHECK(contract_says(broken(Flaw::throws).second, "lost my way"));
+  CHECK(mentions(early.first, "ends"));
+  CHECK_FALSE(mentions(early.first, "proposes"));
+  CHECK(mentions(early.second, "it ended after "));
+  CHECK(mentions(broken(Flaw::too_many).second, "asked for at most"));
+  CHECK(mentions(broken(Flaw::deaf).first, "foreign"));
+  CHECK(mentions(broken(Flaw::unseeded).first, "repeats"));
+  CHECK(mentions(broken(Flaw::throws).second, "lost my way"));
 }
