@@ -232,7 +232,7 @@ struct InputGenerator::Impl {
 
   const SparseMatrix& matrix_of(const Shape& shape) {
     const auto& files = problem.generator->matrix_market;
-    const auto file = std::find_if(files.begin(), files.end(), [&](const DataFile& one) {
+    const auto file = std::find_if(files.begin(), files.end(), [&](const InputFile& one) {
       return one.shape.empty() || one.shape == shape.name;
     });
     if (file == files.end())
