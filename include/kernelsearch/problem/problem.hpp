@@ -35,7 +35,7 @@ struct SourceNames {
 struct GeneratedInputs {
   std::string source;  ///< text of a C++ file that includes kernelsearch_inputs.hpp; empty: matrix_market
   std::vector<std::string> flags{"-O2"};
-  std::vector<DataFile> matrix_market;  ///< one for all shapes, or one for each
+  std::vector<InputFile> matrix_market;  ///< one for all shapes, or one for each
   /// Of a matrix: which arguments get its row pointers, columns and values; empty: none does.
   std::string row_pointers, columns, values;
   /// Names that it gives values for each shape; of a matrix its numbers of rows, columns and entries.
