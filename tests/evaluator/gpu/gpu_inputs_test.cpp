@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Inputs that the controller makes, sizes that a generator gives, structs, headers of the problem's own and
-// exact bits, through the whole evaluator. Each kernel is right only where its inputs are as the problem says.
+// exact bits, through the whole evaluator. Each kernel is right only where its inputs are as the problem
+// says.
 #include <cstring>
 
 #include "evaluator/gpu/made_inputs.hpp"
