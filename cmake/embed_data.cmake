@@ -28,8 +28,8 @@ std::string_view text(const unsigned char* bytes, std::size_t size) {
 }
 }  // namespace
 
-std::span<const EmbeddedFile> embedded_files() {
-  static const EmbeddedFile files[] = {
+std::span<const DataFile> embedded_files() {
+  static const DataFile files[] = {
 ${table}  };
   return files;
 }
