@@ -144,7 +144,7 @@ TEST_CASE("what a generator does wrong is said") {
   CHECK(contains(complaint(replaced(good, "variable(\"nnz\")", "variable(\"nn\")")),
                  "the shape has no variable nn"));
   CHECK(contains(complaint(replaced(good, "sizes.set(\"nnz\", 3 * sizes.variable(\"n\"))", "(void)sizes")),
-                 "gives no value for a size: nnz"));
+                 "gives no value for a size: spmv: nnz"));
   CHECK(contains(complaint(replaced(good, "3 * sizes", "-3 * sizes")), "a size must not be negative"));
   CHECK(contains(complaint(replaced(good, "const auto n =", "const auto n = oops,")), "inputs.cpp:7"));
 }
