@@ -72,8 +72,8 @@ void say(Reply& reply, const char* text) {
   std::snprintf(reply.text, sizeof reply.text, "%s", text != nullptr ? text : "unknown error");
 }
 
-// A kernel that is refused memory or threads mostly ends by an exception that nobody catches; then the controller is
-// told so instead of guessing from SIGABRT. One that catches it goes on.
+// A kernel that is refused memory or threads mostly ends by an exception that nobody catches; then the
+// controller is told so instead of guessing from SIGABRT. One that catches it goes on.
 using Handler = void (*)();
 using SetHandler = Handler (*)(Handler);
 SetHandler set_new_handler_of_kernel = nullptr;

@@ -95,9 +95,9 @@ class Canonical {
     if (problem.bit_exact) text("bit_exact");
     return *this;
   }
-  Canonical& data(const std::vector<DataFile>& files) {
+  Canonical& data(const std::vector<InputFile>& files) {
     count(files.size());
-    for (const DataFile& file : files) text(file.shape).text(file.digest);
+    for (const InputFile& file : files) text(file.shape).text(file.digest);
     return *this;
   }
   Canonical& generator(const GeneratedInputs& one) {

@@ -319,7 +319,7 @@ void fill_from_file(const Argument& argument, std::size_t count, std::byte* out)
     detail::raise<ConfigError>("the file of argument " + argument.name + " cannot be used", given, todo);
   };
   if (argument.files.size() != 1) refuse("no file for this shape", "name one for each shape");
-  const DataFile& file = argument.files.front();
+  const InputFile& file = argument.files.front();
   const std::size_t bytes = count * argument.element_bytes();
   if (file.bytes != bytes)
     refuse(file.name + " holds " + std::to_string(file.bytes) + " bytes of elements, " +
@@ -433,7 +433,7 @@ Argument at_shape(const Argument& argument, const Shape& shape) {
   }
   if (argument.initialisation == Initialisation::file)
     std::erase_if(made.files,
-                  [&](const DataFile& file) { return !file.shape.empty() && file.shape != shape.name; });
+                  [&](const InputFile& file) { return !file.shape.empty() && file.shape != shape.name; });
   return made;
 }
 

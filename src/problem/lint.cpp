@@ -257,7 +257,8 @@ class ShapeLint {
     });
   }
 
-  /// Draws each input anew but those of the generator, which belong together, the others unchanged, and looks whether any output moves.
+  /// Draws each input anew but those of the generator, which belong together, the others unchanged, and
+  /// looks whether any output moves.
   bool check_sensitivity(const CallInputs& inputs, const Outputs& expected) {
     const CallInputs redrawn = runner_.draw(problem_, shape_, seed_ + 2);
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {

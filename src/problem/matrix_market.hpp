@@ -23,8 +23,9 @@ struct SparseMatrix {
   std::vector<Entry> entries;  ///< by row, then column; those at one place as in the file
 };
 
-/// Reads the Matrix Market exchange format (Boisvert, Pozo, Remington, NISTIR 5935): coordinate matrices of real
-/// numbers, integers or patterns (all values 1), general, symmetric or skew-symmetric. The error names the line.
+/// Reads the Matrix Market exchange format (Boisvert, Pozo, Remington, NISTIR 5935): coordinate matrices of
+/// real numbers, integers or patterns (all values 1), general, symmetric or skew-symmetric. The error names
+/// the line.
 [[nodiscard]] Result<SparseMatrix, std::string> try_matrix_market(std::string_view text);
 
 }  // namespace kernelsearch::detail

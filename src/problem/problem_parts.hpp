@@ -38,20 +38,20 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
                                       std::string* file = nullptr);
 
 /// The contents of arrays as a file, or an object with one for each shape by its name; digests are taken.
-[[nodiscard]] std::vector<DataFile> read_data_files(const JsonCursor& place,
-                                                    const std::filesystem::path& folder,
-                                                    std::span<const Shape> shapes);
+[[nodiscard]] std::vector<InputFile> read_data_files(const JsonCursor& place,
+                                                     const std::filesystem::path& folder,
+                                                     std::span<const Shape> shapes);
 
-/// Where the elements of `argument` begin in its files: the whole file, or of .npy what its header says. Refuses
-/// headers of another type or of arrays that do not lie in C order.
-void check_elements(const JsonCursor& place, const Argument& argument, std::vector<DataFile>& files);
+/// Where the elements of `argument` begin in its files: the whole file, or of .npy what its header says.
+/// Refuses headers of another type or of arrays that do not lie in C order.
+void check_elements(const JsonCursor& place, const Argument& argument, std::vector<InputFile>& files);
 
 /// The key "generator".
 [[nodiscard]] GeneratedInputs read_generator(const JsonCursor& place, const std::filesystem::path& folder,
                                              std::span<const Shape> shapes, std::string& name);
 
-/// The keys "include" and "sources" of the kernel, "sources" of the reference and "files" of the document, and
-/// every file of the folder that these and the kernel's own texts include.
+/// The keys "include" and "sources" of the kernel, "sources" of the reference and "files" of the document,
+/// and every file of the folder that these and the kernel's own texts include.
 void read_files(const JsonCursor& document, const std::filesystem::path& folder, Problem& problem);
 
 /// Names of libraries for the linker.

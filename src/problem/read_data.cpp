@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DataFile read_data_file(const JsonCursor& place, const fs::path& folder, const std::string& shape) {
-  DataFile file;
+InputFile read_data_file(const JsonCursor& place, const fs::path& folder, const std::string& shape) {
+  InputFile file;
   file.shape = shape;
   file.name = place.string("name a file of the problem's folder");
   file.path = find_file(place, file.name, folder);
@@ -48,14 +48,14 @@ std::vector<std::string> npy_types(ElementType type) {
 
 }  // namespace
 
-std::vector<DataFile> read_data_files(const JsonCursor& place, const fs::path& folder,
-                                      std::span<const Shape> shapes) {
+std::vector<InputFile> read_data_files(const JsonCursor& place, const fs::path& folder,
+                                       std::span<const Shape> shapes) {
   constexpr const char* todo = "name a file, or one for each shape: {\"SHAPE\": \"FILE\"}";
   if (place.kind() != JsonNode::Kind::object) {
     if (place.kind() != JsonNode::Kind::string) place.refuse("names no file", todo);
     return {read_data_file(place, folder, {})};
   }
-  std::vector<DataFile> files;
+  std::vector<InputFile> files;
   for (const auto& [shape, member] : place.members(todo)) {
     if (std::none_of(shapes.begin(), shapes.end(), [&](const Shape& one) { return one.name == shape; }))
       member.refuse("is a file for a shape that is not there", shape, "name the shapes as in \"shapes\"");
@@ -63,13 +63,13 @@ std::vector<DataFile> read_data_files(const JsonCursor& place, const fs::path& f
   }
   for (const Shape& shape : shapes)
     if (std::none_of(files.begin(), files.end(),
-                     [&](const DataFile& file) { return file.shape == shape.name; }))
+                     [&](const InputFile& file) { return file.shape == shape.name; }))
       place.refuse("names no file for a shape", '"' + shape.name + '"', todo);
   return files;
 }
 
-void check_elements(const JsonCursor& place, const Argument& argument, std::vector<DataFile>& files) {
-  for (DataFile& file : files) {
+void check_elements(const JsonCursor& place, const Argument& argument, std::vector<InputFile>& files) {
+  for (InputFile& file : files) {
     if (fs::path(file.name).extension() != ".npy") continue;
     const JsonCursor at = file.shape.empty() ? place : place.at(file.shape, "");
     if (argument.structure) at.refuse("is a .npy file for structs", "store them as raw bytes");

@@ -146,10 +146,10 @@ void check_generated(const JsonCursor& place, const Problem& problem) {
 }
 
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
-  document.only({"schema",     "name",   "description", "backend",    "function",    "kernel",
-                 "arguments",  "shapes", "valid",       "tunables",   "constraints", "default",
-                 "reference",  "build",  "launch",      "tolerances", "aggregate",   "threads",
-                 "operations", "bytes",  "traits",      "files",      "generator",   "bit_exact", "memory_gib"});
+  document.only({"schema", "name",       "description", "backend",     "function",   "kernel",    "arguments",
+                 "shapes", "valid",      "tunables",    "constraints", "default",    "reference", "build",
+                 "launch", "tolerances", "aggregate",   "threads",     "operations", "bytes",     "traits",
+                 "files",  "generator",  "bit_exact",   "memory_gib"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");

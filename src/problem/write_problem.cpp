@@ -47,10 +47,10 @@ OrderedJson tensor_map_json(const TensorMap& map) {
   return json;
 }
 
-OrderedJson data_json(const std::vector<DataFile>& files) {
+OrderedJson data_json(const std::vector<InputFile>& files) {
   if (files.size() == 1 && files.front().shape.empty()) return files.front().name;
   OrderedJson json = OrderedJson::object();
-  for (const DataFile& file : files) json[file.shape] = file.name;
+  for (const InputFile& file : files) json[file.shape] = file.name;
   return json;
 }
 

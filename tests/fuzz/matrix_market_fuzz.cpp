@@ -8,7 +8,8 @@
 #include "problem/matrix_market.hpp"
 #include "problem/npy.hpp"
 
-/// Any text is a matrix, whose entries lie inside of it and in order, or a fault in words; so are NumPy headers.
+/// Any text is a matrix, whose entries lie inside of it and in order, or a fault in words; so are NumPy
+/// headers.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto header = kernelsearch::detail::try_npy_header(text)) {

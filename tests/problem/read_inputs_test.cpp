@@ -17,7 +17,8 @@ using namespace kernelsearch_test;
 
 namespace {
 
-/// A sparse product that uses what inputs can be; `more` goes into the document, `argument` among the arguments.
+/// A sparse product that uses what inputs can be; `more` goes into the document, `argument` among the
+/// arguments.
 std::string sparse(const std::string& argument = {}, const std::string& more = {}) {
   return R"({"schema": 1, "name": "spmv", "function": "spmv", "kernel": {"device": {"text": "void spmv() {}"}},
     "shapes": [{"name": "s", "n": 4, "m": 6}, {"name": "t", "n": 4, "m": 7}],

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sorts keys by std::sort or by a radix sort from the lowest digit (Knuth 5.2.5), which needs as much memory again.
+// Sorts keys by std::sort or by a radix sort from the lowest digit (Knuth 5.2.5), which needs as much
+// memory again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

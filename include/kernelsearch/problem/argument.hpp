@@ -57,7 +57,7 @@ enum class Initialisation : std::uint8_t {
 }
 
 /// A file with the contents of an array, raw in little-endian order or .npy.
-struct DataFile {
+struct InputFile {
   std::string shape;           ///< the shape that it is for; empty: for all
   std::string name;            ///< as the problem file gives it, relative to the folder
   std::filesystem::path path;  ///< where it was found
@@ -95,7 +95,7 @@ struct Argument {
   std::optional<std::vector<double>> edge;
   std::optional<Expression> total;      ///< of offsets: the last one, over the shape's variables
   double skew = 0.0;                    ///< of offsets: row lengths fall as rank^-skew; 0: all equal
-  std::vector<DataFile> files;          ///< of `file`: one for all shapes, or one for each
+  std::vector<InputFile> files;         ///< of `file`: one for all shapes, or one for each
   std::optional<Tolerance> tolerance;   ///< overrides the problem's for this output
   std::optional<TensorMap> tensor_map;  ///< device kernels: neither scalar nor array but a map of an array
   std::string

@@ -23,8 +23,8 @@ namespace detail {
                                 std::span<const NamedValue> more, std::string_view what);
 }  // namespace detail
 
-/// The same over a shape's variables and what the problem's generator says of it. (A template, so that `{}` still
-/// means no variables.)
+/// The same over a shape's variables and what the problem's generator says of it. (A template, so that `{}`
+/// still means no variables.)
 template <std::same_as<Shape> S>
 [[nodiscard]] Value evaluate(const Expression& expression, const S& shape,
                              std::span<const NamedValue> more = {}, std::string_view what = "an expression") {

@@ -24,8 +24,8 @@ struct LintFinding {
 /// are one element.
 using CallInputs = std::vector<std::vector<std::byte>>;
 
-/// What a call gave: for each argument that is an output its elements, in the order of the arguments, of structs
-/// one field after the other; or why there are none.
+/// What a call gave: for each argument that is an output its elements, in the order of the arguments, of
+/// structs one field after the other; or why there are none.
 struct CallOutputs {
   std::vector<std::vector<double>> outputs;
   std::string failure;  ///< empty where the call succeeded

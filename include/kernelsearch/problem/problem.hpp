@@ -35,7 +35,7 @@ struct SourceNames {
 struct GeneratedInputs {
   std::string source;  ///< text of a C++ file that includes kernelsearch_inputs.hpp; empty: matrix_market
   std::vector<std::string> flags{"-O2"};
-  std::vector<DataFile> matrix_market;  ///< one for all shapes, or one for each
+  std::vector<InputFile> matrix_market;  ///< one for all shapes, or one for each
   /// Of a matrix: which arguments get its row pointers, columns and values; empty: none does.
   std::string row_pointers, columns, values;
   /// Names that it gives values for each shape; of a matrix its numbers of rows, columns and entries.
@@ -111,7 +111,7 @@ struct Problem {
   HostBuild build;
   std::vector<LaunchStep> launch;  ///< of a device kernel, unless its host region launches; empty on the host
   Aggregate aggregate = Aggregate::reference_weighted;
-  int threads = 1;                       ///< that the kernel may use
+  int threads = 1;  ///< that the kernel may use
   /// Bytes that a host kernel may allocate beside its arrays; left out: HostLimits::run_memory.
   std::optional<std::uint64_t> memory;
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables

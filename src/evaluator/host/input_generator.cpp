@@ -153,7 +153,8 @@ struct InputGenerator::Impl {
       runner->slots().fill(0, contents, secret_seed(), nullptr);
       Ran ran;
       fault = runner->run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings.run_seconds, ran);
-      // The process may have used up its processor time in earlier calls, or ended with the thread that began it.
+      // The process may have used up its processor time in earlier calls, or ended with the thread that
+      // began it.
       if (!fault || fault->verdict == Verdict::timed_out) break;
     }
     if (fault && fault->verdict == Verdict::timed_out)
@@ -231,7 +232,7 @@ struct InputGenerator::Impl {
 
   const SparseMatrix& matrix_of(const Shape& shape) {
     const auto& files = problem.generator->matrix_market;
-    const auto file = std::find_if(files.begin(), files.end(), [&](const DataFile& one) {
+    const auto file = std::find_if(files.begin(), files.end(), [&](const InputFile& one) {
       return one.shape.empty() || one.shape == shape.name;
     });
     if (file == files.end())
@@ -340,6 +341,7 @@ std::vector<NamedValue> InputGenerator::sizes(const Shape& shape) {
   if (!problem.generator->matrix_market.empty()) return impl_->matrix_sizes(shape);
   protocol::Control control = impl_->request_of(shape), answer{};
   control.wants_sizes = 1;
+  for (protocol::Variable& size : control.sizes) size.is_set = 0;
   ShapePlan plan;
   plan.arguments.push_back(Impl::control_argument());
   impl_->call(plan, control, shape, answer);

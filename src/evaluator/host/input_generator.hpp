@@ -13,8 +13,8 @@
 
 namespace kernelsearch::detail {
 
-/// Makes the contents of a problem's inputs: what `init` says, the problem's generator included, which runs in
-/// a sandboxed process of its own. For problems of hosts and devices alike. Not thread-safe.
+/// Makes the contents of a problem's inputs: what `init` says, the problem's generator included, which runs
+/// in a sandboxed process of its own. For problems of hosts and devices alike. Not thread-safe.
 class InputGenerator {
  public:
   /// `problem` must outlive it. Of the options sandbox, worker, cache directory, readable folders and limits
@@ -23,8 +23,9 @@ class InputGenerator {
   ~InputGenerator();
 
   /// Contents in the problem's own types, per argument; empty for what is no input. With `wanted`, one entry
-  /// for each argument, only of those: the others stay empty. The same seed gives the same. A ConfigError if the
-  /// generator does not build, fails, takes too long, writes past an array or leaves an element unfilled.
+  /// for each argument, only of those: the others stay empty. The same seed gives the same. A ConfigError
+  /// if the generator does not build, fails, takes too long, writes past an array or leaves an element
+  /// unfilled.
   [[nodiscard]] Contents contents(const ShapePlan& plan, InputFlavour flavour, std::uint64_t seed,
                                   const std::vector<bool>& wanted = {});
 

@@ -40,8 +40,8 @@ struct HelperProgram {
 /// The kernelsearch-worker program.
 [[nodiscard]] std::filesystem::path find_worker(const std::filesystem::path& given);
 
-/// What is told of a kernel that has more threads than the problem says: `what`, how many are allowed, and which
-/// key allows more.
+/// What is told of a kernel that has more threads than the problem says: `what`, how many are allowed, and
+/// which key allows more.
 [[nodiscard]] std::string threads_text(const std::string& what, int allowed);
 
 /// How workers are started.

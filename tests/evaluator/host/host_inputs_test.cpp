@@ -243,8 +243,8 @@ std::string particles(const std::string& declaration, const std::string& body) {
              "}") +
          R"(}, "function": "r"}, "shapes": [{"name": "s", "n": 100}], "build": {"flags": ["-O1"]},
     "arguments": [{"name": "n", "type": "i32"},
-      {"name": "in", "size": "n", "type": {"struct": "Particle", "fields": [{"name": "x", "type": "f32"}, {"name": "m", "type": "f64"}, {"name": "id", "type": "i16"}]}},
-      {"name": "out", "role": "out", "size": "n", "type": {"struct": "Particle", "fields": [{"name": "x", "type": "f32"}, {"name": "m", "type": "f64"}, {"name": "id", "type": "i16"}]}}]})";
+      {"name": "before", "size": "n", "type": {"struct": "Particle", "fields": [{"name": "x", "type": "f32"}, {"name": "m", "type": "f64"}, {"name": "id", "type": "i16"}]}},
+      {"name": "after", "role": "out", "size": "n", "type": {"struct": "Particle", "fields": [{"name": "x", "type": "f32"}, {"name": "m", "type": "f64"}, {"name": "id", "type": "i16"}]}}]})";
 }
 
 constexpr const char* layout = "struct Particle { float x; double m; std::int16_t id; };";

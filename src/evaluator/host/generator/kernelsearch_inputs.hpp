@@ -170,7 +170,8 @@ class Request : public ShapeVariables {
   [[nodiscard]] bool has(std::string_view name) const noexcept {
     return index_of(name) < control_.array_count;
   }
-  /// The array that the argument of this name gets; T has the size of its elements (f16, bf16: std::uint16_t).
+  /// The array that the argument of this name gets; T has the size of its elements (f16, bf16:
+  /// std::uint16_t).
   template <class T>
   [[nodiscard]] std::span<T> array(std::string_view name) const {
     const std::uint32_t i = index_of(name);
