@@ -8,10 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/report/winner.hpp"
+#include "kernelsearch/runtime/settings_table.hpp"
 #include "result.hpp"
 #include "store_access.hpp"
 
@@ -23,10 +26,32 @@ struct BestCommand {
   std::string store;
   std::string out;
   std::string problem;
+  std::string table;  ///< that --settings names
   bool source = false;
   bool settings = false;
   bool json = false;
 };
+
+/// Appends to a run-time table what this run found for each shape.
+void append_table(const RunStore& store, const RunRow& row, const Problem& problem, const std::string& file) {
+  const std::vector<Settings> settings = best_settings(store, row.id, problem);
+  SettingsTable::append(file, settings);
+  fmt::print(stderr, "{} shapes of {} on {} added to {}\n", settings.size(), problem.name, row.info.device,
+             file);
+}
+
+/// Prints what the run came to, also where its files cannot be written.
+int result_of(const RunStore& store, RunId run, const Problem& problem, const BestCommand& command) {
+  RunResult result = stored_result(store, run, problem);
+  try {
+    if (!command.out.empty()) result = stored_result(store, run, problem, command.out);
+  } catch (const Error&) {
+    print_result(store, result, command.json);
+    throw;
+  }
+  print_result(store, result, command.json);
+  return success;
+}
 
 int run(const BestCommand& command) {
   const RunStore store = open_existing_store(command.store);
@@ -41,10 +66,12 @@ int run(const BestCommand& command) {
   const Problem problem = read_problem(command.problem.empty() ? remembered : command.problem);
   if (command.source)
     fmt::print("{}", winner_source(store, row.id, problem));
+  else if (command.settings && !command.table.empty())
+    append_table(store, row, problem, command.table);
   else if (command.settings)
     fmt::print("{}", winner_settings(store, row.id, problem));
   else
-    print_result(store, stored_result(store, row.id, problem, command.out), command.json);
+    return result_of(store, row.id, problem, command);
   return success;
 }
 
@@ -59,10 +86,25 @@ void add_best(CLI::App& app, int& exit_code) {
                   "Write source, settings, record and run-time table into this folder");
   sub->add_option("--problem", command->problem, "The problem's folder, where it has moved since");
   auto* source = sub->add_flag("--source", command->source, "Print the winner as ready-to-use source");
-  sub->add_flag("--settings", command->settings, "Print its settings as a C++ header")->excludes(source);
+  auto* settings =
+      sub->add_option("--settings", command->table,
+                      "Print its settings as a C++ header; with TABLE after RUN: add the best of each "
+                      "shape to this run-time table")
+          ->expected(0, 1)
+          ->type_name("[TABLE]")
+          ->excludes(source);
   sub->add_flag("--json", command->json, "Print one JSON object");
-  sub->footer("Example: kernelsearch best latest --source > fast.cpp");
-  sub->callback([command, &exit_code] { exit_code = run(*command); });
+  sub->footer(
+      "Examples:\n"
+      "  kernelsearch best latest --source > fast.cpp\n"
+      "  kernelsearch best latest --settings table.jsonl     for SettingsTable::load at run time");
+  sub->callback([sub, settings, command, &exit_code] {
+    command->settings = settings->count() > 0;
+    // `best --settings 3` has always meant run 3.
+    if (sub->get_option("RUN")->count() == 0 && !command->table.empty())
+      command->run = std::exchange(command->table, "");
+    exit_code = run(*command);
+  });
 }
 
 }  // namespace kernelsearch::app

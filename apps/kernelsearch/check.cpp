@@ -263,7 +263,7 @@ ProblemCheckOptions options_of(const CheckCommand& command, const Problem& probl
   options.run = !command.static_only;
   options.quick = command.quick;
   if (command.all) options.lint.max_shapes = problem.shapes.size();
-  if (options.run) options.host.sandbox = resolved(sandbox_from(command.sandbox));
+  if (!command.static_only) options.host.sandbox = resolved(sandbox_from(command.sandbox));
   options.gpu.sandbox = options.host.sandbox;
   options.gpu.devices = {command.device};
   options.gpu.architecture = command.architecture;

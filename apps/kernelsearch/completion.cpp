@@ -11,11 +11,14 @@
 namespace kernelsearch::app {
 namespace {
 
-/// The long options of a command, separated by blanks.
+/// The long options of a command and of what is below it, and the names of that, separated by blanks.
 std::string options_of(const CLI::App& app) {
   std::string words;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+  if (app.get_parent() == nullptr) return words;  // each subcommand has its own line
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    words += sub->get_name() + " " + options_of(*sub);
   return words;
 }
 
@@ -31,7 +34,9 @@ _kernelsearch() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} words="{}{}"
   case ${{COMP_WORDS[1]}} in
 {}  esac
-  if [[ $COMP_CWORD -gt 1 && $current != -* ]]; then COMPREPLY=(); return; fi  # falls back to files
+  if [[ $COMP_CWORD -gt 1 && $current != -* && ( ${{COMP_WORDS[1]}} != plan || $COMP_CWORD -gt 2 ) ]]; then
+    COMPREPLY=(); return  # falls back to files
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
 complete -o default -F _kernelsearch kernelsearch
@@ -52,6 +57,9 @@ std::string fish_script(const CLI::App& root) {
       for (const std::string& name : option->get_lnames())
         script += fmt::format("complete -c kernelsearch -n '__fish_seen_subcommand_from {}' -l {}\n",
                               sub->get_name(), name);
+    for (const CLI::App* inner : sub->get_subcommands([](const CLI::App*) { return true; }))
+      script += fmt::format("complete -c kernelsearch -n '__fish_seen_subcommand_from {}' -a {} -d '{}'\n",
+                            sub->get_name(), inner->get_name(), inner->get_description());
   }
   return script;
 }

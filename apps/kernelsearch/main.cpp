@@ -43,9 +43,10 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
     text = "unknown " + std::string(word.rfind('-', 0) == 0 ? "option" : "argument") + ": " + word;
     if (!nearest.empty()) text += "; did you mean " + nearest + "?";
   }
-  std::fprintf(
-      stderr, "kernelsearch: %s\nRun `%s --help` for what there is.\n", text.c_str(),
-      (command.get_parent() != nullptr ? "kernelsearch " + command.get_name() : "kernelsearch").c_str());
+  std::string path = command.get_name();
+  for (const CLI::App* outer = command.get_parent(); outer != nullptr; outer = outer->get_parent())
+    path = outer->get_name() + " " + path;
+  std::fprintf(stderr, "kernelsearch: %s\nRun `%s --help` for what there is.\n", text.c_str(), path.c_str());
   return app::wrong_usage;
 }
 
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   app::add_profile(cli, exit_code);
   app::add_new(cli, exit_code);
   app::add_best(cli, exit_code);
+  app::add_plan(cli, exit_code);
   app::add_show(cli, exit_code);
   app::add_runs(cli, exit_code);
   app::add_export(cli, exit_code);
@@ -77,6 +79,7 @@ int main(int argc, char** argv) {
   app::add_inspect(cli, exit_code);
   app::add_space(cli, exit_code);
   app::add_compare(cli, exit_code);
+  app::add_contract(cli, exit_code);
   app::add_report(cli, exit_code);
   app::add_list(cli, exit_code);
   app::add_mcp(cli, exit_code);

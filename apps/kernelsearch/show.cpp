@@ -7,9 +7,12 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "commands.hpp"
+#include "kernelsearch/report/failures.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "store_access.hpp"
 
@@ -21,6 +24,7 @@ struct ShowCommand {
   std::int64_t trial = -1;
   std::string store;
   std::size_t top = 10;
+  bool failed = false;
   bool json = false;
 };
 
@@ -62,6 +66,51 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
                seconds_text(inner.trial.evaluation.measurement.seconds));
 }
 
+std::string failure_text(const StoredTrial& trial) {
+  const std::string reason = short_reason(trial.outcome.evaluation.reason);
+  return reason.empty() ? "no reason was given" : reason;
+}
+
+/// Failed trials by reason, then each with its settings.
+int show_failed(const RunStore& store, const RunRow& row, std::vector<StoredTrial> trials,
+                const ShowCommand& command) {
+  trials.erase(std::remove_if(trials.begin(), trials.end(),
+                              [](const StoredTrial& trial) { return trial.outcome.ok(); }),
+               trials.end());
+  const std::vector<FailureGroup> groups = failure_reasons(store, row.id);
+  const std::size_t all = trials.size();
+  if (trials.size() > command.top) trials.resize(command.top);
+  if (command.json) {
+    nlohmann::ordered_json out{{"run", number(row.id)},
+                               {"failed", all},
+                               {"reasons", nlohmann::ordered_json::array()},
+                               {"trials", nlohmann::ordered_json::array()}};
+    for (const FailureGroup& group : groups)
+      out["reasons"].push_back({{"verdict", to_string(group.verdict)},
+                                {"reason", group.reason},
+                                {"count", group.count},
+                                {"trial", number(group.trial)}});
+    for (const StoredTrial& trial : trials)
+      out["trials"].push_back(
+          {{"trial", number(trial.outcome.id)},
+           {"config", trial.candidate ? nlohmann::ordered_json::parse(trial.candidate->values) : nullptr},
+           {"outcome", nlohmann::json(trial.outcome)}});
+    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return success;
+  }
+  fmt::print("{} of {} trials of run {} failed\n", all, row.trials, number(row.id));
+  for (const FailureGroup& group : groups)
+    fmt::print("  {:>5} {:<14} trial {}: {}\n", group.count, to_string(group.verdict), number(group.trial),
+               group.reason.empty() ? "no reason was given" : group.reason);
+  if (!trials.empty()) fmt::print("trials:\n");
+  for (const StoredTrial& trial : trials)
+    fmt::print("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
+               to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
+               failure_text(trial));
+  if (all > trials.size()) fmt::print("  and {} more: --top {}\n", all - trials.size(), all);
+  return success;
+}
+
 int run(const ShowCommand& command) {
   const RunStore store = open_existing_store(command.store);
   const RunRow row = require_run(store, command.run);
@@ -75,11 +124,17 @@ int run(const ShowCommand& command) {
     return success;
   }
   auto trials = store.trials(row.id);
+  if (command.failed) return show_failed(store, row, std::move(trials), command);
   std::array<std::uint64_t, verdict_count> verdicts{};
   for (const StoredTrial& trial : trials)
     ++verdicts[static_cast<std::size_t>(trial.outcome.evaluation.verdict)];
   std::stable_sort(trials.begin(), trials.end(),
                    [](const auto& a, const auto& b) { return a.outcome.objective < b.outcome.objective; });
+  // The winner first: the comparison of finalists may have chosen another one than the lowest time.
+  const std::optional<StoredTrial> winner = store.best_trial(row.id);
+  if (winner)
+    std::stable_partition(trials.begin(), trials.end(),
+                          [&](const auto& trial) { return trial.outcome.id == winner->outcome.id; });
   if (trials.size() > command.top) trials.resize(command.top);
   if (command.json) {
     nlohmann::ordered_json out{{"run", number(row.id)},
@@ -96,6 +151,10 @@ int run(const ShowCommand& command) {
     for (int v = 0; v < verdict_count; ++v)
       out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] =
           verdicts[static_cast<std::size_t>(v)];
+    out["winner"] = winner ? nlohmann::ordered_json(number(winner->outcome.id)) : nlohmann::ordered_json();
+    if (const std::string none = no_improvement(store, row.id); !none.empty()) out["no_improvement"] = none;
+    if (const auto compared = store.finalists(row.id))
+      out["finalists"] = nlohmann::ordered_json::parse(to_json_text(*compared));
     auto& top = out["top"] = nlohmann::ordered_json::array();
     for (const StoredTrial& trial : trials)
       top.push_back(
@@ -112,12 +171,25 @@ int run(const ShowCommand& command) {
   for (int v = 0; v < verdict_count; ++v)
     if (verdicts[static_cast<std::size_t>(v)] != 0)
       fmt::print("  {:<14} {}\n", to_string(static_cast<Verdict>(v)), verdicts[static_cast<std::size_t>(v)]);
-  fmt::print("best {}:\n", trials.size());
+  const auto right = static_cast<std::size_t>(std::count_if(
+      trials.begin(), trials.end(), [](const StoredTrial& trial) { return trial.outcome.ok(); }));
+  if (const std::string none = no_improvement(store, row.id); !none.empty())
+    fmt::print("no improvement: {}\n", none);
+  fmt::print("best {}{}:\n", right, winner ? ", the winner first" : "");
   for (const StoredTrial& trial : trials)
     if (trial.outcome.ok())
       fmt::print("  {:>5}  {:>10}  {:<24}  {}\n", number(trial.outcome.id),
                  seconds_text(trial.outcome.objective), speedup_text(trial.outcome.evaluation.measurement),
                  trial.candidate ? trial.candidate->key : "");
+  if (right < trials.size()) fmt::print("failed:\n");
+  for (const StoredTrial& trial : trials)
+    if (!trial.outcome.ok())
+      fmt::print("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
+                 to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
+                 failure_text(trial));
+  const std::uint64_t failed = row.trials - verdicts[static_cast<std::size_t>(Verdict::ok)];
+  if (failed > trials.size() - right)
+    fmt::print("{} failed: `kernelsearch show {} --failed` says why\n", failed, number(row.id));
   return success;
 }
 
@@ -128,10 +200,15 @@ void add_show(CLI::App& app, int& exit_code) {
   auto command = std::make_shared<ShowCommand>();
   sub->add_option("RUN", command->run, "Number or name of the run, or latest")->capture_default_str();
   sub->add_option("--trial", command->trial, "Show this trial");
-  sub->add_option("--top", command->top, "How many of the best trials to list")->capture_default_str();
+  sub->add_option("--top", command->top, "How many trials to list: the best, then those that failed")
+      ->capture_default_str();
+  sub->add_flag("--failed", command->failed, "List the reasons of failure and the trials that failed");
   sub->add_option("--store", command->store, "SQLite file of runs");
   sub->add_flag("--json", command->json, "Print one JSON object");
-  sub->footer("Example: kernelsearch show latest --trial 17");
+  sub->footer(
+      "Examples:\n"
+      "  kernelsearch show latest --trial 17\n"
+      "  kernelsearch show latest --failed     why trials failed, with one trial of each kind");
   sub->callback([command, &exit_code] { exit_code = run(*command); });
 }
 

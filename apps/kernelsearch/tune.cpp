@@ -79,6 +79,13 @@ int tune(const TuneOptions& o) {
   }
   const RunResult result = run.finish();
   print_result(store, result, o.json);
+  if (!result.unwritten.empty()) {
+    for (const std::string& one : result.unwritten) fmt::print(stderr, "{}\n", one);
+    fmt::print(stderr,
+               "kernelsearch: the result above is in the store: `kernelsearch best {}` writes its files\n",
+               number(result.run));
+    return wrong_input;
+  }
   if (interrupt.requested()) return interrupted;
   return result.best ? success : nothing_found;
 }

@@ -66,7 +66,25 @@ void ProgressPrinter::told(const Outcome& outcome, bool had_candidate) {
   ++trials_;
   ++verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];
   verdict_of_[number(outcome.id)] = outcome.evaluation.verdict;
+  show_failure(outcome);
   show(false);
+}
+
+void ProgressPrinter::show_failure(const Outcome& outcome) {
+  constexpr std::size_t most = 10;  // a kernel that fails in many ways must not bury what succeeds
+  if (!failures_.add(outcome.id, outcome.evaluation) || reasons_shown_ == most) return;
+  ++reasons_shown_;
+  std::string line =
+      fmt::format("trial {} failed: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
+  if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
+    line += ": " + reason;
+  if (!options_.terminal) {
+    out_ << line << '\n' << std::flush;
+    return;
+  }
+  out_ << '\r' << cut(line, options_.columns - 1) << "\x1b[K\n" << std::flush;
+  line_open_ = false;
+  shown_ = -std::numeric_limits<double>::infinity();  // the status is drawn again below it
 }
 
 void ProgressPrinter::best(const Outcome& outcome) {
@@ -97,6 +115,16 @@ void ProgressPrinter::on_end(std::string_view reason) {
   if (line_open_) out_ << '\n';
   line_open_ = false;
   out_ << "ended: " << reason << '\n' << std::flush;
+}
+
+void ProgressPrinter::activity(std::string_view doing, std::string_view waiting) {
+  const std::lock_guard lock(mutex_);
+  doing_ = doing;
+  if (!waiting.empty() && waiting != waited_for_) {
+    waited_for_ = waiting;
+    if (!options_.terminal) out_ << waiting << '\n' << std::flush;
+  }
+  show(false);
 }
 
 void ProgressPrinter::tick() {
@@ -135,6 +163,7 @@ std::string ProgressPrinter::status_line() const {
   text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
   text += fmt::format(", {}/{} {} busy", std::min(in_flight_, options_.devices), options_.devices,
                       options_.devices == 1 ? "device" : "devices");
+  if (!doing_.empty()) text += ", " + doing_;
   if (trials_ > 0) text += ", " + format_verdicts(verdicts_);
   return text;
 }

@@ -8,7 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/improvement.hpp"
+#include "kernelsearch/report/load.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch {
@@ -42,6 +45,19 @@ std::string best_lines(const StoredTrial& best, const RunInfo& run) {
   return text + format_table({"shape", "median", "interval", "samples", "speedup", "ended"}, rows);
 }
 
+std::string finalist_lines(const RunStore& store, RunId run) {
+  const auto compared = store.finalists(run);
+  if (!compared || compared->pairs.empty()) return {};
+  std::string text;
+  for (const FinalistPair& pair : compared->pairs)
+    text += fmt::format("{} trial {} over {}: {}, {} pairs\n", text.empty() ? "finalists" : "         ",
+                        number(pair.candidate),
+                        pair.opponent ? fmt::format("trial {}", number(*pair.opponent))
+                                      : std::string("the default configuration"),
+                        format_speedup(pair.speedup), pair.speedup.pairs);
+  return text;
+}
+
 std::string time_line(const RunTotals& totals, double wall) {
   const double inside = totals.phases.total();
   if (inside <= 0.0) return {};
@@ -49,6 +65,21 @@ std::string time_line(const RunTotals& totals, double wall) {
   const auto percent = [whole](double seconds) { return fmt::format("{:.0f} %", 100.0 * seconds / whole); };
   return fmt::format("time      build {}, check {}, measure {}, else {}\n", percent(totals.phases.build),
                      percent(totals.phases.check), percent(totals.phases.measure), percent(whole - inside));
+}
+
+/// The commonest reasons of failure with a trial each, so that one can be looked at.
+std::string failure_lines(const RunStore& store, RunId run) {
+  constexpr std::size_t most = 3;
+  const std::vector<FailureGroup> groups = failure_reasons(store, run);
+  std::string text;
+  for (std::size_t i = 0; i < groups.size() && i < most; ++i)
+    text += fmt::format("{}{} {}, trial {}{}\n", i == 0 ? "failed    " : "          ", groups[i].count,
+                        to_string(groups[i].verdict), number(groups[i].trial),
+                        groups[i].reason.empty() ? "" : ": " + groups[i].reason);
+  if (groups.size() > most)
+    text += fmt::format("          and {} other reasons: `kernelsearch show {} --failed`\n",
+                        groups.size() - most, number(run));
+  return text;
 }
 
 }  // namespace
@@ -61,6 +92,9 @@ RunTotals run_totals(const RunStore& store, RunId run) {
     totals.phases.build += evaluation.phases.build;
     totals.phases.check += evaluation.phases.check;
     totals.phases.measure += evaluation.phases.measure;
+    const double load = load_of(evaluation.features);
+    if (load > loaded_share) ++totals.loaded;
+    totals.most_load = std::max(totals.most_load, load);
   });
   totals.inner_trials = store.inner_trials(run).size();
   return totals;
@@ -82,17 +116,31 @@ std::string run_summary(const RunStore& store, RunId run) {
   if (row.info.problem != row.info.name && !row.info.problem.empty()) text += " (" + row.info.problem + ")";
   text += row.finished ? ", ended: " + row.reason + "\n"
                        : ", not ended: it is running, or was killed and can be resumed\n";
-  if (const auto best = store.best_trial(run))
+  if (const auto best = store.best_trial(run)) {
     text += best_lines(*best, row.info);
-  else
+    if (const std::string none = no_improvement(store, run); !none.empty())
+      text += "no improvement: " + none + "\n";
+    text += finalist_lines(store, run);
+  } else {
     text += "best      none: no candidate was right\n";
+  }
   text += fmt::format("trials    {} in {}: {}\n", row.trials, format_duration(row.seconds),
                       format_verdicts(totals.verdicts));
+  text += failure_lines(store, run);
   if (totals.inner_trials != 0) text += fmt::format("          and {} inner trials\n", totals.inner_trials);
+  if (totals.loaded != 0)
+    text += fmt::format(
+        "load      {} of {} trials were measured while others used the core or device (up to {:.0f} % of "
+        "it): "
+        "their times are too long and their intervals wide\n",
+        totals.loaded, row.trials, 100 * totals.most_load);
   text += time_line(totals, row.seconds);
   text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);
   if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
   if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";
+  const nlohmann::json environment = nlohmann::json::parse(row.info.environment, nullptr, false);
+  if (environment.is_object() && environment.contains("sandbox"))
+    text += "sandbox   " + environment.value("sandbox", "") + "\n";
   return text;
 }
 

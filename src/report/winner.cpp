@@ -5,23 +5,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "winner_text.hpp"
 
 namespace kernelsearch {
 namespace {
+
+using detail::expanded;
+using detail::flags_of;
+using detail::identifier;
+using detail::one_line;
+using detail::write_file;
 
 struct Winner {
   RunRow run;
   StoredTrial trial;
   StoredKernel kernel;
   std::vector<NamedValue> values;
+  std::string no_improvement;  ///< why it is none; empty: it is one
 };
 
 std::vector<NamedValue> values_of(const StoredTrial& trial) {
@@ -41,66 +48,7 @@ Winner winner_of(const RunStore& store, RunId run) {
     detail::raise<ConfigError>("the winner's code is not in the store",
                                "trial " + std::to_string(number(best->outcome.id)),
                                "only candidates that are kernels can be written as source");
-  return {store.run(run), *best, *kernel, values_of(*best)};
-}
-
-/// A name that C++ and file systems take: letters, digits and underscores, no digit first.
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0 ? "_" + text : text;
-}
-
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
-  return text;
-}
-
-std::string list_text(const Permutation& order) {
-  std::string text;
-  for (const std::int64_t element : order) text += (text.empty() ? "" : ", ") + std::to_string(element);
-  return "{" + text + "}";
-}
-
-/// As the evaluator defines them when it builds a candidate.
-std::string definitions(const std::vector<NamedValue>& values) {
-  std::string text;
-  const auto define = [&text](const std::string& name, const std::string& value) {
-    text += "#define " + name + (value.empty() ? "" : " ") + value + "\n";
-  };
-  for (const auto& [name, value] : values) {
-    if (const auto* const flag = std::get_if<bool>(&value)) {
-      define(name, *flag ? "1" : "0");
-    } else if (const auto* const order = std::get_if<Permutation>(&value)) {
-      define(name, list_text(*order));
-      for (std::size_t i = 0; i < order->size(); ++i)
-        define(name + "_" + std::to_string(i), std::to_string((*order)[i]));
-    } else {
-      define(name, to_string(value));
-    }
-  }
-  return text;
-}
-
-/// `${NAME}` by the tunable's value; what is no tunable stays as it is.
-std::string expanded(std::string text, const std::vector<NamedValue>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string pattern = "${" + name + "}";
-    for (std::size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, at)) {
-      const std::string replacement = to_string(value);
-      text.replace(at, pattern.size(), replacement);
-      at += replacement.size();
-    }
-  }
-  return text;
-}
-
-std::vector<std::string> flags_of(const Problem& problem, const std::vector<NamedValue>& values) {
-  std::vector<std::string> flags;
-  for (const std::string& flag : problem.build.flags)
-    if (std::string text = expanded(flag, values); !text.empty()) flags.push_back(std::move(text));
-  return flags;
+  return {store.run(run), *best, *kernel, values_of(*best), no_improvement(store, run)};
 }
 
 std::string comment(const Winner& winner, const Problem& problem) {
@@ -112,33 +60,14 @@ std::string comment(const Winner& winner, const Problem& problem) {
   if (measured.speedup)
     text += fmt::format("//   speedup    {} over {}, at 95 %\n", format_speedup(*measured.speedup),
                         baseline_name(winner.run.info.evaluator));
+  if (!winner.no_improvement.empty())
+    text += fmt::format("//   NO IMPROVEMENT: {}\n", one_line(winner.no_improvement));
   text += fmt::format("//   device     {}\n", one_line(winner.run.info.device));
   std::string command = expanded(problem.build.compiler, winner.values);
   for (const std::string& flag : flags_of(problem, winner.values)) command += " " + flag;
   text += fmt::format("//   built with {}\n", one_line(command));
   return text + fmt::format("//   measured   {}, run {}, trial {}, seed {}\n", winner.trial.at,
                             number(winner.run.id), number(winner.trial.outcome.id), winner.run.info.seed);
-}
-
-std::string constant(const NamedValue& named) {
-  const std::string name = identifier(named.first);
-  struct Visitor {
-    const std::string& name;
-    std::string operator()(bool flag) const { return fmt::format("bool {} = {}", name, flag); }
-    std::string operator()(std::int64_t number) const {
-      return fmt::format("long long {} = {}", name, number);
-    }
-    std::string operator()(double number) const {
-      return fmt::format("double {} = {}", name, to_string(Value{number}));
-    }
-    std::string operator()(const std::string& text) const {
-      return fmt::format("std::string_view {} = {}", name, nlohmann::json(text).dump());
-    }
-    std::string operator()(const Permutation& order) const {
-      return fmt::format("std::array<long long, {}> {} = {}", order.size(), name, list_text(order));
-    }
-  };
-  return "inline constexpr " + std::visit(Visitor{name}, named.second) + ";\n";
 }
 
 nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasurement& shape) {
@@ -159,34 +88,17 @@ nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasureme
   return record;
 }
 
-void write_file(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out)
-    detail::raise<ConfigError>("the winner cannot be written", file.string(),
-                               "check that the folder can be written");
-}
-
 }  // namespace
 
 std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
   const Winner winner = winner_of(store, run);
-  std::string text = comment(winner, problem) + "#include <cstdint>\n\n" + definitions(winner.values);
-  for (const std::string* region : {&winner.kernel.macros, &winner.kernel.device, &winner.kernel.host}) {
-    if (region->empty()) continue;
-    text += "\n" + *region;
-    if (text.back() != '\n') text += '\n';
-  }
-  return text;
+  return detail::source_text(comment(winner, problem),
+                             {winner.kernel.device, winner.kernel.host, winner.kernel.macros}, winner.values);
 }
 
 std::string winner_settings(const RunStore& store, RunId run, const Problem& problem) {
   const Winner winner = winner_of(store, run);
-  std::string text =
-      comment(winner, problem) + "#pragma once\n\n#include <array>\n#include <string_view>\n\n";
-  text += "namespace " + identifier(problem.name) + "_settings {\n\n";
-  for (const NamedValue& value : winner.values) text += constant(value);
-  return text + "\n}  // namespace " + identifier(problem.name) + "_settings\n";
+  return detail::settings_text(comment(winner, problem), problem.name, winner.values);
 }
 
 std::string winner_record(const RunStore& store, RunId run, const Problem& problem) {
@@ -208,6 +120,10 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
                          {"interval", {measured.speedup->interval.low, measured.speedup->interval.high}},
                          {"confidence", 0.95},
                          {"pairs", measured.speedup->pairs}};
+  record["improvement"] = winner.no_improvement.empty();
+  if (!winner.no_improvement.empty()) record["no_improvement"] = winner.no_improvement;
+  if (const auto compared = store.finalists(run))
+    record["finalists"] = ordered_json::parse(to_json_text(*compared));
   record["shapes"] = ordered_json::array();
   for (const ShapeMeasurement& shape : measured.shapes)
     record["shapes"].push_back(shape_record(problem, shape));
@@ -259,8 +175,15 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
 std::vector<Settings> best_settings(const RunStore& store, RunId run, const Problem& problem) {
   const RunRow row = store.run(run);
   std::vector<std::pair<double, std::optional<Settings>>> best(problem.shapes.size());
+  // Of one shape the winner is known by its pairs; of several that says nothing of each.
+  std::optional<TrialId> winner;
+  if (const auto compared = store.finalists(run);
+      compared && std::count_if(problem.shapes.begin(), problem.shapes.end(),
+                                [](const Shape& shape) { return shape.weight > 0.0; }) == 1)
+    if (const auto chosen = store.best_trial(run)) winner = chosen->outcome.id;
   store.each_trial(run, [&](const StoredTrial& trial) {
     if (!trial.outcome.ok() || !trial.candidate) return;
+    if (winner && trial.outcome.id != *winner) return;
     for (const ShapeMeasurement& measured : trial.outcome.evaluation.measurement.shapes)
       for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
         const Shape& shape = problem.shapes[s];

@@ -19,12 +19,12 @@ namespace kernelsearch {
 namespace {
 
 /// For telling a few per cent from nothing within a second or two for each value.
-constexpr PairOptions effect_pairs{.when = Pairing::always,
-                                   .min_pairs = 12,
-                                   .max_pairs = 120,
-                                   .precision = 0.01,
-                                   .budget_seconds = 0.5,
-                                   .rounds = 2};
+const PairOptions effect_pairs{.when = Pairing::always,
+                               .min_pairs = 12,
+                               .max_pairs = 120,
+                               .precision = 0.01,
+                               .budget_seconds = 0.5,
+                               .rounds = 2};
 
 /// The message without the program's name, which belongs at the beginning of a line only.
 std::string in_words(const Error& error) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -13,7 +14,9 @@
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/run/measurement.hpp"
+#include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch {
 namespace detail {
@@ -40,6 +43,33 @@ MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
       device.architecture = static_cast<unsigned>(gpu.major * 10 + gpu.minor);
   device.features = features_of_architecture(device.architecture);
   return device;
+}
+
+std::string environment_of(Backend backend, const std::string& sandbox) {
+  nlohmann::json environment = nlohmann::json::object();
+  if (!sandbox.empty()) environment["sandbox"] = sandbox;
+  if (is_device(backend)) return json_text(environment);
+  const HostMachine machine = host_machine();
+  environment["cores"] = machine.cores.size();
+  if (!machine.governor.empty()) environment["governor"] = machine.governor;
+  return json_text(environment);
+}
+
+std::string changed_environment(const std::string& before, const std::string& now) {
+  const auto governor = [](const std::string& text) {
+    const nlohmann::json environment = nlohmann::json::parse(text, nullptr, false);
+    return environment.is_object() ? environment.value("governor", "") : std::string();
+  };
+  const std::string was = governor(before), is = governor(now);
+  if (was.empty() || is.empty() || was == is) return {};
+  return "the clock's governor was " + was + " and is " + is + " now: times of before and after may differ";
+}
+
+ResultDevice result_device(Backend backend, const std::string& device) {
+  if (is_device(backend)) return {device};
+  const HostMachine machine = host_machine();
+  if (machine.id() != device) return {device};  // an evaluator of the caller's own
+  return {device + (machine.governor.empty() ? "" : ", governor " + machine.governor), machine.former_id()};
 }
 
 }  // namespace detail

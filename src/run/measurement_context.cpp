@@ -4,10 +4,20 @@
 
 #include <fmt/format.h>
 
+#include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 
 namespace kernelsearch {
+
+namespace {
+
+std::string driver_of(const std::string& device) {
+  const std::size_t at = device.rfind(", driver ");
+  return at == std::string::npos ? "" : device.substr(at);
+}
+
+}  // namespace
 
 std::string measurement_digest(const Problem& problem, const std::string& cache) {
   return sha256(problem_digest(problem) + "\n" + cache);
@@ -22,7 +32,9 @@ void check_same_context(const RunRow& run, const RunInfo& now) {
           "start a new run; what was measured in the same context is reused by itself");
   };
   differ("problem", run.info.problem_digest, now.problem_digest);
-  differ("device", run.info.device, now.device);
+  // A GPU's driver compiles, too, so it must be the same; how many cores a process may use does not matter.
+  if (!same_device(run.info.device, now.device) || driver_of(run.info.device) != driver_of(now.device))
+    differ("device", run.info.device, now.device);
   differ("toolchain", run.info.toolchain, now.toolchain);
 }
 

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "kernelsearch/runtime/settings_table.hpp"
 #include "run_impl.hpp"
@@ -64,6 +66,8 @@ RunResult stored_result(const RunStore& store, RunId run, const Problem& problem
   result.row = store.run(run);
   result.reason = result.row.reason;
   if (auto best = store.best_trial(run); best && best->candidate) result.best = std::move(best);
+  if (result.best) result.no_improvement = no_improvement(store, run);
+  result.finalists = store.finalists(run);
   if (!result.best || out.empty()) return result;
   const WinnerFiles files = write_winner(store, run, problem, out);
   result.files = {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};
@@ -81,7 +85,16 @@ RunResult Run::finish() {
   detail::RunImpl& run = *impl_;
   const RunOptions& o = run.stored.options;
   const RunStore& store = *run.store;
-  RunResult result = stored_result(store, run.id, run.problem, o.out);
+  RunResult result = stored_result(store, run.id, run.problem);
+  // What was measured is told whatever becomes of a file.
+  const auto attempt = [&result](const auto& write) {
+    try {
+      write();
+    } catch (const std::exception& error) {
+      result.unwritten.emplace_back(error.what());
+    }
+  };
+  if (!o.out.empty()) attempt([&] { result.files = stored_result(store, run.id, run.problem, o.out).files; });
   result.stopped = run.stop.stop_requested();
   result.learned = run.search->learned();
   const detail::Listening listening(*run.messages, run.observer);
@@ -89,21 +102,25 @@ RunResult Run::finish() {
     if (result.row.trials == 0) {
       run.messages->tell("nothing was measured: no " + o.record.string());
     } else {
-      // Of a part of the space just that part is recorded.
-      const bool whole = o.where.empty() && o.configs.empty();
-      const Recording recording = recording_of(store, run.id, {.space = whole ? run.stored.problem : ""});
-      write_recording(recording, o.record);
-      run.messages->tell(
-          fmt::format("{} configurations recorded in {}", recording.trials.size(), o.record.string()));
+      attempt([&] {
+        // Of a part of the space just that part is recorded.
+        const bool whole = o.where.empty() && o.configs.empty();
+        const Recording recording = recording_of(store, run.id, {.space = whole ? run.stored.problem : ""});
+        write_recording(recording, o.record);
+        run.messages->tell(
+            fmt::format("{} configurations recorded in {}", recording.trials.size(), o.record.string()));
+      });
     }
   }
   std::filesystem::path pages = run.report_folder;
   if (pages.empty() && !o.out.empty()) pages = o.out / fmt::format("run_{}", number(run.id));
   if (run.report && !pages.empty()) {
-    const int device = o.measurement.devices.empty() ? 0 : o.measurement.devices.front();
-    const std::filesystem::path page = run.report(store, run.id, pages, device_peaks(run.problem, device));
-    result.files.emplace_back("report", page);
-    run.messages->tell("report in " + page.string());
+    attempt([&] {
+      const int device = o.measurement.devices.empty() ? 0 : o.measurement.devices.front();
+      const std::filesystem::path page = run.report(store, run.id, pages, device_peaks(run.problem, device));
+      result.files.emplace_back("report", page);
+      run.messages->tell("report in " + page.string());
+    });
   }
   if (run.models) {
     result.models_text = run.models->text();

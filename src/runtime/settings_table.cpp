@@ -2,46 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/runtime/settings_table.hpp"
 
-#include <cmath>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "shape_distance.hpp"
+#include "values_json.hpp"
 
 namespace kernelsearch {
 namespace {
 
-// Keeps the order of the tunables, which is the order in which people read them.
 using json = nlohmann::ordered_json;
-using NamedValues = std::vector<std::pair<std::string, Value>>;
+using detail::values_json;
+using detail::values_of;
 
 constexpr int format_version = 1;
-
-json to_json(const NamedValues& values) {
-  json object = json::object();
-  for (const auto& [name, value] : values)
-    std::visit([&object, &key = name](const auto& one) { object[key] = one; }, value);
-  return object;
-}
-
-/// Throws json exceptions on anything unexpected; `parse_line` gives them their line.
-NamedValues values_of(const json& object) {
-  NamedValues values;
-  for (const auto& [name, value] : object.get_ref<const json::object_t&>()) {
-    if (value.is_boolean())
-      values.emplace_back(name, value.get<bool>());
-    else if (value.is_number_integer())
-      values.emplace_back(name, value.get<std::int64_t>());
-    else if (value.is_number_float())
-      values.emplace_back(name, value.get<double>());
-    else if (value.is_string())
-      values.emplace_back(name, value.get<std::string>());
-    else
-      values.emplace_back(name, value.get<Permutation>());
-  }
-  return values;
-}
 
 Settings parse_line(const std::string& line) {
   const json object = json::parse(line);
@@ -60,26 +36,6 @@ Settings parse_line(const std::string& line) {
   }
   settings.source = object.value("source", "");
   return settings;
-}
-
-/// Infinity where the shapes cannot be compared.
-double distance(std::span<const std::pair<std::string, Value>> a,
-                std::span<const std::pair<std::string, Value>> b) {
-  constexpr double never = std::numeric_limits<double>::infinity();
-  if (a.size() != b.size()) return never;
-  double sum = 0.0;
-  for (const auto& [name, value] : a) {
-    const Value* other = nullptr;
-    for (const auto& [other_name, other_value] : b)
-      if (other_name == name) other = &other_value;
-    if (other == nullptr) return never;
-    if (value == *other) continue;
-    const double x = to_number(value), y = to_number(*other);
-    if (!(x > 0.0) || !(y > 0.0) || value.index() == 0 || other->index() == 0) return never;
-    const double step = std::log2(x / y);
-    sum += step * step;
-  }
-  return std::sqrt(sum);
 }
 
 }  // namespace
@@ -112,8 +68,8 @@ void SettingsTable::append(const std::filesystem::path& file, std::span<const Se
     json object = {{"settings_format", format_version},
                    {"problem", settings.problem},
                    {"device", settings.device},
-                   {"shape", to_json(settings.shape)},
-                   {"settings", to_json(settings.values)},
+                   {"shape", values_json(settings.shape)},
+                   {"settings", values_json(settings.values)},
                    {"seconds", settings.seconds}};
     if (settings.speedup > 0.0)
       object["speedup"] = {{"ratio", settings.speedup},
@@ -134,8 +90,8 @@ std::optional<Settings> SettingsTable::best_for(std::string_view problem, std::s
   const Settings* best = nullptr;
   double nearest = max_distance;
   for (const Settings& entry : entries_) {
-    if (entry.problem != problem || entry.device != device) continue;
-    const double away = distance(entry.shape, shape);
+    if (entry.problem != problem || !same_device(entry.device, device)) continue;
+    const double away = detail::shape_distance(entry.shape, shape);
     if (away > nearest) continue;
     nearest = away;  // of equals the later line wins
     best = &entry;

@@ -23,15 +23,22 @@ std::string ResultCache::key(const Candidate& candidate) const {
 }
 
 std::string ResultCache::key(const std::string& content) const {
+  const std::string now = digest(scope_.device, content);
+  return scope_.former_device.empty() ? now : now + " " + digest(scope_.former_device, content);
+}
+
+std::string ResultCache::digest(const std::string& device, const std::string& content) const {
   // With lengths, so that no two lists of parts read the same.
   std::string bytes = "kernelsearch result 1";
-  for (const std::string* part : {&scope_.problem_digest, &scope_.device, &scope_.toolchain, &content})
+  for (const std::string* part : {&scope_.problem_digest, &device, &scope_.toolchain, &content})
     bytes += "\n" + std::to_string(part->size()) + ":" + *part;
   return sha256(bytes);
 }
 
 std::optional<Evaluation> ResultCache::find(const std::string& key) const {
-  std::optional<StoredResult> known = store_->find_result(key);
+  const std::size_t blank = key.find(' ');
+  std::optional<StoredResult> known = store_->find_result(key.substr(0, blank));
+  if (!known && blank != std::string::npos) known = store_->find_result(key.substr(blank + 1));
   if (!known) return std::nullopt;
   std::string& provenance = known->evaluation.provenance;
   auto object = nlohmann::json::parse(provenance, nullptr, false);
@@ -45,7 +52,7 @@ std::optional<Evaluation> ResultCache::find(const std::string& key) const {
 }
 
 void ResultCache::insert(const std::string& key, const Evaluation& evaluation) {
-  if (worth_keeping(evaluation)) store_->put_result(key, scope_.device, evaluation);
+  if (worth_keeping(evaluation)) store_->put_result(key.substr(0, key.find(' ')), scope_.device, evaluation);
 }
 
 bool ResultCache::worth_keeping(const Evaluation& evaluation) {

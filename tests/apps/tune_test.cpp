@@ -116,6 +116,13 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   write_text(desk.path() / "settings.cpp", ran.out);
   ran = desk.program({"g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "settings.cpp"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
+  ran = desk.program(
+      {"g++", "-std=c++20", "-fsyntax-only", "-DKERNELSEARCH_SETTINGS_AS_CONSTANTS", "settings.cpp"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  // What is defined already must not decide in silence.
+  ran = desk.program({"g++", "-std=c++20", "-fsyntax-only", "-DROWS=1", "settings.cpp"});
+  CHECK(ran.code != 0);
+  has(ran.err, "ROWS is defined already");
 
   ran = desk.kernelsearch({"export", "latest", "--store", "runs.db"});
   CHECK_MESSAGE(ran.code == 0, ran.err);

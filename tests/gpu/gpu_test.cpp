@@ -325,7 +325,7 @@ TEST_CASE("tune ends well, and what it recorded can be replayed") {
     std::ofstream(given / "problem.json") << small.text();
   }
   const auto ran = desk.kernelsearch({"tune", fs::canonical(given).string(), "--budget", "30", "--record",
-                                      "record.json", "--store", "runs.db", "--out", "tuned", "--json"});
+                                      "record.json", "--store", "runs.db", "--out", "tuned", "--json", "--sandbox", "none"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   const auto result = ran.json();
   REQUIRE(result.is_object());

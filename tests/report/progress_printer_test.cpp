@@ -145,3 +145,49 @@ TEST_CASE("ProgressPrinter: it watches a run, ticked from another thread") {
   }
   CHECK(out.str().find("ended: the policy has nothing more to propose\n") != std::string::npos);
 }
+
+TEST_CASE("ProgressPrinter: the first failure of each kind has a line with its trial, ten kinds at most") {
+  Fixture f;
+  ProgressPrinter printer(f.out, f.options(false));
+  printer.on_trial(trial(3, Evaluation::failed(Verdict::build_failed, "a.cpp:1: error: no x")), 1);
+  CHECK(f.taken() == "trial 3 failed: build_failed: a.cpp:1: error: no x\n");
+  printer.on_trial(trial(4, Evaluation::failed(Verdict::build_failed, "a.cpp:2: error: no x")), 1);
+  CHECK(f.taken().empty());
+  printer.on_trial(trial(5, Evaluation::failed(Verdict::crashed, "")), 1);
+  CHECK(f.taken() == "trial 5 failed: crashed\n");
+  for (std::uint64_t i = 0; i < 20; ++i)
+    printer.on_trial(
+        trial(6 + i, Evaluation::failed(Verdict::crashed, std::string(1, static_cast<char>('a' + i)))), 1);
+  const std::string rest = f.taken();
+  CHECK(std::count(rest.begin(), rest.end(), '\n') == 8);
+}
+
+TEST_CASE("ProgressPrinter: on a terminal a failure stands above the status, which is drawn again") {
+  Fixture f;
+  auto options = f.options(true);
+  options.columns = 30;
+  ProgressPrinter printer(f.out, options);
+  printer.tick();
+  (void)f.taken();
+  printer.on_trial(trial(3, Evaluation::failed(Verdict::crashed, "signal 11 while it was checked")), 1);
+  const std::string shown = f.taken();
+  CHECK(shown.starts_with("\rtrial 3 failed: crashed: sign\x1b[K\n\r1 trials"));
+}
+
+TEST_CASE("ProgressPrinter: says what the run is doing, and a new reason to wait on a line of its own") {
+  Fixture f;
+  {
+    ProgressPrinter printer(f.out, f.options(false));
+    printer.activity("compiling 2, measuring", "");
+    CHECK(printer.status().find(", compiling 2, measuring") != std::string::npos);
+    CHECK(f.out.str().empty());
+    const std::string waiting = "waits for core 1: another kernelsearch measures on it";
+    printer.activity(waiting, waiting);
+    printer.activity("compiling", "");
+    printer.activity(waiting, waiting);  // the same once more is no news
+    CHECK(f.out.str() == waiting + "\n");
+    CHECK(printer.status().find(waiting) != std::string::npos);
+    printer.activity("", "");
+    CHECK(printer.status().find("waits") == std::string::npos);
+  }
+}

@@ -33,10 +33,13 @@ TEST_CASE("run_summary: best, speedup with interval, settings, verdicts, time, r
         "small  2.000 us  1.800 us to 2.200 us        2  5.00x (4.00 to 6.00)  converged\n"
         "large  2.000 ms  1.800 ms to 2.200 ms        2  5.00x (4.00 to 6.00)  converged\n"
         "trials    4 in 4.0 s: 2 ok, 1 build_failed, 1 wrong_result\n"
+        "failed    1 build_failed, trial 2: no\n"
+        "          1 wrong_result, trial 3: no\n"
         "time      build 25 %, check 12 %, measure 12 %, else 50 %\n"
         "policy    random, seed 42\n"
         "device    some cpu\nx\n"
-        "toolchain g++ 12.2\n");
+        "toolchain g++ 12.2\n"
+        "sandbox   bubblewrap 0.8.0\n");
 }
 
 TEST_CASE("run_summary: a run that found nothing and did not end") {
@@ -47,4 +50,16 @@ TEST_CASE("run_summary: a run that found nothing and did not end") {
   CHECK(text.find("not ended") != std::string::npos);
   CHECK(text.find("best      none") != std::string::npos);
   CHECK(text.find("trials    0 in 0.0 s: none") != std::string::npos);
+}
+
+TEST_CASE("run_summary: the three commonest reasons of failure, and where the others are") {
+  StoredRun stored;
+  stored.add(4, 0, Evaluation::failed(Verdict::wrong_result, "y[3] is 7 instead of 6"));
+  stored.add(5, 0, Evaluation::failed(Verdict::wrong_result, "y[5] is 8 instead of 6"));
+  stored.add(6, 0, Evaluation::failed(Verdict::crashed, "signal 11"));
+  const std::string text = run_summary(stored.store, stored.run);
+  CHECK(text.find("failed    2 wrong_result, trial 4: y[3] is 7 instead of 6\n"
+                  "          1 build_failed, trial 2: no\n"
+                  "          1 wrong_result, trial 3: no\n"
+                  "          and 1 other reasons: `kernelsearch show 1 --failed`\n") != std::string::npos);
 }

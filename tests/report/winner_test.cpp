@@ -38,9 +38,19 @@ TEST_CASE("write_winner: ready-to-use source, settings and record") {
   CHECK(files.record.filename() == "axpy_2_best.json");
   CHECK(compiles(files.source));
   const auto user = stored.folder / "user.cpp";
-  std::ofstream(user) << "#include \"" << files.settings.string()
-                      << "\"\nstatic_assert(axpy_2_settings::TILE == 8);\n";
+  const std::string include = "#include \"" + files.settings.string() + "\"\n";
+  std::ofstream(user) << "#define KERNELSEARCH_SETTINGS_AS_CONSTANTS\n"
+                      << include
+                      << "static_assert(axpy_2_settings::TILE == 8);\n#ifdef TILE\n#error both\n#endif\n";
   CHECK(compiles(user));
+  // As the kernel has them: a condition of the preprocessor must not take the wrong branch in silence.
+  std::ofstream(user) << include
+                      << "#if TILE != 8 || !FAST || ORDER_1 != 1\n#error the wrong branch\n#endif\n"
+                         "#include <cstdint>\nint order[] = ORDER;\n"
+                      << stored.problem.kernel.regions.macros << stored.problem.kernel.regions.device;
+  CHECK(compiles(user));
+  std::ofstream(user) << "#define FAST 0\n" << include;
+  CHECK_FALSE(compiles(user));
 
   const std::string source = read(files.source);
   CHECK(source.starts_with("// axpy 2: the best of 4 trials"));
@@ -110,4 +120,13 @@ TEST_CASE("best_settings: each timed shape has the settings that were fastest on
   CHECK(settings[1].shape == std::vector<NamedValue>{{"n", std::int64_t{4096}}});
   CHECK(settings[1].speedup_interval == Interval{4.0, 6.0});
   CHECK(settings[1].order("ORDER") == Permutation{0, 1});
+}
+
+TEST_CASE("best_settings: of one timed shape they are the winner's, not those of the lowest time") {
+  StoredRun stored;
+  stored.problem.shapes = {{"large", {{"n", std::int64_t{4096}}}, 1.0}};
+  stored.store.set_finalists(stored.run, {TrialId{0}, 4, false, {}});
+  const auto settings = best_settings(stored.store, stored.run, stored.problem);
+  REQUIRE(settings.size() == 1);
+  CHECK(settings[0].source.find("trial 0") != std::string::npos);
 }

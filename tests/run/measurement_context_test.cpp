@@ -40,3 +40,23 @@ TEST_CASE("check_same_context: names what has changed") {
   CHECK(changed(&RunInfo::toolchain).find("the toolchain has changed") != std::string::npos);
   CHECK(changed(&RunInfo::name).empty());
 }
+
+TEST_CASE("check_same_context: how a run may use its device does not matter, a GPU's driver does") {
+  RunRow row;
+  RunInfo now;
+  const auto same = [&](const char* then, const char* is) {
+    row.info.device = then;
+    now.device = is;
+    try {
+      check_same_context(row, now);
+    } catch (const ConfigError&) {
+      return false;
+    }
+    return true;
+  };
+  CHECK(same("AMD EPYC, 2 cores", "AMD EPYC"));
+  CHECK(same("AMD EPYC, 2 cores, governor powersave", "AMD EPYC"));
+  CHECK_FALSE(same("AMD EPYC, 2 cores", "AMD EPYC 2"));
+  CHECK(same("H200 sm_90, driver 13000", "H200 sm_90, driver 13000"));
+  CHECK_FALSE(same("H200 sm_90, driver 13000", "H200 sm_90, driver 13010"));
+}

@@ -11,7 +11,7 @@ using namespace kernelsearch;
 
 namespace {
 
-Problem problem_with(const std::string& tunables, const std::string& more = {}) {
+Problem fill_problem(const std::string& tunables, const std::string& more = {}) {
   return parse_problem(
       R"({"schema": 1, "name": "fill", "function": "fill", "kernel": {"device": {"text": "f"}},
     "arguments": [{"name": "n", "type": "i32"}, {"name": "y", "type": "f32", "size": "n", "role": "out"}],
@@ -45,7 +45,7 @@ struct Scripted {
 }  // namespace
 
 TEST_CASE("tunable effects: a tunable whose every value is as fast as the default is noted") {
-  const Problem problem = problem_with(R"("A": [1, 2, 4], "B": [1, 2, 4])");
+  const Problem problem = fill_problem(R"("A": [1, 2, 4], "B": [1, 2, 4])");
   Scripted scripted{problem, [](const auto& v) { return around(v[1] == 4 ? 1.5 : 1.005, 0.01); }};
   const TunableEffects effects = measure_tunable_effects(problem, scripted.compare());
   REQUIRE(effects.findings.size() == 1);
@@ -58,7 +58,7 @@ TEST_CASE("tunable effects: a tunable whose every value is as fast as the defaul
 }
 
 TEST_CASE("tunable effects: slower, faster, noisy and failing are effects") {
-  const Problem problem = problem_with(R"("A": [1, 2])");
+  const Problem problem = fill_problem(R"("A": [1, 2])");
   const auto noted = [&](std::function<std::optional<Speedup>(const std::vector<std::int64_t>&)> speedup) {
     Scripted scripted{problem, std::move(speedup)};
     return measure_tunable_effects(problem, scripted.compare()).findings.size();
@@ -74,7 +74,7 @@ TEST_CASE("tunable effects: slower, faster, noisy and failing are effects") {
 }
 
 TEST_CASE("tunable effects: only configurations that are valid are measured, none of those to skip") {
-  const Problem problem = problem_with(R"("A": [1, 2, 4], "B": [1, 2], "C": [1, 2])",
+  const Problem problem = fill_problem(R"("A": [1, 2, 4], "B": [1, 2], "C": [1, 2])",
                                        R"(, "constraints": ["A <= 2"], "valid": "B < 2")");
   std::vector<std::vector<std::int64_t>> seen;
   Scripted scripted{problem, [&](const auto& v) {
@@ -89,7 +89,7 @@ TEST_CASE("tunable effects: only configurations that are valid are measured, non
 }
 
 TEST_CASE("tunable effects: what the time does not reach is left out by name") {
-  const Problem problem = problem_with(R"("A": [1, 2], "B": [1, 2])");
+  const Problem problem = fill_problem(R"("A": [1, 2], "B": [1, 2])");
   Scripted scripted{problem, [](auto&&) { return around(1, 0.001); }};
   const TunableEffects effects =
       measure_tunable_effects(problem, scripted.compare(), {}, {.margin = 0.03, .seconds = -1});

@@ -120,3 +120,17 @@ TEST_CASE("SettingsTable: damaged files are refused with their line, never a cra
     }
   }
 }
+
+TEST_CASE("SettingsTable: a line that 0.1 wrote with the number of cores is found by the processor's name") {
+  const TemporaryFolder folder;
+  const auto file = folder / "settings.jsonl";
+  std::ofstream(file)
+      << R"({"settings_format":1,"problem":"matmul","device":"AMD EPYC, 2 cores","shape":{"n":8},)"
+         R"("settings":{"TILE":4},"seconds":0.5})"
+      << "\n";
+  const SettingsTable table = SettingsTable::load(file);
+  const Shape n8{{"n", std::int64_t{8}}};
+  CHECK(tile(table.best_for("matmul", "AMD EPYC", n8)) == 4);
+  CHECK(tile(table.best_for("matmul", "AMD EPYC, 1 core, governor powersave", n8)) == 4);
+  CHECK(tile(table.best_for("matmul", "AMD EPYC 2", n8)) == -1);
+}

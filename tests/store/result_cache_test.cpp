@@ -110,3 +110,25 @@ TEST_CASE("ResultCache: it is the memory of Cached") {
   }
   CHECK(evaluations == 1);
 }
+
+TEST_CASE(
+    "ResultCache: what was kept under the device's former name is found, and new results under the new one") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const auto kernel = small_kernel();
+  const Candidate candidate{kernel, kernel->space.default_config()};
+  ResultCache before(store, {"problem", "cpu, 2 cores", "g++ 12"});
+  before.insert(before.key(candidate), Evaluation::succeeded(0.25));
+  ResultCache now(store, {"problem", "cpu", "g++ 12", "cpu, 2 cores"});
+  const auto found = now.find(now.key(candidate));
+  REQUIRE(found.has_value());
+  CHECK(found->measurement.seconds == 0.25);
+  now.insert(now.key(candidate), Evaluation::succeeded(0.125));
+  CHECK(now.find(now.key(candidate))->measurement.seconds == 0.125);
+  const ResultCache later(store, {"problem", "cpu", "g++ 12"});
+  REQUIRE(later.find(later.key(candidate)).has_value());
+  CHECK(later.find(later.key(candidate))->measurement.seconds == 0.125);
+  CHECK(before.find(before.key(candidate))->measurement.seconds == 0.25);
+  const ResultCache other(store, {"problem", "cpu 2", "g++ 12", "cpu 2, 2 cores"});
+  CHECK_FALSE(other.find(other.key(candidate)).has_value());
+}

@@ -3,17 +3,22 @@
 
 // A program that multiplies matrices with the tile sizes that were found best for its device and for the
 // shape at hand, and with sizes that are right everywhere where nothing is known.
-//   select_at_run_time TABLE N [DEVICE]
-// A table is written by `kernelsearch best RUN --settings TABLE`; DEVICE defaults to this processor.
+//   select_at_run_time TABLE_OR_PLAN N [DEVICE]
+// `kernelsearch tune matmul` in this folder finds them. `kernelsearch best RUN --settings TABLE` then writes a table,
+// and `kernelsearch plan export RUN --measure -o PLAN.json` a plan, which has only what is proven faster than the
+// default. DEVICE defaults to this processor.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/runtime/plan.hpp"
 #include "kernelsearch/runtime/processor.hpp"
 #include "kernelsearch/runtime/settings_table.hpp"
 
@@ -30,24 +35,36 @@ void matmul(long n, const float* a, const float* b, float* c, long tile_m, long 
           for (long j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
 }
 
+using Shape = std::vector<std::pair<std::string, kernelsearch::Value>>;
+
+/// From a plan, which a file is that ends in .json, or a table.
+std::optional<kernelsearch::Settings> known_settings(const std::string& file, const std::string& device,
+                                                     const Shape& shape) {
+  if (file.ends_with(".json")) return kernelsearch::Plan::load(file).best_for("matmul", device, shape);
+  return kernelsearch::SettingsTable::load(file).best_for("matmul", device, shape);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s TABLE N [DEVICE]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s TABLE_OR_PLAN N [DEVICE]\n", argv[0]);
     return 2;
   }
   const long n = std::atol(argv[2]);
   const std::string device = argc > 3 ? argv[3] : kernelsearch::processor_name();
 
   long tile_m = 16, tile_k = 16;  // the fallback: right everywhere, if not the fastest anywhere
-  const auto table = kernelsearch::SettingsTable::load(argv[1]);
-  const std::vector<std::pair<std::string, kernelsearch::Value>> shape{{"n", std::int64_t{n}}};
-  if (const auto best = table.best_for("matmul", device, shape)) {
+  const Shape shape{{"n", std::int64_t{n}}};
+  if (const auto best = known_settings(argv[1], device, shape)) {
     tile_m = best->integer("TILE_M");
     tile_k = best->integer("TILE_K");
     std::printf("tuned: TILE_M=%ld TILE_K=%ld, %.2fx when measured for n=%s\n", tile_m, tile_k, best->speedup,
                 kernelsearch::to_string(best->shape.front().second).c_str());
+  } else if (std::string(argv[1]).ends_with(".json")) {
+    std::printf(
+        "nothing better than the default is proven for this device and shape: TILE_M=%ld TILE_K=%ld\n",
+        tile_m, tile_k);
   } else {
     std::printf("nothing known for this device and shape: TILE_M=%ld TILE_K=%ld\n", tile_m, tile_k);
   }

@@ -16,6 +16,7 @@
 
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/verdict.hpp"
+#include "kernelsearch/report/failures.hpp"
 
 namespace kernelsearch {
 
@@ -34,8 +35,8 @@ struct ProgressOptions {
 };
 
 /// An observer that shows a run as it goes: bar, time gone and left, trials, best with its speedup and
-/// interval, verdict counts, devices busy. Without a terminal it writes a line for each gain and now and then
-/// a status line. Every function may be called from any thread; `tick` redraws between events, so that the
+/// interval, verdict counts, devices busy. The first failure of each kind has a line of its own, ten kinds at
+/// most. Without a terminal it writes a line for each gain and now and then a status line. Every function may be called from any thread; `tick` redraws between events, so that the
 /// time shown keeps running while a long trial is measured.
 class ProgressPrinter {
  public:
@@ -61,6 +62,9 @@ class ProgressPrinter {
     revised(trial.outcome);
   }
   void on_end(std::string_view reason);
+  /// What the run is doing or waits for, in a few words; a new reason to wait is a line of its own where
+  /// there is no terminal.
+  void activity(std::string_view doing, std::string_view waiting);
 
   void tick();
 
@@ -74,6 +78,7 @@ class ProgressPrinter {
   void revised(const Outcome& outcome);
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] std::string status_line() const;
+  void show_failure(const Outcome& outcome);
   void show(bool now);
 
   std::ostream& out_;
@@ -86,6 +91,9 @@ class ProgressPrinter {
   std::array<std::uint64_t, verdict_count> verdicts_{};
   std::unordered_map<std::uint64_t, Verdict> verdict_of_;
   std::optional<Outcome> best_;
+  FailureReasons failures_;
+  std::size_t reasons_shown_ = 0;
+  std::string doing_, waited_for_;
   bool line_open_ = false;
 };
 

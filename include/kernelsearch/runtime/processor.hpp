@@ -6,7 +6,8 @@
 
 namespace kernelsearch {
 
-/// The name that the processor gives itself ("model name" of /proc/cpuinfo), else its architecture.
+/// What this machine's processor is called in settings tables and plans: `processor_identity()`, which is also
+/// what `tune` records.
 [[nodiscard]] std::string processor_name();
 
 }  // namespace kernelsearch

@@ -14,8 +14,9 @@ namespace kernelsearch {
 /// What an evaluation depends on besides the candidate.
 struct ResultScope {
   std::string problem_digest;
-  std::string device;     ///< required: a result of one device says nothing of another
-  std::string toolchain;  ///< compiler or driver, with version and flags
+  std::string device;              ///< required: a result of one device says nothing of another
+  std::string toolchain;           ///< compiler or driver, with version and flags
+  std::string former_device = {};  ///< what an earlier version called the device; its results count, too
 };
 
 /// Evaluations of all runs of a store, by content: SHA-256 of problem, kernel text, configuration, device and
@@ -29,6 +30,7 @@ class ResultCache {
   /// A scope without device or problem is a ConfigError.
   ResultCache(RunStore& store, ResultScope scope);
 
+  /// The digest; where the device had another name formerly, a blank and the digest under that follow.
   [[nodiscard]] std::string key(const Candidate& candidate) const;
   /// The same for candidates that are no kernels: `content` identifies one completely.
   [[nodiscard]] std::string key(const std::string& content) const;
@@ -41,6 +43,8 @@ class ResultCache {
   [[nodiscard]] static bool worth_keeping(const Evaluation& evaluation);
 
  private:
+  [[nodiscard]] std::string digest(const std::string& device, const std::string& content) const;
+
   RunStore* store_;
   ResultScope scope_;
 };

@@ -96,7 +96,7 @@ std::string library_source(const Problem& problem, const Candidate& candidate) {
 }
 
 Built build_candidate(BuilderPool& builders, const Problem& problem, const Candidate& candidate,
-                      const GpuDevice& device, const GpuOptions& options) {
+                      const GpuDevice& device, const GpuOptions& options, const std::stop_token& stop) {
   const auto all = problem_options(problem, device, options, candidate_flags(problem, candidate));
   if (launches_itself(*candidate.kernel) != launches_itself(problem.kernel)) {
     Built refused;
@@ -106,8 +106,8 @@ Built build_candidate(BuilderPool& builders, const Problem& problem, const Candi
     return refused;
   }
   if (launches_itself(*candidate.kernel))
-    return builders.build_library(library_source(problem, candidate), all);
-  return builders.build(device_source(problem, candidate), all, launched_kernels(problem, candidate));
+    return builders.build_library(library_source(problem, candidate), all, stop);
+  return builders.build(device_source(problem, candidate), all, launched_kernels(problem, candidate), stop);
 }
 
 std::string compiler_identity(BuilderPool& builders, const Problem& problem) {

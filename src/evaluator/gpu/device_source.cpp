@@ -125,23 +125,25 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
 
 namespace {
 
-/// The folder with the problem's files, whose name is their content.
-fs::path folder_of_files(const Problem& problem, const GpuOptions& options) {
+/// The folder with the problem's files, whose name is their content, where sandboxes see it.
+fs::path folder_of_files(const Problem& problem) {
   std::string content;
   for (const SourceFile& file : problem.files)
     content += file.path + "\n" + std::to_string(file.text.size()) + "\n" + file.text;
-  const fs::path folder =
-      (options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) / "gpu" /
-      "files" / sha256(content);
+  const fs::path folder = files_folder() / sha256(content);
   for (const SourceFile& file : problem.files) {
     const fs::path path = folder / file.path;
     const auto* const bytes = reinterpret_cast<const std::byte*>(file.text.data());
     const std::vector<std::byte> text(bytes, bytes + file.text.size());
     if (read_bytes(path) == text) continue;
     keep(path, text);
+    for (fs::path readable = path; readable != files_folder(); readable = readable.parent_path()) {
+      std::error_code ignored;  // by those that are nobody, whatever the umask is
+      fs::permissions(readable, readable == path ? fs::perms(0644) : fs::perms(0755), ignored);
+    }
     if (read_bytes(path) != text)
       raise<DeviceError>("a file of the problem cannot be written for the compiler", path.string(),
-                         "make room or choose another cache directory");
+                         "make room, or set TMPDIR to a folder with room");
   }
   return folder;
 }
@@ -152,7 +154,7 @@ std::vector<std::string> problem_options(const Problem& problem, const GpuDevice
                                          const GpuOptions& options, const std::vector<std::string>& flags) {
   std::vector<std::string> with_files = flags;
   if (!problem.files.empty()) {
-    const fs::path folder = folder_of_files(problem, options);
+    const fs::path folder = folder_of_files(problem);
     // Quoted names beside the file that includes them, then the folders that the problem names.
     for (const std::string* file :
          {&problem.names.device, &problem.names.host, &problem.names.macros, &problem.names.reference})

@@ -342,11 +342,14 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
       baseline_ok_ = !unusable;
     }
     if (!unusable) {
-      fault = pairs(subject, other, options_.pairs, speedup, &evaluation.measurement);
+      PairOptions limits = options_.pairs;
+      limits.stop = context.stop;
+      fault = pairs(subject, other, limits, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }
     dismiss(other, *baseline);
   }
+  set_load(evaluation.features, monotonic_seconds() - begin);
   dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
@@ -372,7 +375,7 @@ std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const G
   if (!fault) fault = verify_pending();
   if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = verify_pending();
-  if (!fault) fault = pairs(ours, theirs, limits, speedup, nullptr);
+  if (!fault && !limits.stop.stop_requested()) fault = pairs(ours, theirs, limits, speedup, nullptr);
   dismiss(ours, candidate);
   dismiss(theirs, champion);
   return fault;

@@ -36,6 +36,7 @@ class DeviceWorker {
   /// Starts both processes, at the same time; what goes wrong is said when they are first needed.
   void prepare();
   void renew();
+  [[nodiscard]] const GpuDevice& device() const noexcept { return device_; }
   [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
 
  private:
@@ -108,6 +109,8 @@ class DeviceWorker {
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
                               std::uint64_t& result, std::size_t skipped = 0) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
+  /// What other processes did with the device in the seconds before now, looked at once a second.
+  void set_load(Features& features, double measured_seconds);
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
@@ -139,6 +142,8 @@ class DeviceWorker {
   Referee referee_;
   std::unique_ptr<GpuWorker> worker_;
   std::unique_ptr<Nvml> nvml_;
+  std::optional<OtherProcesses> others_;  ///< on the device
+  double others_seen_ = 0;                ///< when they were looked at
   IdSource<BufferId> buffer_ids_;
   std::vector<std::vector<BufferId>> slot_buffers_;   ///< of each shape: each argument of each slot
   std::vector<std::vector<BufferId>> stage_buffers_;  ///< of each shape: each argument

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <future>
@@ -178,6 +180,17 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
   return std::nullopt;
 }
 
+void DeviceWorker::set_load(Features& features, double measured_seconds) {
+  if (!nvml_) return;
+  if (const double now = monotonic_seconds(); now - others_seen_ > 1) {
+    others_ = nvml_->others(process_tree(getpid()), std::max(1.0, measured_seconds));
+    others_seen_ = now;
+  }
+  if (!others_) return;
+  features.set("load.processes", static_cast<double>(others_->processes));
+  if (others_->share) features.set("load.device", *others_->share);
+}
+
 std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, std::size_t shape,
                                               std::size_t count, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
@@ -232,6 +245,10 @@ std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const
     times.weight = problem_.shapes[s].weight;
     const double begin = monotonic_seconds();
     while (times.candidate.size() < limits.max_pairs) {
+      if (limits.stop.stop_requested()) {
+        if (times.candidate.size() < limits.min_pairs) return std::nullopt;  // too few for a ratio
+        break;
+      }
       if (auto fault = pair_batch(subject, other, s, limits.min_pairs, times)) return fault;
       if (times.candidate.size() < limits.min_pairs) continue;
       const Speedup now = paired_speedup(times);

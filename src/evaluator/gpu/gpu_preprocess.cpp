@@ -41,11 +41,7 @@ bool is_for_preprocessor(const std::string& flag) {
 
 Preprocess gpu_preprocess(const Problem& problem, const GpuOptions& options) {
   HostOptions host;
-  // The device's compilers run in no sandbox either.
-  host.sandbox =
-      sandbox_status(options.sandbox == Sandbox::automatic ? Sandbox::bubblewrap : options.sandbox).works
-          ? options.sandbox
-          : Sandbox::none;
+  host.sandbox = resolved(options.sandbox);
   host.cache_directory = options.cache_directory;
   GpuDevice device;
   device.backend = gpu_backend_of(problem.backend).value_or(GpuBackend::hip);

@@ -99,7 +99,7 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
   return compile(CompileJob{source, {}, {}, {}, command});
 }
 
-Compiled CompileCache::compile(const CompileJob& job, Product product) {
+Compiled CompileCache::compile(const CompileJob& job, Product product, const std::stop_token& stop) {
   const double begin = monotonic_seconds();
   const Compiler compiler = find(job.command.front());
   std::vector<std::string> before{compiler.path, "-std=c++20"}, after;
@@ -121,7 +121,7 @@ Compiled CompileCache::compile(const CompileJob& job, Product product) {
     result.from_cache = true;
   } else {
     fs::create_directories(target.parent_path(), error);
-    result = build(job, before, after, target);
+    result = build(job, before, after, target, stop);
   }
   result.compiler = compiler.identity;
   result.seconds = monotonic_seconds() - begin;
@@ -136,7 +136,7 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
   std::string text;
   for (std::size_t unit = 0; unit <= job.units.size(); ++unit) {
     if (unit > 0) one.source = job.units[unit - 1].text;
-    const Finished finished = run(one, before, {});
+    const Finished finished = run(one, before, {}, {});
     if (finished.timed_out || finished.too_much_output || !ended_well(finished)) return std::nullopt;
     text += finished.output;
   }
@@ -144,23 +144,29 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
 }
 
 Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>& before,
-                           const std::vector<std::string>& after) {
+                           const std::vector<std::string>& after, const std::stop_token& stop) {
   CompilerRun run;
-  run.source = job.source;
-  run.units = job.units;
-  run.files = job.files;
   run.argv = before;
-  if (!job.files.empty()) run.argv.insert(run.argv.end(), {"-iquote", "PROBLEM"});
+  const std::string root = std::string(compiler_root) + "/problem";
+  if (!job.files.empty()) run.argv.insert(run.argv.end(), {"-iquote", root});
   for (const std::string& folder : job.include)
-    run.argv.insert(run.argv.end(), {"-I", folder == "." ? "PROBLEM" : "PROBLEM/" + folder});
-  run.argv.insert(run.argv.end(), {"-x", "c++", "SOURCE"});
-  for (std::size_t i = 0; i < job.units.size(); ++i) run.argv.push_back("UNIT" + std::to_string(i));
+    run.argv.insert(run.argv.end(), {"-I", folder == "." ? root : root + "/" + folder});
+  for (const SourceFile& file : job.files) run.texts.push_back({"problem/" + file.path, file.text});
+  run.argv.insert(run.argv.end(), {"-x", "c++"});
+  const auto unit = [&run](const std::string& name, const std::string& text) {
+    run.texts.push_back({name, text});
+    run.argv.push_back(std::string(compiler_root) + "/" + name);
+  };
+  unit("kernel.cpp", job.source);
+  for (std::size_t i = 0; i < job.units.size(); ++i)
+    unit("unit" + std::to_string(i) + ".cpp", job.units[i].text);
   run.argv.insert(run.argv.end(), {"-x", "none"});
   run.argv.insert(run.argv.end(), after.begin(), after.end());
-  run.argv.insert(run.argv.end(), {"-o", "OUTPUT"});
+  run.argv.insert(run.argv.end(), {"-o", std::string(compiler_output)});
   run.readable = readable_;
   run.cores = cores_;
   run.seconds = limits_.build_seconds;
+  run.stop = stop;
   run.max_output = max_library;
   run.limits = {{RLIMIT_AS, limits_.build_memory},
                 {RLIMIT_CORE, 0},
@@ -170,13 +176,16 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
 }
 
 Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
-                             const std::vector<std::string>& after, const fs::path& target) {
-  const Finished finished = run(job, before, after);
+                             const std::vector<std::string>& after, const fs::path& target,
+                             const std::stop_token& stop) {
+  const Finished finished = run(job, before, after, stop);
   Compiled result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
-    result.reason =
-        "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+    result.reason = stop.stop_requested()
+                        ? "stopped while it was compiled"
+                        : "the compiler needed more than " +
+                              std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
   } else if (finished.too_much_output || !ended_well(finished) ||
              !finished.output.starts_with("\x7f"
                                           "ELF")) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,9 +37,10 @@ class CompileCache {
   CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores);
 
   /// `command` is the compiler, by path or name, and its flags. A ConfigError when there is no such compiler.
+  /// Asked to stop it gives up, with a verdict that says nothing of the source.
+  [[nodiscard]] Compiled compile(const CompileJob& job, Product product = Product::library,
+                                 const std::stop_token& stop = {});
   [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command);
-  /// The same with files to include and further translation units.
-  [[nodiscard]] Compiled compile(const CompileJob& job, Product product = Product::library);
 
   /// The job's translation units as the preprocessor leaves them, one after another, without line marks;
   /// nothing where that fails.
@@ -56,9 +58,10 @@ class CompileCache {
   /// Runs a compiler on the job's texts, `before` and `after` around them; what it makes comes on its
   /// standard output.
   Finished run(const CompileJob& job, const std::vector<std::string>& before,
-               const std::vector<std::string>& after);
+               const std::vector<std::string>& after, const std::stop_token& stop);
   Compiled build(const CompileJob& job, const std::vector<std::string>& before,
-                 const std::vector<std::string>& after, const std::filesystem::path& target);
+                 const std::vector<std::string>& after, const std::filesystem::path& target,
+                 const std::stop_token& stop);
 
   Sandbox sandbox_;
   HostLimits limits_;

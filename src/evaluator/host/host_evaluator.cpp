@@ -47,8 +47,13 @@ std::vector<int> measuring_cores(const HostMachine& machine, const HostOptions& 
 // Compilers keep off the measured cores, unless there are no others.
 std::vector<int> building_cores(const HostMachine& machine, const std::vector<int>& measuring) {
   std::vector<int> cores;
+  std::vector<int> free;  // and no other run measures there
   for (const int core : machine.cores)
-    if (std::find(measuring.begin(), measuring.end(), core) == measuring.end()) cores.push_back(core);
+    if (std::find(measuring.begin(), measuring.end(), core) == measuring.end()) {
+      cores.push_back(core);
+      if (reserve_core(core)) free.push_back(core);
+    }
+  if (!free.empty()) return free;
   return cores.empty() ? machine.cores : cores;
 }
 
@@ -100,6 +105,14 @@ Problem checked(Problem problem, const HostOptions& options) {
   return problem;
 }
 
+/// Whether every shape has its pairs; with a stop as many as an interval needs.
+bool complete(const std::vector<PairedTimes>& shapes, const std::stop_token& stop) {
+  const std::size_t least = stop.stop_requested() ? 6 : 1;
+  return !shapes.empty() && std::all_of(shapes.begin(), shapes.end(), [least](const PairedTimes& shape) {
+    return shape.reference.size() >= least;
+  });
+}
+
 Combine combine_of(const Problem& problem) {
   return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
 }
@@ -125,6 +138,13 @@ struct HostEvaluator::Impl {
 
   detail::HostWorker open(const HostArtifact& artifact) {
     return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
+  }
+
+  /// The right to use the measured cores, of all processes on this machine.
+  [[nodiscard]] MeasuringTurn turn(const std::stop_token& stop) const {
+    std::vector<MeasuredThing> things;
+    for (const int core : cores) things.push_back(measured_core(core));
+    return MeasuringTurn::take(std::move(things), stop, options.waits);
   }
 
   HostArtifact built(HostEvaluator& evaluator, const Candidate& candidate) const {
@@ -154,7 +174,7 @@ struct HostEvaluator::Impl {
       }
       // Looked at rarely: whoever looks after every pair stops where the interval is narrow by chance.
       std::size_t look = std::max<std::size_t>(limits.min_pairs, 6);
-      for (std::size_t i = 0; i < limits.max_pairs; ++i) {
+      for (std::size_t i = 0; i < limits.max_pairs && !limits.stop.stop_requested(); ++i) {
         const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
         if (first)
           if (auto fault = other(s, theirs)) return fault;
@@ -203,6 +223,7 @@ struct HostEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
   std::mutex measuring;
 };
 
@@ -224,7 +245,8 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
     staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
     return staged;
   }
-  const auto compiled = impl_->compiler.compile(candidate_job(impl_->problem, candidate));
+  const auto compiled = impl_->compiler.compile(candidate_job(impl_->problem, candidate),
+                                                detail::Product::library, context.stop);
   if (compiled.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(compiled.verdict, compiled.reason);
     if (compiled.verdict == Verdict::timed_out) staged.evaluation.progress = 0.0;  // it was never built
@@ -250,6 +272,11 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
     evaluation.progress = graded_progress(fault.verdict, fault.right_share);
     evaluation.measurement = {};
   };
+  const MeasuringTurn turn = impl_->turn(context.stop);
+  if (!turn) {
+    fail({Verdict::rejected, "stopped before it was measured"});
+    return evaluation;
+  }
   double begin = detail::monotonic_seconds();
   detail::HostWorker worker = impl_->open(*staged.artifact);
   auto fault = worker.check(evaluation.features);
@@ -266,17 +293,20 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
   fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
+  PairOptions pairs = impl_->options.pairs;
+  pairs.stop = context.stop;
   if (!fault && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     std::vector<PairedTimes> shapes;
-    fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
-    if (!fault) {
+    fault = impl_->pair(worker, impl_->baseline(worker), pairs, shapes);
+    if (!fault && complete(shapes, pairs.stop)) {
       for (std::size_t s = 0; s < shapes.size(); ++s)
         evaluation.measurement.shapes[s].speedup = paired_speedup(shapes[s]);
       evaluation.measurement.speedup = combined_speedup(shapes, combine_of(impl_->problem));
     }
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  worker.load().set(evaluation.features);
   if (fault) fail(*fault);
   return evaluation;
 }
@@ -301,7 +331,9 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
       pairs.precision * std::sqrt(static_cast<double>(rounds));  // all of them together are finer
   std::vector<PairedTimes> shapes;
   const std::scoped_lock lock(impl_->measuring);
-  for (std::size_t round = 0; round < rounds; ++round) {
+  const MeasuringTurn turn = impl_->turn(pairs.stop);
+  if (!turn) return {};
+  for (std::size_t round = 0; round < rounds && !pairs.stop.stop_requested(); ++round) {
     detail::HostWorker worker = impl_->open(ours), other = impl_->open(theirs);
     Features features;
     auto fault = worker.check(features);
@@ -313,12 +345,13 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
     if (fault)
       raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   }
-  return combined_speedup(shapes, combine_of(impl_->problem));
+  return complete(shapes, pairs.stop) ? combined_speedup(shapes, combine_of(impl_->problem)) : Speedup{};
 }
 
 Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   const HostArtifact ours = impl_->built(*this, candidate);
   const std::scoped_lock lock(impl_->measuring);
+  const MeasuringTurn turn = impl_->turn({});
   detail::HostWorker worker = impl_->open(ours);
   Features features;
   std::vector<PairedTimes> shapes;

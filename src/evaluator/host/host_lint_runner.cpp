@@ -39,7 +39,7 @@ detail::WorkerSettings worker_settings(const HostOptions& options, const HostMac
 }
 
 /// The problem after HostEvaluator's own checks of it and of the machine.
-Problem checked(Problem problem, const HostOptions& options) {
+Problem with_evaluator(Problem problem, const HostOptions& options) {
   return HostEvaluator(std::move(problem), options).problem();
 }
 
@@ -57,7 +57,7 @@ std::string in_words(const Error& error) {
 
 struct HostLintRunner::Impl {
   Impl(Problem given, const HostOptions& options)
-      : problem(checked(std::move(given), options)),
+      : problem(with_evaluator(std::move(given), options)),
         machine(host_machine()),
         settings(worker_settings(options, machine, problem)),
         compiler(options, machine.id(), machine.cores),

@@ -106,8 +106,8 @@ DevicePeaks host_peaks(const HostPeaksOptions& options) {
   const HostMachine machine = host_machine();
   const std::vector<int> cores = peak_cores(machine, options);
   // Machines under one name may differ in what a guest gets to see of them.
-  std::string key = std::string(header) + "\n" + machine.id() + "\n" + std::to_string(cores.size()) + "\n" +
-                    peak_kernels().vectors + "\n";
+  std::string key = std::string(header) + "\n" + machine.former_id() + "\n" + std::to_string(cores.size()) +
+                    "\n" + peak_kernels().vectors + "\n";
   for (const std::size_t bytes : cache_sizes(cores.front()).bytes) key += std::to_string(bytes) + "\n";
   const fs::path folder =
       (options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) / "peaks";

@@ -6,30 +6,22 @@
 
 #include <fstream>
 
+#include "kernelsearch/core/device_identity.hpp"
+
 namespace kernelsearch {
 
 std::string HostMachine::id() const {
-  return (model.empty() ? std::string("unknown processor") : model) + ", " + std::to_string(cores.size()) +
-         (cores.size() == 1 ? " core" : " cores") + (governor.empty() ? "" : ", governor " + governor);
+  return model.empty() ? "unknown processor" : model;
+}
+
+std::string HostMachine::former_id() const {
+  return id() + ", " + std::to_string(cores.size()) + (cores.size() == 1 ? " core" : " cores") +
+         (governor.empty() ? "" : ", governor " + governor);
 }
 
 HostMachine host_machine() {
   HostMachine machine;
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    const auto colon = line.find(": ");
-    if (colon == std::string::npos) continue;
-    // x86 gives a name; Arm gives numbers, of which part and implementer tell designs apart
-    if (line.rfind("model name", 0) == 0) {
-      machine.model = line.substr(colon + 2);
-      break;
-    }
-    if (line.rfind("CPU implementer", 0) == 0) machine.model = "Arm " + line.substr(colon + 2);
-    if (line.rfind("CPU part", 0) == 0) {
-      machine.model += " " + line.substr(colon + 2);
-      break;
-    }
-  }
+  machine.model = processor_identity();
   std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") >> machine.governor;
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

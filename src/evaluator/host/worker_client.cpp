@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -234,7 +235,12 @@ std::optional<Fault> WorkerClient::census() const {
   const auto tree = process_tree(pid_);
   if (tree.size() > 1)
     return Fault{Verdict::cheated, "it started " + std::to_string(tree.size() - 1) + " further processes"};
-  const int threads = thread_count(pid_);
+  int threads = thread_count(pid_);
+  // A thread that was joined is still seen until the system has taken it away, which waits for a core.
+  for (int attempt = 0; attempt < 10 && threads > settings_.threads; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    threads = thread_count(pid_);
+  }
   if (threads > settings_.threads)
     return Fault{Verdict::cheated,
                  threads_text("after its calls returned, " + std::to_string(threads) + " threads are there",

@@ -22,7 +22,7 @@ HostSanitized sanitized(const std::string& body, HostSanitizerOptions options = 
   return sanitize_on_host(problem, support::quick(), options);
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool said(const std::string& text, const std::string& part) {
   INFO("found: ", text, "\nwanted: ", part);
   const bool found = text.find(part) != std::string::npos;
   CHECK(found);
@@ -53,9 +53,9 @@ TEST_CASE("HostSanitizer: a read past the end of an array, which no guard shows"
   if (!works(result)) return;
   REQUIRE(result.findings.size() == 1);  // the same of the larger shape is not said again
   CHECK(result.findings[0].severity == LintFinding::Severity::error);
-  has(result.findings[0].what,
-      "the default reads 4 bytes past the end of x, at element 37 of 37 (shape small) at ");
-  has(result.findings[0].what, ":3 ");
+  said(result.findings[0].what,
+       "the default reads 4 bytes past the end of x, at element 37 of 37 (shape small) at ");
+  said(result.findings[0].what, ":3 ");
   CHECK(result.shapes == 2);
 }
 
@@ -64,8 +64,8 @@ TEST_CASE("HostSanitizer: a write before the beginning of an array") {
       sanitized("for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n  if (n > 100) y[-2] = 0;");
   if (!works(result)) return;
   REQUIRE(result.findings.size() == 1);
-  has(result.findings[0].what,
-      "the default writes 4 bytes before the beginning of y, at element -2 of 4096 (shape large)");
+  said(result.findings[0].what,
+       "the default writes 4 bytes before the beginning of y, at element -2 of 4096 (shape large)");
 }
 
 TEST_CASE("HostSanitizer: an array of the kernel's own") {
@@ -74,7 +74,7 @@ TEST_CASE("HostSanitizer: an array of the kernel's own") {
       "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + own[0];");
   if (!works(result)) return;
   REQUIRE(!result.findings.empty());
-  has(result.findings[0].what + result.findings.back().what, "(shape small)");
+  said(result.findings[0].what + result.findings.back().what, "(shape small)");
 }
 
 TEST_CASE("HostSanitizer: undefined behaviour is a warning with its line") {
@@ -84,27 +84,27 @@ TEST_CASE("HostSanitizer: undefined behaviour is a warning with its line") {
   if (!works(result)) return;
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].severity == LintFinding::Severity::warning);
-  has(result.findings[0].what, "the default has undefined behaviour at ");
-  has(result.findings[0].what, ":3 (shape small): signed integer overflow");
+  said(result.findings[0].what, "the default has undefined behaviour at ");
+  said(result.findings[0].what, ":3 (shape small): signed integer overflow");
 }
 
 TEST_CASE("HostSanitizer: what is not looked at is said") {
   const HostSanitized broken = sanitized("undeclared = 1;");
   REQUIRE(broken.left_out.size() == 1);
-  has(broken.left_out[0], "every shape: the kernel does not build with -fsanitize=address,undefined");
-  has(broken.left_out[0], "undeclared");
+  said(broken.left_out[0], "every shape: the kernel does not build with -fsanitize=address,undefined");
+  said(broken.left_out[0], "undeclared");
   CHECK(broken.shapes == 0);
 
   const HostSanitized large =
       sanitized("for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;", {.max_bytes = 1000});
   if (large.left_out.size() != 1 || large.shapes == 0) return (void)works(large);
-  has(large.left_out[0], "shape large: it needs 0 MiB");
+  said(large.left_out[0], "shape large: it needs 0 MiB");
   CHECK(large.shapes == 1);
 
   const HostSanitized late = sanitized("for (volatile int i = 0; i < 10;) {}", {.seconds = 1});
   REQUIRE(late.left_out.size() == 2);
-  has(late.left_out[0], "shape small: it had not ended");
-  has(late.left_out[1], "shape large: the time for it was used up");
+  said(late.left_out[0], "shape small: it had not ended");
+  said(late.left_out[1], "shape large: the time for it was used up");
 }
 
 TEST_CASE("HostSanitizer: a shape for which the default is not valid is not run") {

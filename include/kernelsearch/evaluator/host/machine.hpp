@@ -9,12 +9,15 @@ namespace kernelsearch {
 
 /// The processor that host kernels are measured on.
 struct HostMachine {
-  std::string model;       ///< as the processor names itself
+  std::string model;       ///< `processor_identity()`
   std::string governor;    ///< of its clock; empty where the system does not say
   std::vector<int> cores;  ///< that this process may use, ascending
 
-  /// Equal on machines whose measurements may stand for each other: model, number of cores and governor.
+  /// The device's identity, equal on machines whose measurements may stand for each other: the model, and nothing
+  /// that affinity or the clock's governor changes.
   [[nodiscard]] std::string id() const;
+  /// What version 0.1 called it: with the number of cores and the governor. Results are found under it, too.
+  [[nodiscard]] std::string former_id() const;
 };
 
 /// Asks the operating system.

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernelsearch/core/outcome.hpp"
+#include "kernelsearch/store/run_store.hpp"
+
+namespace kernelsearch {
+
+/// Trials that failed alike.
+struct FailureGroup {
+  Verdict verdict{};
+  std::string reason;  ///< of the first of them, on one line
+  std::uint64_t count = 0;
+  TrialId trial{};  ///< the first of them
+};
+
+/// Why trials failed, from any source of outcomes. Failures are alike when verdict and reason are, numbers
+/// apart, which differ from one configuration to the next.
+class FailureReasons {
+ public:
+  /// Counts a failure; true for the first of its kind. Of right trials nothing is kept.
+  bool add(TrialId trial, const Evaluation& evaluation);
+
+  /// The commonest first; of equally common ones that with the earlier trial.
+  [[nodiscard]] std::vector<FailureGroup> groups() const;
+
+ private:
+  std::map<std::pair<Verdict, std::string>, FailureGroup> groups_;
+};
+
+/// Why the trials of a run failed.
+[[nodiscard]] std::vector<FailureGroup> failure_reasons(const RunStore& store, RunId run);
+
+/// What of a reason says most on one line: the first that names an error, else the first that is not empty; cut
+/// to so many characters.
+[[nodiscard]] std::string short_reason(const std::string& reason, std::size_t most = 120);
+
+}  // namespace kernelsearch

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/failures.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace kernelsearch {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The reason without its numbers, which differ between configurations.
+std::string pattern_of(const std::string& reason) {
+  std::string pattern;
+  for (std::size_t i = 0; i < reason.size(); ++i) {
+    const bool sign = reason[i] == '-' && i + 1 < reason.size() && is_digit(reason[i + 1]) &&
+                      (i == 0 || reason[i - 1] == ' ' || reason[i - 1] == '(' || reason[i - 1] == '=');
+    if (sign) continue;
+    if (!is_digit(reason[i])) {
+      pattern += reason[i];
+      continue;
+    }
+    // 1, 0.25, 1e-07 and 0x1f are one number each
+    while (i + 1 < reason.size() &&
+           (is_digit(reason[i + 1]) || reason[i + 1] == '.' || reason[i + 1] == 'x' || reason[i + 1] == 'e' ||
+            ((reason[i + 1] == '-' || reason[i + 1] == '+') && reason[i] == 'e')))
+      ++i;
+    pattern += '#';
+  }
+  return pattern;
+}
+
+}  // namespace
+
+std::string short_reason(const std::string& reason, std::size_t most) {
+  std::istringstream lines(reason);
+  std::string chosen;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos) continue;
+    line = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+    const bool names_error = line.find("error") != std::string::npos;
+    if (chosen.empty() || names_error) chosen = line;
+    if (names_error) break;
+  }
+  if (chosen.size() <= most) return chosen;
+  std::size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(chosen[end]) & 0xc0) == 0x80) --end;  // no half character
+  return chosen.substr(0, end) + "...";
+}
+
+bool FailureReasons::add(TrialId trial, const Evaluation& evaluation) {
+  if (evaluation.verdict == Verdict::ok) return false;
+  std::string reason = short_reason(evaluation.reason);
+  FailureGroup& group = groups_[{evaluation.verdict, pattern_of(reason)}];
+  if (group.count++ != 0) return false;
+  group.verdict = evaluation.verdict;
+  group.reason = std::move(reason);
+  group.trial = trial;
+  return true;
+}
+
+std::vector<FailureGroup> FailureReasons::groups() const {
+  std::vector<FailureGroup> all;
+  for (const auto& [kind, group] : groups_) all.push_back(group);
+  std::sort(all.begin(), all.end(), [](const FailureGroup& a, const FailureGroup& b) {
+    return a.count != b.count ? a.count > b.count : number(a.trial) < number(b.trial);
+  });
+  return all;
+}
+
+std::vector<FailureGroup> failure_reasons(const RunStore& store, RunId run) {
+  FailureReasons reasons;
+  store.each_trial(
+      run, [&](const StoredTrial& trial) { reasons.add(trial.outcome.id, trial.outcome.evaluation); });
+  return reasons.groups();
+}
+
+}  // namespace kernelsearch

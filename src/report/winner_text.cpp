@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "winner_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "kernelsearch/core/error.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+std::string list_text(const Permutation& order) {
+  std::string text;
+  for (const std::int64_t element : order) text += (text.empty() ? "" : ", ") + std::to_string(element);
+  return "{" + text + "}";
+}
+
+/// Each macro with its text, as the evaluator defines them when it builds a candidate.
+std::vector<std::pair<std::string, std::string>> macros_of(const std::vector<NamedValue>& values) {
+  std::vector<std::pair<std::string, std::string>> macros;
+  for (const auto& [name, value] : values) {
+    if (const auto* const flag = std::get_if<bool>(&value)) {
+      macros.emplace_back(name, *flag ? "1" : "0");
+    } else if (const auto* const order = std::get_if<Permutation>(&value)) {
+      macros.emplace_back(name, list_text(*order));
+      for (std::size_t i = 0; i < order->size(); ++i)
+        macros.emplace_back(name + "_" + std::to_string(i), std::to_string((*order)[i]));
+    } else {
+      macros.emplace_back(name, to_string(value));
+    }
+  }
+  return macros;
+}
+
+std::string definitions(const std::vector<NamedValue>& values) {
+  std::string text;
+  for (const auto& [name, value] : macros_of(values))
+    text += "#define " + name + (value.empty() ? "" : " ") + value + "\n";
+  return text;
+}
+
+std::string constant(const NamedValue& named) {
+  const std::string name = identifier(named.first);
+  struct Visitor {
+    const std::string& name;
+    std::string operator()(bool flag) const { return fmt::format("bool {} = {}", name, flag); }
+    std::string operator()(std::int64_t number) const {
+      return fmt::format("long long {} = {}", name, number);
+    }
+    std::string operator()(double number) const {
+      return fmt::format("double {} = {}", name, to_string(Value{number}));
+    }
+    std::string operator()(const std::string& text) const {
+      return fmt::format("std::string_view {} = {}", name, nlohmann::json(text).dump());
+    }
+    std::string operator()(const Permutation& order) const {
+      return fmt::format("std::array<long long, {}> {} = {}", order.size(), name, list_text(order));
+    }
+  };
+  return "inline constexpr " + std::visit(Visitor{name}, named.second) + ";\n";
+}
+
+}  // namespace
+
+std::string identifier(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0 ? "_" + text : text;
+}
+
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
+  return text;
+}
+
+std::string expanded(std::string text, const std::vector<NamedValue>& values) {
+  for (const auto& [name, value] : values) {
+    const std::string pattern = "${" + name + "}";
+    for (std::size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, at)) {
+      const std::string replacement = to_string(value);
+      text.replace(at, pattern.size(), replacement);
+      at += replacement.size();
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> flags_of(const Problem& problem, const std::vector<NamedValue>& values) {
+  std::vector<std::string> flags;
+  for (const std::string& flag : problem.build.flags)
+    if (std::string text = expanded(flag, values); !text.empty()) flags.push_back(std::move(text));
+  return flags;
+}
+
+std::string source_text(const std::string& comment, const Regions& regions,
+                        const std::vector<NamedValue>& values) {
+  std::string text = comment + "#include <cstdint>\n\n" + definitions(values);
+  for (const std::string* region : {&regions.macros, &regions.device, &regions.host}) {
+    if (region->empty()) continue;
+    text += "\n" + *region;
+    if (text.back() != '\n') text += '\n';
+  }
+  return text;
+}
+
+std::string settings_text(const std::string& comment, const std::string& problem,
+                          const std::vector<NamedValue>& values) {
+  const std::string scope = identifier(problem) + "_settings";
+  std::string text = comment;
+  text +=
+      "//\n// Macros, as the kernel has them: include this before the kernel. To have constants in the "
+      "namespace\n// " +
+      scope + " instead, define KERNELSEARCH_SETTINGS_AS_CONSTANTS before including it.\n";
+  text +=
+      "#pragma once\n\n#ifdef KERNELSEARCH_SETTINGS_AS_CONSTANTS\n\n#include <array>\n#include "
+      "<string_view>\n\n";
+  text += "namespace " + scope + " {\n\n";
+  for (const NamedValue& value : values) text += constant(value);
+  text += "\n}  // namespace " + scope + "\n\n#else\n\n";
+  // A definition that is there already would decide in silence which of the two the kernel gets.
+  for (const auto& [name, value] : macros_of(values))
+    text += "#ifdef " + name + "\n#  error \"" + name +
+            " is defined already: include this header before, or have its settings as constants\"\n#endif\n";
+  return text + definitions(values) + "\n#endif\n";
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text << std::flush;
+  if (!out)
+    detail::raise<ConfigError>("the winner cannot be written", file.string(),
+                               "check that the folder can be written");
+}
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::detail {
+
+/// A name that C++ and file systems take: letters, digits and underscores, no digit first.
+[[nodiscard]] std::string identifier(const std::string& name);
+
+/// Without line ends and backslashes, which would end a comment or go on with it.
+[[nodiscard]] std::string one_line(std::string text);
+
+/// `${NAME}` by the tunable's value; what is no tunable stays as it is.
+[[nodiscard]] std::string expanded(std::string text, const std::vector<NamedValue>& values);
+
+/// The compiler's flags of a configuration.
+[[nodiscard]] std::vector<std::string> flags_of(const Problem& problem,
+                                                const std::vector<NamedValue>& values);
+
+/// A kernel with its tunables defined, ready to build. `comment` stands at the top.
+[[nodiscard]] std::string source_text(const std::string& comment, const Regions& regions,
+                                      const std::vector<NamedValue>& values);
+
+/// A header with the tunables: as macros, which is how the evaluator gives them to the kernel, or as constants
+/// in the namespace <problem>_settings where KERNELSEARCH_SETTINGS_AS_CONSTANTS is defined before it is included.
+/// Never both: a macro would replace the constant's name wherever it is used.
+[[nodiscard]] std::string settings_text(const std::string& comment, const std::string& problem,
+                                        const std::vector<NamedValue>& values);
+
+/// Replaces the file; a ConfigError where that cannot be done.
+void write_file(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace kernelsearch::detail
