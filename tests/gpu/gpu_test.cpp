@@ -324,8 +324,9 @@ TEST_CASE("tune ends well, and what it recorded can be replayed") {
     fs::create_directories(given);
     std::ofstream(given / "problem.json") << small.text();
   }
-  const auto ran = desk.kernelsearch({"tune", fs::canonical(given).string(), "--budget", "30", "--record",
-                                      "record.json", "--store", "runs.db", "--out", "tuned", "--json", "--sandbox", "none"});
+  const auto ran =
+      desk.kernelsearch({"tune", fs::canonical(given).string(), "--budget", "30", "--record", "record.json",
+                         "--store", "runs.db", "--out", "tuned", "--json", "--sandbox", "none"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   const auto result = ran.json();
   REQUIRE(result.is_object());

@@ -21,8 +21,8 @@ inline constexpr std::string_view compiler_root = "${ROOT}", compiler_output = "
 
 /// One run of a compiler.
 struct CompilerRun {
-  std::vector<SourceFile> texts;  ///< what it reads, by names relative to `compiler_root`
-  std::vector<std::string> argv;  ///< the compiler and its options
+  std::vector<SourceFile> texts;                ///< what it reads, by names relative to `compiler_root`
+  std::vector<std::string> argv;                ///< the compiler and its options
   std::vector<std::filesystem::path> readable;  ///< folders outside of the system's that it may read
   std::vector<std::string> environment;         ///< `NAME=value`
   std::vector<int> cores;                       ///< that it may run on; empty: all
