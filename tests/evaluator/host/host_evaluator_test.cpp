@@ -10,6 +10,7 @@
 #include <cmath>
 #include <thread>
 
+#include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/core/error.hpp"
