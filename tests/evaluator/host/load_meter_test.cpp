@@ -101,7 +101,7 @@ TEST_CASE("judge_claim: load makes a claim doubtful, but not whatever is claimed
   CHECK(judge_claim(0.0, 2.0, 0.6, 0.4) == TimeJudgement::faked);
   CHECK(judge_claim(0.1, 2.0, 0.6, 0.9) == TimeJudgement::faked);
   CHECK(judge_claim(1.0, 2.0, 0.6, 0.01) == TimeJudgement::faked);
-  const detail::Fault fault = not_distinguishable("its times differ", 0.43);
+  const kernelsearch::detail::Fault fault = not_distinguishable("its times differ", 0.43);
   CHECK(fault.verdict == Verdict::timed_out);
   CHECK(fault.reason.find("others had up to 43 %") != std::string::npos);
 }
