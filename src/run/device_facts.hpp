@@ -14,15 +14,15 @@ namespace kernelsearch::detail {
 /// set, and of GPUs the architecture.
 [[nodiscard]] MethodDevice method_device(Backend backend, const std::vector<int>& devices);
 
-/// How a run has the device, for the record: a JSON object with `cores` that it may use and `governor` of their
-/// clock, of host problems; `{}` of others.
+/// How a run has the device, for the record: a JSON object with `cores` that it may use and `governor` of
+/// their clock, of host problems; `{}` of others.
 [[nodiscard]] std::string environment_of(Backend backend);
 
 /// What has changed of that since the run began and makes times differ, in words; empty where nothing has.
 [[nodiscard]] std::string changed_environment(const std::string& before, const std::string& now);
 
-/// Under which names of the device a run keeps results and finds them: `device`, and the one that stores of version
-/// 0.1 have. Those taken with another governor of the clock are kept apart.
+/// Under which names of the device a run keeps results and finds them: `device`, and the one that stores of
+/// version 0.1 have. Those taken with another governor of the clock are kept apart.
 struct ResultDevice {
   std::string device;
   std::string former = {};
