@@ -206,10 +206,20 @@ void Device::perform(const gpu::CopyOut& a) {
 }
 
 void Device::perform(const gpu::CopyIn& a) {
-  const Address to = buffer(a.buffer).data;
+  const Buffer& to = buffer(a.buffer);
   const std::byte* from = shared_range(a.buffer, a.offset, a.bytes);
+  if (a.begin > to.bytes || a.bytes > to.bytes - a.begin)
+    throw Failure{gpu::invalid_value, "a copy leaves its array"};
   check(driver_->stream_synchronize(stream_), "waiting for the kernels");
-  check(driver_->copy_in(to, from, a.bytes), "copying in");
+  check(driver_->copy_in(to.data + a.begin, from, a.bytes), "copying in");
+}
+
+void Device::perform(const gpu::StoreBytes& a) {
+  const Buffer& to = buffer(a.buffer);
+  if (a.begin > to.bytes || a.bytes.size() > to.bytes - a.begin)
+    throw Failure{gpu::invalid_value, "a copy leaves its array"};
+  check(driver_->stream_synchronize(stream_), "waiting for the kernels");
+  check(driver_->copy_in(to.data + a.begin, a.bytes.data(), a.bytes.size()), "copying in");
 }
 
 void Device::perform(const gpu::ConvertArray& a) {
@@ -221,15 +231,18 @@ void Device::perform(const gpu::ConvertArray& a) {
 }
 
 void Device::perform(const gpu::CompareArrays& a) {
-  Address got = buffer(a.got).data, expected = buffer(a.expected).data,
+  Address got = buffer(a.got).data + a.offset, expected = buffer(a.expected).data + a.offset,
           slack = a.slack ? buffer(*a.slack).data : 0;
+  std::uint64_t got_stride = a.stride != 0 ? a.stride : size_in_bytes(a.type);
+  std::uint64_t expected_stride = a.stride != 0 ? a.stride : size_in_bytes(a.expected_type);
+  int bits = a.bits ? 1 : 0;
   std::uint64_t count = a.count;
   int type = static_cast<int>(a.type), expected_type = static_cast<int>(a.expected_type);
   double absolute = a.absolute, relative = a.relative, overflow = a.overflow;
   Address result = next_value(2);
   check(driver_->set_bytes(result + 8, 0xff, 8, stream_), "preparing a result");
-  void* p[] = {&got,           &expected, &slack,    &count,    &type,
-               &expected_type, &absolute, &relative, &overflow, &result};
+  void* p[] = {&got,      &expected, &slack,      &count,           &type, &expected_type, &absolute,
+               &relative, &overflow, &got_stride, &expected_stride, &bits, &result};
   serve(gpu::service_compare, count, p);
 }
 
@@ -244,11 +257,11 @@ void Device::perform(const gpu::ComputeSlack& a) {
 }
 
 void Device::perform(const gpu::ReadElement& a) {
-  Address at = buffer(a.buffer).data;
-  std::uint64_t index = a.index;
+  Address at = buffer(a.buffer).data + a.offset;
+  std::uint64_t index = a.index, stride = a.stride != 0 ? a.stride : size_in_bytes(a.type);
   int type = static_cast<int>(a.type);
   Address result = next_value();
-  void* p[] = {&at, &index, &type, &result};
+  void* p[] = {&at, &index, &type, &stride, &result};
   serve(gpu::service_element, 1, p);
 }
 

@@ -86,6 +86,7 @@ class Device {
   void perform(const gpu::TouchArray& action);
   void perform(const gpu::CopyOut& action);
   void perform(const gpu::CopyIn& action);
+  void perform(const gpu::StoreBytes& action);
   void perform(const gpu::ConvertArray& action);
   void perform(const gpu::CompareArrays& action);
   void perform(const gpu::ComputeSlack& action);

@@ -9,18 +9,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.hpp"
 #include "input.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/gpu/gpu_check.hpp"
-#include "kernelsearch/evaluator/host/host_lint_runner.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
-#include "kernelsearch/problem/lint.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
+#include "kernelsearch/run/check_problem.hpp"
 #include "sandbox_option.hpp"
 
 namespace kernelsearch::app {
@@ -32,6 +32,7 @@ struct CheckCommand {
   std::string architecture;
   int device = 0;
   bool static_only = false;
+  bool quick = false;
   bool all = false;
   bool json = false;
 };
@@ -87,13 +88,18 @@ std::string size_text(const Argument& argument) {
   return argument.size ? "[" + argument.size->text() + "]" : "";
 }
 
+/// Whether sizes are missing that only the problem's generator knows.
+bool waits_for_sizes(const Problem& problem, const Shape& shape) {
+  return problem.generator && !problem.generator->sizes.empty() && shape.generated.empty();
+}
+
 double bytes_of(const Problem& problem, const Shape& shape) {
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   double bytes = 0;
   for (const Argument& argument : problem.arguments)
     if (argument.is_array)
       bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-               static_cast<double>(size_in_bytes(argument.type));
+               static_cast<double>(argument.element_bytes());
   return bytes;
 }
 
@@ -107,12 +113,14 @@ std::string variables_text(const Shape& shape) {
   std::string text;
   for (const auto& [name, value] : shape.variables)
     text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
+  for (const auto& [name, value] : shape.generated)
+    text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
   return text;
 }
 
 /// The elements of a tensor map are its array's.
 std::string type_text(const Argument& argument) {
-  return argument.tensor_map ? "" : std::string(to_string(argument.type));
+  return argument.tensor_map ? "" : argument.type_text();
 }
 
 std::string step_text(const LaunchStep& step) {
@@ -125,12 +133,12 @@ std::string reference_text(const Problem& problem) {
   return problem.reference.source.empty() ? "the kernel at its default" : problem.reference.function;
 }
 
-bool is_error(const LintFinding& finding) {
-  return finding.severity == LintFinding::Severity::error;
-}
+using Severity = LintFinding::Severity;
 
-std::size_t errors_among(const std::vector<LintFinding>& findings) {
-  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error));
+std::size_t count_of(Severity severity, const std::vector<LintFinding>& findings) {
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [severity](const LintFinding& finding) { return finding.severity == severity; }));
 }
 
 void print_description(const Subject& subject) {
@@ -151,9 +159,10 @@ void print_description(const Subject& subject) {
     for (const LaunchStep& step : problem.launch) fmt::print("  {}\n", step_text(step));
     fmt::print("shapes\n");
     for (const Shape& shape : problem.shapes)
-      fmt::print("  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
-                 bytes_text(bytes_of(problem, shape)),
-                 shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
+      fmt::print(
+          "  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
+          waits_for_sizes(problem, shape) ? "sizes from its generator" : bytes_text(bytes_of(problem, shape)),
+          shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
   } else {
     fmt::print("{} {}: a space without a kernel that could be run\n", subject.kind, subject.name);
   }
@@ -163,15 +172,18 @@ void print_description(const Subject& subject) {
   for (const std::string& note : subject.notes) fmt::print("note       {}\n", note);
 }
 
-void print_findings(const std::vector<LintFinding>& findings, const std::string& depth) {
-  for (const LintFinding& finding : findings)
-    fmt::print("{:<10} {}\n           -> {}\n", is_error(finding) ? "ERROR" : "warning", finding.what,
+void print_findings(const ProblemCheck& check, const std::string& depth) {
+  constexpr const char* labels[] = {"note", "warning", "ERROR"};
+  for (const LintFinding& finding : check.findings)
+    fmt::print("{:<10} {}\n           -> {}\n", labels[static_cast<int>(finding.severity)], finding.what,
                finding.todo);
-  const std::size_t errors = errors_among(findings);
-  if (findings.empty())
+  for (const std::string& why : check.left_out) fmt::print("left out   {}\n", why);
+  const std::size_t errors = count_of(Severity::error, check.findings);
+  const std::size_t warnings = count_of(Severity::warning, check.findings);
+  if (errors + warnings == 0)
     fmt::print("clean: no findings ({})\n", depth);
   else
-    fmt::print("{} errors, {} warnings ({})\n", errors, findings.size() - errors, depth);
+    fmt::print("{} errors, {} warnings ({})\n", errors, warnings, depth);
 }
 
 /// A count as a JSON number where it is exact there, else as its digits.
@@ -192,8 +204,7 @@ std::string depth_text(const GpuCheck& gpu) {
   return "nothing was compiled or run: " + gpu.missing;
 }
 
-void print_json(const Subject& subject, const std::vector<LintFinding>& findings, bool ran,
-                const GpuCheck* gpu) {
+void print_json(const Subject& subject, const ProblemCheck& check) {
   nlohmann::ordered_json out{
       {"kind", subject.kind}, {"name", subject.name}, {"runnable", subject.problem.has_value()}};
   if (subject.problem) {
@@ -208,7 +219,7 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
       if (argument.tensor_map)
         one["array"] = argument.tensor_map->array;
       else
-        one["type"] = to_string(argument.type);
+        one["type"] = argument.type_text();
       one["role"] = role_name(argument);
       if (argument.size) one["size"] = argument.size->text();
       if (argument.value) one["value"] = argument.value->text();
@@ -218,8 +229,8 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
     for (const LaunchStep& step : problem.launch) steps.push_back(step_text(step));
     auto& shapes = out["shapes"] = nlohmann::ordered_json::array();
     for (const Shape& shape : problem.shapes) {
-      nlohmann::ordered_json one{
-          {"name", shape.name}, {"weight", shape.weight}, {"bytes", bytes_of(problem, shape)}};
+      nlohmann::ordered_json one{{"name", shape.name}, {"weight", shape.weight}};
+      if (!waits_for_sizes(problem, shape)) one["bytes"] = bytes_of(problem, shape);
       for (const auto& [name, value] : shape.variables) one["variables"][name] = to_string(value);
       shapes.push_back(std::move(one));
     }
@@ -229,67 +240,62 @@ void print_json(const Subject& subject, const std::vector<LintFinding>& findings
                   {"valid", count_as_json(subject.space.count())}};
   out["missing"] = subject.missing;
   out["notes"] = subject.notes;
-  out["ran"] = ran;
-  if (gpu != nullptr) {
+  out["ran"] = check.shapes != 0 || (check.gpu && check.gpu->depth == GpuCheck::Depth::judged);
+  if (check.gpu) {
     constexpr const char* depths[] = {"nothing", "compiled", "judged"};
-    out["depth"] = depths[static_cast<int>(gpu->depth)];
-    out["on"] = gpu->on;
-    out["unavailable"] = gpu->missing;
+    out["depth"] = depths[static_cast<int>(check.gpu->depth)];
+    out["on"] = check.gpu->on;
+    out["unavailable"] = check.gpu->missing;
   }
-  out["errors"] = errors_among(findings);
+  out["errors"] = count_of(Severity::error, check.findings);
+  constexpr const char* severities[] = {"note", "warning", "error"};
   auto& list = out["findings"] = nlohmann::ordered_json::array();
-  for (const LintFinding& finding : findings)
-    list.push_back({{"severity", is_error(finding) ? "error" : "warning"},
+  for (const LintFinding& finding : check.findings)
+    list.push_back({{"severity", severities[static_cast<int>(finding.severity)]},
                     {"what", finding.what},
                     {"todo", finding.todo}});
+  out["left_out"] = check.left_out;
   fmt::print("{}\n", out.dump(2));
 }
 
+ProblemCheckOptions options_of(const CheckCommand& command, const Problem& problem) {
+  ProblemCheckOptions options;
+  options.run = !command.static_only;
+  options.quick = command.quick;
+  if (command.all) options.lint.max_shapes = problem.shapes.size();
+  if (!command.static_only) options.host.sandbox = resolved(sandbox_from(command.sandbox));
+  options.gpu.sandbox = options.host.sandbox;
+  options.gpu.devices = {command.device};
+  options.gpu.architecture = command.architecture;
+  return options;
+}
+
+std::string depth_text(const ProblemCheck& check, const Subject& subject, bool run) {
+  if (check.gpu) return depth_text(*check.gpu);
+  if (check.shapes != 0)
+    return fmt::format("reference and default were run on {} of {} shapes", check.shapes,
+                       subject.problem->shapes.size());
+  if (run && subject.problem)
+    return fmt::format("nothing was run: no evaluator for {}", to_string(subject.problem->backend));
+  return "nothing was run";
+}
+
 int run(const CheckCommand& command) {
-  const Subject subject = read_subject(command.problem);
+  Subject subject = read_subject(command.problem);
+  if (subject.problem && !command.static_only)
+    fill_generated_sizes(*subject.problem, options_of(command, *subject.problem).host);
   if (!command.json) print_description(subject);
-  const auto backend = subject.problem ? std::optional(subject.problem->backend) : std::nullopt;
-  const bool runs = backend == Backend::host && !command.static_only;
-  const bool on_gpu = backend && is_gpu(*backend) && !command.static_only;
-  GpuCheck gpu;
-  std::vector<LintFinding> findings;
-  LintOptions how;
-  if (runs) {
-    HostOptions options;
-    options.sandbox = resolved(sandbox_from(command.sandbox));
+  ProblemCheck check;
+  if (subject.problem) {
     std::fflush(stdout);
-    fmt::print(stderr, "running reference and default\n");
-    HostLintRunner runner(*subject.problem, options);
-    if (command.all) how.max_shapes = subject.problem->shapes.size();
-    findings = lint(*subject.problem, runner, how);
-  } else if (subject.problem) {
-    findings = lint_static(*subject.problem);
+    check = check_problem(*subject.problem, options_of(command, *subject.problem),
+                          [](std::string_view stage) { fmt::print(stderr, "{}\n", stage); });
   }
-  if (on_gpu) {
-    GpuOptions options;
-    options.devices = {command.device};
-    options.sandbox = resolved(sandbox_from(command.sandbox));
-    options.architecture = command.architecture;
-    std::fflush(stdout);
-    fmt::print(stderr, "judging the default\n");
-    gpu = check_on_gpu(*subject.problem, options);
-    findings.insert(findings.end(), gpu.findings.begin(), gpu.findings.end());
-  }
-  if (command.json) {
-    print_json(subject, findings, runs || gpu.depth == GpuCheck::Depth::judged, on_gpu ? &gpu : nullptr);
-  } else {
-    std::string depth = "nothing was run";
-    if (runs)
-      depth = fmt::format("reference and default were run on {} of {} shapes",
-                          std::min(how.max_shapes, subject.problem->shapes.size()),
-                          subject.problem->shapes.size());
-    else if (on_gpu)
-      depth = depth_text(gpu);
-    else if (backend && backend != Backend::host && !command.static_only)
-      depth += fmt::format(": no evaluator for {}", to_string(*backend));
-    print_findings(findings, depth);
-  }
-  return errors_among(findings) != 0 ? nothing_found : success;
+  if (command.json)
+    print_json(subject, check);
+  else
+    print_findings(check, depth_text(check, subject, !command.static_only));
+  return count_of(Severity::error, check.findings) != 0 ? nothing_found : success;
 }
 
 }  // namespace
@@ -300,7 +306,9 @@ void add_check(CLI::App& app, int& exit_code) {
   auto command = std::make_shared<CheckCommand>();
   sub->add_option("PROBLEM", command->problem, "A problem folder, a problem.json or a T1 file")->required();
   sub->add_flag("--static", command->static_only, "Only what can be seen without running anything");
-  sub->add_flag("--all", command->all, "Run every shape rather than the smallest few");
+  sub->add_flag("--quick", command->quick,
+                "Leave out sanitizers and measuring what tunables change, which take a minute or so");
+  sub->add_flag("--all", command->all, "Compare on every shape rather than the smallest few");
   sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));

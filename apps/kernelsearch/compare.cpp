@@ -20,16 +20,17 @@
 #include "kernelsearch/compare/comparison.hpp"
 #include "kernelsearch/compare/html_report.hpp"
 #include "kernelsearch/compare/paired_test.hpp"
+#include "kernelsearch/compare/report_figures.hpp"
 #include "kernelsearch/compare/scores.hpp"
 #include "kernelsearch/compare/trace_file.hpp"
 #include "kernelsearch/compare/write_scores.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
-#include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/run/run_budget.hpp"
+#include "own_policies.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -41,7 +42,8 @@ struct CompareCommand {
   std::uint64_t repeats = 20, seed = 0;
   std::string budget, out, against;
   std::size_t jobs = 0, in_flight = 1, bootstrap = 500;
-  bool leave_one_out = false, declared_default = false, json = false, quiet = false;
+  OwnPolicies own;
+  bool leave_one_out = false, declared_default = false, strict = false, json = false, quiet = false;
 };
 
 /// The file's name without folder and extensions.
@@ -89,14 +91,10 @@ std::vector<Recording> read_all(const std::vector<std::string>& given) {
   return recordings;
 }
 
-std::vector<Contestant> contestants_of(const std::vector<std::string>& names) {
+std::vector<Contestant> contestants_of(const std::vector<ExternalPolicy>& policies) {
   std::vector<Contestant> contestants;
-  if (!names.empty() && names != std::vector<std::string>{"all"}) {
-    for (const std::string& name : names) contestants.push_back(registered_contestant(name));
-    return contestants;
-  }
-  for (const ConfigPolicyEntry& entry : config_policies())
-    if (entry.name != "exhaustive") contestants.push_back({std::string(entry.name), entry.make});
+  for (const ExternalPolicy& policy : policies)
+    contestants.push_back({policy.name, policy.make, policy.own_process});
   return contestants;
 }
 
@@ -184,9 +182,29 @@ std::string opponent(const CompareCommand& command, const std::vector<PolicyScor
   return best->strategy;
 }
 
+/// How it was made, in words.
+ReportSettings settings_of(const CompareCommand& command, const std::vector<ExternalPolicy>& policies) {
+  ReportSettings settings;
+  settings.repeats = command.repeats;
+  settings.budget = command.budget.empty() ? "the evaluations that are scored of the space, but at least 200"
+                                           : command.budget + " (evaluations, or seconds of recorded time)";
+  settings.in_flight = command.in_flight;
+  settings.declared_default = command.declared_default;
+  settings.strict = command.strict;
+  std::string learned;
+  for (const std::string& file : command.learn_from) learned += (learned.empty() ? "" : ", ") + file;
+  if (command.leave_one_out)
+    learned += std::string(learned.empty() ? "" : ", and ") + "the other spaces with the same tunables";
+  if (!learned.empty()) settings.learned_from = learned;
+  for (const ExternalPolicy& policy : policies)
+    if (policy.source != "built in") settings.own_policies.emplace_back(policy.name, policy.source);
+  return settings;
+}
+
 int run(const CompareCommand& command) {
   const Interrupt interrupt;
-  const std::vector<Contestant> contestants = contestants_of(command.policies);
+  const std::vector<ExternalPolicy> policies = chosen_policies(command.policies, command.own);
+  const std::vector<Contestant> contestants = contestants_of(policies);
   const std::vector<Recording> recordings = read_all(command.spaces);
   const std::vector<Landscape> landscapes = landscapes_of(recordings);
   std::vector<Trace> others;
@@ -205,6 +223,7 @@ int run(const CompareCommand& command) {
   options.threads = command.jobs;
   options.in_flight = command.in_flight;
   options.declared_default = command.declared_default;
+  options.strict = command.strict;
   options.folder = command.out;
   options.stop = interrupt.token();
   options.earlier = earlier_runs_of_recordings(command, recordings);
@@ -223,9 +242,16 @@ int run(const CompareCommand& command) {
     const fs::path folder = command.out;
     write_file(folder / "scores.json", scores_to_json(scores, differences));
     write_file(folder / "scores.csv", scores_to_csv(scores));
-    write_file(folder / "report.html", html_report({landscapes, traces, scores, differences, command.seed}));
+    write_file(folder / "scores.tex", scores_to_latex(scores, differences));
+    const ReportContents contents{landscapes,  traces,       scores,
+                                  differences, command.seed, settings_of(command, policies)};
+    write_file(folder / "report.html", html_report(contents));
+    fs::create_directories(folder / "figures");
+    for (const ReportFigureFile& figure : report_figures(contents))
+      write_file(folder / "figures" / figure.name, figure.svg);
     if (!command.quiet)
-      fmt::print(stderr, "traces.jsonl, scores.json, scores.csv and report.html are in {}\n",
+      fmt::print(stderr,
+                 "traces.jsonl, scores.json, scores.csv, scores.tex, report.html and figures/ are in {}\n",
                  folder.string());
   }
   if (command.json)
@@ -243,6 +269,11 @@ void add_compare(CLI::App& app, int& exit_code) {
   sub->add_option("SPACE", command->spaces, "Recordings, or a folder of them")->required();
   sub->add_option("--policies", command->policies, "Names, joined by commas; all: every one but exhaustive")
       ->delimiter(',');
+  add_own_policies(*sub, command->own);
+  sub->add_flag(
+      "--strict", command->strict,
+      "End where a policy proposes a configuration again, leaves the space or ends early; else that "
+      "is counted and shown");
   sub->add_option("--repeats", command->repeats, "Runs of each policy on each space")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -271,7 +302,10 @@ void add_compare(CLI::App& app, int& exit_code) {
   sub->add_flag("--json", command->json, "Print the scores as JSON instead of tables");
   sub->add_flag("-q,--quiet", command->quiet, "No progress on stderr");
   sub->footer(
-      "Example: kernelsearch compare recordings/ --policies random,iterated_local_search --out compared");
+      "Examples:\n"
+      "  kernelsearch compare recordings/ --policies random,iterated_local_search --out compared\n"
+      "  kernelsearch compare recordings/ --policies bayesian,mine --policy-command 'python3 mine.py' "
+      "--strict");
   sub->callback([command, &exit_code] { exit_code = run(*command); });
 }
 

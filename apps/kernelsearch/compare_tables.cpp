@@ -33,6 +33,28 @@ std::string difference_text(const PolicyScores& policy, const Differences& diffe
   return "";
 }
 
+/// What the policies proposed and nobody scored; empty where there is none of it.
+std::string misuse_table(const std::vector<const PolicyScores*>& order) {
+  std::vector<std::vector<std::string>> rows;
+  for (const PolicyScores* policy : order) {
+    std::uint64_t repeats = 0, outside = 0, unknown = 0, early = 0, runs = 0;
+    for (const SpaceScores& s : policy->spaces) {
+      repeats += s.dropped_repeats;
+      outside += s.dropped_outside;
+      unknown += s.dropped_unknown - std::min(s.dropped_unknown, s.dropped_outside);
+      early += s.ended_early;
+      runs += s.repeats;
+    }
+    if (repeats + outside + unknown + early == 0) continue;
+    rows.push_back({policy->strategy, std::to_string(repeats), std::to_string(outside),
+                    std::to_string(unknown), fmt::format("{} of {}", early, runs)});
+  }
+  if (rows.empty()) return "";
+  return "\n" + format_table({"proposed, not scored", "again", "outside the space", "not recorded",
+                              "runs ended early"},
+                             rows);
+}
+
 const SpaceScores* find(const PolicyScores& policy, const std::string& space) {
   for (const SpaceScores& s : policy.spaces)
     if (s.space == space) return &s;
@@ -92,6 +114,7 @@ std::string comparison_tables(std::span<const PolicyScores> scores, const Differ
     rows.push_back(std::move(row));
   }
   text += "\n" + format_table(header, rows);
+  text += misuse_table(order);
   if (truncated) text += "* the runs' budget ended inside the scored range; what was best then is held\n";
   return text;
 }

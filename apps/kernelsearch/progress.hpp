@@ -46,6 +46,9 @@ class Progress final : public RunObserver {
     if (printer_) printer_->on_revised(trial);
   }
   void on_message(std::string_view text) override { messages_.on_message(text); }
+  void on_activity(const RunActivity& activity) override {
+    if (printer_) printer_->activity(to_string(activity), activity.waiting);
+  }
 
   /// Ends the drawing and leaves the terminal on a line of its own.
   void close();

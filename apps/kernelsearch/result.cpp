@@ -41,7 +41,11 @@ void print_result(const RunStore& store, const RunResult& result, bool json) {
                    {"measurement", nlohmann::json(evaluation.measurement)}};
     if (evaluation.measurement.speedup)
       out["best"]["speedup"] = nlohmann::json(*evaluation.measurement.speedup);
+    out["best"]["improvement"] = result.no_improvement.empty();
+    if (!result.no_improvement.empty()) out["best"]["no_improvement"] = result.no_improvement;
   }
+  if (result.finalists) out["finalists"] = nlohmann::ordered_json::parse(to_json_text(*result.finalists));
+  if (totals.loaded != 0) out["load"] = {{"trials", totals.loaded}, {"most", totals.most_load}};
   for (const auto& [what, path] : result.files)
     if (what != "report") out["files"][what] = path.string();
   for (const LearnedFrom& from : result.learned)

@@ -7,10 +7,12 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "commands.hpp"
 #include "kernelsearch/report/failures.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "store_access.hpp"
 
@@ -128,6 +130,11 @@ int run(const ShowCommand& command) {
     ++verdicts[static_cast<std::size_t>(trial.outcome.evaluation.verdict)];
   std::stable_sort(trials.begin(), trials.end(),
                    [](const auto& a, const auto& b) { return a.outcome.objective < b.outcome.objective; });
+  // The winner first: the comparison of finalists may have chosen another one than the lowest time.
+  const std::optional<StoredTrial> winner = store.best_trial(row.id);
+  if (winner)
+    std::stable_partition(trials.begin(), trials.end(),
+                          [&](const auto& trial) { return trial.outcome.id == winner->outcome.id; });
   if (trials.size() > command.top) trials.resize(command.top);
   if (command.json) {
     nlohmann::ordered_json out{{"run", number(row.id)},
@@ -144,6 +151,10 @@ int run(const ShowCommand& command) {
     for (int v = 0; v < verdict_count; ++v)
       out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] =
           verdicts[static_cast<std::size_t>(v)];
+    out["winner"] = winner ? nlohmann::ordered_json(number(winner->outcome.id)) : nlohmann::ordered_json();
+    if (const std::string none = no_improvement(store, row.id); !none.empty()) out["no_improvement"] = none;
+    if (const auto compared = store.finalists(row.id))
+      out["finalists"] = nlohmann::ordered_json::parse(to_json_text(*compared));
     auto& top = out["top"] = nlohmann::ordered_json::array();
     for (const StoredTrial& trial : trials)
       top.push_back(
@@ -162,7 +173,9 @@ int run(const ShowCommand& command) {
       fmt::print("  {:<14} {}\n", to_string(static_cast<Verdict>(v)), verdicts[static_cast<std::size_t>(v)]);
   const auto right = static_cast<std::size_t>(std::count_if(
       trials.begin(), trials.end(), [](const StoredTrial& trial) { return trial.outcome.ok(); }));
-  fmt::print("best {}:\n", right);
+  if (const std::string none = no_improvement(store, row.id); !none.empty())
+    fmt::print("no improvement: {}\n", none);
+  fmt::print("best {}{}:\n", right, winner ? ", the winner first" : "");
   for (const StoredTrial& trial : trials)
     if (trial.outcome.ok())
       fmt::print("  {:>5}  {:>10}  {:<24}  {}\n", number(trial.outcome.id),

@@ -46,8 +46,20 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<TuneOptions>();
   auto skill = std::make_shared<SkillOptions>();
   sub->add_option("PROBLEM", o->problem, "Problem folder or problem.json (may be left out with --resume)");
-  sub->add_option("--policy", o->run.policy, "Search policy; see `kernelsearch list policies`")
+  auto* policy = sub->add_option("--policy", o->run.policy, "Search policy; see `kernelsearch list policies`")
+                     ->capture_default_str();
+  auto* own =
+      sub->add_option("--policy-command", o->run.policy_command,
+                      "A policy of your own in any language instead: 'COMMAND' or 'NAME: COMMAND', run "
+                      "by /bin/sh -c; it speaks docs/formats/policy_protocol.md")
+          ->excludes(policy);
+  sub->add_option("--policy-timeout", o->run.policy_timeout,
+                  "Seconds within which that command must answer each time")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  sub->add_option("--policy-plugin", o->run.policy_plugin,
+                  "Shared library that has the policy that --policy names, or its only one")
+      ->excludes(own);
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip"}));
@@ -66,7 +78,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--jobs", o->run.measurement.jobs,
                   "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->run.measurement.core,
-                  "Processor core to measure on; default the last that may be used");
+                  "Processor core to measure on; default the last that no other run measures on");
   sub->add_option("--samples", o->run.measurement.samples,
                   "Timed samples of every shape, fewer only of what is surely slower; default until the "
                   "median is known to 1 %")
@@ -162,6 +174,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  kernelsearch tune examples/host/matmul --budget 60s\n"
       "  kernelsearch tune mine --policy random --budget 500 --seed 3 --json > result.json\n"
+      "  kernelsearch tune mine --policy-command 'python3 my_policy.py'\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
       "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
       "  kernelsearch tune mine --validate memcheck,racecheck,initcheck\n"
@@ -173,6 +186,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->callback([sub, o, skill, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
     if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
+    if (sub->count("--policy-plugin") > 0 && sub->count("--policy") == 0) o->run.policy.clear();
     if (o->run.system == "cuda_skill_v2" || !o->resume.empty())
       o->run.system_options = system_options(*sub, *skill, o->from_files);
     exit_code = tune(*o);

@@ -6,6 +6,7 @@
 // library so that it starts fast: a fresh one runs for each candidate.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -71,6 +72,53 @@ void say(Reply& reply, const char* text) {
   std::snprintf(reply.text, sizeof reply.text, "%s", text != nullptr ? text : "unknown error");
 }
 
+// A kernel that is refused memory or threads mostly ends by an exception that nobody catches; then the
+// controller is told so instead of guessing from SIGABRT. One that catches it goes on.
+using Handler = void (*)();
+using SetHandler = Handler (*)(Handler);
+SetHandler set_new_handler_of_kernel = nullptr;
+bool refused_memory = false;
+Reply* last_reply = nullptr;
+
+void note_refused_memory() {
+  refused_memory = true;
+  set_new_handler_of_kernel(nullptr);  // operator new now throws
+}
+
+void* nothing(void*) {
+  return nullptr;
+}
+
+/// Whether the limit on threads is what the kernel ran into.
+bool refused_threads() {
+  pthread_t thread{};
+  if (pthread_create(&thread, nullptr, nothing, nullptr) != 0) return true;
+  pthread_detach(thread);
+  return false;
+}
+
+void end_by_exception() {
+  const std::uint32_t why = refused_memory ? 2 : refused_threads() ? 3 : 0;
+  if (why != 0 && last_reply != nullptr) {
+    last_reply->failed = why;
+    ::send(socket_fd, last_reply, sizeof *last_reply, MSG_NOSIGNAL);
+    _exit(5);
+  }
+  std::abort();
+}
+
+/// In the C++ library that the kernel brings along: ours is linked statically and another one.
+void watch_memory(void* library) {
+  void* const set_new = dlsym(library, "_ZSt15set_new_handlerPFvvE");
+  void* const set_terminate = dlsym(library, "_ZSt13set_terminatePFvvE");
+  if (set_new == nullptr || set_terminate == nullptr) return;
+  SetHandler set = nullptr;
+  std::memcpy(&set_new_handler_of_kernel, &set_new, sizeof set_new);
+  std::memcpy(&set, &set_terminate, sizeof set_terminate);
+  set_new_handler_of_kernel(note_refused_memory);
+  set(end_by_exception);
+}
+
 class Worker {
  public:
   int serve() {
@@ -108,6 +156,8 @@ class Worker {
     void* symbol = dlsym(library, "kernelsearch_entry");
     if (symbol == nullptr) return say(*reply_, dlerror());
     std::memcpy(&entry_, &symbol, sizeof entry_);
+    last_reply = reply_;
+    watch_memory(library);
   }
 
   void run() {

@@ -37,6 +37,8 @@ int main() {
     for (auto at = running.rbegin(); at != running.rend(); ++at)  // the last comes home first
       search.tell(at->first, Evaluation::succeeded(at->second.get()));
   }
-  std::printf("best: block,stages = %s at %.4f\n", space.key(search.best()->candidate->config).c_str(),
-              search.best()->outcome.objective);
+  const auto* best = search.best();
+  if (best == nullptr) return 1;  // no trial was right
+  std::printf("best: block,stages = %s at %.4f\n", space.key(best->candidate->config).c_str(),
+              best->outcome.objective);
 }

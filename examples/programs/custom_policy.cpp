@@ -70,7 +70,8 @@ int main() {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       Optimizer search{make(seed), TemplateGenerator(Kernel{{}, space}), FunctionEvaluator(landscape)};
       search.run(MaxTrials{150});
-      sum += search.best()->outcome.objective;
+      const auto* best = search.best();
+      sum += best != nullptr ? best->outcome.objective : INFINITY;
     }
     return sum / 20;
   };

@@ -31,6 +31,8 @@ int main() {
   const RunSummary summary = search.run();
   std::printf("%llu trials, %llu failed to launch\n", static_cast<unsigned long long>(summary.trials),
               static_cast<unsigned long long>(summary.verdicts[static_cast<int>(Verdict::launch_failed)]));
-  std::printf("best: %s, %.0f bytes\n", space.key(search.best()->candidate->config).c_str(),
-              *search.best()->outcome.evaluation.features.find("bytes"));
+  const auto* best = search.best();
+  if (best == nullptr) return 1;  // no trial was right
+  std::printf("best: %s, %.0f bytes\n", space.key(best->candidate->config).c_str(),
+              best->outcome.evaluation.features.find("bytes").value_or(0));
 }

@@ -31,6 +31,8 @@ int main() {
   Optimizer search{IteratedLocalSearch(space), TemplateGenerator(Kernel{{}, space}),
                    FunctionEvaluator(seconds)};
   search.run(MaxTrials{40});
+  const auto* best = search.best();
+  if (best == nullptr) return 1;  // no trial was right
   std::printf("best of %zu: rows,columns = %s, %.3f ms\n", search.trials().size(),
-              space.key(search.best()->candidate->config).c_str(), 1e3 * search.best()->outcome.objective);
+              space.key(best->candidate->config).c_str(), 1e3 * best->outcome.objective);
 }

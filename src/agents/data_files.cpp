@@ -32,7 +32,7 @@ std::string read_text(const std::filesystem::path& path) {
 
 std::vector<DataFile> data_files(std::string_view folder, const std::filesystem::path& user) {
   std::vector<DataFile> files;
-  for (const detail::EmbeddedFile& file : detail::embedded_files())
+  for (const detail::DataFile& file : detail::embedded_files())
     if (file.folder == folder)
       files.push_back({std::string(folder), std::string(file.name), std::string(file.text), {}});
   if (!user.empty()) {
@@ -61,7 +61,7 @@ std::vector<DataFile> data_files(std::string_view folder, const std::filesystem:
 
 std::vector<std::string> data_folders() {
   std::vector<std::string> folders;
-  for (const detail::EmbeddedFile& file : detail::embedded_files())
+  for (const detail::DataFile& file : detail::embedded_files())
     if (folders.empty() || folders.back() != file.folder) folders.emplace_back(file.folder);
   return folders;
 }

@@ -8,11 +8,11 @@
 namespace kernelsearch::detail {
 
 /// A file of data/, as it was when the library was built.
-struct EmbeddedFile {
+struct DataFile {
   std::string_view folder, name, text;
 };
 
 /// All of them, by folder, then by name; defined by what cmake/embed_data.cmake writes.
-[[nodiscard]] std::span<const EmbeddedFile> embedded_files();
+[[nodiscard]] std::span<const DataFile> embedded_files();
 
 }  // namespace kernelsearch::detail

@@ -175,11 +175,11 @@ std::string problem_text(const Problem& problem) {
     if (argument.tensor_map)
       text += "tensor map of " + clean_text(argument.tensor_map->array);
     else if (argument.is_array)
-      text += fmt::format("array of {}, {}, {} elements", to_string(argument.type),
+      text += fmt::format("array of {}, {}, {} elements", argument.type_text(),
                           roles[static_cast<std::size_t>(argument.role)],
                           argument.size ? clean_text(argument.size->text()) : std::string("?"));
     else
-      text += fmt::format("{}", to_string(argument.type));
+      text += fmt::format("{}", argument.type_text());
     if (argument.is_output()) {
       const Tolerance tolerance = problem.tolerance_of(argument);
       text += fmt::format("; may differ by {:g} + {:g} |expected|", tolerance.absolute, tolerance.relative);

@@ -193,6 +193,7 @@ class Comparison {
             {landscapes[runs_[i].space].name(), contestants[runs_[i].contestant].name, runs_[i].repeat});
         if (found == folder_->finished().end()) continue;
         traces_[i] = found->second;
+        if (options.strict) check_strictly(found->second);
         ++finished_;
       }
   }
@@ -218,6 +219,18 @@ class Comparison {
   }
 
  private:
+  /// What was run before without `strict`.
+  void check_strictly(const Trace& trace) const {
+    if (trace.dropped_repeats + trace.dropped_outside == 0 && !trace.ended_early) return;
+    std::string text =
+        trace.strategy + " on " + trace.space + ", repeat " + std::to_string(trace.repeat) + ": ";
+    text += std::to_string(trace.dropped_repeats) + " proposed again, " +
+            std::to_string(trace.dropped_outside) + " outside the space";
+    if (trace.ended_early) text += ", ended early";
+    detail::raise<ConfigError>("a run in the folder is not fit for --strict", text,
+                               "leave out --strict to have it counted, or give another folder");
+  }
+
   void work() {
     for (std::size_t i = next_++; i < runs_.size(); i = next_++) {
       if (traces_[i]) continue;
@@ -237,7 +250,8 @@ class Comparison {
     const Landscape& landscape = landscapes_[run.space];
     const Contestant& contestant = contestants_[run.contestant];
     Trace trace{landscape.name(), contestant.name, run.repeat};
-    comparing::RunLimits limits{landscape.size(), options_.recorded_seconds, options_.in_flight};
+    comparing::RunLimits limits{landscape.size(), options_.recorded_seconds, options_.in_flight,
+                                options_.strict, contestant.own_process};
     if (options_.budget || !options_.recorded_seconds) {
       limits.evaluations = options_.budget.value_or(
           std::max(least_evaluations, std::min(landscape.budget(), scored_evaluations)));

@@ -48,10 +48,16 @@ std::vector<double> excess(const Landscape& landscape, const Trace& trace) {
 
 std::vector<CurvePoint> curve_by_evaluations(const Landscape& landscape,
                                              const std::vector<const Trace*>& traces, std::size_t points) {
+  std::vector<SpacedTrace> spaced;
+  for (const Trace* trace : traces) spaced.push_back({&landscape, trace});
+  return curve_over_spaces(spaced, points);
+}
+
+std::vector<CurvePoint> curve_over_spaces(const std::vector<SpacedTrace>& traces, std::size_t points) {
   std::vector<std::vector<double>> repeats;
   std::vector<double> lengths;
-  for (const Trace* trace : traces) {
-    repeats.push_back(excess(landscape, *trace));
+  for (const auto& [landscape, trace] : traces) {
+    repeats.push_back(excess(*landscape, *trace));
     lengths.push_back(static_cast<double>(repeats.back().size()));
   }
   const auto last = static_cast<std::uint64_t>(median(lengths));
@@ -97,6 +103,18 @@ std::vector<CurvePoint> random_curve(const Landscape& landscape, std::uint64_t l
   for (const double x : evaluation_grid(last, points)) {
     const double value = landscape.baseline(static_cast<std::uint64_t>(x)) / landscape.best() - 1;
     curve.push_back({x, value, value, value});
+  }
+  return curve;
+}
+
+std::vector<CurvePoint> random_over_spaces(const std::vector<const Landscape*>& landscapes,
+                                           std::uint64_t last, std::size_t points) {
+  std::vector<CurvePoint> curve;
+  for (const double x : evaluation_grid(last, points)) {
+    std::vector<double> values;
+    for (const Landscape* landscape : landscapes)
+      values.push_back(landscape->baseline(static_cast<std::uint64_t>(x)) / landscape->best() - 1);
+    curve.push_back(point(x, std::move(values)));
   }
   return curve;
 }

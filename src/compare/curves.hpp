@@ -33,6 +33,20 @@ struct Curve {
                                                        const std::vector<const Trace*>& traces,
                                                        std::size_t points);
 
+/// A run and where it was.
+struct SpacedTrace {
+  const Landscape* landscape;
+  const Trace* trace;
+};
+
+/// By evaluations over runs on several spaces, each run counting the same, until half of them have ended.
+[[nodiscard]] std::vector<CurvePoint> curve_over_spaces(const std::vector<SpacedTrace>& traces,
+                                                        std::size_t points);
+
+/// The quartiles over the spaces of what random search is expected to have.
+[[nodiscard]] std::vector<CurvePoint> random_over_spaces(const std::vector<const Landscape*>& landscapes,
+                                                         std::uint64_t last, std::size_t points);
+
 /// What random search is expected to have after each number of evaluations up to `last`.
 [[nodiscard]] std::vector<CurvePoint> random_curve(const Landscape& landscape, std::uint64_t last,
                                                    std::size_t points);

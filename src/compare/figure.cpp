@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "../report/xml_text.hpp"
@@ -125,13 +126,13 @@ std::string band(const Axes& axes, const std::vector<CurvePoint>& points) {
 
 }  // namespace
 
-std::string figure(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random,
-                   const FigureTexts& texts) {
+namespace {
+
+/// What is inside of the picture.
+std::string drawing(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random,
+                    const FigureTexts& texts) {
   const Axes axes = axes_of(curves, random);
-  std::string svg =
-      fmt::format("<svg viewBox=\"0 0 {} {}\" font-size=\"11\" role=\"img\" aria-label=\"{}\">\n", width,
-                  height, html_text(texts.title));
-  svg += grid(axes, texts);
+  std::string svg = grid(axes, texts);
   for (const StyledCurve& curve : curves)
     if (curve.band && !curve.curve.points.empty())
       svg += fmt::format("<path class=\"band f{}\" fill=\"{}\" opacity=\".16\" d=\"{}\"/>\n",
@@ -143,9 +144,63 @@ std::string figure(const std::vector<StyledCurve>& curves, const std::vector<Cur
   for (const StyledCurve& curve : curves)
     if (!curve.curve.points.empty())
       svg += line_path(curve.style, line(axes, curve.curve.points),
-                       "<title>" + html_text(curve.curve.name) + "</title>") +
+                       "<title>" + xml_text(curve.curve.name) + "</title>") +
              "\n";
-  return svg + "</svg>\n";
+  return svg;
+}
+
+constexpr double letter = 6.2;  ///< width of one, about, in fonts without serifs at 11 px
+
+/// The names of the curves below the picture, as many beside each other as fit.
+std::string legend(const std::vector<StyledCurve>& curves, bool random, double& bottom_edge) {
+  constexpr double sample = 34, row = 16;
+  std::size_t longest = random ? 23 : 0;
+  for (const StyledCurve& curve : curves) longest = std::max(longest, curve.curve.name.size());
+  const double room = sample + letter * static_cast<double>(longest) + 12;
+  const auto columns = static_cast<std::size_t>(std::clamp((width - 2 * right) / room, 1.0, 4.0));
+  const double column = (width - 2 * right) / static_cast<double>(columns);
+  std::string svg;
+  std::size_t entry = 0;
+  const auto place = [&](const std::string& name, const std::function<std::string(double, double)>& line) {
+    const double x = right + column * static_cast<double>(entry % columns);
+    const double y = height + 8 + row * static_cast<double>(entry / columns);
+    ++entry;
+    svg += line(x, y) + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#1a1a1a\">{}</text>\n",
+                                    x + sample, y + 4, xml_text(name));
+  };
+  for (const StyledCurve& curve : curves)
+    place(curve.curve.name, [&curve](double x, double y) {
+      return line_path(curve.style, fmt::format("M{:.1f} {:.1f}h26", x, y));
+    });
+  if (random)
+    place("random search, expected", [](double x, double y) {
+      return fmt::format(
+          "<path fill=\"none\" stroke=\"#666\" stroke-dasharray=\"1 4\" d=\"M{:.1f} {:.1f}h26\"/>", x, y);
+    });
+  bottom_edge = height + 8 + row * static_cast<double>((entry + columns - 1) / columns);
+  return svg;
+}
+
+}  // namespace
+
+std::string figure(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random,
+                   const FigureTexts& texts) {
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" font-size=\"11\" role=\"img\" aria-label=\"{}\">\n", width,
+                     height, xml_text(texts.title)) +
+         drawing(curves, random, texts) + "</svg>\n";
+}
+
+std::string standalone_figure(const std::vector<StyledCurve>& curves, const std::vector<CurvePoint>& random,
+                              const FigureTexts& texts) {
+  double bottom_edge = height;
+  const std::string names = legend(curves, !random.empty(), bottom_edge);
+  return fmt::format(
+             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+             "width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"Helvetica, Arial, "
+             "sans-serif\" "
+             "font-size=\"11\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+             width, bottom_edge, xml_text(texts.title)) +
+         drawing(curves, random, texts) + names + "</svg>\n";
 }
 
 std::string line_path(std::size_t style, const std::string& path, const std::string& inside) {

@@ -10,16 +10,15 @@
 #include <vector>
 
 #include "../report/xml_text.hpp"
-#include "figure.hpp"
 #include "kernelsearch/version.hpp"
+#include "report_curves.hpp"
 
 namespace kernelsearch {
 namespace {
 
 using Order = std::vector<const PolicyScores*>;
 
-constexpr std::size_t most_bands = 5;  ///< more of them hide each other
-constexpr std::size_t curve_points = 90;
+constexpr std::size_t spaces_beside = 7;  ///< in one table: that many columns with intervals fit on the page
 
 /// The colours of Okabe and Ito (2008) without the yellow, which is faint on white; lighter ones on dark.
 constexpr std::string_view style =
@@ -28,14 +27,15 @@ constexpr std::string_view style =
 @media screen and (prefers-color-scheme:dark){:root{--bg:#16181c;--fg:#e8e8e8;--dim:#a0a0a0;--grid:#363a40;
 --c0:#4ba3e3;--c1:#ff8a3d;--c2:#2fc79a;--c3:#e8a0c8;--c4:#e0b030;--c5:#8fd3ff;--c6:#bbb}}
 body{background:var(--bg);color:var(--fg);font:15px/1.45 system-ui,sans-serif;margin:0 auto;padding:1.5em;max-width:76em}
-h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}p,li{max-width:60em}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}h3{font-size:1em;margin-top:1.5em}p,li{max-width:60em}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;max-width:100%;margin-bottom:.8em}
 th,td{padding:.2em .7em;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
-th{white-space:normal;vertical-align:bottom}
-th:first-child,td:first-child{text-align:left}caption{text-align:left;color:var(--dim);padding:.8em 0 .3em}
-.ci{color:var(--dim);font-size:.85em}.best{font-weight:bold}
+th{white-space:normal;vertical-align:bottom;overflow-wrap:anywhere}
+th:first-child,td:first-child{text-align:left}td:first-child,.facts td{white-space:normal;overflow-wrap:anywhere}
+.facts th,.facts td{text-align:left;vertical-align:top}caption{text-align:left;color:var(--dim);padding:.8em 0 .3em}
+.ci{display:block;color:var(--dim);font-size:.85em}.best{font-weight:bold}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em}
-figure{margin:0;break-inside:avoid}svg{width:100%;height:auto}svg text{fill:var(--fg);font-size:11px}
+figure{margin:0;break-inside:avoid}.all{max-width:50em}svg{width:100%;height:auto}svg text{fill:var(--fg);font-size:11px}
 .grid{stroke:var(--grid);fill:none}.line{fill:none;stroke-width:2;stroke-linejoin:round}.line:hover{stroke-width:5}
 .random{fill:none;stroke:var(--dim);stroke-dasharray:1 4;stroke-width:1.5;stroke-linecap:round}.band{opacity:.16}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}
@@ -43,11 +43,11 @@ figure{margin:0;break-inside:avoid}svg{width:100%;height:auto}svg text{fill:var(
 .d1{stroke-dasharray:7 3}.d2{stroke-dasharray:2 3}.d3{stroke-dasharray:9 3 2 3}
 .key{display:inline-block;margin-right:1.2em;white-space:nowrap}.key svg{width:2.4em;height:.7em;margin-right:.4em}
 @page{margin:12mm}
-@media print{section{break-inside:avoid}th{font-size:7pt}body{max-width:none;padding:0;font-size:10pt}.wide{overflow:visible}table{font-size:8pt}th,td{padding:.1em .35em}
-.ci{display:block}h2{break-after:avoid}tr{break-inside:avoid}})";
+@media print{section{break-inside:avoid}th{font-size:7pt}body{max-width:none;padding:0;font-size:10pt}table{font-size:8pt}th,td{padding:.1em .35em}
+h2{break-after:avoid}tr{break-inside:avoid}})";
 
-std::string area_cell(const AreaScore& area, bool best) {
-  std::string cell = fmt::format("<td{}>{:.2f}", best ? " class=\"best\"" : "", area.value);
+std::string area_cell(const AreaScore& area, bool best, std::string_view mark = "") {
+  std::string cell = fmt::format("<td{}>{:.2f}{}", best ? " class=\"best\"" : "", area.value, mark);
   if (area.interval)
     cell +=
         fmt::format(" <span class=\"ci\">[{:.2f}, {:.2f}]</span>", area.interval->low, area.interval->high);
@@ -72,7 +72,7 @@ const PairedDifference* difference_of(const ReportContents& contents, const std:
 }
 
 std::string means_table(const Order& order) {
-  std::string html = "<div class=\"wide\"><table><caption>Means over the spaces, 95 % intervals over repeats";
+  std::string html = "<table><caption>Means over the spaces, 95 % intervals over repeats";
   html += "</caption><tr><th>policy</th><th>spaces</th><th>repeats</th>";
   for (const std::string_view name : area_names) html += fmt::format("<th>{}</th>", name);
   html += "</tr>\n";
@@ -81,7 +81,7 @@ std::string means_table(const Order& order) {
         std::minmax_element(policy->spaces.begin(), policy->spaces.end(),
                             [](const SpaceScores& a, const SpaceScores& b) { return a.repeats < b.repeats; });
     html += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td>", html_text(policy->strategy), policy->spaces.size(),
+        "<tr><td>{}</td><td>{}</td><td>{}</td>", breakable(policy->strategy), policy->spaces.size(),
         least->repeats == most->repeats ? fmt::format("{}", least->repeats)
                                         : fmt::format("{}&#8211;{}", least->repeats, most->repeats));
     for (std::size_t h = 0; h < area_names.size(); ++h) {
@@ -92,17 +92,16 @@ std::string means_table(const Order& order) {
     }
     html += "</tr>\n";
   }
-  return html + "</table></div>\n";
+  return html + "</table>\n";
 }
 
 std::string speed_table(const Order& order) {
-  std::string html =
-      "<div class=\"wide\"><table><caption>How near to the optimum how soon, and what the policy costs";
+  std::string html = "<table><caption>How near to the optimum how soon, and what the policy costs";
   html += "</caption><tr><th>policy</th>";
   for (const std::uint64_t k : ratio_evaluations) html += fmt::format("<th>ratio@{}</th>", k);
   html += "<th>n5 (reached)</th><th>n1 (reached)</th><th>policy ms/eval</th></tr>\n";
   for (const PolicyScores* policy : order) {
-    html += fmt::format("<tr><td>{}</td>", html_text(policy->strategy));
+    html += fmt::format("<tr><td>{}</td>", breakable(policy->strategy));
     for (const double ratio : policy->ratios) html += fmt::format("<td>{:.3f}</td>", ratio);
     html += fmt::format("<td>{} ({:.0f} %)</td><td>{} ({:.0f} %)</td>", count(policy->n5),
                         100 * policy->n5_reached, count(policy->n1), 100 * policy->n1_reached);
@@ -111,13 +110,13 @@ std::string speed_table(const Order& order) {
                 : "<td>&#8211;</td>";
     html += "</tr>\n";
   }
-  return html + "</table></div>\n";
+  return html + "</table>\n";
 }
 
 std::string differences_table(const ReportContents& contents, const Order& order) {
   if (contents.differences.policies.empty()) return "";
   std::string html = fmt::format(
-      "<h2>Differences from {}</h2><div class=\"wide\"><table><caption>Mean difference of the scores of "
+      "<h2>Differences from {}</h2><table><caption>Mean difference of the scores of "
       "single "
       "repeats, paired by space and repeat, with its 95 % interval; p of a sign-flip permutation test, by "
       "Holm for "
@@ -128,7 +127,7 @@ std::string differences_table(const ReportContents& contents, const Order& order
   for (const PolicyScores* policy : order) {
     const PairedDifference* difference = difference_of(contents, policy->strategy);
     if (difference == nullptr || difference->pairs == 0) continue;
-    html += fmt::format("<tr><td>{}</td><td>{}</td>", html_text(policy->strategy), difference->pairs);
+    html += fmt::format("<tr><td>{}</td><td>{}</td>", breakable(policy->strategy), difference->pairs);
     for (std::size_t h = 0; h < 4; ++h) {
       const AreaDifference& area = difference->areas[h];
       html += fmt::format("<td>{:+.2f} <span class=\"ci\">[{:+.2f}, {:+.2f}]</span></td><td>{:.2g}</td>",
@@ -136,29 +135,45 @@ std::string differences_table(const ReportContents& contents, const Order& order
     }
     html += "</tr>\n";
   }
-  return html + "</table></div>\n";
+  return html + "</table>\n";
+}
+
+/// One table for at most `spaces_beside` spaces, so that none is wider than the page.
+std::string spaces_block(const Order& order, std::span<const Landscape> landscapes, std::size_t h,
+                         bool last) {
+  std::string html =
+      fmt::format("<table><caption>{} on each space{}</caption><tr><th>policy</th>", area_names[h],
+                  h == 0 ? "; in brackets the evaluations that are scored" : "");
+  for (const Landscape& landscape : landscapes)
+    html += fmt::format("<th>{}{}</th>", breakable(landscape.name()),
+                        h == 0 ? fmt::format(" ({})", landscape.budget()) : "");
+  html += last ? "<th>mean</th></tr>\n" : "</tr>\n";
+  for (const PolicyScores* policy : order) {
+    html += fmt::format("<tr><td>{}</td>", breakable(policy->strategy));
+    for (const Landscape& landscape : landscapes) {
+      const auto found = std::find_if(policy->spaces.begin(), policy->spaces.end(),
+                                      [&](const SpaceScores& s) { return s.space == landscape.name(); });
+      html += found == policy->spaces.end()
+                  ? "<td>&#8211;</td>"
+                  : area_cell(found->areas[h], false, h == 0 && found->truncated ? "*" : "");
+    }
+    html += last ? area_cell(policy->areas[h], false) + "</tr>\n" : "</tr>\n";
+  }
+  return html + "</table>\n";
 }
 
 std::string spaces_table(const ReportContents& contents, const Order& order, std::size_t h) {
-  std::string html =
-      fmt::format("<div class=\"wide\"><table><caption>{} on each space{}</caption><tr><th>policy</th>",
-                  area_names[h], h == 0 ? "; in brackets the evaluations that are scored" : "");
-  for (const Landscape& landscape : contents.landscapes)
-    html += fmt::format("<th>{}{}</th>", breakable(landscape.name()),
-                        h == 0 ? fmt::format(" ({})", landscape.budget()) : "");
-  html += "<th>mean</th></tr>\n";
-  for (const PolicyScores* policy : order) {
-    html += fmt::format("<tr><td>{}</td>", html_text(policy->strategy));
-    for (const Landscape& landscape : contents.landscapes) {
-      const auto found = std::find_if(policy->spaces.begin(), policy->spaces.end(),
-                                      [&](const SpaceScores& s) { return s.space == landscape.name(); });
-      html += found == policy->spaces.end() ? "<td>&#8211;</td>"
-                                            : fmt::format("<td>{:.2f}{}</td>", found->areas[h].value,
-                                                          h == 0 && found->truncated ? "*" : "");
-    }
-    html += fmt::format("<td>{:.2f}</td></tr>\n", policy->areas[h].value);
+  std::string html;
+  for (std::size_t from = 0; from < contents.landscapes.size(); from += spaces_beside) {
+    const std::size_t count = std::min(spaces_beside, contents.landscapes.size() - from);
+    html += spaces_block(order, contents.landscapes.subspan(from, count), h,
+                         from + count == contents.landscapes.size());
   }
-  return html + "</table></div>\n";
+  return html;
+}
+
+std::string drawn(const comparing::ReportFigure& figure) {
+  return comparing::figure(figure.curves, figure.random, figure.texts);
 }
 
 std::string legend(const Order& order) {
@@ -172,47 +187,76 @@ std::string legend(const Order& order) {
          "fill=\"none\" stroke=\"#666\" d=\"M0 5H36\"/></svg>random search, expected</span></p>\n";
 }
 
-std::string space_section(const ReportContents& contents, const Order& order, const Landscape& landscape) {
-  std::vector<comparing::StyledCurve> by_evaluations, by_seconds;
-  std::uint64_t longest = 1;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    std::vector<const Trace*> traces;
-    for (const Trace& trace : contents.traces)
-      if (trace.strategy == order[i]->strategy && trace.space == landscape.name()) traces.push_back(&trace);
-    if (traces.empty()) continue;
-    for (const Trace* trace : traces) longest = std::max<std::uint64_t>(longest, trace->evaluations.size());
-    const bool band = i < most_bands;
-    by_evaluations.push_back(
-        {{order[i]->strategy, comparing::curve_by_evaluations(landscape, traces, curve_points)}, i, band});
-    by_seconds.push_back(
-        {{order[i]->strategy, comparing::curve_by_seconds(landscape, traces, curve_points)}, i, band});
-  }
-  if (by_evaluations.empty()) return "";
-  const std::string what = "Excess over the optimum on " + landscape.name();
+std::string space_section(const ReportContents& contents, const Landscape& landscape) {
+  const comparing::ReportFigure by_evaluations = comparing::figure_by_evaluations(contents, landscape);
+  if (by_evaluations.curves.empty()) return "";
   std::string html = fmt::format(
-      "<section><h2>{}</h2><p>{} configurations, {} of them valid; random search needs about {} evaluations "
+      "<section><h3>{}</h3><p>{} configurations, {} of them valid; random search needs about {} evaluations "
       "to come "
       "95 % of the way from the median to the optimum.</p><div class=\"pair\"><figure>\n",
       html_text(landscape.name()), landscape.size(), landscape.valid(), landscape.budget());
-  html += figure(by_evaluations, comparing::random_curve(landscape, longest, curve_points),
-                 {what + " by evaluations", "evaluations", false});
-  html += "</figure>";
-  const bool timed = std::any_of(by_seconds.begin(), by_seconds.end(),
-                                 [](const auto& curve) { return !curve.curve.points.empty(); });
-  if (timed)
-    html += "<figure>\n" + figure(by_seconds, {}, {what + " by recorded time", "recorded time", true}) +
-            "</figure>";
+  html += drawn(by_evaluations) + "</figure>";
+  const comparing::ReportFigure by_seconds = comparing::figure_by_seconds(contents, landscape);
+  if (!by_seconds.curves.empty()) html += "<figure>\n" + drawn(by_seconds) + "</figure>";
   return html + "</div></section>\n";
+}
+
+/// How it was made: what a reader needs to repeat it.
+std::string settings_table(const ReportContents& contents, const Order& order) {
+  std::string html = "<h2>How it was made</h2>\n<table class=\"facts\">";
+  const auto row = [&html](std::string_view what, const std::string& value) {
+    html += fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", what, html_text(value));
+  };
+  row("kernelsearch", KERNELSEARCH_VERSION);
+  row("policies", std::to_string(order.size()));
+  row("recorded spaces", std::to_string(contents.landscapes.size()));
+  row("seed", std::to_string(contents.seed) + "; the k-th repeat on a space has the same for all policies");
+  if (contents.settings) {
+    const ReportSettings& s = *contents.settings;
+    row("repeats", std::to_string(s.repeats) + " of each policy on each space");
+    row("budget of a run", s.budget);
+    row("evaluations in flight", std::to_string(s.in_flight));
+    row("default configuration", s.declared_default
+                                     ? "the one that the space declares"
+                                     : "a random valid one for each repeat, the same for all policies");
+    row("policies learned from", s.learned_from);
+    row("proposals that cannot be scored", s.strict ? "end the comparison (--strict)" : "are counted");
+    for (const auto& [name, source] : s.own_policies) row("policy " + html_text(name), source);
+  }
+  return html + "</table>\n";
+}
+
+/// What policies proposed and nobody scored.
+std::string misuse_table(const Order& order) {
+  std::string rows;
+  for (const PolicyScores* policy : order) {
+    std::uint64_t repeats = 0, outside = 0, unknown = 0, early = 0, runs = 0;
+    for (const SpaceScores& s : policy->spaces) {
+      repeats += s.dropped_repeats;
+      outside += s.dropped_outside;
+      unknown += s.dropped_unknown - std::min(s.dropped_unknown, s.dropped_outside);
+      early += s.ended_early;
+      runs += s.repeats;
+    }
+    if (repeats + outside + unknown + early > 0)
+      rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} of {}</td></tr>\n",
+                          breakable(policy->strategy), repeats, outside, unknown, early, runs);
+  }
+  const std::string head = "<h2>Proposed and not scored</h2>\n";
+  if (rows.empty())
+    return head + "<p>No policy proposed a configuration again, left a space or ended early.</p>\n";
+  return head +
+         "<table><caption>Proposals that cost a policy nothing and gained it nothing, and runs that it ended "
+         "before budget and space were used up</caption><tr><th>policy</th><th>proposed "
+         "again</th><th>outside "
+         "the space</th><th>not recorded</th><th>runs ended early</th></tr>\n" +
+         rows + "</table>\n";
 }
 
 }  // namespace
 
 std::string html_report(const ReportContents& contents) {
-  Order order;
-  for (const PolicyScores& policy : contents.scores) order.push_back(&policy);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->areas.front().value > b->areas.front().value;
-  });
+  const Order order = comparing::best_first(contents);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\"><title>Comparison of search policies</title>\n"
@@ -225,7 +269,7 @@ std::string html_report(const ReportContents& contents) {
       "after k evaluations, n5 and n1 the median number of evaluations to within 5 % and 1 % of the "
       "optimum.</p>\n",
       style, order.size(), contents.landscapes.size(), contents.seed);
-  html += means_table(order) + speed_table(order) + differences_table(contents, order);
+  html += means_table(order) + speed_table(order) + differences_table(contents, order) + misuse_table(order);
   html += "<h2>Scores on each space</h2>\n";
   for (std::size_t h = 0; h < 4; ++h) html += spaces_table(contents, order, h);
   html += "<p>* the budget of the runs ended inside the scored range; what was best then is held.</p>\n";
@@ -233,9 +277,16 @@ std::string html_report(const ReportContents& contents) {
       "<h2>Best so far</h2>\n<p>How far the best configuration so far is above the optimum: median over the "
       "repeats "
       "and, for the {} policies with the highest P, the band from the 25th to the 75th percentile.</p>\n",
-      std::min(most_bands, order.size()));
+      std::min(comparing::most_bands, order.size()));
   html += legend(order);
-  for (const Landscape& landscape : contents.landscapes) html += space_section(contents, order, landscape);
+  if (contents.landscapes.size() > 1)
+    html +=
+        "<section><h3>All spaces</h3><p>Median and band over all runs on all spaces, each run counting the "
+        "same; random search: the median over the spaces of what it is expected to have.</p><figure "
+        "class=\"all\">\n" +
+        drawn(comparing::figure_over_spaces(contents)) + "</figure></section>\n";
+  for (const Landscape& landscape : contents.landscapes) html += space_section(contents, landscape);
+  html += settings_table(contents, order);
   return html + "</body></html>\n";
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <unordered_map>
 
 #include "kernelsearch/compare/trace.hpp"
@@ -30,10 +31,15 @@ struct RunLimits {
   std::uint64_t evaluations = 0;
   std::optional<double> seconds;  ///< recorded
   std::size_t in_flight = 1;
+  bool strict = false;       ///< a proposal that cannot be scored, or an early end, is a ConfigError
+  bool own_process = false;  ///< of the policy: see Contestant
 };
 
+/// Where in a comparison something happened: policy, space, repeat and evaluation.
+[[nodiscard]] std::string place_of(const Trace& trace);
+
 /// Fills `trace` with what the policy does. False where `stop` cut it short. Making the policy counts as its
-/// time too.
+/// time too. What the policy throws becomes a ConfigError that names it and where it was.
 [[nodiscard]] bool run_policy(const RecordedHardware& hardware,
                               const std::function<AnyPolicy<Config>()>& make, const RunLimits& limits,
                               const std::stop_token& stop, Trace& trace);

@@ -152,6 +152,8 @@ SpaceResult score_space(const Landscape& landscape, const std::vector<const Trac
     }
     s.dropped_repeats += trace->dropped_repeats;
     s.dropped_unknown += trace->dropped_unknown;
+    s.dropped_outside += trace->dropped_outside;
+    s.ended_early += trace->ended_early ? 1 : 0;
   }
   s.median_length = comparing::median(lengths);
   s.truncated = limit && *limit < s.range && s.median_length >= static_cast<double>(*limit);

@@ -16,6 +16,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// What was proposed and not scored, by its name in the file.
+constexpr std::pair<const char*, std::uint64_t Trace::*> dropped_members[] = {
+    {"dropped_repeats", &Trace::dropped_repeats},
+    {"dropped_unknown", &Trace::dropped_unknown},
+    {"dropped_outside", &Trace::dropped_outside}};
+
 const Landscape* find_space(std::span<const Landscape> landscapes, std::string_view name) {
   const auto found = std::find_if(landscapes.begin(), landscapes.end(),
                                   [&](const Landscape& landscape) { return landscape.name() == name; });
@@ -54,6 +60,9 @@ std::optional<comparing::ParsedTrace> comparing::parse_trace(std::string_view li
   if (trace.seconds.size() != trace.evaluations.size()) trace.seconds.clear();
   if (has("cap", &Json::is_number_unsigned)) trace.cap = json["cap"].get<std::uint64_t>();
   if (has("wall_s", &Json::is_number)) trace.policy_seconds = json["wall_s"].get<double>();
+  for (const auto& [name, counter] : dropped_members)
+    if (has(name, &Json::is_number_unsigned)) trace.*counter += json[name].get<std::uint64_t>();
+  trace.ended_early = has("ended_early", &Json::is_boolean) && json["ended_early"].get<bool>();
   return ParsedTrace{std::move(trace), space};
 }
 
@@ -64,6 +73,9 @@ std::string trace_to_line(const Trace& trace, const Landscape& landscape) {
   if (trace.cap) json["cap"] = *trace.cap;
   if (trace.policy_seconds) json["wall_s"] = *trace.policy_seconds;
   if (!trace.seconds.empty()) json["seconds"] = trace.seconds;
+  for (const auto& [name, counter] : dropped_members)
+    if (trace.*counter > 0) json[name] = trace.*counter;
+  if (trace.ended_early) json["ended_early"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

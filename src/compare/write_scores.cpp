@@ -50,6 +50,8 @@ Json space_as_json(const SpaceScores& s) {
     json["dropped_repeats"] = s.dropped_repeats;
     json["dropped_unknown"] = s.dropped_unknown;
   }
+  if (s.dropped_outside > 0) json["dropped_outside"] = s.dropped_outside;
+  if (s.ended_early > 0) json["ended_early"] = s.ended_early;
   return json;
 }
 
@@ -120,12 +122,16 @@ std::string scores_to_csv(std::span<const PolicyScores> scores) {
   std::string text = "strategy,space";
   for (const std::string_view name : area_names) text += fmt::format(",{0},{0}_low,{0}_high", name);
   for (const std::uint64_t k : ratio_evaluations) text += fmt::format(",ratio@{}", k);
-  text += ",n5,n5_reached,n1,n1_reached,policy_ms_per_eval,repeats,B,range,truncated\n";
+  text +=
+      ",n5,n5_reached,n1,n1_reached,policy_ms_per_eval,repeats,B,range,truncated,dropped_repeats,dropped_"
+      "unknown,"
+      "dropped_outside,ended_early\n";
   for (const PolicyScores& policy : scores) {
     for (const SpaceScores& s : policy.spaces)
       text += csv_row(policy.strategy, s.space, s) +
-              fmt::format(",{},{},{},{}\n", s.repeats, s.budget, s.range, s.truncated ? 1 : 0);
-    text += csv_row(policy.strategy, "mean", policy) + ",,,,\n";
+              fmt::format(",{},{},{},{},{},{},{},{}\n", s.repeats, s.budget, s.range, s.truncated ? 1 : 0,
+                          s.dropped_repeats, s.dropped_unknown, s.dropped_outside, s.ended_early);
+    text += csv_row(policy.strategy, "mean", policy) + ",,,,,,,,\n";
   }
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
 
@@ -108,7 +109,11 @@ json run_json(const RunManager& manager, RunId run) {
   for (int v = 0; v < verdict_count; ++v)
     if (const std::uint64_t count = totals.verdicts[static_cast<std::size_t>(v)]; count > 0)
       out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] = count;
-  if (const auto best = store.best_trial(run)) out["best"] = trial_json(*best, false);
+  if (const auto best = store.best_trial(run)) {
+    out["best"] = trial_json(*best, false);
+    if (const std::string none = no_improvement(store, run); !none.empty())
+      out["best"]["no_improvement"] = none;
+  }
   if (const std::optional<Move> move = manager.suggestion(run)) out["next_move"] = move_json(*move);
   return out;
 }
@@ -144,6 +149,8 @@ std::string run_text(const json& run) {
     text += fmt::format("\nbest: trial {}, {}", best["trial"].get<std::uint64_t>(),
                         format_seconds(best["seconds"].get<double>()));
     if (best.contains("speedup")) text += fmt::format(", {:.2f}x", best["speedup"]["ratio"].get<double>());
+    if (best.contains("no_improvement"))
+      text += "\nno improvement: " + best["no_improvement"].get<std::string>();
   } else if (run["trials"] != 0) {
     text += "\nnothing right yet";
   }

@@ -28,11 +28,13 @@ class ShapeCheck {
   bool run() const {
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i)
       if (problem_.arguments[i].role != Role::workspace) check_argument(arguments_[i], problem_.arguments[i]);
-    if (problem_.operations) check_count(document_.at("operations", ""), *problem_.operations);
-    if (problem_.bytes) check_count(document_.at("bytes", ""), *problem_.bytes);
+    if (problem_.operations && known(problem_.operations))
+      check_count(document_.at("operations", ""), *problem_.operations);
+    if (problem_.bytes && known(problem_.bytes)) check_count(document_.at("bytes", ""), *problem_.bytes);
     if (problem_.reference.launch)
       check_geometry(document_.at("reference", "").at("launch", ""), *problem_.reference.launch);
-    return !problem_.valid || is_true(value(document_.at("valid", ""), *problem_.valid));
+    return !problem_.valid || !known(problem_.valid) ||
+           is_true(value(document_.at("valid", ""), *problem_.valid));
   }
 
   /// What holds where the predicate accepts the default.
@@ -48,9 +50,35 @@ class ShapeCheck {
  private:
   [[nodiscard]] std::string for_shape() const { return " for shape \"" + shape_.name + '"'; }
 
+  /// What a generator says of a shape is not known before an evaluator has run it.
+  [[nodiscard]] bool known(const Expression& expression) const {
+    if (!problem_.generator) return true;
+    const auto& sizes = problem_.generator->sizes;
+    return std::none_of(expression.names().begin(), expression.names().end(), [&](const std::string& name) {
+      return std::find(sizes.begin(), sizes.end(), name) != sizes.end();
+    });
+  }
+  [[nodiscard]] bool known(const std::optional<Expression>& expression) const {
+    return !expression || known(*expression);
+  }
+  [[nodiscard]] bool known(const std::vector<Expression>& all) const {
+    return std::all_of(all.begin(), all.end(), [&](const Expression& one) { return known(one); });
+  }
+  [[nodiscard]] bool known(const Argument& argument) const {
+    if (argument.is_scalar() && !argument.value && problem_.generator &&
+        std::count(problem_.generator->sizes.begin(), problem_.generator->sizes.end(), argument.name) != 0)
+      return false;
+    return known(argument.size) && known(argument.value) && known(argument.low_expression) &&
+           known(argument.high_expression) && known(argument.total);
+  }
+  [[nodiscard]] bool known(const TensorMap& map, const Argument& array) const {
+    return known(map.sizes) && known(map.strides) && known(map.box) && known(map.swizzle) &&
+           known(map.promotion) && known(array);
+  }
+
   [[nodiscard]] Value value(const JsonCursor& place, const Expression& expression) const {
     return located(place, "cannot be evaluated" + for_shape(),
-                   [&] { return evaluate(expression, shape_.variables, tunables_); });
+                   [&] { return evaluate(expression, shape_, tunables_); });
   }
 
   [[noreturn]] void refuse(const JsonCursor& place, const Expression& expression, const Value& given,
@@ -70,38 +98,58 @@ class ShapeCheck {
   }
 
   void check_count(const JsonCursor& place, const Expression& expression) const {
-    const Value given = located(place, "cannot be evaluated" + for_shape(),
-                                [&] { return evaluate(expression, shape_.variables); });
+    const Value given =
+        located(place, "cannot be evaluated" + for_shape(), [&] { return evaluate(expression, shape_); });
     if (given.index() > 2 || !(to_number(given) >= 0))
       place.refuse("is no count" + for_shape(), expression.text() + " is " + to_string(given),
                    "it must be a number >= 0");
   }
 
   void check_argument(const JsonCursor& place, const Argument& argument) const {
-    if (argument.tensor_map) return;
+    if (argument.tensor_map || !known(argument)) return;
     located(place, "is wrong", [&] {
       if (!argument.is_array) {
         (void)scalar_value(argument, shape_);
         return;
       }
       const std::size_t count = element_count(argument, shape_, tunables_);
-      if (!argument.symbol.empty() && count * size_in_bytes(argument.type) > most_constant_bytes)
+      if (!argument.symbol.empty() && count * argument.element_bytes() > most_constant_bytes)
         raise<ConfigError>(
             "argument " + argument.name + " does not fit constant memory",
-            std::to_string(count * size_in_bytes(argument.type)) + " bytes in shape " + shape_.name,
+            std::to_string(count * argument.element_bytes()) + " bytes in shape " + shape_.name,
             "64 KiB fit: pass it as an array, without \"symbol\"");
       if (!argument.is_input()) return;
       if (argument.initialisation == Initialisation::permutation &&
           count > static_cast<std::size_t>(largest_exact_integer(argument.type)) + 1)
         raise<ConfigError>("argument " + argument.name + " cannot hold a permutation",
                            std::to_string(count) + " elements in shape " + shape_.name, "use a wider type");
-      Rng rng;
-      std::byte element[8];
-      if (count > 0) fill_input(argument, 1, rng, element);
+      check_fill(argument, count);
     });
   }
 
+  /// That the array can be filled, without the price of filling all of it.
+  void check_fill(const Argument& argument, std::size_t count) const {
+    const Argument here = at_shape(argument, shape_);
+    Rng rng;
+    std::vector<std::byte> bytes(2 * here.element_bytes());
+    if (here.initialisation == Initialisation::file) {
+      const std::uint64_t needed = count * here.element_bytes();
+      if (here.files.empty() || here.files.front().bytes != needed)
+        raise<ConfigError>("the file of argument " + argument.name + " is not as long as the array",
+                           std::to_string(here.files.empty() ? 0 : here.files.front().bytes) + " bytes, " +
+                               std::to_string(needed) + " are needed in shape " + shape_.name,
+                           "correct \"size\", or name a file for each shape");
+    } else if (here.initialisation == Initialisation::offsets) {
+      fill_input(here, std::min<std::size_t>(count, 2), rng, bytes.data());
+    } else if (here.initialisation != Initialisation::generator && count > 0) {
+      fill_input(here, 1, rng, bytes.data());
+    }
+  }
+
   void check_geometry(const JsonCursor& place, const LaunchGeometry& geometry) const {
+    if (!known(geometry.grid) || !known(geometry.block) || !known(geometry.cluster) ||
+        !known(geometry.shared_bytes))
+      return;
     const auto extents = {std::make_pair("grid", &geometry.grid), std::make_pair("block", &geometry.block),
                           std::make_pair("cluster", &geometry.cluster)};
     for (const auto& [key, extent] : extents) {
@@ -118,7 +166,8 @@ class ShapeCheck {
     bool launches = false;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const LaunchStep& step = problem_.launch[i];
-      if (step.condition && !is_true(value(items[i].at("if", ""), *step.condition))) continue;
+      if (step.condition && known(step.condition) && !is_true(value(items[i].at("if", ""), *step.condition)))
+        continue;
       if (step.function.empty()) continue;
       check_geometry(items[i], step.geometry);
       launches = true;
@@ -132,7 +181,8 @@ class ShapeCheck {
   void check_tensor_map(const JsonCursor& place, const TensorMap& map) const {
     const Argument& array = *std::find_if(problem_.arguments.begin(), problem_.arguments.end(),
                                           [&](const Argument& one) { return one.name == map.array; });
-    const auto element = static_cast<double>(size_in_bytes(array.type));
+    if (!known(map, array)) return;
+    const auto element = static_cast<double>(array.element_bytes());
     const auto numbers = [&](const char* key, const std::vector<Expression>& expressions, double most,
                              double multiple, const char* todo) {
       std::vector<double> result;

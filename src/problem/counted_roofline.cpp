@@ -23,7 +23,7 @@ struct Sum {
 
 std::optional<double> count(const std::optional<Expression>& expression, const Shape& shape) {
   if (!expression) return std::nullopt;
-  const double value = to_number(evaluate(*expression, shape.variables));
+  const double value = to_number(evaluate(*expression, shape));
   return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
 
@@ -32,7 +32,7 @@ double array_bytes(const Problem& problem, const Shape& shape, std::span<const N
   for (const Argument& argument : problem.arguments)
     if (argument.is_array && !argument.tensor_map)
       bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-               static_cast<double>(size_in_bytes(argument.type));
+               static_cast<double>(argument.element_bytes());
   return bytes;
 }
 

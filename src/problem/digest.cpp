@@ -5,6 +5,9 @@
 #include <openssl/evp.h>
 
 #include <cstdint>
+#include <fstream>
+#include <memory>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -63,6 +66,45 @@ class Canonical {
     return formula(one.condition);
   }
 
+  /// What later versions of the format brought enters only where it is used, so that digests of problems
+  /// without it are as they always were.
+  Canonical& later_parts(const Problem& problem) {
+    for (const Argument& one : problem.arguments) {
+      if (one.structure) {
+        text("struct").text(one.name).text(one.structure->name).count(one.structure->fields.size());
+        for (const StructField& field : one.structure->fields)
+          text(field.name).text(to_string(field.type)).number(field.low).number(field.high);
+      }
+      if (one.low_expression || one.high_expression)
+        text("range").text(one.name).formula(one.low_expression).formula(one.high_expression);
+      if (one.edge) {
+        text("edge").text(one.name).count(one.edge->size());
+        for (const double value : *one.edge) number(value);
+      }
+      if (one.total) text("offsets").text(one.name).formula(one.total).number(one.skew);
+      if (!one.files.empty()) text("files").text(one.name).data(one.files);
+    }
+    if (problem.generator) generator(*problem.generator);
+    if (!problem.files.empty()) {
+      text("sources").texts(problem.include).texts(problem.sources).texts(problem.reference.sources);
+      count(problem.files.size());
+      for (const SourceFile& file : problem.files) text(file.path).text(file.text);
+    }
+    if (!problem.build.libraries.empty()) text("libraries").texts(problem.build.libraries);
+    if (!problem.reference.libraries.empty()) text("reference").texts(problem.reference.libraries);
+    if (problem.bit_exact) text("bit_exact");
+    return *this;
+  }
+  Canonical& data(const std::vector<InputFile>& files) {
+    count(files.size());
+    for (const InputFile& file : files) text(file.shape).text(file.digest);
+    return *this;
+  }
+  Canonical& generator(const GeneratedInputs& one) {
+    text("generator").text(one.source).texts(one.flags).data(one.matrix_market);
+    return text(one.row_pointers).text(one.columns).text(one.values).texts(one.sizes);
+  }
+
   [[nodiscard]] std::string digest() const { return sha256(bytes_); }
 
  private:
@@ -71,18 +113,46 @@ class Canonical {
 
 }  // namespace
 
-std::string sha256(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1)
-    detail::raise<Error>("SHA-256 is not available", "the system's OpenSSL refused it",
-                         "check its configuration");
+namespace {
+
+[[noreturn]] void refused() {
+  detail::raise<Error>("SHA-256 is not available", "the system's OpenSSL refused it",
+                       "check its configuration");
+}
+
+std::string hexadecimal(const unsigned char* digest, unsigned int size) {
   std::string text;
   for (unsigned int i = 0; i < size; ++i) {
     text += "0123456789abcdef"[digest[i] >> 4];
     text += "0123456789abcdef"[digest[i] & 15];
   }
   return text;
+}
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1) refused();
+  return hexadecimal(digest, size);
+}
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {};
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) refused();
+  std::vector<char> part(std::size_t{1} << 20);
+  while (file) {
+    file.read(part.data(), static_cast<std::streamsize>(part.size()));
+    if (EVP_DigestUpdate(context.get(), part.data(), static_cast<std::size_t>(file.gcount())) != 1) refused();
+  }
+  if (!file.eof()) return {};
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_DigestFinal_ex(context.get(), digest, &size) != 1) refused();
+  return hexadecimal(digest, size);
 }
 
 std::string problem_digest(const Problem& problem) {
@@ -103,6 +173,7 @@ std::string problem_digest(const Problem& problem) {
   all.count(problem.launch.size());
   for (const LaunchStep& step : problem.launch) all.step(step);
   all.count(static_cast<std::size_t>(problem.aggregate)).count(static_cast<std::size_t>(problem.threads));
+  all.later_parts(problem);
   return all.digest();
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/problem/evaluate.hpp"
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,20 +19,19 @@ const Value* find(std::span<const NamedValue> values, const std::string& name) n
   return nullptr;
 }
 
-}  // namespace
-
-Value evaluate(const Expression& expression, std::span<const NamedValue> variables,
-               std::span<const NamedValue> more, std::string_view what) {
+Value evaluate_over(const Expression& expression, std::initializer_list<std::span<const NamedValue>> sources,
+                    std::string_view what) {
   std::vector<Value> values;
   values.reserve(expression.names().size());
   for (std::size_t slot = 0; slot < expression.names().size(); ++slot) {
     const std::string& name = expression.names()[slot];
-    const Value* value = find(variables, name);
-    if (value == nullptr) value = find(more, name);
+    const Value* value = nullptr;
+    for (const auto& source : sources)
+      if (value == nullptr) value = find(source, name);
     if (value == nullptr && expression.uses(slot)) {
       std::vector<std::string> known;
-      for (const NamedValue& variable : variables) known.push_back(variable.first);
-      for (const NamedValue& variable : more) known.push_back(variable.first);
+      for (const auto& source : sources)
+        for (const NamedValue& variable : source) known.push_back(variable.first);
       const std::string nearest = nearest_name(name, known);
       detail::raise<ConfigError>(
           std::string(what) + " names something unknown", name + " in " + expression.text(),
@@ -40,6 +40,18 @@ Value evaluate(const Expression& expression, std::span<const NamedValue> variabl
     values.push_back(value != nullptr ? *value : Value{std::int64_t{0}});
   }
   return expression.evaluate(values);
+}
+
+}  // namespace
+
+Value evaluate(const Expression& expression, std::span<const NamedValue> variables,
+               std::span<const NamedValue> more, std::string_view what) {
+  return evaluate_over(expression, {variables, more}, what);
+}
+
+Value detail::evaluate_at(const Expression& expression, const Shape& shape, std::span<const NamedValue> more,
+                          std::string_view what) {
+  return evaluate_over(expression, {shape.variables, shape.generated, more}, what);
 }
 
 std::vector<NamedValue> named_values(const Space& space, const Config& config) {
@@ -59,7 +71,7 @@ namespace {
 
 bool accepts(const Problem& problem, const Shape& shape, std::span<const NamedValue> tunables) {
   try {
-    return is_true(evaluate(*problem.valid, shape.variables, tunables, "`valid`"));
+    return is_true(evaluate(*problem.valid, shape, tunables, "`valid`"));
   } catch (const ConfigError&) {
     return false;  // as for constraints: a division by zero, say, accepts nothing
   }

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -72,13 +76,19 @@ std::int64_t draw(const IntegerRange& range, Rng& rng) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(range.low) + offset);
 }
 
+/// Where the elements of an array, or one field of an array of structs, lie.
+struct Target {
+  std::byte* data;
+  std::size_t stride;
+};
+
 template <class Next>
-void write(ElementType type, std::size_t count, std::byte* out, Next next) {
-  const std::size_t step = size_in_bytes(type);
-  for (std::size_t i = 0; i < count; ++i, out += step) store_element(type, next(i), out);
+void write(ElementType type, std::size_t count, Target out, Next next) {
+  std::byte* at = out.data;
+  for (std::size_t i = 0; i < count; ++i, at += out.stride) store_element(type, next(i), at);
 }
 
-void fill_permutation(const Argument& argument, std::size_t count, Rng& rng, std::byte* out) {
+void fill_permutation(const Argument& argument, std::size_t count, Rng& rng, Target out) {
   if (count > 0 && static_cast<double>(count - 1) > static_cast<double>(largest_exact_integer(argument.type)))
     detail::raise<ConfigError>(
         "argument " + argument.name + " cannot hold a permutation",
@@ -90,7 +100,7 @@ void fill_permutation(const Argument& argument, std::size_t count, Rng& rng, std
   write(argument.type, count, out, [&](std::size_t i) { return order[i]; });
 }
 
-void fill_uniform(const Argument& argument, std::size_t count, Rng& rng, std::byte* out) {
+void fill_uniform(const Argument& argument, std::size_t count, Rng& rng, Target out) {
   if (argument.type == ElementType::boolean)
     return write(argument.type, count, out,
                  [&](std::size_t) { return static_cast<std::int64_t>(rng() >> 63); });
@@ -104,7 +114,7 @@ void fill_uniform(const Argument& argument, std::size_t count, Rng& rng, std::by
   write(argument.type, count, out, [&](std::size_t) { return draw(range, rng); });
 }
 
-void fill_normal(const Argument& argument, std::size_t count, Rng& rng, std::byte* out) {
+void fill_normal(const Argument& argument, std::size_t count, Rng& rng, Target out) {
   if (argument.type == ElementType::boolean) return fill_uniform(argument, count, rng, out);
   write(argument.type, count, out, [&](std::size_t) { return argument.low + argument.high * rng.normal(); });
 }
@@ -132,7 +142,7 @@ double decades(ElementType type) noexcept {
   }
 }
 
-void fill_ill_conditioned(const Argument& declared, std::size_t count, Rng& rng, std::byte* out) {
+void fill_ill_conditioned(const Argument& declared, std::size_t count, Rng& rng, Target out) {
   const Argument argument = bounded(declared);
   if (!is_floating(argument.type)) return fill_uniform(argument, count, rng, out);
   const FloatRange range = float_range(argument);
@@ -157,6 +167,7 @@ void fill_ill_conditioned(const Argument& declared, std::size_t count, Rng& rng,
 
 /// Values at which kernels go wrong, those of them that are in the range.
 std::vector<double> edge_values(const Argument& argument) {
+  if (argument.edge) return *argument.edge;
   std::vector<double> values;
   double low = 0.0;
   double high = 0.0;
@@ -179,7 +190,7 @@ std::vector<double> edge_values(const Argument& argument) {
   return values;
 }
 
-void fill_edge(const Argument& declared, std::size_t count, Rng& rng, std::byte* out) {
+void fill_edge(const Argument& declared, std::size_t count, Rng& rng, Target out) {
   const Argument argument = bounded(declared);
   const std::vector<double> values = edge_values(argument);
   const double one = values[rng.below(values.size())];
@@ -191,13 +202,158 @@ void fill_edge(const Argument& declared, std::size_t count, Rng& rng, std::byte*
       case 0:
         return one;  // all equal
       case 1:
-        return i % 2 == 0 ? values[0] : values[1];  // alternating ends of the range
+        return i % 2 == 0 ? values.front() : values[1 % values.size()];  // alternating ends of the range
       case 2:
         return i == odd_one_out ? other : one;  // one differs
       default:
         return values[rng.below(values.size())];  // any mixture
     }
   });
+}
+
+template <class T, class Less>
+void sort_as(std::size_t count, std::byte* out, Less less) {
+  std::vector<T> values(count);
+  if (count == 0) return;
+  std::memcpy(values.data(), out, count * sizeof(T));
+  std::sort(values.begin(), values.end(), less);
+  std::memcpy(out, values.data(), count * sizeof(T));
+}
+
+void sort_elements(ElementType type, std::size_t count, std::byte* out) {
+  const auto sort = [&]<class T>(T) { sort_as<T>(count, out, std::less<T>()); };
+  switch (type) {
+    case ElementType::f16:
+      return sort_as<std::uint16_t>(count, out, [](std::uint16_t a, std::uint16_t b) {
+        return double_from_f16(a) < double_from_f16(b);
+      });
+    case ElementType::bf16:
+      return sort_as<std::uint16_t>(count, out, [](std::uint16_t a, std::uint16_t b) {
+        return double_from_bf16(a) < double_from_bf16(b);
+      });
+    case ElementType::f32:
+      return sort(float{});
+    case ElementType::f64:
+      return sort(double{});
+    case ElementType::i8:
+      return sort(std::int8_t{});
+    case ElementType::i16:
+      return sort(std::int16_t{});
+    case ElementType::i32:
+      return sort(std::int32_t{});
+    case ElementType::i64:
+      return sort(std::int64_t{});
+    case ElementType::u16:
+      return sort(std::uint16_t{});
+    case ElementType::u32:
+      return sort(std::uint32_t{});
+    case ElementType::u64:
+      return sort(std::uint64_t{});
+    case ElementType::u8:
+    case ElementType::boolean:
+      return sort(std::uint8_t{});
+  }
+}
+
+/// The last offset, which `at_shape` made a number.
+std::int64_t total_of(const Argument& argument, std::size_t count) {
+  const Value value = argument.total ? evaluate(*argument.total, std::span<const NamedValue>(), {},
+                                                "the total of " + argument.name)
+                                     : Value{std::int64_t{0}};
+  const auto* total = std::get_if<std::int64_t>(&value);
+  const auto refuse = [&](const std::string& given, const char* todo) {
+    detail::raise<ConfigError>("the offsets " + argument.name + " cannot be made", given, todo);
+  };
+  if (total == nullptr || *total < 0)
+    refuse("the total is " + to_string(value), "it is a whole number >= 0: the number of entries");
+  if (*total > largest_exact_integer(argument.type))
+    refuse(to_string(value) + " as " + std::string(to_string(argument.type)), "use a wider type");
+  if (count == 0 || (count == 1 && *total != 0))
+    refuse(std::to_string(count) + " elements for " + to_string(value) + " entries",
+           "for n rows the size is n + 1");
+  return *total;
+}
+
+void fill_offsets(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng, Target out) {
+  const std::int64_t total = total_of(argument, count);
+  const std::size_t rows = count - 1;
+  if (rows == 0) return write(argument.type, count, out, [](std::size_t) { return std::int64_t{0}; });
+  if (flavour == InputFlavour::edge) {
+    const std::uint64_t pattern = rng.below(4);
+    const std::size_t full = pattern == 0 ? 0 : pattern == 1 ? rows - 1 : rng.below(rows);
+    if (pattern < 3)  // one row has all
+      return write(argument.type, count, out,
+                   [&](std::size_t i) { return i <= full ? std::int64_t{0} : total; });
+    const std::size_t filled = (rows + 1) / 2;  // every other row is empty
+    return write(argument.type, count, out, [&](std::size_t i) {
+      const double share = static_cast<double>((i + 1) / 2) / static_cast<double>(filled);
+      return i == rows ? total : static_cast<std::int64_t>(static_cast<double>(total) * share);
+    });
+  }
+  if (argument.skew == 0.0) {
+    const auto parts = static_cast<std::int64_t>(rows);
+    return write(argument.type, count, out, [&](std::size_t i) {
+      const auto row = static_cast<std::int64_t>(i);
+      return total / parts * row + total % parts * row / parts;
+    });
+  }
+  // Rows of rank 1, 2, ... in a random order get shares that fall as a power of the rank.
+  std::vector<std::size_t> rank(rows);
+  for (std::size_t i = 0; i < rows; ++i) rank[i] = i;
+  rng.shuffle(rank);
+  const auto share = [&](std::size_t row) {
+    return std::pow(static_cast<double>(rank[row] + 1), -argument.skew);
+  };
+  double all = 0.0;
+  for (std::size_t row = 0; row < rows; ++row) all += share(row);
+  double before = 0.0;
+  write(argument.type, count, out, [&](std::size_t i) {
+    const double part = std::min(1.0, before / all);
+    if (i < rows) before += share(i);
+    return i == rows ? total : static_cast<std::int64_t>(std::floor(static_cast<double>(total) * part));
+  });
+}
+
+void fill_from_file(const Argument& argument, std::size_t count, std::byte* out) {
+  const auto refuse = [&](const std::string& given, const char* todo) {
+    detail::raise<ConfigError>("the file of argument " + argument.name + " cannot be used", given, todo);
+  };
+  if (argument.files.size() != 1) refuse("no file for this shape", "name one for each shape");
+  const InputFile& file = argument.files.front();
+  const std::size_t bytes = count * argument.element_bytes();
+  if (file.bytes != bytes)
+    refuse(file.name + " holds " + std::to_string(file.bytes) + " bytes of elements, " +
+               std::to_string(bytes) + " are needed",
+           "correct the size or the file");
+  std::error_code error;
+  if (std::filesystem::file_size(file.path, error) != file.offset + file.bytes || error)
+    refuse(file.path.string() + " is not as long as when the problem was read", "start again");
+  std::ifstream stream(file.path, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(file.offset));
+  stream.read(reinterpret_cast<char*>(out), static_cast<std::streamsize>(bytes));
+  if (!stream) refuse(file.path.string() + " cannot be read", "check its permissions");
+}
+
+void fill_values(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng, Target out) {
+  if (flavour == InputFlavour::edge && !(argument.edge && argument.edge->empty()))
+    return fill_edge(argument, count, rng, out);
+  if (flavour == InputFlavour::ill_conditioned || argument.initialisation == Initialisation::ill_conditioned)
+    return fill_ill_conditioned(argument, count, rng, out);
+  if (argument.initialisation == Initialisation::normal) return fill_normal(argument, count, rng, out);
+  fill_uniform(argument, count, rng, out);
+}
+
+void fill_structs(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng,
+                  std::byte* out) {
+  const StructType& type = *argument.structure;
+  const std::size_t size = size_in_bytes(type);
+  if (count != 0) std::memset(out, 0, count * size);
+  if (argument.initialisation == Initialisation::zeros) return;
+  for (std::size_t f = 0; f < type.fields.size(); ++f) {
+    Rng own = Rng::stream(rng(), type.fields[f].name);
+    fill_values(field_argument(argument, type.fields[f]), count, flavour, own,
+                {out + offset_of(type, f), size});
+  }
 }
 
 }  // namespace
@@ -207,28 +363,78 @@ void fill_input(const Argument& argument, std::size_t count, Rng& rng, std::byte
 }
 
 void fill_input(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng, std::byte* out) {
+  const Target target{out, argument.element_bytes()};
+  switch (argument.initialisation) {
+    case Initialisation::file:
+      return fill_from_file(argument, count, out);
+    case Initialisation::generator:
+      detail::raise<ConfigError>("argument " + argument.name + " is filled by the problem's generator", "",
+                                 "use an evaluator's inputs, which run it");
+    default:
+      break;
+  }
+  if (argument.structure) return fill_structs(argument, count, flavour, rng, out);
   switch (argument.initialisation) {
     case Initialisation::zeros:
-      return write(argument.type, count, out, [](std::size_t) { return std::int64_t{0}; });
+      return write(argument.type, count, target, [](std::size_t) { return std::int64_t{0}; });
     case Initialisation::ones:
-      return write(argument.type, count, out, [](std::size_t) { return std::int64_t{1}; });
+      return write(argument.type, count, target, [](std::size_t) { return std::int64_t{1}; });
     case Initialisation::arange: {
       const auto period = static_cast<std::uint64_t>(largest_exact_integer(argument.type)) + 1;
-      return write(argument.type, count, out,
+      return write(argument.type, count, target,
                    [period](std::size_t i) { return static_cast<std::int64_t>(i % period); });
     }
     case Initialisation::permutation:
-      return fill_permutation(argument, count, rng, out);
-    case Initialisation::uniform:
-    case Initialisation::normal:
-    case Initialisation::ill_conditioned:
-      break;
+      return fill_permutation(argument, count, rng, target);
+    case Initialisation::offsets:
+      return fill_offsets(argument, count, flavour, rng, target);
+    case Initialisation::sorted:
+      fill_values(argument, count, flavour, rng, target);
+      return sort_elements(argument.type, count, out);
+    default:
+      return fill_values(argument, count, flavour, rng, target);
   }
-  if (flavour == InputFlavour::edge) return fill_edge(argument, count, rng, out);
-  if (flavour == InputFlavour::ill_conditioned || argument.initialisation == Initialisation::ill_conditioned)
-    return fill_ill_conditioned(argument, count, rng, out);
-  if (argument.initialisation == Initialisation::normal) return fill_normal(argument, count, rng, out);
-  fill_uniform(argument, count, rng, out);
+}
+
+Argument field_argument(const Argument& argument, const StructField& field) {
+  Argument made;
+  made.name = argument.name + "." + field.name;
+  made.type = field.type;
+  made.is_array = true;
+  made.role = argument.role;
+  made.initialisation = argument.initialisation;
+  made.low = field.low;
+  made.high = field.high;
+  return made;
+}
+
+Argument at_shape(const Argument& argument, const Shape& shape) {
+  Argument made = argument;
+  const auto number = [&](const Expression& expression, const char* what) {
+    const Value value = evaluate(expression, shape, {}, "the " + std::string(what) + " of " + argument.name);
+    if (value.index() > 2 || !std::isfinite(to_number(value)))
+      detail::raise<ConfigError>("argument " + argument.name + " has no " + what + " for shape " + shape.name,
+                                 expression.text() + " is " + to_string(value), "it must be a finite number");
+    return value;
+  };
+  if (argument.low_expression) made.low = to_number(number(*argument.low_expression, "low"));
+  if (argument.high_expression) made.high = to_number(number(*argument.high_expression, "high"));
+  if ((argument.low_expression || argument.high_expression) && !(made.low < made.high))
+    detail::raise<ConfigError>("argument " + argument.name + " has an empty range for shape " + shape.name,
+                               "low " + to_string(Value{made.low}) + ", high " + to_string(Value{made.high}),
+                               "give low < high");
+  made.low_expression.reset();
+  made.high_expression.reset();
+  if (argument.total) {
+    Value total = number(*argument.total, "total");
+    if (const double real = to_number(total); std::abs(real) < 0x1p53 && real == std::floor(real))
+      total = static_cast<std::int64_t>(real);  // n*n/2 is a float in Python's arithmetic
+    made.total = Expression::parse(to_string(total));
+  }
+  if (argument.initialisation == Initialisation::file)
+    std::erase_if(made.files,
+                  [&](const InputFile& file) { return !file.shape.empty() && file.shape != shape.name; });
+  return made;
 }
 
 std::size_t element_count(const Argument& argument, const Shape& shape,
@@ -237,7 +443,7 @@ std::size_t element_count(const Argument& argument, const Shape& shape,
   if (!argument.size)
     detail::raise<ConfigError>("array " + argument.name + " has no size", "",
                                "give it one, e.g. \"size\": \"n\"");
-  const Value value = evaluate(*argument.size, shape.variables, tunables, "the size of " + argument.name);
+  const Value value = evaluate(*argument.size, shape, tunables, "the size of " + argument.name);
   const auto refuse = [&](const char* todo) {
     detail::raise<ConfigError>("the size of " + argument.name + " is wrong for shape " + shape.name,
                                argument.size->text() + " is " + to_string(value), todo);
@@ -253,7 +459,7 @@ std::size_t element_count(const Argument& argument, const Shape& shape,
   }
   if (count < 0) refuse("a size must not be negative");
   constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
-  if (count > most_bytes / static_cast<std::int64_t>(size_in_bytes(argument.type)))
+  if (count > most_bytes / static_cast<std::int64_t>(argument.element_bytes()))
     refuse("an array may have 2^40 bytes at most");
   return static_cast<std::size_t>(count);
 }
@@ -261,12 +467,13 @@ std::size_t element_count(const Argument& argument, const Shape& shape,
 Value scalar_value(const Argument& argument, const Shape& shape) {
   Value value;
   if (argument.value) {
-    value = evaluate(*argument.value, shape.variables, {}, "the value of " + argument.name);
+    value = evaluate(*argument.value, shape, {}, "the value of " + argument.name);
   } else {
-    const auto found =
-        std::find_if(shape.variables.begin(), shape.variables.end(),
-                     [&](const NamedValue& variable) { return variable.first == argument.name; });
-    if (found == shape.variables.end())
+    const NamedValue* found = nullptr;
+    for (const auto* variables : {&shape.variables, &shape.generated})
+      for (const NamedValue& variable : *variables)
+        if (found == nullptr && variable.first == argument.name) found = &variable;
+    if (found == nullptr)
       detail::raise<ConfigError>("scalar argument " + argument.name + " has no value in shape " + shape.name,
                                  "", "give the shape a variable of that name or the argument a \"value\"");
     value = found->second;

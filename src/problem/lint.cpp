@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "kernelsearch/core/error.hpp"
@@ -17,20 +18,33 @@ namespace {
 
 using Severity = LintFinding::Severity;
 
-std::vector<const Argument*> outputs_of(const Problem& problem) {
-  std::vector<const Argument*> outputs;
-  for (const Argument& argument : problem.arguments)
-    if (argument.is_output()) outputs.push_back(&argument);
+/// Outputs, and instead of those of structs their fields.
+std::vector<Argument> outputs_of(const Problem& problem) {
+  std::vector<Argument> outputs;
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_output()) continue;
+    if (argument.structure)
+      for (const StructField& field : argument.structure->fields)
+        outputs.push_back(field_argument(argument, field));
+    else
+      outputs.push_back(argument);
+  }
   return outputs;
 }
 
+/// Whether sizes are missing that only the problem's generator knows.
+bool waits_for_sizes(const Problem& problem, const Shape& shape) {
+  return problem.generator && !problem.generator->sizes.empty() && shape.generated.empty();
+}
+
 double bytes_of(const Problem& problem, const Shape& shape) {
+  if (waits_for_sizes(problem, shape)) return std::numeric_limits<double>::infinity();
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   double bytes = 0;
   for (const Argument& argument : problem.arguments)
     if (argument.is_scalar() || argument.is_input() || argument.is_output())
       bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-               static_cast<double>(size_in_bytes(argument.type));
+               static_cast<double>(argument.element_bytes());
   return bytes;
 }
 
@@ -81,8 +95,8 @@ class ShapeLint {
 
   /// False where the reference gives nothing to judge by.
   bool run() {
-    const CallInputs inputs = draw_inputs(problem_, shape_, seed_);
-    const CallInputs others = draw_inputs(problem_, shape_, seed_ + 1);
+    const CallInputs inputs = runner_.draw(problem_, shape_, seed_);
+    const CallInputs others = runner_.draw(problem_, shape_, seed_ + 1);
     const auto expected = call(true, inputs);
     if (!expected) return false;
     check_default(inputs, *expected);
@@ -101,7 +115,7 @@ class ShapeLint {
  private:
   using Outputs = std::vector<std::vector<double>>;
 
-  std::string name(std::size_t o) const { return outputs_[o]->name + " (shape " + shape_.name + ")"; }
+  std::string name(std::size_t o) const { return outputs_[o].name + " (shape " + shape_.name + ")"; }
 
   void add(Severity severity, std::string what, std::string todo) {
     const std::string core = what.substr(0, what.find(" (shape "));
@@ -137,7 +151,7 @@ class ShapeLint {
     const auto first = call(false, inputs);
     if (!first) return;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
-      const auto wrong = first_wrong(problem_.tolerance_of(*outputs_[o]), (*first)[o], expected[o]);
+      const auto wrong = first_wrong(problem_.tolerance_of(outputs_[o]), (*first)[o], expected[o]);
       if (!wrong) continue;
       const auto at = [&](const std::vector<double>& values) {
         return *wrong < values.size() ? number(values[*wrong]) : std::string("nothing");
@@ -150,7 +164,7 @@ class ShapeLint {
     if (!second) return;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       if (same((*first)[o], (*second)[o])) continue;
-      if (first_wrong(problem_.tolerance_of(*outputs_[o]), (*first)[o], (*second)[o]))
+      if (first_wrong(problem_.tolerance_of(outputs_[o]), (*first)[o], (*second)[o]))
         error("two runs of the default differ beyond the tolerance in output " + name(o),
               "look for uninitialised memory, races and elements that are never written");
       else
@@ -160,7 +174,7 @@ class ShapeLint {
   }
 
   void check_output(std::size_t o, const std::vector<double>& values, const std::vector<double>& others) {
-    const Tolerance tolerance = problem_.tolerance_of(*outputs_[o]);
+    const Tolerance tolerance = problem_.tolerance_of(outputs_[o]);
     if (values.empty()) return;
     const auto odd =
         std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
@@ -176,20 +190,20 @@ class ShapeLint {
         std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
     const bool fixed = same(values, others);
     if (constant && fixed) {
-      suspect(Severity::error, "fixed " + outputs_[o]->name,
+      suspect(Severity::error, "fixed " + outputs_[o].name,
               "output " + name(o) + " is always " + number(values.front()),
               "a kernel that writes this constant passes: choose inputs, or check the reference");
       return;
     }
     if (fixed) {
       if (any_random())
-        suspect(Severity::error, "fixed " + outputs_[o]->name,
+        suspect(Severity::error, "fixed " + outputs_[o].name,
                 "output " + name(o) + " does not depend on the inputs' values",
                 "a kernel that writes a stored answer passes: choose inputs, or check the reference");
       return;
     }
     if (constant && values.size() > 1)
-      suspect(Severity::warning, "equal " + outputs_[o]->name,
+      suspect(Severity::warning, "equal " + outputs_[o].name,
               "all elements of output " + name(o) + " are equal", "choose inputs that tell elements apart");
     check_spread(o, tolerance, values, others);
   }
@@ -214,14 +228,14 @@ class ShapeLint {
       const std::string bound = "; the bound is " + number(tolerance.absolute) + " + " +
                                 number(tolerance.relative) + " * |expected|";
       if (passing == values.size()) {
-        suspect(Severity::error, "wide " + outputs_[o]->name,
+        suspect(Severity::error, "wide " + outputs_[o].name,
                 "the tolerance of output " + name(o) + " is wider than its spread: " + what + " would pass" +
                     bound,
                 "tighten the tolerance, or scale the inputs up");
         return;
       }
       if (share > 0.9) {
-        suspect(Severity::warning, "wide " + outputs_[o]->name,
+        suspect(Severity::warning, "wide " + outputs_[o].name,
                 "the tolerance of output " + name(o) +
                     " is as wide as the spread of most of its elements: " + what + " would pass for " +
                     std::to_string(static_cast<int>(100 * share)) + " % of them" + bound,
@@ -232,18 +246,21 @@ class ShapeLint {
   }
 
   static bool is_random(const Argument& argument) {
-    return argument.is_input() && (argument.initialisation == Initialisation::uniform ||
-                                   argument.initialisation == Initialisation::normal ||
-                                   argument.initialisation == Initialisation::permutation ||
-                                   argument.initialisation == Initialisation::ill_conditioned);
+    return argument.is_input() &&
+           (is_drawn(argument.initialisation) || argument.initialisation == Initialisation::permutation ||
+            argument.initialisation == Initialisation::sorted);
   }
   bool any_random() const {
-    return std::any_of(problem_.arguments.begin(), problem_.arguments.end(), is_random);
+    return std::any_of(problem_.arguments.begin(), problem_.arguments.end(), [](const Argument& argument) {
+      return is_random(argument) ||
+             (argument.is_input() && argument.initialisation == Initialisation::generator);
+    });
   }
 
-  /// Draws each input anew, the others unchanged, and looks whether any output moves.
+  /// Draws each input anew but those of the generator, which belong together, the others unchanged, and
+  /// looks whether any output moves.
   bool check_sensitivity(const CallInputs& inputs, const Outputs& expected) {
-    const CallInputs redrawn = draw_inputs(problem_, shape_, seed_ + 2);
+    const CallInputs redrawn = runner_.draw(problem_, shape_, seed_ + 2);
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
       CallInputs changed = inputs;
@@ -271,7 +288,7 @@ class ShapeLint {
   LintRunner& runner_;
   const Shape& shape_;
   std::uint64_t seed_;
-  std::vector<const Argument*> outputs_;
+  std::vector<Argument> outputs_;
   std::vector<LintFinding>& findings_;
   std::vector<Suspicion>& suspicions_;
 };
@@ -301,6 +318,10 @@ bool power_of_two(double value) {
 
 }  // namespace
 
+CallInputs LintRunner::draw(const Problem& problem, const Shape& shape, std::uint64_t seed) {
+  return draw_inputs(problem, shape, seed);
+}
+
 CallInputs draw_inputs(const Problem& problem, const Shape& shape, std::uint64_t seed) {
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   CallInputs inputs;
@@ -308,10 +329,10 @@ CallInputs draw_inputs(const Problem& problem, const Shape& shape, std::uint64_t
     std::vector<std::byte>& bytes = inputs.emplace_back();
     if (!argument.is_scalar() && !argument.is_input()) continue;
     const std::size_t count = element_count(argument, shape, tunables);
-    bytes.resize(count * size_in_bytes(argument.type));
+    bytes.resize(count * argument.element_bytes());
     if (argument.is_array) {
       Rng rng = Rng::stream(seed, argument.name);
-      fill_input(argument, count, rng, bytes.data());
+      fill_input(at_shape(argument, shape), count, rng, bytes.data());
       continue;
     }
     const Value value = scalar_value(argument, shape);
@@ -335,8 +356,8 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     if (shape.weight <= 0) continue;
     ++timed;
     largest_bytes = std::max(largest_bytes, bytes_of(problem, shape));
-    if (problem.operations)
-      most_operations = std::max(most_operations, to_number(evaluate(*problem.operations, shape.variables)));
+    if (problem.operations && !waits_for_sizes(problem, shape))
+      most_operations = std::max(most_operations, to_number(evaluate(*problem.operations, shape)));
   }
   const auto add = [&](Severity severity, const char* what, const char* todo) {
     findings.push_back({severity, what, todo});

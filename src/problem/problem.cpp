@@ -21,11 +21,14 @@ Tolerance default_tolerance(ElementType type) noexcept {
   }
 }
 
+Tolerance Problem::tolerance_of(ElementType type) const {
+  for (const auto& [of, tolerance] : tolerances)
+    if (of == type) return tolerance;
+  return default_tolerance(type);
+}
+
 Tolerance Problem::tolerance_of(const Argument& argument) const {
-  if (argument.tolerance) return *argument.tolerance;
-  for (const auto& [type, tolerance] : tolerances)
-    if (type == argument.type) return tolerance;
-  return default_tolerance(argument.type);
+  return argument.tolerance ? *argument.tolerance : tolerance_of(argument.type);
 }
 
 Candidate Problem::default_candidate() const {

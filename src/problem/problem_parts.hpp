@@ -28,8 +28,34 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
 [[nodiscard]] Expression read_expression(const JsonCursor& place, std::span<const std::string> known,
                                          std::string_view over);
 
-/// The text of a file relative to `folder`, or given inline as {"text": "..."} or {"text": ["line", ...]}.
-[[nodiscard]] std::string read_source(const JsonCursor& place, const std::filesystem::path& folder);
+/// A regular file below `folder` that is named at `place`; refuses names that lead out of it or to nothing.
+[[nodiscard]] std::filesystem::path find_file(const JsonCursor& place, const std::string& name,
+                                              const std::filesystem::path& folder);
+
+/// The text of a file relative to `folder`, or given inline as {"text": "..."} or {"text": ["line", ...]};
+/// `file` gets the file's name, with slashes, or nothing.
+[[nodiscard]] std::string read_source(const JsonCursor& place, const std::filesystem::path& folder,
+                                      std::string* file = nullptr);
+
+/// The contents of arrays as a file, or an object with one for each shape by its name; digests are taken.
+[[nodiscard]] std::vector<InputFile> read_data_files(const JsonCursor& place,
+                                                     const std::filesystem::path& folder,
+                                                     std::span<const Shape> shapes);
+
+/// Where the elements of `argument` begin in its files: the whole file, or of .npy what its header says.
+/// Refuses headers of another type or of arrays that do not lie in C order.
+void check_elements(const JsonCursor& place, const Argument& argument, std::vector<InputFile>& files);
+
+/// The key "generator".
+[[nodiscard]] GeneratedInputs read_generator(const JsonCursor& place, const std::filesystem::path& folder,
+                                             std::span<const Shape> shapes, std::string& name);
+
+/// The keys "include" and "sources" of the kernel, "sources" of the reference and "files" of the document,
+/// and every file of the folder that these and the kernel's own texts include.
+void read_files(const JsonCursor& document, const std::filesystem::path& folder, Problem& problem);
+
+/// Names of libraries for the linker.
+[[nodiscard]] std::vector<std::string> read_libraries(const JsonCursor& place);
 
 [[nodiscard]] std::vector<Shape> read_shapes(const JsonCursor& place);
 
@@ -41,14 +67,17 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
 /// What the rest of a problem may refer to.
 struct Scope {
   Backend backend = Backend::host;
-  std::vector<std::string> variables;  ///< of the shapes
+  std::vector<std::string> variables;  ///< of the shapes, then the generator's sizes
   std::vector<std::string> tunables;
   std::vector<std::string> both;  ///< variables, then tunables
 
   [[nodiscard]] bool on_host() const noexcept { return !is_device(backend); }
 };
 
-[[nodiscard]] std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope);
+/// `folder` and `shapes` are those of files with contents; `generator`: there is one.
+[[nodiscard]] std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope,
+                                                   const std::filesystem::path& folder,
+                                                   std::span<const Shape> shapes, bool generator);
 
 /// The key "tensor_map" of an argument; that its array exists is checked by `check_tensor_maps`.
 [[nodiscard]] TensorMap read_tensor_map(const JsonCursor& place, const Scope& scope);

@@ -4,12 +4,16 @@
 #include <cmath>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/element_access.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
-ElementType read_type(const JsonCursor& place) {
+constexpr const char* fill_keys[] = {"init", "low",   "high", "mean", "deviation",
+                                     "edge", "total", "skew", "file"};
+
+ElementType read_element_type(const JsonCursor& place) {
   return static_cast<ElementType>(place.choice(
       "element type",
       {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"}));
@@ -36,23 +40,139 @@ void default_range(Argument& argument) {
   if (argument.type == ElementType::boolean) argument.high = 2.0;
 }
 
-void read_fill(const JsonCursor& place, Argument& argument) {
-  if (const auto init = place.find("init"))
+/// A number, or an expression over the shape's variables.
+void read_bound(const JsonCursor& place, const Scope& scope, double& number,
+                std::optional<Expression>& expression) {
+  if (place.kind() == JsonNode::Kind::string)
+    expression = read_expression(place, scope.variables, "shape variables");
+  else
+    number = finite(place, "give a number, or an expression over shape variables");
+}
+
+/// The values that the edge flavour has instead of the range's ends.
+void read_edge(const JsonCursor& place, Argument& argument, bool drawn) {
+  if (!drawn && argument.initialisation != Initialisation::sorted)
+    place.refuse("gives edge values to an array that is not drawn",
+                 "they are of \"uniform\", \"normal\", \"ill_conditioned\" and \"sorted\": remove it");
+  constexpr const char* todo = "list numbers of the argument's range; [] for none";
+  argument.edge.emplace();
+  for (const JsonCursor& item : place.items(todo)) {
+    const double value = finite(item, todo);
+    std::byte stored[8];
+    store_element(argument.type, value, stored);
+    if (!is_floating(argument.type) && load_element(argument.type, stored) != value)
+      item.refuse("is no value of " + std::string(to_string(argument.type)), todo);
+    const bool normal = argument.initialisation == Initialisation::normal;
+    if (!normal && ((!argument.low_expression && value < argument.low) ||
+                    (!argument.high_expression && value > argument.high)))
+      item.refuse("is an edge value outside of the range",
+                  "\"low\" and \"high\" say where the kernel is defined");
+    argument.edge->push_back(value);
+  }
+}
+
+/// The keys of `offsets`.
+void read_offsets(const JsonCursor& place, Argument& argument, const Scope& scope) {
+  const bool offsets = argument.initialisation == Initialisation::offsets;
+  for (const char* key : {"total", "skew"})
+    if (const auto found = place.find(key); found && !offsets)
+      found->refuse("belongs to offsets", "add \"init\": \"offsets\", or remove it");
+  if (!offsets) return;
+  if (is_floating(argument.type) || argument.type == ElementType::boolean)
+    place.refuse("has offsets that are no integers", std::string(to_string(argument.type)), "use i32 or i64");
+  argument.total =
+      read_expression(place.at("total", "give the number of entries, the last offset, e.g. \"nnz\""),
+                      scope.variables, "shape variables");
+  if (const auto skew = place.find("skew")) {
+    argument.skew = finite(*skew, "give a number from 0 to 8");
+    if (argument.skew < 0 || argument.skew > 8)
+      skew->refuse("is no skew", "0 is rows of equal length; 1 is already strongly uneven; at most 8");
+  }
+}
+
+void read_contents(const JsonCursor& place, Argument& argument, const std::filesystem::path& folder,
+                   std::span<const Shape> shapes) {
+  const bool from_file = argument.initialisation == Initialisation::file;
+  const auto file = place.find("file");
+  if (file && !from_file) file->refuse("names a file that is not used", "add \"init\": \"file\"");
+  if (!from_file) return;
+  const JsonCursor given = place.at("file", "name a file of the problem's folder, raw or .npy");
+  argument.files = read_data_files(given, folder, shapes);
+  check_elements(given, argument, argument.files);
+}
+
+/// {"struct": "Particle", "fields": [{"name": "x", "type": "f32"}, ...]}
+StructType read_struct(const JsonCursor& place) {
+  constexpr const char* todo =
+      "write {\"struct\": \"Particle\", \"fields\": [{\"name\": \"x\", \"type\": \"f32\"}]}";
+  place.only({"struct", "fields"});
+  StructType type;
+  const JsonCursor name = place.at("struct", todo);
+  type.name = name.string(todo);
+  check_name(name, type.name, "a struct");
+  for (const JsonCursor& item : place.at("fields", todo).items(todo)) {
+    item.only({"name", "type", "low", "high"});
+    const JsonCursor called = item.at("name", todo);
+    Argument field;
+    field.name = called.string(todo);
+    check_name(called, field.name, "a field");
+    for (const StructField& other : type.fields)
+      if (other.name == field.name) called.refuse("is the name of two fields", "give each its own name");
+    field.type = read_element_type(item.at("type", todo));
+    default_range(field);
+    if (const auto low = item.find("low")) field.low = finite(*low, "give a number");
+    if (const auto high = item.find("high")) field.high = finite(*high, "give a number");
+    if (!(field.low < field.high))
+      item.refuse("has an empty range",
+                  "low " + to_string(Value{field.low}) + ", high " + to_string(Value{field.high}),
+                  "give low < high");
+    type.fields.push_back({field.name, field.type, field.low, field.high});
+  }
+  if (type.fields.empty()) place.refuse("is a struct without fields", todo);
+  if (type.fields.size() > 64) place.refuse("is a struct of over 64 fields", "split it");
+  return type;
+}
+
+void read_type(const JsonCursor& place, Argument& argument) {
+  if (place.kind() == JsonNode::Kind::object) {
+    argument.structure = read_struct(place);
+    argument.type = ElementType::u8;
+  } else {
+    argument.type = read_element_type(place);
+  }
+}
+
+void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
+               const std::filesystem::path& folder, std::span<const Shape> shapes, bool generator) {
+  const auto init = place.find("init");
+  if (init)
     argument.initialisation = static_cast<Initialisation>(
-        init->choice("initialisation",
-                     {"zeros", "ones", "uniform", "normal", "arange", "permutation", "ill_conditioned"}));
+        init->choice("initialisation", {"zeros", "ones", "uniform", "normal", "arange", "permutation",
+                                        "ill_conditioned", "sorted", "offsets", "file", "generator"}));
+  if (argument.initialisation == Initialisation::generator && !generator)
+    init->refuse("names a generator that the problem has not",
+                 "add \"generator\": {\"source\": \"inputs.cpp\"} to the problem");
   default_range(argument);
   const bool normal = argument.initialisation == Initialisation::normal;
-  const bool ranged = argument.initialisation == Initialisation::uniform ||
-                      argument.initialisation == Initialisation::ill_conditioned;
+  const bool drawn = is_drawn(argument.initialisation);
+  const bool ranged =
+      !argument.structure && !normal && (drawn || argument.initialisation == Initialisation::sorted);
+  if (argument.structure && init && argument.initialisation != Initialisation::uniform &&
+      argument.initialisation != Initialisation::zeros && argument.initialisation != Initialisation::file &&
+      argument.initialisation != Initialisation::generator)
+    init->refuse("is no initialisation of structs", "use uniform, zeros, file or generator");
   for (const char* key : {"low", "high"}) {
     const auto bound = place.find(key);
     if (!bound) continue;
     if (!ranged)
       bound->refuse("is a bound that this initialisation has not",
-                    normal ? "a normal distribution has \"mean\" and \"deviation\""
-                           : "remove it, or use \"init\": \"uniform\"");
-    (*key == 'l' ? argument.low : argument.high) = finite(*bound, "give a number");
+                    argument.structure ? "each field of a struct has its own \"low\" and \"high\""
+                    : normal           ? "a normal distribution has \"mean\" and \"deviation\""
+                                       : "remove it, or use \"init\": \"uniform\"");
+    if (*key == 'l')
+      read_bound(*bound, scope, argument.low, argument.low_expression);
+    else
+      read_bound(*bound, scope, argument.high, argument.high_expression);
   }
   for (const char* key : {"mean", "deviation"}) {
     const auto parameter = place.find(key);
@@ -62,10 +182,16 @@ void read_fill(const JsonCursor& place, Argument& argument) {
     (*key == 'm' ? argument.low : argument.high) = finite(*parameter, "give a number");
     if (*key == 'd' && argument.high < 0) parameter->refuse("is a negative deviation", "give a number >= 0");
   }
-  if (ranged && !(argument.low < argument.high))
+  if (ranged && !argument.low_expression && !argument.high_expression && !(argument.low < argument.high))
     place.refuse("has an empty range",
                  "low " + to_string(Value{argument.low}) + ", high " + to_string(Value{argument.high}),
                  "give low < high");
+  if (const auto edge = place.find("edge")) {
+    if (argument.structure) edge->refuse("gives edge values to structs", "remove it");
+    read_edge(*edge, argument, drawn);
+  }
+  read_offsets(place, argument, scope);
+  read_contents(place, argument, folder, shapes);
 }
 
 std::optional<Role> read_role(const JsonCursor& argument) {
@@ -76,7 +202,7 @@ std::optional<Role> read_role(const JsonCursor& argument) {
 
 /// Outputs and workspaces hold nothing of ours before a call.
 void refuse_fill(const JsonCursor& place, const char* what, const char* todo) {
-  for (const char* key : {"init", "low", "high", "mean", "deviation"})
+  for (const char* key : fill_keys)
     if (const auto fill = place.find(key)) fill->refuse(what, todo);
 }
 
@@ -93,7 +219,8 @@ void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope
                  "tunables are macros in the kernel and would replace it: rename one");
 }
 
-void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argument, const Scope& scope) {
+void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argument, const Scope& scope,
+                const std::filesystem::path& folder, std::span<const Shape> shapes, bool generator) {
   argument.is_array = true;
   argument.role = read_role(place).value_or(Role::in);
   if (argument.role == Role::workspace && scope.on_host())
@@ -124,22 +251,30 @@ void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argum
     refuse_fill(
         place, "fills a workspace",
         "workspaces are undefined before each call; a step {\"zero\": NAME} of the launch sets one to 0");
-  read_fill(place, argument);
+  read_fill(place, argument, scope, folder, shapes, generator);
   if (const auto tolerance = place.find("tolerance")) {
     if (argument.role == Role::in)
       tolerance->refuse("is a tolerance for an input", "inputs are not compared: remove it");
     if (argument.role == Role::workspace)
       tolerance->refuse("is a tolerance for a workspace", "workspaces are not compared: remove it");
+    if (argument.structure)
+      tolerance->refuse("is one tolerance for the fields of a struct",
+                        "each field has that of its type: use \"tolerances\" of the problem");
     argument.tolerance = read_tolerance(*tolerance, argument.type);
   }
   if (const auto symbol = place.find("symbol")) read_symbol(*symbol, argument, scope);
 }
 
 void read_scalar(const JsonCursor& place, Argument& argument, std::span<const std::string> variables) {
-  for (const char* key : {"init", "low", "high", "mean", "deviation", "tolerance", "symbol"})
+  const auto refuse = [&](const char* key) {
     if (const auto found = place.find(key))
       found->refuse("means nothing for a scalar",
                     "give the argument a \"size\" to make it an array, or a \"value\"");
+  };
+  for (const char* key : fill_keys) refuse(key);
+  for (const char* key : {"tolerance", "symbol"}) refuse(key);
+  if (argument.structure)
+    place.at("type", "").refuse("is a struct by value", "give the argument a \"size\" to make it an array");
   const Role role = read_role(place).value_or(Role::in);
   if (role == Role::workspace)
     place.refuse("is a workspace without a size", argument.name, "give its number of elements as \"size\"");
@@ -158,11 +293,13 @@ void read_scalar(const JsonCursor& place, Argument& argument, std::span<const st
 }
 
 void read_map(const JsonCursor& place, const JsonCursor& map, Argument& argument, const Scope& scope) {
-  for (const char* key :
-       {"type", "size", "role", "init", "low", "high", "mean", "deviation", "value", "tolerance", "symbol"})
+  const auto refuse = [&](const char* key) {
     if (const auto found = place.find(key))
       found->refuse("means nothing for a tensor map",
                     "it belongs to the array that the map describes: remove it");
+  };
+  for (const char* key : {"type", "size", "role", "value", "tolerance", "symbol"}) refuse(key);
+  for (const char* key : fill_keys) refuse(key);
   argument.tensor_map = read_tensor_map(map, scope);
 }
 
@@ -192,14 +329,16 @@ std::vector<std::pair<ElementType, Tolerance>> read_tolerances(const JsonCursor&
   return tolerances;
 }
 
-std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope) {
+std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope,
+                                     const std::filesystem::path& folder, std::span<const Shape> shapes,
+                                     bool generator) {
   constexpr const char* todo = "list the parameters of the function in their order";
   std::vector<Argument> arguments;
   bool output = false;
   const std::vector<JsonCursor> items = place.items(todo);
   for (const JsonCursor& item : items) {
-    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "value",
-               "tolerance", "tensor_map", "symbol"});
+    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "edge", "total",
+               "skew", "file", "value", "tolerance", "tensor_map", "symbol"});
     Argument argument;
     const JsonCursor name = item.at("name", "name the argument as in the function's signature");
     argument.name = name.string("name the argument as in the function's signature");
@@ -210,11 +349,11 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
       name.refuse("is the name of an argument and of a tunable",
                   "tunables are macros in the kernel and would replace it: rename one");
     const auto map = item.find("tensor_map");
-    if (!map) argument.type = read_type(item.at("type", "give its element type, e.g. \"f32\""));
+    if (!map) read_type(item.at("type", "give its element type, e.g. \"f32\""), argument);
     if (map)
       read_map(item, *map, argument, scope);
     else if (const auto size = item.find("size"))
-      read_array(item, *size, argument, scope);
+      read_array(item, *size, argument, scope, folder, shapes, generator);
     else
       read_scalar(item, argument, scope.variables);
     for (const Argument& other : arguments)

@@ -92,21 +92,12 @@ void check_substitutions(const JsonCursor& place, const std::string& text,
   }
 }
 
-std::string read_source(const JsonCursor& place, const std::filesystem::path& folder) {
+std::filesystem::path find_file(const JsonCursor& place, const std::string& name,
+                                const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
-  constexpr const char* todo = "name a file of the problem's folder, or write {\"text\": \"...\"}";
-  if (place.kind() == JsonNode::Kind::object) {
-    place.only({"text"});
-    const JsonCursor text = place.at("text", todo);
-    if (text.kind() != JsonNode::Kind::array) return text.string("write the source, or a list of its lines");
-    std::string joined;
-    for (const JsonCursor& line : text.items(todo))
-      (joined += line.string("write one line of the source")) += '\n';
-    return joined;
-  }
-  const std::string& name = place.string(todo);
   const fs::path relative(name);
-  if (name.empty() || name.find('\0') != std::string::npos) place.refuse("names no file", todo);
+  if (name.empty() || name.find('\0') != std::string::npos)
+    place.refuse("names no file", "name a file of the problem's folder");
   if (relative.is_absolute()) place.refuse("is an absolute path", "name it relative to the problem's folder");
   std::error_code error;
   const fs::path home = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
@@ -122,12 +113,33 @@ std::string read_source(const JsonCursor& place, const std::filesystem::path& fo
     place.refuse("names a file that is not there",
                  nearest.empty() ? "put it into the problem's folder" : "did you mean \"" + nearest + "\"?");
   }
+  return path;
+}
+
+std::string read_source(const JsonCursor& place, const std::filesystem::path& folder,
+                        std::string* file_name) {
+  namespace fs = std::filesystem;
+  constexpr const char* todo = "name a file of the problem's folder, or write {\"text\": \"...\"}";
+  if (file_name != nullptr) file_name->clear();
+  if (place.kind() == JsonNode::Kind::object) {
+    place.only({"text"});
+    const JsonCursor text = place.at("text", todo);
+    if (text.kind() != JsonNode::Kind::array) return text.string("write the source, or a list of its lines");
+    std::string joined;
+    for (const JsonCursor& line : text.items(todo))
+      (joined += line.string("write one line of the source")) += '\n';
+    return joined;
+  }
+  const std::string& name = place.string(todo);
+  const fs::path path = find_file(place, name, folder);
   constexpr std::uintmax_t most = 16 << 20;
+  std::error_code error;
   if (fs::file_size(path, error) > most || error)
     place.refuse("names a file of over 16 MiB", "a source is smaller");
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) place.refuse("names a file that cannot be read", "check its permissions");
+  if (file_name != nullptr) *file_name = fs::path(name).lexically_normal().generic_string();
   return text;
 }
 

@@ -14,12 +14,13 @@ namespace kernelsearch {
 namespace detail {
 namespace {
 
-void read_kernel(const JsonCursor& place, const std::filesystem::path& folder, Regions& regions) {
+void read_kernel(const JsonCursor& place, const std::filesystem::path& folder, Regions& regions,
+                 SourceNames& names) {
   constexpr const char* todo = "write {\"device\": \"kernel.cpp\"}";
-  place.only({"device", "host", "macros"});
-  regions.device = read_source(place.at("device", todo), folder);
-  if (const auto host = place.find("host")) regions.host = read_source(*host, folder);
-  if (const auto macros = place.find("macros")) regions.macros = read_source(*macros, folder);
+  place.only({"device", "host", "macros", "include", "sources"});
+  regions.device = read_source(place.at("device", todo), folder, &names.device);
+  if (const auto host = place.find("host")) regions.host = read_source(*host, folder, &names.host);
+  if (const auto macros = place.find("macros")) regions.macros = read_source(*macros, folder, &names.macros);
   if (regions.device.find_first_not_of(" \t\r\n") == std::string::npos)
     place.at("device", todo).refuse("is an empty source", "write the kernel into it");
 }
@@ -53,7 +54,7 @@ std::string read_device_compiler(const JsonCursor& place, Backend backend) {
 
 void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
   const std::vector<std::string>& tunables = scope.tunables;
-  place.only({"compiler", "flags"});
+  place.only({"compiler", "flags", "libraries"});
   const auto compiler = place.find("compiler");
   if (compiler && !scope.on_host()) {
     build.compiler = read_device_compiler(*compiler, scope.backend);
@@ -63,21 +64,30 @@ void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
     check_substitutions(*compiler, build.compiler, tunables);
   }
   if (const auto flags = place.find("flags")) build.flags = read_flags(*flags, tunables);
+  if (const auto libraries = place.find("libraries")) {
+    if (!scope.on_host()) libraries->refuse("links libraries with a device kernel", "remove it");
+    build.libraries = read_libraries(*libraries);
+  }
 }
 
-Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope) {
+Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope,
+                         std::string& name) {
   constexpr const char* todo = "write {\"source\": \"reference.cpp\", \"function\": \"name\"}";
-  place.only({"source", "function", "flags", "launch"});
+  place.only({"source", "function", "flags", "launch", "sources", "libraries"});
   Reference reference;
   if (!scope.on_host()) reference.flags.clear();
   const JsonCursor source = place.at("source", todo);
-  reference.source = read_source(source, folder);
+  reference.source = read_source(source, folder, &name);
   if (reference.source.find_first_not_of(" \t\r\n") == std::string::npos)
     source.refuse("is an empty source", "write the reference into it");
   const JsonCursor function = place.at("function", todo);
   reference.function = function.string(todo);
   check_name(function, reference.function, "a function");
   if (const auto flags = place.find("flags")) reference.flags = read_flags(*flags, {});
+  if (const auto libraries = place.find("libraries")) {
+    if (!scope.on_host()) libraries->refuse("links libraries with a device's reference", "remove it");
+    reference.libraries = read_libraries(*libraries);
+  }
   const auto launch = place.find("launch");
   if (launch && scope.on_host())
     launch->refuse("sizes the launch of a device's reference, which is a plain function on the host",
@@ -110,10 +120,36 @@ std::vector<std::string> read_traits(const JsonCursor& place) {
   return traits;
 }
 
+/// The parts of a matrix go to arrays that are there, are inputs and left to the generator.
+void check_generated(const JsonCursor& place, const Problem& problem) {
+  const GeneratedInputs& generator = *problem.generator;
+  for (const auto& [key, name] :
+       {std::make_pair("row_pointers", &generator.row_pointers),
+        std::make_pair("columns", &generator.columns), std::make_pair("values", &generator.values)}) {
+    if (name->empty()) continue;
+    const auto found = std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                                    [&](const Argument& argument) { return argument.name == *name; });
+    if (found == problem.arguments.end() || found->initialisation != Initialisation::generator ||
+        !found->is_input() || found->structure)
+      place.at(key, "").refuse("is no array that the generator fills",
+                               "name an input with \"init\": \"generator\"");
+    if (key != std::string_view("values") && is_floating(found->type))
+      place.at(key, "").refuse("are indices in an array of floats", std::string(to_string(found->type)),
+                               "use i32 or i64");
+  }
+  for (const Argument& argument : problem.arguments)
+    if (argument.is_input() && argument.initialisation == Initialisation::generator &&
+        !generator.matrix_market.empty() && argument.name != generator.row_pointers &&
+        argument.name != generator.columns && argument.name != generator.values)
+      place.refuse("leaves an array unfilled", argument.name,
+                   "name it as \"row_pointers\", \"columns\" or \"values\", or give it another \"init\"");
+}
+
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
   document.only({"schema", "name",       "description", "backend",     "function",   "kernel",    "arguments",
                  "shapes", "valid",      "tunables",    "constraints", "default",    "reference", "build",
-                 "launch", "tolerances", "aggregate",   "threads",     "operations", "bytes",     "traits"});
+                 "launch", "tolerances", "aggregate",   "threads",     "operations", "bytes",     "traits",
+                 "files",  "generator",  "bit_exact",   "memory_gib"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -133,13 +169,18 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   const JsonCursor function = document.at("function", "name the kernel's function");
   problem.function = function.string("name the kernel's function");
   check_name(function, problem.function, "a function");
-  read_kernel(document.at("kernel", "write {\"device\": \"kernel.cpp\"}"), folder, problem.kernel.regions);
+  read_kernel(document.at("kernel", "write {\"device\": \"kernel.cpp\"}"), folder, problem.kernel.regions,
+              problem.names);
 
   const JsonCursor shapes =
       document.at("shapes", "list at least one, e.g. [{\"name\": \"large\", \"n\": 1048576}]");
   problem.shapes = read_shapes(shapes);
   std::vector<std::string>& variables = scope.variables;
   for (const NamedValue& variable : problem.shapes.front().variables) variables.push_back(variable.first);
+  if (const auto generator = document.find("generator")) {
+    problem.generator = read_generator(*generator, folder, problem.shapes, problem.names.generator);
+    variables.insert(variables.end(), problem.generator->sizes.begin(), problem.generator->sizes.end());
+  }
   scope.backend = problem.backend;
   scope.both = variables;
   scope.both.insert(scope.both.end(), scope.tunables.begin(), scope.tunables.end());
@@ -152,14 +193,16 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
           .refuse("is called like " + std::string(clash), tunable, "rename one of them");
   }
   problem.arguments =
-      read_arguments(document.at("arguments", "list the parameters of the function in their order"), scope);
+      read_arguments(document.at("arguments", "list the parameters of the function in their order"), scope,
+                     folder, problem.shapes, problem.generator.has_value());
+  if (problem.generator) check_generated(document.at("generator", ""), problem);
 
   if (const auto valid = document.find("valid"))
     problem.valid = read_expression(*valid, scope.both, "shape variables and tunables");
   if (const auto place = document.find("tolerances")) problem.tolerances = read_tolerances(*place);
   if (!scope.on_host()) problem.reference.flags.clear();
   if (const auto place = document.find("reference"))
-    problem.reference = read_reference(*place, folder, scope);
+    problem.reference = read_reference(*place, folder, scope, problem.names.reference);
   problem.build = default_build(problem.backend, !problem.kernel.regions.host.empty());
   if (const auto build = document.find("build")) read_build(*build, scope, problem.build);
   const auto launch = document.find("launch");
@@ -184,6 +227,18 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (const auto place = document.find("bytes"))
     problem.bytes = read_expression(*place, variables, "shape variables");
   if (const auto place = document.find("traits")) problem.traits = read_traits(*place);
+  if (const auto memory = document.find("memory_gib")) {
+    constexpr const char* todo = "give what a kernel may allocate beside its arrays in GiB, e.g. 8";
+    const double gib = memory->number(todo);
+    if (!(gib > 0) || gib > 65536) memory->refuse("is no size from 0 to 65536 GiB", todo);
+    if (!scope.on_host()) memory->refuse("limits the memory of a host kernel", "remove it");
+    problem.memory = static_cast<std::uint64_t>(gib * 0x1p30);
+  }
+  if (const auto exact = document.find("bit_exact")) {
+    if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is no bool", "write true or false");
+    problem.bit_exact = exact->node().boolean;
+  }
+  read_files(document, folder, problem);
   check_shapes(document, problem);
   return problem;
 }

@@ -24,6 +24,7 @@ void write_files(const std::filesystem::path& folder,
     raise<ConfigError>("the folder cannot be made", folder.string() + ": " + error.message(),
                        "choose another one");
   for (const auto& [name, text] : files) {
+    fs::create_directories((folder / name).parent_path(), error);
     std::ofstream file(folder / name, std::ios::binary);
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     file.close();

@@ -47,18 +47,34 @@ OrderedJson tensor_map_json(const TensorMap& map) {
   return json;
 }
 
+OrderedJson data_json(const std::vector<InputFile>& files) {
+  if (files.size() == 1 && files.front().shape.empty()) return files.front().name;
+  OrderedJson json = OrderedJson::object();
+  for (const InputFile& file : files) json[file.shape] = file.name;
+  return json;
+}
+
 OrderedJson argument_json(const Argument& argument) {
   OrderedJson json{{"name", argument.name}};
   if (argument.tensor_map) {
     json["tensor_map"] = tensor_map_json(*argument.tensor_map);
     return json;
   }
-  json["type"] = to_string(argument.type);
+  if (argument.structure) {
+    OrderedJson fields = OrderedJson::array();
+    for (const StructField& field : argument.structure->fields)
+      fields.push_back(
+          {{"name", field.name}, {"type", to_string(field.type)}, {"low", field.low}, {"high", field.high}});
+    json["type"] = {{"struct", argument.structure->name}, {"fields", std::move(fields)}};
+  } else {
+    json["type"] = to_string(argument.type);
+  }
   if (argument.value) json["value"] = argument.value->text();
   if (!argument.is_array) return json;
   constexpr const char* roles[] = {"in", "out", "inout", "workspace"};
-  constexpr const char* fills[] = {"zeros",  "ones",        "uniform",        "normal",
-                                   "arange", "permutation", "ill_conditioned"};
+  constexpr const char* fills[] = {"zeros",   "ones",        "uniform",         "normal",
+                                   "arange",  "permutation", "ill_conditioned", "sorted",
+                                   "offsets", "file",        "generator"};
   json["size"] = argument.size ? argument.size->text() : "1";
   json["role"] = roles[static_cast<int>(argument.role)];
   if (argument.is_input()) {
@@ -66,11 +82,19 @@ OrderedJson argument_json(const Argument& argument) {
     if (argument.initialisation == Initialisation::normal) {
       json["mean"] = argument.low;
       json["deviation"] = argument.high;
-    } else if (argument.initialisation == Initialisation::uniform ||
-               argument.initialisation == Initialisation::ill_conditioned) {
-      json["low"] = argument.low;
-      json["high"] = argument.high;
+    } else if (!argument.structure &&
+               (is_drawn(argument.initialisation) || argument.initialisation == Initialisation::sorted)) {
+      json["low"] =
+          argument.low_expression ? OrderedJson(argument.low_expression->text()) : OrderedJson(argument.low);
+      json["high"] = argument.high_expression ? OrderedJson(argument.high_expression->text())
+                                              : OrderedJson(argument.high);
     }
+    if (argument.edge) json["edge"] = *argument.edge;
+    if (argument.total) {
+      json["total"] = argument.total->text();
+      json["skew"] = argument.skew;
+    }
+    if (!argument.files.empty()) json["file"] = data_json(argument.files);
   }
   if (argument.tolerance) json["tolerance"] = tolerance_json(*argument.tolerance);
   if (!argument.symbol.empty()) json["symbol"] = argument.symbol;
@@ -131,6 +155,21 @@ OrderedJson step_json(const LaunchStep& step) {
   return json;
 }
 
+OrderedJson generator_json(const GeneratedInputs& generator, Sources& sources) {
+  OrderedJson json = OrderedJson::object();
+  if (generator.matrix_market.empty()) {
+    json["source"] = sources.place("inputs.cpp", generator.source);
+    json["flags"] = generator.flags;
+  } else {
+    json["matrix_market"] = data_json(generator.matrix_market);
+    if (!generator.row_pointers.empty()) json["row_pointers"] = generator.row_pointers;
+    if (!generator.columns.empty()) json["columns"] = generator.columns;
+    if (!generator.values.empty()) json["values"] = generator.values;
+  }
+  json["sizes"] = generator.sizes;
+  return json;
+}
+
 /// One launch of the problem's function is written as its geometry alone.
 OrderedJson launch_json(const Problem& problem) {
   const LaunchStep& first = problem.launch.front();
@@ -155,6 +194,8 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   json["kernel"] = {{"device", sources.place("kernel" + suffix, regions.device)}};
   if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);
   if (!regions.macros.empty()) json["kernel"]["macros"] = sources.place("macros.hpp", regions.macros);
+  if (!problem.include.empty()) json["kernel"]["include"] = problem.include;
+  if (!problem.sources.empty()) json["kernel"]["sources"] = problem.sources;
   json["arguments"] = OrderedJson::array();
   for (const Argument& argument : problem.arguments) json["arguments"].push_back(argument_json(argument));
   json["shapes"] = OrderedJson::array();
@@ -164,17 +205,21 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     one["weight"] = shape.weight;
     json["shapes"].push_back(std::move(one));
   }
+  if (problem.generator) json["generator"] = generator_json(*problem.generator, sources);
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);
   if (!problem.reference.source.empty()) {
     json["reference"] = {{"source", sources.place("reference" + suffix, problem.reference.source)},
                          {"function", problem.reference.function},
                          {"flags", problem.reference.flags}};
+    if (!problem.reference.sources.empty()) json["reference"]["sources"] = problem.reference.sources;
+    if (!problem.reference.libraries.empty()) json["reference"]["libraries"] = problem.reference.libraries;
     if (problem.reference.launch) add_geometry(json["reference"]["launch"], *problem.reference.launch);
   }
   json["build"] = OrderedJson::object();
   if (!problem.build.compiler.empty()) json["build"]["compiler"] = problem.build.compiler;
   json["build"]["flags"] = problem.build.flags;
+  if (!problem.build.libraries.empty()) json["build"]["libraries"] = problem.build.libraries;
   if (!problem.launch.empty()) json["launch"] = launch_json(problem);
   for (const auto& [type, tolerance] : problem.tolerances)
     json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);
@@ -183,6 +228,14 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   json["threads"] = problem.threads;
   if (problem.operations) json["operations"] = problem.operations->text();
   if (problem.bytes) json["bytes"] = problem.bytes->text();
+  if (problem.bit_exact) json["bit_exact"] = true;
+  if (problem.memory) json["memory_gib"] = static_cast<double>(*problem.memory) / 0x1p30;
+  for (const SourceFile& file : problem.files) {
+    if (sources.inline_text)
+      json["files"][file.path] = {{"text", file.text}};
+    else
+      sources.files.emplace_back(file.path, file.text);
+  }
   if (!problem.traits.empty()) json["traits"] = problem.traits;
   return json;
 }

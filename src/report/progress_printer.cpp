@@ -117,6 +117,16 @@ void ProgressPrinter::on_end(std::string_view reason) {
   out_ << "ended: " << reason << '\n' << std::flush;
 }
 
+void ProgressPrinter::activity(std::string_view doing, std::string_view waiting) {
+  const std::lock_guard lock(mutex_);
+  doing_ = doing;
+  if (!waiting.empty() && waiting != waited_for_) {
+    waited_for_ = waiting;
+    if (!options_.terminal) out_ << waiting << '\n' << std::flush;
+  }
+  show(false);
+}
+
 void ProgressPrinter::tick() {
   const std::lock_guard lock(mutex_);
   show(false);
@@ -153,6 +163,7 @@ std::string ProgressPrinter::status_line() const {
   text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
   text += fmt::format(", {}/{} {} busy", std::min(in_flight_, options_.devices), options_.devices,
                       options_.devices == 1 ? "device" : "devices");
+  if (!doing_.empty()) text += ", " + doing_;
   if (trials_ > 0) text += ", " + format_verdicts(verdicts_);
   return text;
 }

@@ -10,6 +10,8 @@
 
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/improvement.hpp"
+#include "kernelsearch/report/load.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch {
@@ -41,6 +43,19 @@ std::string best_lines(const StoredTrial& best, const RunInfo& run) {
          std::to_string(shape.samples.size()), shape.speedup ? format_speedup(*shape.speedup) : "",
          std::string(to_string(shape.ended))});
   return text + format_table({"shape", "median", "interval", "samples", "speedup", "ended"}, rows);
+}
+
+std::string finalist_lines(const RunStore& store, RunId run) {
+  const auto compared = store.finalists(run);
+  if (!compared || compared->pairs.empty()) return {};
+  std::string text;
+  for (const FinalistPair& pair : compared->pairs)
+    text += fmt::format("{} trial {} over {}: {}, {} pairs\n", text.empty() ? "finalists" : "         ",
+                        number(pair.candidate),
+                        pair.opponent ? fmt::format("trial {}", number(*pair.opponent))
+                                      : std::string("the default configuration"),
+                        format_speedup(pair.speedup), pair.speedup.pairs);
+  return text;
 }
 
 std::string time_line(const RunTotals& totals, double wall) {
@@ -77,6 +92,9 @@ RunTotals run_totals(const RunStore& store, RunId run) {
     totals.phases.build += evaluation.phases.build;
     totals.phases.check += evaluation.phases.check;
     totals.phases.measure += evaluation.phases.measure;
+    const double load = load_of(evaluation.features);
+    if (load > loaded_share) ++totals.loaded;
+    totals.most_load = std::max(totals.most_load, load);
   });
   totals.inner_trials = store.inner_trials(run).size();
   return totals;
@@ -98,18 +116,31 @@ std::string run_summary(const RunStore& store, RunId run) {
   if (row.info.problem != row.info.name && !row.info.problem.empty()) text += " (" + row.info.problem + ")";
   text += row.finished ? ", ended: " + row.reason + "\n"
                        : ", not ended: it is running, or was killed and can be resumed\n";
-  if (const auto best = store.best_trial(run))
+  if (const auto best = store.best_trial(run)) {
     text += best_lines(*best, row.info);
-  else
+    if (const std::string none = no_improvement(store, run); !none.empty())
+      text += "no improvement: " + none + "\n";
+    text += finalist_lines(store, run);
+  } else {
     text += "best      none: no candidate was right\n";
+  }
   text += fmt::format("trials    {} in {}: {}\n", row.trials, format_duration(row.seconds),
                       format_verdicts(totals.verdicts));
   text += failure_lines(store, run);
   if (totals.inner_trials != 0) text += fmt::format("          and {} inner trials\n", totals.inner_trials);
+  if (totals.loaded != 0)
+    text += fmt::format(
+        "load      {} of {} trials were measured while others used the core or device (up to {:.0f} % of "
+        "it): "
+        "their times are too long and their intervals wide\n",
+        totals.loaded, row.trials, 100 * totals.most_load);
   text += time_line(totals, row.seconds);
   text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);
   if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
   if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";
+  const nlohmann::json environment = nlohmann::json::parse(row.info.environment, nullptr, false);
+  if (environment.is_object() && environment.contains("sandbox"))
+    text += "sandbox   " + environment.value("sandbox", "") + "\n";
   return text;
 }
 

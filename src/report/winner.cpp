@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "winner_text.hpp"
@@ -27,6 +28,7 @@ struct Winner {
   StoredTrial trial;
   StoredKernel kernel;
   std::vector<NamedValue> values;
+  std::string no_improvement;  ///< why it is none; empty: it is one
 };
 
 std::vector<NamedValue> values_of(const StoredTrial& trial) {
@@ -46,7 +48,7 @@ Winner winner_of(const RunStore& store, RunId run) {
     detail::raise<ConfigError>("the winner's code is not in the store",
                                "trial " + std::to_string(number(best->outcome.id)),
                                "only candidates that are kernels can be written as source");
-  return {store.run(run), *best, *kernel, values_of(*best)};
+  return {store.run(run), *best, *kernel, values_of(*best), no_improvement(store, run)};
 }
 
 std::string comment(const Winner& winner, const Problem& problem) {
@@ -58,6 +60,8 @@ std::string comment(const Winner& winner, const Problem& problem) {
   if (measured.speedup)
     text += fmt::format("//   speedup    {} over {}, at 95 %\n", format_speedup(*measured.speedup),
                         baseline_name(winner.run.info.evaluator));
+  if (!winner.no_improvement.empty())
+    text += fmt::format("//   NO IMPROVEMENT: {}\n", one_line(winner.no_improvement));
   text += fmt::format("//   device     {}\n", one_line(winner.run.info.device));
   std::string command = expanded(problem.build.compiler, winner.values);
   for (const std::string& flag : flags_of(problem, winner.values)) command += " " + flag;
@@ -116,6 +120,10 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
                          {"interval", {measured.speedup->interval.low, measured.speedup->interval.high}},
                          {"confidence", 0.95},
                          {"pairs", measured.speedup->pairs}};
+  record["improvement"] = winner.no_improvement.empty();
+  if (!winner.no_improvement.empty()) record["no_improvement"] = winner.no_improvement;
+  if (const auto compared = store.finalists(run))
+    record["finalists"] = ordered_json::parse(to_json_text(*compared));
   record["shapes"] = ordered_json::array();
   for (const ShapeMeasurement& shape : measured.shapes)
     record["shapes"].push_back(shape_record(problem, shape));
@@ -167,8 +175,15 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
 std::vector<Settings> best_settings(const RunStore& store, RunId run, const Problem& problem) {
   const RunRow row = store.run(run);
   std::vector<std::pair<double, std::optional<Settings>>> best(problem.shapes.size());
+  // Of one shape the winner is known by its pairs; of several that says nothing of each.
+  std::optional<TrialId> winner;
+  if (const auto compared = store.finalists(run);
+      compared && std::count_if(problem.shapes.begin(), problem.shapes.end(),
+                                [](const Shape& shape) { return shape.weight > 0.0; }) == 1)
+    if (const auto chosen = store.best_trial(run)) winner = chosen->outcome.id;
   store.each_trial(run, [&](const StoredTrial& trial) {
     if (!trial.outcome.ok() || !trial.candidate) return;
+    if (winner && trial.outcome.id != *winner) return;
     for (const ShapeMeasurement& measured : trial.outcome.evaluation.measurement.shapes)
       for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
         const Shape& shape = problem.shapes[s];

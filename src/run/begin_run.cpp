@@ -17,12 +17,16 @@
 #include "device_facts.hpp"
 #include "finalist_validator.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/measuring_lock.hpp"
+#include "kernelsearch/external/external_policy.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
@@ -30,6 +34,7 @@
 #include "kernelsearch/systems/system_registry.hpp"
 #include "learning.hpp"
 #include "run_impl.hpp"
+#include "watched.hpp"
 #include "writable.hpp"
 
 namespace kernelsearch::detail {
@@ -97,13 +102,39 @@ void open_store(RunImpl& run, RunParts& parts) {
   run.store = run.owned.get();
 }
 
+/// The policy from outside that the options name, if any; they then have its name.
+std::optional<ExternalPolicy> external_policy(RunOptions& o, bool resumed) {
+  if (o.policy_command.empty() && o.policy_plugin.empty()) return std::nullopt;
+  if (!o.policy_command.empty() && !o.policy_plugin.empty())
+    raise<ConfigError>("a policy is one, a command or of a plug-in", o.policy_command,
+                       "leave one of them out");
+  if (!o.system.empty())
+    raise<ConfigError>("a system brings its own policy", o.system, "leave out --system, or your policy");
+  if (!o.policy_command.empty()) {
+    if (o.policy_folder.empty()) o.policy_folder = fs::current_path();
+    ExternalPolicy policy = command_policy(o.policy_command, {o.policy_folder, o.policy_timeout});
+    if (!resumed) o.policy = policy.name;
+    return policy;
+  }
+  std::vector<ExternalPolicy> policies = load_policy_plugin(o.policy_plugin);
+  std::string names;
+  for (ExternalPolicy& policy : policies) {
+    names += (names.empty() ? "" : ", ") + policy.name;
+    if (policy.name != o.policy && !(o.policy.empty() && policies.size() == 1)) continue;
+    o.policy = policy.name;
+    return std::move(policy);
+  }
+  raise<ConfigError>("the plug-in has no policy of that name", o.policy, "name one of its: " + names);
+}
+
 /// The options that were left open, as this machine and the problem have them.
 void fill_in(RunImpl& run) {
   RunOptions& o = run.options();
   o.measurement.cache = cache_mode(o.measurement, run.problem.backend);
   const bool host = !is_device(run.problem.backend);
   const std::vector<int> cores = host_machine().cores;
-  if (o.measurement.core < 0 && host) o.measurement.core = cores.back();
+  if (o.measurement.core < 0 && host) o.measurement.core = free_core(cores);
+  o.measurement.waits = [messages = run.messages](std::string_view text) { messages->waits(text); };
   if (o.measurement.jobs == 0)
     o.measurement.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
   if (o.budget.empty()) o.budget = run.system != nullptr ? std::string(run.system->budget) : "200";
@@ -150,11 +181,9 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, con
   info.seed = o.seed;
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
-  if (!own)
-    info.environment =
-        fmt::format(R"({{"sandbox": "{}"}})", description_of(chosen_sandbox(run.stored.options.measurement)));
   info.options = encode_options(run.stored);
-  info.environment = environment_of(run.problem.backend);
+  info.environment = environment_of(
+      run.problem.backend, own ? "" : description_of(chosen_sandbox(run.stored.options.measurement)));
   return info;
 }
 
@@ -189,13 +218,18 @@ void begin(RunImpl& run, RunParts& parts) {
     setup.options = SystemOptions(run.system->name, run.system->options, o.system_options);
     check_usable(o, *run.system);
   }
+  std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
   fill_in(run);
+  if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
   const bool submits = run.system == nullptr && o.policy == "submit";
   FinalistValidator validate = make_validator(o, run.problem, observer);
   Kept kept = submits ? Kept::paired : Kept::plain;
   const bool own = parts.evaluator.has_value();
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
+  if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())
+    observer.on_message("no locks, so another kernelsearch may measure at the same time: " + problem +
+                        "; set KERNELSEARCH_LOCKS to a folder that all users may write");
 
   const std::string digest = measurement_digest(run.problem, o.measurement.cache);
   std::vector<EarlierRun> earlier;
@@ -210,7 +244,7 @@ void begin(RunImpl& run, RunParts& parts) {
     setup.budget = run.budget.trials;
     setup.methods = o.methods;
     setup.earlier = run.stored.system_settings;
-    setup.stop = run.stop.get_token();
+    setup.stop = run.ending.get_token();
     setup.say = run.say();
     if (run.system->settings != nullptr) {
       setup.device = method_device(run.problem.backend, o.measurement.devices);
@@ -235,11 +269,12 @@ void begin(RunImpl& run, RunParts& parts) {
   std::optional<SystemSearch> made;
   if (run.system == nullptr && !submits) {
     const Space& space = run.problem.kernel.space;
-    made = SystemSearch{.parts = SearchParts<Config>{
-                            parts.policy ? *std::move(parts.policy)
-                                         : make_config_policy(o.policy, {space, o.seed, run.budget.trials,
-                                                                         std::move(earlier)}),
-                            TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
+    const PolicySetup policy_setup{space, o.seed, run.budget.trials, std::move(earlier)};
+    made = SystemSearch{
+        .parts = SearchParts<Config>{parts.policy ? *std::move(parts.policy)
+                                     : external   ? external->make(policy_setup)
+                                                  : make_config_policy(o.policy, policy_setup),
+                                     TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
   }
 
   run.id = run.resumed ? run.resumed->id : run.store->begin_run(info);
@@ -252,7 +287,8 @@ void begin(RunImpl& run, RunParts& parts) {
       faults->add(exchange.judgement.fault);
     };
   }
-  OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.stop.get_token());
+  if (setup.model) setup.model = WatchedModel{std::move(setup.model), run.messages};
+  OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.ending.get_token());
   if (run.system != nullptr) {
     made = run.system->make(std::move(setup));
     run.report = made->report;
@@ -266,9 +302,13 @@ void begin(RunImpl& run, RunParts& parts) {
   const ResultDevice kept_under = result_device(run.problem.backend, info.device);
   auto results = std::make_shared<ResultCache>(
       *run.store, ResultScope{digest, kept_under.device, info.toolchain, kept_under.former});
-  RunJudge judge(std::move(evaluator), result_key(results, o.reuse, kept), results);
-  SearchContext context{*run.store, run.id,    run.problem, run.budget,
-                        limits,     loop.stop, loop.budget, std::move(validate)};
+  RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages), result_key(results, o.reuse, kept),
+                 results);
+  SearchContext context{*run.store,  run.id,
+                        run.problem, run.budget,
+                        limits,      run.stop.get_token(),
+                        loop.budget, std::move(validate),
+                        run.ending,  run.resumed ? RunClock::now() : run.begun};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }
@@ -279,6 +319,8 @@ std::unique_ptr<RunImpl> opened_run(RunOptions options, RunParts& parts) {
   run->stored.options = std::move(options);
   if (parts.stop.stop_possible())
     run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
+  run->forward_end.emplace(run->stop.get_token(),
+                           [source = run->ending]() mutable { source.request_stop(); });
   check_record(run->options().record);
   if (!run->options().out.empty()) require_writable_folder(run->options().out, "the winner's files");
   open_store(*run, parts);

@@ -45,10 +45,12 @@ MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
   return device;
 }
 
-std::string environment_of(Backend backend) {
-  if (is_device(backend)) return "{}";
+std::string environment_of(Backend backend, const std::string& sandbox) {
+  nlohmann::json environment = nlohmann::json::object();
+  if (!sandbox.empty()) environment["sandbox"] = sandbox;
+  if (is_device(backend)) return json_text(environment);
   const HostMachine machine = host_machine();
-  nlohmann::json environment{{"cores", machine.cores.size()}};
+  environment["cores"] = machine.cores.size();
   if (!machine.governor.empty()) environment["governor"] = machine.governor;
   return json_text(environment);
 }

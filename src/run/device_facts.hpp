@@ -14,9 +14,9 @@ namespace kernelsearch::detail {
 /// set, and of GPUs the architecture.
 [[nodiscard]] MethodDevice method_device(Backend backend, const std::vector<int>& devices);
 
-/// How a run has the device, for the record: a JSON object with `cores` that it may use and `governor` of
-/// their clock, of host problems; `{}` of others.
-[[nodiscard]] std::string environment_of(Backend backend);
+/// How a run has the device, for the record: a JSON object with the `sandbox`, where one is told, and of host
+/// problems the `cores` that it may use and the `governor` of their clock.
+[[nodiscard]] std::string environment_of(Backend backend, const std::string& sandbox = {});
 
 /// What has changed of that since the run began and makes times differ, in words; empty where nothing has.
 [[nodiscard]] std::string changed_environment(const std::string& before, const std::string& now);

@@ -31,10 +31,12 @@ struct SearchContext {
   RunId run{};
   Problem problem;
   RunBudget budget;
-  RunLimits limits;  ///< of the whole run
-  std::stop_token stop;
+  RunLimits limits;      ///< of the whole run
+  std::stop_token stop;  ///< someone wants the run to stop
   std::shared_ptr<TrialBudget> trials;
   FinalistValidator validate;
+  std::stop_source ending;             ///< that, or the end of the budget's time
+  RunClock::time_point first_begun{};  ///< of a new run: preparing it is in the budget too
 };
 
 /// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed

@@ -76,6 +76,7 @@ HostOptions host_options(const MeasurementOptions& options) {
   host.sandbox = chosen_sandbox(options);
   host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
+  host.waits = options.waits;
   set_samples(options.samples, host.sampling);
   return host;
 }
@@ -86,6 +87,7 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   gpu.sandbox = chosen_sandbox(options);
   gpu.devices = options.devices;
   gpu.builders = options.jobs;
+  gpu.waits = options.waits;
   set_samples(options.samples, gpu.sampling);
   return gpu;
 }

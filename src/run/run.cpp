@@ -10,6 +10,7 @@
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "kernelsearch/runtime/settings_table.hpp"
 #include "run_impl.hpp"
@@ -65,6 +66,8 @@ RunResult stored_result(const RunStore& store, RunId run, const Problem& problem
   result.row = store.run(run);
   result.reason = result.row.reason;
   if (auto best = store.best_trial(run); best && best->candidate) result.best = std::move(best);
+  if (result.best) result.no_improvement = no_improvement(store, run);
+  result.finalists = store.finalists(run);
   if (!result.best || out.empty()) return result;
   const WinnerFiles files = write_winner(store, run, problem, out);
   result.files = {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,39 +15,11 @@
 #include "kernel_search.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
+#include "message_sink.hpp"
 #include "run_models.hpp"
 #include "stored_options.hpp"
 
 namespace kernelsearch::detail {
-
-/// Where messages go: to whoever watches the call that is under way. They come from any thread.
-struct MessageSink {
-  std::mutex mutex;
-  RunObserver* observer = nullptr;
-  void tell(const std::string& text) {
-    const std::lock_guard lock(mutex);
-    if (observer != nullptr) observer->on_message(text);
-  }
-};
-
-/// Sends messages to this observer for as long as it lives.
-class Listening {
- public:
-  Listening(MessageSink& sink, RunObserver* observer) : sink_(sink) {
-    const std::lock_guard lock(sink_.mutex);
-    before_ = std::exchange(sink_.observer, observer);
-  }
-  ~Listening() {
-    const std::lock_guard lock(sink_.mutex);
-    sink_.observer = before_;
-  }
-  Listening(const Listening&) = delete;
-  Listening& operator=(const Listening&) = delete;
-
- private:
-  MessageSink& sink_;
-  RunObserver* before_ = nullptr;
-};
 
 struct RunImpl {
   std::unique_ptr<RunStore> owned;
@@ -61,8 +32,10 @@ struct RunImpl {
   int core = -1;  ///< that host kernels are measured on, to be left free by all else
   RunObserver* observer = nullptr;
   std::shared_ptr<MessageSink> messages = std::make_shared<MessageSink>();
-  std::stop_source stop;
-  std::optional<std::stop_callback<std::function<void()>>> forward;
+  std::stop_source stop;    ///< someone wants the run to stop
+  std::stop_source ending;  ///< that, or the end of the budget's time: what is under way is given up
+  std::optional<std::stop_callback<std::function<void()>>> forward, forward_end;
+  RunClock::time_point begun = RunClock::now();
   std::optional<RunModels> models;
   const SystemEntry* system = nullptr;
   RunReport report;

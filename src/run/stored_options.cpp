@@ -50,6 +50,11 @@ std::string encode_options(const StoredOptions& stored) {
            {"sandbox", o.measurement.sandbox},
            {"require_sandbox", o.measurement.require_sandbox}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
+  if (!o.policy_command.empty())
+    out.update({{"policy_command", o.policy_command},
+                {"policy_folder", absolute(o.policy_folder.string())},
+                {"policy_timeout", o.policy_timeout}});
+  if (!o.policy_plugin.empty()) out["policy_plugin"] = absolute(o.policy_plugin.string());
   if (o.policy == "submit" && o.system.empty()) {
     out["suggest"] = o.suggest;
     out["strategies"] = o.strategies;
@@ -81,6 +86,10 @@ StoredOptions decode_options(const RunRow& row) {
   o.seed = row.info.seed;
   o.name = row.info.name;
   o.budget = member(first, "budget", o.budget);
+  o.policy_command = member(first, "policy_command", o.policy_command);
+  o.policy_folder = member(first, "policy_folder", std::string());
+  o.policy_timeout = member(first, "policy_timeout", o.policy_timeout);
+  o.policy_plugin = member(first, "policy_plugin", std::string());
   o.suggest = member(first, "suggest", std::string("none"));
   o.strategies = member(first, "strategies", o.strategies);
   o.measurement.jobs = member(first, "jobs", o.measurement.jobs);
@@ -118,6 +127,13 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   RunOptions& first = stored.options;
   RunOptions o = std::move(given);
   o.policy = first.policy;
+  // A script or a library may have moved; whether it is the same policy, what it proposes again tells.
+  if (o.policy_command.empty()) {
+    o.policy_command = first.policy_command;
+    o.policy_folder = first.policy_folder;
+    if (!o.policy_command.empty()) o.policy_timeout = first.policy_timeout;
+  }
+  if (o.policy_plugin.empty()) o.policy_plugin = first.policy_plugin;
   o.system = first.system;
   o.suggest = first.suggest;
   o.strategies = first.strategies;

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "changed_settings.hpp"
+#include "countdown.hpp"
 #include "kernel_search.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
+#include "trial_watch.hpp"
 
 namespace kernelsearch::detail {
 
@@ -28,6 +30,18 @@ struct LoopEvents {
   void on_best(const Trial<Candidate>& trial) const { to.on_best(trial); }
   void on_revised(const Trial<Candidate>& trial) const { to.on_revised(trial); }
   void on_inner(TrialId parent, const InnerTrial& trial) const { to.on_inner(parent, trial); }
+};
+
+/// Lets the run learn from its trials for itself, and keeps the time of finalists free.
+template <class P>
+struct Watching {
+  TrialWatch& watch;
+  RunObserver& to;
+  std::function<void()> learned;
+  void on_trial(const Trial<Candidate>& trial, const P&) {
+    watch.see(trial.outcome, [this](const std::string& text) { to.on_message(text); });
+    learned();
+  }
 };
 
 /// Ends a call: by the limits of the run, or because the step has had its trials or its time. What is in
@@ -62,25 +76,46 @@ class TypedSearch final : public KernelSearch {
         search_(std::move(parts.policy), std::move(parts.generator), std::move(judge), std::move(loop)) {
     search_.resume(load_record<P>(context.store, context.run, codec()));
     // Resuming draws for the policy's own trials alone.
-    for (const Trial<Candidate>& trial : search_.trials())
+    for (const Trial<Candidate>& trial : search_.trials()) {
       if (!trial.outcome.origin) context.trials->take();
+      watch_.see(trial.outcome, nullptr);
+    }
   }
 
   void to_end(RunObserver& observer) override {
+    const RunClock::time_point begun = RunClock::now();
+    const double before = context.store.run(context.run).seconds;
+    // What it took to prepare a new run is in its budget, but at most half of it: something must be tried.
+    double prepared = std::chrono::duration<double>(begun - context.first_begun).count();
+    if (context.budget.seconds) prepared = std::min(prepared, *context.budget.seconds / 2);
+    const RunClock::time_point end = after(begun, -prepared - before);
     context.store.continue_run(context.run);
     RunRecorder<P> recorder(context.store, context.run, codec());
     LoopEvents events{observer};
-    const RunSummary summary = search_.run(CallLimit{context.limits}, recorder, events);
-    if (!context.stop.stop_requested()) measure_finalists(observer, recorder, events);
-    context.store.end_run(context.run, summary.reason, summary.seconds);
-    spent = spent || context.stop.stop_requested();
-    observer.on_end(summary.reason);
+    std::string reason;
+    {
+      Countdown countdown(context.ending, search_end(end));
+      Watching<P> watching{watch_, observer, [&] { countdown.move(search_end(end)); }};
+      reason = search_.run(CallLimit{context.limits}, recorder, events, watching).reason;
+      if (countdown.over() && !context.stop.stop_requested())
+        reason = WallTime{*context.budget.seconds}.describe();
+    }
+    if (!context.stop.stop_requested()) measure_finalists(end, observer, recorder, events);
+    context.store.end_run(context.run, reason,
+                          before + std::chrono::duration<double>(RunClock::now() - begun).count());
+    spent = spent || context.ending.stop_requested();
+    observer.on_end(reason);
   }
 
   StepReport step(const StepLimit& limit, RunObserver& observer) override {
+    const RunRow row = context.store.run(context.run);
+    const bool paused = !row.finished || row.reason == "paused" || row.reason == "begun";
+    const RunClock::time_point end = after(RunClock::now(), -row.seconds);
     context.store.continue_run(context.run);
     RunRecorder<P> recorder(context.store, context.run, codec());
     LoopEvents events{observer};
+    Countdown countdown(context.ending, search_end(end));
+    Watching<P> watching{watch_, observer, [&] { countdown.move(search_end(end)); }};
     const std::size_t before = search_.trials().size();
     CallLimit rule{context.limits};
     if (limit.trials) rule.trials = before + *limit.trials;
@@ -90,10 +125,10 @@ class TypedSearch final : public KernelSearch {
     if (!out_of_time() && rule.trials - before > window_) {
       CallLimit early = rule;
       early.trials -= window_;
-      search_.run(early, recorder, events);
+      search_.run(early, recorder, events, watching);
     }
-    while (!search_.done() && !context.stop.stop_requested() && !rule.reached(search_.progress()))
-      if (!search_.step(recorder, events)) break;
+    while (!search_.done() && !context.ending.stop_requested() && !rule.reached(search_.progress()))
+      if (!search_.step(recorder, events, watching)) break;
 
     StepReport report;
     report.trials = search_.trials().size() - before;
@@ -102,18 +137,21 @@ class TypedSearch final : public KernelSearch {
     RunLimits ends = context.limits;
     ends.seconds.reset();  // the store's time counts, which leaves out what lay between two steps
     const bool limited = ends.reached(search_.progress());
-    report.finished = !report.stopped && (search_.done() || out_of_time() || limited);
-    if (report.finished && report.trials > 0) {
-      measure_finalists(observer, recorder, events);
+    const bool late = countdown.over() || out_of_time();
+    report.finished = !report.stopped && (search_.done() || late || limited);
+    // Of a run that had ended before this step the finalists were compared.
+    if (report.finished && (report.trials > 0 || (late && paused && !search_.trials().empty()))) {
+      measure_finalists(end, observer, recorder, events);
       report.stopped = context.stop.stop_requested();
     }
-    report.reason = report.stopped    ? "stopped"
-                    : search_.done()  ? search_.summary().reason
-                    : limited         ? ends.describe()
-                    : report.finished ? WallTime{*context.budget.seconds}.describe()
-                                      : "paused";
+    report.reason = report.stopped   ? "stopped"
+                    : late           ? WallTime{*context.budget.seconds}.describe()
+                    : search_.done() ? search_.summary().reason
+                    : limited        ? ends.describe()
+                                     : "paused";
     recorder.on_end(report.reason);
-    spent = report.stopped;
+    // What was in flight has been given up: the search in the store is whole, this one is not.
+    spent = report.stopped || context.ending.stop_requested();
     observer.on_end(report.reason);
     return report;
   }
@@ -141,40 +179,76 @@ class TypedSearch final : public KernelSearch {
                                  std::chrono::duration<double>(std::max(seconds, 0.0)));
   }
 
-  /// Finalists are measured by what measures, not by what remembers.
+  /// When a budget in seconds is spent that begins at `from`, `more` seconds later.
+  [[nodiscard]] RunClock::time_point after(RunClock::time_point from, double more) const {
+    if (!context.budget.seconds || !(*context.budget.seconds + more < 1e9))
+      return RunClock::time_point::max();
+    return from + std::chrono::duration_cast<RunClock::duration>(
+                      std::chrono::duration<double>(*context.budget.seconds + more));
+  }
+  /// When the search has to end, so that the finalists have the rest.
+  [[nodiscard]] RunClock::time_point search_end(RunClock::time_point end) const {
+    if (end == RunClock::time_point::max()) return end;
+    return end - std::chrono::duration_cast<RunClock::duration>(std::chrono::duration<double>(
+                     finalist_seconds(*context.budget.seconds, watch_.longest())));
+  }
+
+  /// Finalists are measured by what measures, not by what remembers; until `end` at most.
   template <class... Observers>
-  void measure_finalists(RunObserver& observer, Observers&... observers) {
+  void measure_finalists(RunClock::time_point end, RunObserver& observer, Observers&... observers) {
+    std::stop_source late;
+    const std::stop_callback forward(context.stop, [&late] { late.request_stop(); });
+    const Countdown countdown(late, end);
+    const std::stop_token stop = late.get_token();
     const FinalistSteps steps{
         .tell =
             [&observer](TrialId id) {
               observer.on_message("measuring finalist " + std::to_string(number(id)) + " again");
             },
-        .validate = context.validate};
+        .pairing =
+            [&observer](TrialId id, std::optional<TrialId> opponent) {
+              observer.on_message("timing finalist " + std::to_string(number(id)) + " in pairs with " +
+                                  (opponent ? "finalist " + std::to_string(number(*opponent))
+                                            : std::string("the default configuration")));
+            },
+        .validate = context.validate,
+        .baseline = context.problem.default_candidate()};
+    std::optional<FinalistComparison> chosen;
     if constexpr (std::same_as<Judge, RunTuned>) {
       AtTuned evaluator{search_};
-      measure_finalists_again(search_, evaluator, context.stop, steps, observers...);
+      chosen = choose_winner(search_, evaluator, stop, steps, observers...);
     } else if constexpr (std::same_as<Judge, RunPaired>) {
-      measure_finalists_again(search_, search_.evaluator().inner().inner(), context.stop, steps,
-                              observers...);
+      chosen = choose_winner(search_, search_.evaluator().inner().inner(), stop, steps, observers...);
     } else {
-      measure_finalists_again(search_, search_.evaluator().inner(), context.stop, steps, observers...);
+      chosen = choose_winner(search_, search_.evaluator().inner(), stop, steps, observers...);
     }
+    if (!chosen) return;
+    context.store.set_finalists(context.run, *chosen);
+    if (search_.best() == nullptr || search_.best()->outcome.id != chosen->winner)
+      observer.on_best(search_.log().own(chosen->winner));
   }
 
-  /// Measures the best again at the configuration that its inner search found.
+  /// Measures trials again at the configurations that their inner searches found.
   struct AtTuned {
     Search& search;
-    Candidate as_run(const Candidate& candidate) {
-      return tuned(candidate, search.best()->outcome.evaluation.tuned_key);
+    TrialId at{};  ///< the trial that was asked for last
+    Candidate as_run(const Trial<Candidate>& trial) {
+      at = trial.outcome.id;
+      return tuned(*trial.candidate, trial.outcome.evaluation.tuned_key);
     }
     void renew() { search.evaluator().inner().inner().renew(); }
     Evaluation evaluate(const Candidate& candidate, const EvaluationContext& how) {
-      const Evaluation& known = search.best()->outcome.evaluation;
-      Evaluation evaluation = search.evaluator().inner().inner().evaluate(as_run(candidate), how);
+      const Evaluation known = search.log().own(at).outcome.evaluation;
+      Evaluation evaluation =
+          search.evaluator().inner().inner().evaluate(tuned(candidate, known.tuned_key), how);
       evaluation.tuned_key = known.tuned_key;
       if (const auto trials = known.features.find("inner_trials"))
         evaluation.features.set("inner_trials", *trials);
       return evaluation;
+    }
+    std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
+                                   const PairOptions& pairs) {
+      return search.evaluator().inner().inner().compare(candidate, champion, pairs);
     }
   };
 
@@ -211,6 +285,7 @@ class TypedSearch final : public KernelSearch {
   }
 
   KernelLookup lookup_;
+  TrialWatch watch_;
   std::size_t window_ = 1;
   Search search_;
 };

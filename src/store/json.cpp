@@ -221,6 +221,36 @@ void from_json(const json& in, Outcome& outcome) {
                integer_from_json<std::uint32_t>(member(*found, "count"), "count")};
 }
 
+void to_json(json& out, const FinalistComparison& comparison) {
+  out = {{"winner", number(comparison.winner)},
+         {"trials", comparison.trials},
+         {"winner_is_default", comparison.winner_is_default},
+         {"pairs", json::array()}};
+  for (const FinalistPair& pair : comparison.pairs) {
+    json one = {{"candidate", number(pair.candidate)}};
+    if (pair.opponent) one["opponent"] = number(*pair.opponent);
+    speedup_to_json(one, pair.speedup);
+    out["pairs"].push_back(std::move(one));
+  }
+}
+
+void from_json(const json& in, FinalistComparison& comparison) {
+  comparison.winner = TrialId{integer_from_json<std::uint64_t>(member(in, "winner"), "winner")};
+  comparison.trials = integer_from_json<std::uint64_t>(member(in, "trials"), "trials");
+  const json& is_default = member(in, "winner_is_default");
+  if (!is_default.is_boolean()) malformed("winner_is_default", is_default);
+  comparison.winner_is_default = is_default.get<bool>();
+  comparison.pairs.clear();
+  for (const json& one : array_of(member(in, "pairs"), "pairs")) {
+    FinalistPair pair;
+    pair.candidate = TrialId{integer_from_json<std::uint64_t>(member(one, "candidate"), "candidate")};
+    if (const auto found = one.find("opponent"); found != one.end())
+      pair.opponent = TrialId{integer_from_json<std::uint64_t>(*found, "opponent")};
+    pair.speedup = member(one, "speedup").get<Speedup>();
+    comparison.pairs.push_back(pair);
+  }
+}
+
 void to_json(json& out, const Move& move) {
   out = {{"kind", to_string(move.kind)},
          {"parents", trials_to_json(move.parents)},
@@ -298,12 +328,14 @@ template std::string to_json_text(const Measurement&);
 template std::string to_json_text(const Features&);
 template std::string to_json_text(const Evaluation&);
 template std::string to_json_text(const Outcome&);
+template std::string to_json_text(const FinalistComparison&);
 template std::string to_json_text(const Move&);
 template std::string to_json_text(const Config&);
 template Measurement from_json_text(std::string_view);
 template Features from_json_text(std::string_view);
 template Evaluation from_json_text(std::string_view);
 template Outcome from_json_text(std::string_view);
+template FinalistComparison from_json_text(std::string_view);
 template Move from_json_text(std::string_view);
 template Config from_json_text(std::string_view);
 

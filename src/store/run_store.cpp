@@ -254,6 +254,14 @@ void RunStore::add_revision(RunId run, std::span<const AskEvent> asks, const Out
   impl_->positions[number(run)] = position;
 }
 
+void RunStore::set_finalists(RunId run, const FinalistComparison& comparison) {
+  const std::string text = to_json_text(comparison);
+  const std::lock_guard lock(impl_->mutex);
+  sqlite::Statement update(impl_->database.handle(),
+                           "UPDATE runs SET winner = ?, winner_trials = ?, finalists = ? WHERE id = ?");
+  update.bind(number(comparison.winner), comparison.trials, text, number(run)).run();
+}
+
 void RunStore::add_inner(RunId run, TrialId parent, const InnerTrial& trial) {
   const std::string text = to_json_text(trial.evaluation);
   const std::lock_guard lock(impl_->mutex);

@@ -12,13 +12,21 @@
 namespace kernelsearch {
 namespace {
 
+// Of a row of `runs` the trial that the comparison of finalists chose, where it still stands.
+#define KERNELSEARCH_WINNER                                                                             \
+  "(SELECT w.id FROM trials w WHERE w.run = runs.id AND w.id = runs.winner AND w.verdict = 'ok' AND "   \
+  "w.objective IS NOT NULL AND NOT EXISTS (SELECT 1 FROM trials l WHERE l.run = runs.id AND l.verdict " \
+  "= 'ok' AND l.position >= runs.winner_trials AND l.objective < w.objective))"
+
 constexpr const char* run_query =
     "SELECT id, name, problem, problem_digest, policy, generator, evaluator, options, seed, device, "
     "toolchain, "
     "environment, version, started, finished, reason, "
     "coalesce(seconds, (SELECT max(elapsed) FROM trials WHERE run = runs.id), 0), "
     "(SELECT count(*) FROM trials WHERE run = runs.id), "
-    "(SELECT min(objective) FROM trials WHERE run = runs.id AND verdict = 'ok') FROM runs ";
+    "(SELECT objective FROM trials WHERE run = runs.id AND id = coalesce(" KERNELSEARCH_WINNER
+    ", (SELECT id FROM trials WHERE run = runs.id AND verdict = 'ok' AND objective IS NOT NULL "
+    "ORDER BY objective, position LIMIT 1))) FROM runs ";
 
 std::uint64_t unsigned_from(const std::string& text) {
   std::uint64_t value = 0;
@@ -173,11 +181,19 @@ std::optional<StoredTrial> RunStore::best_trial(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
   sqlite::Statement query(impl_->database.handle(),
                           (std::string("SELECT ") + detail::trial_columns +
-                           " FROM trials WHERE run = ? AND verdict = 'ok' AND objective IS NOT NULL "
-                           "ORDER BY objective, position LIMIT 1")
+                           " FROM trials WHERE run = ?1 AND verdict = 'ok' AND objective IS NOT NULL "
+                           "ORDER BY id IS NOT (SELECT " KERNELSEARCH_WINNER
+                           " FROM runs WHERE runs.id = ?1), objective, position LIMIT 1")
                               .c_str());
   if (!query.bind(number(run)).step()) return std::nullopt;
   return impl_->read_trial(query);
+}
+
+std::optional<FinalistComparison> RunStore::finalists(RunId run) const {
+  const std::lock_guard lock(impl_->mutex);
+  sqlite::Statement query(impl_->database.handle(), "SELECT finalists FROM runs WHERE id = ?");
+  if (!query.bind(number(run)).step() || query.null(0)) return std::nullopt;
+  return from_json_text<FinalistComparison>(query.text(0));
 }
 
 std::vector<StoredInnerTrial> RunStore::inner_trials(RunId run, std::optional<TrialId> parent) const {

@@ -48,6 +48,11 @@ CREATE TABLE inner_trials(
   PRIMARY KEY(run, parent, number));
 CREATE TABLE results(
   key TEXT PRIMARY KEY, device TEXT NOT NULL, at TEXT NOT NULL, evaluation TEXT NOT NULL);
+)sql",
+                                      R"sql(
+ALTER TABLE runs ADD COLUMN winner INTEGER;
+ALTER TABLE runs ADD COLUMN winner_trials INTEGER;
+ALTER TABLE runs ADD COLUMN finalists TEXT;
 )sql"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 

@@ -70,6 +70,7 @@ else
 fi
 )sh";
 
+/// With `--sandbox none`, as their headers are where no sandbox sees them.
 void use_stand_ins() {
   setenv("KERNELSEARCH_HIP_RUNTIME", KERNELSEARCH_STANDIN_HIP, 1);
   setenv("KERNELSEARCH_HIPRTC", KERNELSEARCH_STANDIN_HIPRTC, 1);
@@ -84,9 +85,10 @@ TEST_CASE("command: tune --validate takes the verdict from finalists with faults
   write_text(desk.path() / "sanitizer", sanitizer);
   chmod((desk.path() / "sanitizer").c_str(), 0700);
   const auto tune = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"tune", "problem.json", "--policy", "exhaustive", "--budget",
-                                       "all",  "--store",      "runs.db",  "--no-reuse", "--samples",
-                                       "6",    "--json",       "--jobs",   "1",          "--no-learning"};
+    std::vector<std::string> arguments{"tune",      "problem.json", "--policy", "exhaustive", "--budget",
+                                       "all",       "--store",      "runs.db",  "--no-reuse", "--samples",
+                                       "6",         "--json",       "--jobs",   "1",          "--no-learning",
+                                       "--sandbox", "none"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return desk.kernelsearch(arguments);
   };
@@ -123,16 +125,16 @@ TEST_CASE("command: check judges a device problem's default, or says how deep it
   use_stand_ins();
   const Desk desk;
   write_text(desk.path() / "problem.json", problem);
-  const Ran judged = desk.kernelsearch({"check", "problem.json"});
+  const Ran judged = desk.kernelsearch({"check", "problem.json", "--sandbox", "none"});
   CHECK_MESSAGE(judged.code == 0, judged.out, judged.err);
   CHECK_MESSAGE(
       judged.out.find("the default was judged on every shape on Stand-in of a GPU") != std::string::npos,
       judged.out);
   setenv("KERNELSEARCH_HIP_RUNTIME", "/nonexistent/libamdhip64.so", 1);
-  const Ran compiled = desk.kernelsearch({"check", "problem.json"});
+  const Ran compiled = desk.kernelsearch({"check", "problem.json", "--sandbox", "none"});
   CHECK(compiled.code == 0);
   CHECK_MESSAGE(compiled.out.find("only compiled, by hipRTC") != std::string::npos, compiled.out);
-  const auto json = desk.kernelsearch({"check", "problem.json", "--json"}).json();
+  const auto json = desk.kernelsearch({"check", "problem.json", "--json", "--sandbox", "none"}).json();
   CHECK(json["depth"] == "compiled");
   CHECK(json["ran"] == false);
   use_stand_ins();

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "kernelsearch/compare/scores.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "support/made_up_recording.hpp"
@@ -363,4 +364,111 @@ TEST_CASE("compare: what cannot be compared") {
   CHECK(run(untimed, two_contestants(), {.repeats = 1, .budget = 3}).back().seconds.empty());
   CHECK_THROWS_WITH_AS(static_cast<void>(registered_contestant("randm")),
                        doctest::Contains("did you mean random"), ConfigError);
+}
+
+namespace {
+
+/// Proposes these in turn, one at a time, then nothing; throws instead of the last where it `throws`.
+Contestant in_turn(const std::string& name, std::vector<Config> configs, bool throws = false) {
+  return {name, [configs, throws](const PolicySetup&) {
+            return AnyPolicy<Config>(Scripted{[configs, throws, n = std::size_t{0}](std::size_t) mutable {
+              if (throws && n + 1 == configs.size()) throw std::runtime_error("lost my way");
+              return n < configs.size() ? std::vector<Config>{configs[n++]} : std::vector<Config>{};
+            }});
+          }};
+}
+
+std::string failure_of(const Recording& recording, const Contestant& contestant, ComparisonOptions options) {
+  try {
+    static_cast<void>(run({recording}, {contestant}, options));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "compare: repeated proposals, those outside the space and an early end are counted, or strictly fatal") {
+  Recording recording = made_up_recording("place");
+  const Config first = recording.trials[0].config, second = recording.trials[1].config;
+  const Config outside{{1, 0, 0}};  // (x + y) % 3 is 1
+  const Config unrecorded = recording.trials.back().config;
+  recording.trials.pop_back();
+  const Contestant careless = in_turn("careless", {first, first, outside, unrecorded, second});
+  const Trace trace = run({recording}, {careless}, {.repeats = 1, .budget = 50}).front();
+  CHECK(trace.evaluations == std::vector<std::uint32_t>{0, 1});
+  CHECK(trace.dropped_repeats == 1);
+  CHECK(trace.dropped_unknown == 2);
+  CHECK(trace.dropped_outside == 1);
+  CHECK(trace.ended_early);
+  const auto landscapes = landscapes_of(std::vector<Recording>{recording});
+  const SpaceScores space = score(landscapes, std::vector<Trace>{trace, trace}).front().spaces.front();
+  CHECK(space.dropped_repeats == 2);
+  CHECK(space.dropped_outside == 2);
+  CHECK(space.ended_early == 2);
+
+  const ComparisonOptions strict{.repeats = 1, .budget = 50, .strict = true};
+  const auto says = [&](const Contestant& contestant, const std::string& words) {
+    const std::string text = failure_of(recording, contestant, strict);
+    INFO(text);
+    CHECK(text.find(words) != std::string::npos);
+  };
+  const auto values = [&recording](const Config& config) {
+    return "x = " + to_string(recording.space.value(config, 0)) +
+           ", y = " + to_string(recording.space.value(config, 1)) +
+           ", z = " + to_string(recording.space.value(config, 2));
+  };
+  says(careless, "a policy proposed a configuration again: careless on place, repeat 0, evaluation 2: " +
+                     values(first));
+  says(in_turn("strays", {first, second, outside}),
+       "a policy left the space: strays on place, repeat 0, evaluation 3: " + values(outside));
+  says(in_turn("stops", {first, second}), "a policy ended early: stops on place, repeat 0, evaluation 3");
+  // What the recording lacks is not the policy's doing, and who uses the budget up has not ended early.
+  CHECK(failure_of(recording, in_turn("fine", {first, unrecorded, second}),
+                   {.repeats = 1, .budget = 2, .strict = true}) == "");
+  Recording small = recording;
+  small.trials.resize(2);
+  CHECK(failure_of(small, in_turn("whole", {first, second}), strict) == "");
+}
+
+TEST_CASE("compare: what was counted is kept in the folder, and a strict comparison looks there too") {
+  const TemporaryFolder folder;
+  const Recording recording = made_up_recording("place");
+  const Config first = recording.trials[0].config;
+  ComparisonOptions options{.repeats = 1, .budget = 50};
+  options.folder = folder.path();
+  const Contestant careless = in_turn("careless", {first, first, Config{{1, 0, 0}}});
+  static_cast<void>(run({recording}, {careless}, options));
+  const Trace again = run({recording}, {careless}, options).front();
+  CHECK(again.dropped_repeats == 1);
+  CHECK(again.dropped_outside == 1);
+  CHECK(again.ended_early);
+  options.strict = true;
+  CHECK(failure_of(recording, careless, options)
+            .find("careless on place, repeat 0: 1 proposed again, 1 outside the space, ended early") !=
+        std::string::npos);
+}
+
+TEST_CASE("compare: what a policy throws names policy, space, repeat and evaluation") {
+  const Recording recording = made_up_recording("place");
+  const Config a = recording.trials[0].config, b = recording.trials[1].config;
+  CHECK(failure_of(recording, in_turn("lost", {a, b, a}, true), {.repeats = 1, .budget = 50}) ==
+        "kernelsearch: a policy failed: lost on place, repeat 0, evaluation 3: lost my way; mend the policy, "
+        "or "
+        "leave it out; with --out what is finished is kept");
+  const Contestant unmade{"unmade", [](const PolicySetup&) -> AnyPolicy<Config> { throw 7; }};
+  CHECK(failure_of(recording, unmade, {.repeats = 1, .budget = 50})
+            .find("unmade on place, repeat 0, evaluation 1: an exception that is no std::exception") !=
+        std::string::npos);
+  const Contestant greedy{
+      "greedy", [a](const PolicySetup&) {
+        return AnyPolicy<Config>(Scripted{[a](std::size_t n) { return std::vector<Config>(n + 1, a); }});
+      }};
+  CHECK(
+      failure_of(recording, greedy, {.repeats = 1, .budget = 50})
+          .find(
+              "greedy on place, repeat 0, evaluation 1: it returned more proposals than it was asked for: 2 "
+              "instead of 1") != std::string::npos);
 }

@@ -13,6 +13,8 @@
 #include "../../src/compare/figure.hpp"
 #include "../../src/report/xml_text.hpp"
 #include "kernelsearch/compare/comparison.hpp"
+#include "kernelsearch/compare/report_figures.hpp"
+#include "kernelsearch/version.hpp"
 
 #include "support/made_up_recording.hpp"
 
@@ -66,8 +68,9 @@ TEST_CASE("html_report: one page with two figures for each space, nothing from o
   const std::string html = compared.report();
   CHECK(balanced(html));
   CHECK(count(html, "<figure>") == 4);
-  CHECK(count(html, "class=\"band f0\"") == 4);
-  CHECK(count(html, "class=\"line s1 d0\"") == 5);  // and the legend
+  CHECK(count(html, "<figure class=\"all\">") == 1);
+  CHECK(count(html, "class=\"band f0\"") == 5);
+  CHECK(count(html, "class=\"line s1 d0\"") == 6);  // and the legend
   CHECK(count(html, "<b>") == 0);
   CHECK(count(html, "&lt;b&gt;mine&lt;/b&gt;") > 5);
   CHECK(count(html, "two &amp; &lt;more&gt;") > 3);
@@ -76,6 +79,7 @@ TEST_CASE("html_report: one page with two figures for each space, nothing from o
   CHECK(count(html, "@media print") == 1);
   CHECK(count(html, "prefers-color-scheme:dark") == 1);
   for (const char* never : {"nan", "inf<", ">inf"}) CHECK(count(html, never) == 0);
+  CHECK(count(html, fmt::format("<td>{:.2f} <span", compared.scores[0].spaces[1].areas[0].value)) >= 1);
   CHECK(count(html, fmt::format("{:.2f} <span", compared.scores[0].areas[0].value)) >= 1);
 }
 
@@ -142,4 +146,134 @@ TEST_CASE("figure: curves fall, stay inside the picture and stop at the floor") 
   CHECK(places[3] < places[5]);
   CHECK(places[5] == 278.0);
   CHECK(html_text("<&>\"'") == "&lt;&amp;&gt;&quot;&#39;");
+}
+
+namespace {
+
+/// Least width in pixels of the widest table, at 15 px letters: what may not break counts in full.
+double widest_table(const std::string& html) {
+  constexpr double letter = 8.2, small_letter = 7.0, padding = 22.0, breakable_cell = 60.0;
+  double widest = 0.0;
+  for (std::size_t at = html.find("<table"); at != std::string::npos; at = html.find("<table", at + 1)) {
+    const std::string table = html.substr(at, html.find("</table>", at) - at);
+    if (table.find("class=\"facts\"") != std::string::npos) continue;  // all its cells break
+    std::vector<double> columns;
+    for (std::size_t row = table.find("<tr>"); row != std::string::npos; row = table.find("<tr>", row + 1)) {
+      const std::string cells = table.substr(row, table.find("</tr>", row) - row);
+      std::size_t column = 0;
+      for (std::size_t td = cells.find("<t", 4); td != std::string::npos; td = cells.find("<t", td + 1)) {
+        const std::string cell = cells.substr(td, cells.find("</t", td) - td);
+        const std::size_t interval = cell.find("<span class=\"ci\">");
+        const std::size_t begin = cell.find('>') + 1;
+        double width = letter * static_cast<double>(cell.substr(begin, interval - begin).size());
+        if (interval != std::string::npos)
+          width = std::max(width, small_letter * static_cast<double>(cell.find("</span>") - interval - 17));
+        if (cell.rfind("<th", 0) == 0 || column == 0) width = breakable_cell;
+        if (columns.size() <= column) columns.push_back(0.0);
+        columns[column] = std::max(columns[column], width + padding);
+        ++column;
+      }
+    }
+    double sum = 0.0;
+    for (const double column : columns) sum += column;
+    widest = std::max(widest, sum);
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("html_report: no table is wider than 1140 pixels, however many spaces there are") {
+  Compared compared;
+  CHECK(widest_table(compared.report()) > 500);
+  std::vector<Landscape> landscapes;
+  std::vector<Trace> traces;
+  for (int i = 0; i < 25; ++i) {
+    const std::string name = "a_space_with_a_rather_long_name_" + std::to_string(i);
+    landscapes.emplace_back(Recording(made_up_recording(name, 0.1 * i)));
+    for (Trace trace : compared.traces) {
+      if (trace.space != "one") continue;
+      trace.space = name;
+      if (trace.strategy == "random") trace.strategy = std::string(80, 'x') + "_policy";
+      traces.push_back(std::move(trace));
+    }
+  }
+  const std::vector<PolicyScores> scores = score(landscapes, traces, {.bootstrap = 20});
+  const std::vector<PairedDifference> paired = paired_differences(landscapes, traces, "<b>mine</b>");
+  const std::string html = html_report({landscapes, traces, scores, {"<b>mine</b>", paired}, 0});
+  CHECK(balanced(html));
+  CHECK(widest_table(html) <= 1140);
+  for (const Landscape& landscape : landscapes) {
+    std::string name;
+    for (const char c : landscape.name()) (name += c) += c == '_' ? "<wbr>" : "";
+    CHECK(count(html, "<th>" + name) >= 1);
+  }
+  CHECK(count(html, "overflow-x") == 0);
+  CHECK(count(html, "<th>mean</th>") == 4);
+}
+
+TEST_CASE("html_report: the page says how it was made, and what was proposed and not scored") {
+  Compared compared;
+  ReportContents contents{
+      compared.landscapes, compared.traces, compared.scores, {"random", compared.paired}, 7};
+  std::string html = html_report(contents);
+  CHECK(count(html, "No policy proposed a configuration again") == 1);
+  CHECK(count(html, "<tr><th>seed</th><td>7;") == 1);
+  contents.settings =
+      ReportSettings{4, "60 evaluations", 3, true, false, "nothing", {{"own <x>", "python3 'x & y.py'"}}};
+  compared.scores[1].spaces[0].dropped_repeats = 11;
+  compared.scores[1].spaces[1].dropped_unknown = 5;
+  compared.scores[1].spaces[1].dropped_outside = 3;
+  compared.scores[1].spaces[0].ended_early = 2;
+  html = html_report(contents);
+  CHECK(balanced(html));
+  CHECK(count(html, "No policy proposed a configuration again") == 0);
+  CHECK(count(html, "&lt;b&gt;mine&lt;/b&gt;</td><td>11</td><td>3</td><td>2</td><td>2 of 8</td>") == 1);
+  CHECK(count(html, "<tr><th>kernelsearch</th><td>" KERNELSEARCH_VERSION "</td>") == 1);
+  CHECK(count(html, "<td>4 of each policy on each space</td>") == 1);
+  CHECK(count(html, "<td>60 evaluations</td>") == 1);
+  CHECK(count(html, "<tr><th>evaluations in flight</th><td>3</td>") == 1);
+  CHECK(count(html, "<td>the one that the space declares</td>") == 1);
+  CHECK(count(html, "<th>policy own &lt;x&gt;</th><td>python3 &#39;x &amp; y.py&#39;</td>") == 1);
+  contents.settings->declared_default = false;
+  CHECK(count(html_report(contents), "a random valid one for each repeat") == 1);
+}
+
+TEST_CASE(
+    "report_figures: files that stand alone, with plain names and nothing that converters to PDF lack") {
+  const Compared compared;
+  const auto figures =
+      report_figures({compared.landscapes, compared.traces, compared.scores, {"random", compared.paired}, 0});
+  REQUIRE(figures.size() == 5);
+  CHECK(figures[0].name == "all_spaces.svg");
+  CHECK(figures[1].name == "one.svg");
+  CHECK(figures[2].name == "one_time.svg");
+  CHECK(figures[3].name == "two____more_.svg");
+  for (const ReportFigureFile& figure : figures) {
+    const std::string& svg = figure.svg;
+    CAPTURE(figure.name);
+    CHECK(svg.rfind("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"",
+                    0) == 0);
+    CHECK(balanced(svg.substr(svg.find('\n') + 1)));
+    for (const char* part :
+         {"font-family=\"Helvetica, Arial, sans-serif\"", "fill=\"#fff\"", "&lt;b&gt;mine&lt;/b&gt;</text>"})
+      CHECK(count(svg, part) == 1);
+    for (const char* never : {"var(", "<style", "<script", "system-ui", "href", "nan", "inf"})
+      CHECK(count(svg, never) == 0);
+    CHECK(count(svg, "<path class=\"band") == 2);
+  }
+}
+
+TEST_CASE("curves: over spaces each run counts the same") {
+  const Landscape easy("easy", {{"a", 1.0}, {"b", 2.0}}), hard("hard", {{"a", 1.0}, {"b", 11.0}});
+  const Trace one{"easy", "p", 0, {1, 0}}, two{"easy", "p", 1, {0, 1}}, three{"hard", "p", 0, {1, 0}};
+  const auto curve = comparing::curve_over_spaces({{&easy, &one}, {&easy, &two}, {&hard, &three}}, 20);
+  REQUIRE(curve.size() == 2);
+  CHECK(curve[0].low == 0.5);  // of 0, 1 and 10
+  CHECK(curve[0].median == 1.0);
+  CHECK(curve[0].high == 5.5);
+  CHECK(curve[1].high == 0.0);
+  const auto random = comparing::random_over_spaces({&easy, &hard}, 2, 20);
+  REQUIRE(random.size() == 2);
+  CHECK(random[0].median == doctest::Approx((easy.baseline(1) + hard.baseline(1)) / 2 - 1));
 }

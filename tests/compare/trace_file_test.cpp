@@ -48,6 +48,30 @@ TEST_CASE("trace lines: repeats and unknown keys are free, as the scorer has it"
   CHECK_FALSE(trace.cap);
 }
 
+TEST_CASE(
+    "trace lines: what was not scored is counted in the line, and nothing is written where there is none") {
+  const auto landscapes = spaces();
+  Trace trace{"s", "p", 0, {0}};
+  trace.dropped_repeats = 3;
+  trace.dropped_unknown = 2;
+  trace.dropped_outside = 1;
+  trace.ended_early = true;
+  const std::string line = trace_to_line(trace, landscapes[0]);
+  CHECK(line == R"({"space":"s","strategy":"p","repeat":0,"evals":["1,2"],"dropped_repeats":3,)"
+                R"("dropped_unknown":2,"dropped_outside":1,"ended_early":true})");
+  const Trace again = trace_from_line(line, landscapes);
+  CHECK(again.dropped_repeats == 3);
+  CHECK(again.dropped_unknown == 2);
+  CHECK(again.dropped_outside == 1);
+  CHECK(again.ended_early);
+  // Counted on top of what the keys themselves show.
+  const Trace more = trace_from_line(
+      R"({"space":"s","strategy":"p","repeat":0,"evals":["1,2","1,2"],"dropped_repeats":3,"ended_early":1})",
+      landscapes);
+  CHECK(more.dropped_repeats == 4);
+  CHECK_FALSE(more.ended_early);
+}
+
 TEST_CASE("trace files: other spaces are passed over, wrong lines are named") {
   const auto landscapes = spaces();
   const TemporaryFolder folder;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -72,4 +73,58 @@ TEST_CASE("scores_to_csv: a row for each space and the mean, as many cells as th
   const auto commas = [](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
   for (std::size_t i = 1; i < lines.size(); ++i)
     CHECK(commas(lines[i]) == commas(lines[0]) + (i > 3 ? 1 : 0));
+}
+
+TEST_CASE("scores_to_json and scores_to_csv: what was not scored is counted where there is any") {
+  ComparedScores compared;
+  CHECK_FALSE(nlohmann::json::parse(scores_to_json(compared.scores))["random"]["spaces"]["t"].contains(
+      "ended_early"));
+  compared.scores[0].spaces[1].dropped_unknown = 4;
+  compared.scores[0].spaces[1].dropped_outside = 3;
+  compared.scores[0].spaces[1].ended_early = 2;
+  const auto space = nlohmann::json::parse(scores_to_json(compared.scores))["random"]["spaces"]["t"];
+  CHECK(space["dropped_unknown"] == 4);
+  CHECK(space["dropped_outside"] == 3);
+  CHECK(space["ended_early"] == 2);
+  CHECK(scores_to_csv(compared.scores).find(",0,4,3,2\n") != std::string::npos);
+}
+
+TEST_CASE("scores_to_latex: a table of booktabs in which every name stands for itself") {
+  ComparedScores compared;
+  const std::string odd = "[50%] a_b & {c} \\x ~y^z #$";
+  compared.scores[1].strategy = odd;
+  compared.paired[0].strategy = odd;
+  compared.paired[0].areas[0].mean = -0.125;
+  compared.paired[0].areas[0].adjusted_p = 0.0001;
+  compared.scores[0].n5 = std::numeric_limits<double>::infinity();
+  compared.scores[0].n5_reached = 0.5;
+  compared.scores[0].areas[0] = {0.5, Interval{0.25, 0.75}};
+  compared.scores[1].areas[0] = {-0.5, Interval{-0.75, -0.25}};
+  const std::string latex = scores_to_latex(compared.scores, {"random", compared.paired});
+  const auto has = [&latex](const std::string& part) {
+    INFO(latex, "\nwanted: ", part);
+    CHECK(latex.find(part) != std::string::npos);
+  };
+  has("\\usepackage{booktabs}");
+  has("\\begin{tabular}{lrrrrrrr}\n    \\toprule\n    Policy & $P$ & $P@20$ & $P@60$ & ratio@60 & $n_5$ & "
+      "$\\Delta P$ & $p$ \\\\\n    \\midrule\n");
+  has("    random & $\\mathbf{0.50}$ {\\footnotesize $[0.25, 0.75]$} & ");
+  has(" & -- (50\\,\\%) & -- & -- \\\\\n");
+  has("    {[}50\\%{]} a\\_b \\& \\{c\\} \\textbackslash{}x \\textasciitilde{}y\\textasciicircum{}z \\#\\$ & "
+      "$-0.50$ {\\footnotesize $[-0.75, -0.25]$} & ");
+  has(" & $-0.12$ & $<0.001$ \\\\\n    \\bottomrule\n");
+  // A row has as many cells as the heading, and braces close.
+  std::istringstream in(latex);
+  int rows = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() < 2 || line.substr(line.size() - 2) != "\\\\") continue;
+    ++rows;
+    std::size_t cells = 1;
+    for (std::size_t i = 1; i < line.size(); ++i) cells += line[i] == '&' && line[i - 1] != '\\' ? 1 : 0;
+    CHECK(cells == 8);
+  }
+  CHECK(rows == 3);
+  const std::string alone = scores_to_latex(compared.scores);
+  CHECK(alone.find("Delta") == std::string::npos);
+  CHECK(alone.find("\\begin{tabular}{lrrrrr}") != std::string::npos);
 }

@@ -25,6 +25,15 @@ TEST_CASE("Evaluation: a success has its time and all the progress") {
   CHECK(right.reason.empty());
 }
 
+TEST_CASE("Evaluation: a time that is no number is a failure with a reason") {
+  const Evaluation nothing = Evaluation::succeeded(std::nan(""));
+  CHECK(nothing.verdict == Verdict::wrong_result);
+  CHECK(nothing.reason == "the time is not a number (NaN)");
+  CHECK(nothing.progress == graded_progress(Verdict::wrong_result));
+  CHECK(std::isinf(nothing.measurement.seconds));
+  CHECK(Evaluation::succeeded(0.0).verdict == Verdict::ok);
+}
+
 TEST_CASE("Outcome: ok is the verdict's, and nothing is better than an objective never measured") {
   Outcome outcome;
   CHECK(outcome.ok());

@@ -20,6 +20,7 @@
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/replay.hpp"
@@ -60,7 +61,7 @@ support::DeviceProblem scale() {
 Problem reduced(Problem problem) {
   const auto work = [&](const Shape& shape) {
     const auto& expression = problem.operations ? problem.operations : problem.bytes;
-    return expression ? to_number(kernelsearch::evaluate(*expression, shape.variables)) : 0.0;
+    return expression ? to_number(kernelsearch::evaluate(*expression, shape)) : 0.0;
   };
   const Shape* least = nullptr;
   for (const Shape& shape : problem.shapes)
@@ -103,7 +104,12 @@ struct Example {
 };
 
 Example example(const fs::path& path) {
-  Example found{path.filename().string(), reduced(read_problem(path)), {}, {}};
+  Problem problem = read_problem(path);
+  HostOptions host;
+  host.sandbox = Sandbox::none;
+  host.cache_directory = folder() / "cache";
+  fill_generated_sizes(problem, host);
+  Example found{path.filename().string(), reduced(std::move(problem)), {}, {}};
   const Space& space = found.problem.kernel.space;
   found.configs.emplace_back("default", space.default_config());
   std::ifstream file(path / "best_h200.json");
@@ -319,7 +325,7 @@ TEST_CASE("tune ends well, and what it recorded can be replayed") {
     std::ofstream(given / "problem.json") << small.text();
   }
   const auto ran = desk.kernelsearch({"tune", fs::canonical(given).string(), "--budget", "30", "--record",
-                                      "record.json", "--store", "runs.db", "--out", "tuned", "--json"});
+                                      "record.json", "--store", "runs.db", "--out", "tuned", "--json", "--sandbox", "none"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   const auto result = ran.json();
   REQUIRE(result.is_object());

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cmath>
 #include <stdexcept>
 #include <tuple>
 
@@ -396,4 +397,81 @@ TEST_CASE("Optimizer: evaluators are told the parents, in every way of running")
 
 TEST_CASE("Optimizer: counts of 0 in the options are refused") {
   CHECK_THROWS_AS((Optimizer{Counting{}, Copying{}, Landscape{}, {.in_flight = 0}}), ConfigError);
+}
+
+TEST_CASE("Optimizer: there is no best before a trial is right") {
+  Optimizer search{Counting{.last = 3}, Copying{}};
+  CHECK(search.best() == nullptr);
+  const auto jobs = search.ask(1);
+  REQUIRE(jobs.size() == 1);
+  search.tell(jobs[0].id, Evaluation::failed(Verdict::crashed, "as scripted"));
+  CHECK(search.best() == nullptr);
+}
+
+TEST_CASE(
+    "Optimizer: a first objective that is no number is a failure and never the best, through every door") {
+  const double nan = std::nan("");
+  const auto told_nan = [nan] {
+    Evaluation evaluation;  // not by way of succeeded(), which makes a failure of it
+    evaluation.measurement.seconds = nan;
+    return evaluation;
+  };
+  const auto failed = [](const Outcome& outcome) {
+    CHECK(outcome.evaluation.verdict == Verdict::wrong_result);
+    CHECK(outcome.evaluation.reason == "the objective is not a number (NaN)");
+    CHECK(std::isinf(outcome.objective));
+  };
+  SUBCASE("told, and better ones after it") {
+    Optimizer search{Counting{.last = 9}, Copying{}};
+    search.tell(search.ask(1).at(0).id, told_nan());
+    CHECK(search.best() == nullptr);
+    failed(search.trials()[0].outcome);
+    search.tell(search.ask(1).at(0).id, Evaluation::succeeded(2.0));
+    search.tell(search.ask(1).at(0).id, Evaluation::succeeded(1.0));
+    REQUIRE(search.best() != nullptr);
+    CHECK(search.best()->outcome.objective == 1.0);
+    CHECK(search.summary().verdicts[static_cast<int>(Verdict::wrong_result)] == 1);
+  }
+  SUBCASE("a foreign trial") {
+    Optimizer search{Counting{.last = 9}, Copying{}};
+    search.submit(5, 5, told_nan());
+    CHECK(search.best() == nullptr);
+    failed(search.trials()[0].outcome);
+  }
+  SUBCASE("revised, when it was the best") {
+    Optimizer search{Counting{.last = 9}, Copying{}};
+    const TrialId id = search.submit(5, 5, Evaluation::succeeded(1.0));
+    search.submit(6, 6, Evaluation::succeeded(2.0));
+    search.revise(id, told_nan());
+    REQUIRE(search.best() != nullptr);
+    CHECK(search.best()->outcome.objective == 2.0);
+    failed(search.trials()[0].outcome);
+    CHECK(search.summary().verdicts[static_cast<int>(Verdict::ok)] == 1);
+  }
+  SUBCASE("an objective of one's own") {
+    OptimizerOptions options;
+    options.objective = [](const Measurement& m) { return m.seconds > 1 ? m.seconds : std::sqrt(-1.0); };
+    Optimizer search{Counting{.last = 9}, Copying{}, External{}, options};
+    search.submit(5, 5, Evaluation::succeeded(0.5));
+    CHECK(search.best() == nullptr);
+    search.submit(6, 6, Evaluation::succeeded(2.0));
+    REQUIRE(search.best() != nullptr);
+    CHECK(search.best()->outcome.objective == 2.0);
+  }
+  SUBCASE("a record of an earlier version") {
+    RunRecord<int, int> record;
+    record.events.emplace_back(AskEvent{1, 1});
+    Trial<int> trial{1, {}};
+    trial.outcome.id = TrialId{0};
+    trial.outcome.origin = Origin{ProposalId{0}, 0, 1};
+    trial.outcome.evaluation = told_nan();
+    trial.outcome.objective = nan;
+    record.events.emplace_back(ToldEvent<int, int>{trial, std::nullopt});
+    Optimizer search{Counting{.last = 9}, Copying{}};
+    search.resume(record);
+    CHECK(search.best() == nullptr);
+    search.tell(search.ask(1).at(0).id, Evaluation::succeeded(3.0));
+    REQUIRE(search.best() != nullptr);
+    CHECK(search.best()->outcome.objective == 3.0);
+  }
 }

@@ -259,3 +259,111 @@ TEST_CASE("scalar_value: the ends of the integer types fit, one beyond does not"
   CHECK(fits(ElementType::u64, 0));
   CHECK_FALSE(fits(ElementType::u64, -1));
 }
+
+TEST_CASE("fill_input: sorted is ascending in every type and flavour, and spreads over the range") {
+  for (int t = 0; t < element_type_count; ++t) {
+    const auto type = static_cast<ElementType>(t);
+    const Argument argument = type == ElementType::boolean ? array(type, Initialisation::sorted, 0, 2)
+                                                           : array(type, Initialisation::sorted, 2, 90);
+    for (const InputFlavour flavour : flavours)
+      for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        CAPTURE(to_string(type));
+        const std::vector<double> values = filled(argument, 500, seed, flavour);
+        CHECK(std::is_sorted(values.begin(), values.end()));
+        CHECK(values.front() >= argument.low);
+        CHECK(values.back() < argument.high);
+      }
+    const std::vector<double> declared = filled(argument, 500);
+    CHECK(declared.front() != declared.back());
+  }
+}
+
+TEST_CASE("fill_input: offsets begin with 0, end with the total and never descend") {
+  Argument argument = array(ElementType::i32, Initialisation::offsets);
+  for (const double skew : {0.0, 0.7, 2.0})
+    for (const std::int64_t total : {0, 7, 10000}) {
+      argument.skew = skew;
+      argument.total = Expression::parse(std::to_string(total));
+      for (const InputFlavour flavour : flavours)
+        for (std::uint64_t seed = 0; seed < 12; ++seed) {
+          const std::vector<double> offsets = filled(argument, 101, seed, flavour);
+          CHECK(offsets.front() == 0);
+          CHECK(offsets.back() == static_cast<double>(total));
+          CHECK(std::is_sorted(offsets.begin(), offsets.end()));
+        }
+    }
+  const auto longest = [&](double skew, InputFlavour flavour) {
+    argument.skew = skew;
+    const std::vector<double> offsets = filled(argument, 101, 3, flavour);
+    double most = 0;
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) most = std::max(most, offsets[i + 1] - offsets[i]);
+    return most;
+  };
+  CHECK(longest(0.0, InputFlavour::declared) == 100);
+  CHECK(longest(1.0, InputFlavour::declared) > 1000);
+  CHECK(longest(2.0, InputFlavour::declared) > longest(1.0, InputFlavour::declared));
+  CHECK(longest(0.0, InputFlavour::edge) >= 150);  // all in one row, or every other row empty
+}
+
+TEST_CASE("fill_input: offsets that cannot be are refused") {
+  Argument argument = array(ElementType::i8, Initialisation::offsets);
+  argument.total = Expression::parse("1000");
+  CHECK_THROWS_WITH_AS((void)filled(argument, 10), doctest::Contains("use a wider type"), ConfigError);
+  argument.type = ElementType::i32;
+  CHECK_THROWS_WITH_AS((void)filled(argument, 1), doctest::Contains("the size is n + 1"), ConfigError);
+  argument.total = Expression::parse("0");
+  CHECK(filled(argument, 1) == std::vector<double>{0});
+}
+
+TEST_CASE("fill_input: declared edge values are the only ones, an empty list leaves inputs as declared") {
+  Argument argument = array(ElementType::i32, Initialisation::uniform, 0, 1000);
+  argument.edge = std::vector<double>{3, 500};
+  for (std::uint64_t seed = 0; seed < 16; ++seed)
+    for (const double value : filled(argument, 50, seed, InputFlavour::edge))
+      CHECK((value == 3 || value == 500));
+  argument.edge = std::vector<double>{7};
+  CHECK(filled(argument, 3, 1, InputFlavour::edge) == std::vector<double>{7, 7, 7});
+  argument.edge->clear();
+  CHECK(filled(argument, 50, 1, InputFlavour::edge) == filled(argument, 50, 1));
+}
+
+TEST_CASE("at_shape: the range follows the shape") {
+  Argument argument = array(ElementType::i32, Initialisation::uniform);
+  argument.low = 0;
+  argument.high_expression = Expression::parse("n");
+  const Argument made = at_shape(argument, shape({{"n", Value{std::int64_t{5}}}}));
+  CHECK(made.high == 5);
+  CHECK_FALSE(made.high_expression);
+  const std::vector<double> values = filled(made, 200);
+  CHECK(*std::max_element(values.begin(), values.end()) == 4);
+  CHECK_THROWS_WITH_AS((void)at_shape(argument, shape({{"n", Value{std::int64_t{0}}}})),
+                       doctest::Contains("empty range for shape s"), ConfigError);
+  Shape generated = shape({});
+  generated.generated = {{"n", Value{std::int64_t{9}}}};
+  CHECK(at_shape(argument, generated).high == 9);
+  argument.high_expression = Expression::parse("1/n");
+  CHECK_THROWS_AS((void)at_shape(argument, shape({{"n", Value{std::int64_t{0}}}})), Error);
+}
+
+TEST_CASE("fill_input: structs field by field, in their ranges, with empty padding") {
+  Argument argument = array(ElementType::u8, Initialisation::uniform);
+  argument.structure = StructType{"P", {{"tag", ElementType::u8, 1, 3}, {"x", ElementType::f64, 5, 6}}};
+  CHECK(argument.element_bytes() == 16);
+  std::vector<std::byte> bytes(100 * 16, std::byte{0xee});
+  for (const InputFlavour flavour : flavours) {
+    Rng rng(4);
+    fill_input(argument, 100, flavour, rng, bytes.data());
+    for (std::size_t i = 0; i < 100; ++i) {
+      const double tag = load_element(ElementType::u8, &bytes[16 * i]);
+      const double x = load_element(ElementType::f64, &bytes[16 * i + 8]);
+      CHECK((tag == 1 || tag == 2));
+      CHECK((x >= 5 && x < 6));
+      for (std::size_t k = 1; k < 8; ++k) CHECK(bytes[16 * i + k] == std::byte{0});
+    }
+  }
+}
+
+TEST_CASE("fill_input: what only a generator fills is refused") {
+  CHECK_THROWS_WITH_AS((void)filled(array(ElementType::f32, Initialisation::generator), 3),
+                       doctest::Contains("filled by the problem's generator"), ConfigError);
+}

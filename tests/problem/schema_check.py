@@ -29,6 +29,23 @@ BROKEN = [  # (what to change: path and value, or path alone to remove)
     (["backend"], "cuda"), (["launch"], {"grid": [1], "block": [1]}), (["shema"], 1),
 ]
 
+NEW = [  # what later versions of the format brought, right and wrong
+    ((["arguments", 3, "init"], "sorted"), True), ((["arguments", 3, "high"], "n"), True), ((["arguments", 3, "edge"], [0]), True),
+    ((["arguments", 3, "edge"], 0), False), ((["arguments", 3, "init"], "offsets"), False), ((["arguments", 3, "total"], "n"), False),
+    ((["arguments", 3, "file"], "x.npy"), False), ((["arguments", 3, "init"], "file"), False), ((["bit_exact"], True), True),
+    ((["bit_exact"], 1), False), ((["memory_gib"], 8), True), ((["memory_gib"], 0), False), ((["build", "libraries"], ["m"]), True),
+    ((["build", "libraries"], ["-lm"]), False), ((["kernel", "include"], ["include"]), True), ((["kernel", "include"], "include"), False),
+    ((["kernel", "sources"], ["a.cpp"]), True), ((["reference", "sources"], ["a.cpp"]), True), ((["files"], {"a.hpp": {"text": ""}}), True),
+    ((["files"], {"/a.hpp": {"text": ""}}), False), ((["files"], {"a.hpp": "a.hpp"}), False),
+    ((["generator"], {"source": "inputs.cpp", "sizes": ["nnz"]}), True), ((["generator"], {}), False),
+    ((["generator"], {"matrix_market": {"square": "m.mtx"}, "columns": "a"}), True),
+    ((["generator"], {"matrix_market": "m.mtx", "sizes": ["rows"]}), False),
+    ((["generator"], {"source": "inputs.cpp", "matrix_market": "m.mtx"}), False),
+    ((["arguments", 3, "type"], {"struct": "P", "fields": [{"name": "x", "type": "f32", "low": 0}]}), True),
+    ((["arguments", 3, "type"], {"struct": "P", "fields": []}), False),
+    ((["arguments", 3, "type"], {"struct": "P", "fields": [{"name": "x"}]}), False),
+]
+
 BROKEN_DEVICE = [  # the same, of the device problem in the tests
     (["launch"],), (["launch"], []), (["launch"], "f"), (["launch", 0], {"zero": "c", "grid": [1]}),
     (["launch", 0], {"zero": "a b"}), (["launch", 1, "function"],), (["launch", 1, "function"], ""),
@@ -66,6 +83,8 @@ def main():
     manual = (ROOT / "docs/formats/problem.md").read_text()
     whole = json.loads(without_comments(re.search(r"```jsonc\n(\{.*?\n\})\n```", manual, re.S).group(1)))
     expect("docs/formats/problem.md", whole, True)
+    for change, right in NEW:
+        expect(f"the example with {change}", changed(whole, *change), right)
     scaffold = (ROOT / "src/problem/scaffold_texts.hpp").read_text()
     new = re.search(r'R"json\((.*?)\)json"', scaffold, re.S).group(1).replace("@FUNCTION@", "f")
     expect("the scaffold", json.loads(without_comments(new)), True)

@@ -173,3 +173,21 @@ TEST_CASE("ProgressPrinter: on a terminal a failure stands above the status, whi
   const std::string shown = f.taken();
   CHECK(shown.starts_with("\rtrial 3 failed: crashed: sign\x1b[K\n\r1 trials"));
 }
+
+TEST_CASE("ProgressPrinter: says what the run is doing, and a new reason to wait on a line of its own") {
+  Fixture f;
+  {
+    ProgressPrinter printer(f.out, f.options(false));
+    printer.activity("compiling 2, measuring", "");
+    CHECK(printer.status().find(", compiling 2, measuring") != std::string::npos);
+    CHECK(f.out.str().empty());
+    const std::string waiting = "waits for core 1: another kernelsearch measures on it";
+    printer.activity(waiting, waiting);
+    printer.activity("compiling", "");
+    printer.activity(waiting, waiting);  // the same once more is no news
+    CHECK(f.out.str() == waiting + "\n");
+    CHECK(printer.status().find(waiting) != std::string::npos);
+    printer.activity("", "");
+    CHECK(printer.status().find("waits") == std::string::npos);
+  }
+}

@@ -38,7 +38,8 @@ TEST_CASE("run_summary: best, speedup with interval, settings, verdicts, time, r
         "time      build 25 %, check 12 %, measure 12 %, else 50 %\n"
         "policy    random, seed 42\n"
         "device    some cpu\nx\n"
-        "toolchain g++ 12.2\n");
+        "toolchain g++ 12.2\n"
+        "sandbox   bubblewrap 0.8.0\n");
 }
 
 TEST_CASE("run_summary: a run that found nothing and did not end") {

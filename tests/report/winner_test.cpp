@@ -121,3 +121,12 @@ TEST_CASE("best_settings: each timed shape has the settings that were fastest on
   CHECK(settings[1].speedup_interval == Interval{4.0, 6.0});
   CHECK(settings[1].order("ORDER") == Permutation{0, 1});
 }
+
+TEST_CASE("best_settings: of one timed shape they are the winner's, not those of the lowest time") {
+  StoredRun stored;
+  stored.problem.shapes = {{"large", {{"n", std::int64_t{4096}}}, 1.0}};
+  stored.store.set_finalists(stored.run, {TrialId{0}, 4, false, {}});
+  const auto settings = best_settings(stored.store, stored.run, stored.problem);
+  REQUIRE(settings.size() == 1);
+  CHECK(settings[0].source.find("trial 0") != std::string::npos);
+}

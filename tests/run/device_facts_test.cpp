@@ -15,6 +15,8 @@ TEST_CASE("environment_of: cores and governor are facts of a host run") {
   CHECK(environment["cores"] == host_machine().cores.size());
   CHECK(environment.value("governor", "") == host_machine().governor);
   CHECK(detail::environment_of(Backend::cuda) == "{}");
+  CHECK(detail::environment_of(Backend::cuda, "landlock, ABI 7") == R"({"sandbox":"landlock, ABI 7"})");
+  CHECK(nlohmann::json::parse(detail::environment_of(Backend::host, "none"))["sandbox"] == "none");
 }
 
 TEST_CASE("changed_environment: another governor is said, unknown ones and cores are not") {

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/evaluator/function_evaluator.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
@@ -107,4 +109,173 @@ TEST_CASE(
                           }});
   REQUIRE(search.best() != nullptr);
   CHECK(passed.count(search.best()->candidate->config.indices[0]) == 1);
+}
+
+namespace {
+
+/// What is measured of one candidate is luck; pairs tell the truth.
+struct Pairs {
+  std::vector<double> measured, truth;
+  bool able = true;
+  std::set<std::uint32_t> broken = {};  ///< are no longer ok when they are compared
+  double width = 0.001;                 ///< of a pair's interval, relative
+  double measured_width = 0.2;          ///< of a time's
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> compared = {};
+
+  Evaluation evaluate(const Candidate& candidate, const EvaluationContext&) const {
+    const double seconds = measured[candidate.config.indices[0]];
+    Evaluation evaluation = Evaluation::succeeded(seconds);
+    evaluation.measurement.interval = {seconds * (1 - measured_width), seconds * (1 + measured_width)};
+    return evaluation;
+  }
+  std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion, const PairOptions&) {
+    const std::uint32_t a = candidate.config.indices[0], b = champion.config.indices[0];
+    compared.emplace_back(a, b);
+    if (!able) return std::nullopt;
+    if (broken.count(a) + broken.count(b) > 0)
+      detail::raise<ConfigError>("a candidate to compare is not ok", "it crashed", "mend it");
+    const double ratio = truth[b] / truth[a];
+    return Speedup{ratio, {ratio * (1 - width), ratio * (1 + width)}, 12};
+  }
+};
+
+struct Match {
+  explicit Match(Pairs pairs, std::uint32_t by_default = 0)
+      : space(SpaceBuilder()
+                  .add(Tunable::integer("i", 0, static_cast<std::int64_t>(pairs.truth.size()) - 1)
+                           .with_default(static_cast<std::int64_t>(by_default)))
+                  .build()),
+        kernel(std::make_shared<const Kernel>(Kernel{{}, space})),
+        search(Exhaustive(space), TemplateGenerator(kernel), std::move(pairs)) {
+    search.run();
+    steps.baseline = Candidate{kernel, space.default_config()};
+  }
+  std::optional<FinalistComparison> choose() { return choose_winner(search, search.evaluator(), {}, steps); }
+  [[nodiscard]] std::uint32_t point(TrialId id) { return search.log().own(id).candidate->config.indices[0]; }
+
+  Space space;
+  std::shared_ptr<const Kernel> kernel;
+  Optimizer<Exhaustive, TemplateGenerator, Pairs> search;
+  FinalistSteps steps;
+};
+
+}  // namespace
+
+TEST_CASE("choose_winner: the pairs decide, not the luckiest time") {
+  // Trial 0 was lucky each time that it was measured, and is the slowest of the three that are close.
+  Match match({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 5.0}}, 3);
+  const auto chosen = match.choose();
+  REQUIRE(chosen);
+  CHECK(match.search.best()->candidate->config.indices[0] == 0);
+  CHECK(match.point(chosen->winner) == 1);
+  CHECK(chosen->trials == 4);
+  CHECK(!chosen->winner_is_default);
+  // All have met the default configuration, in the order of their times.
+  REQUIRE(chosen->pairs.size() >= 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(match.point(chosen->pairs[i].candidate) == i);
+    CHECK(!chosen->pairs[i].opponent);
+  }
+  CHECK(chosen->pairs[1].speedup.ratio == doctest::Approx(5.0 / 1.2));
+}
+
+TEST_CASE("choose_winner: what is close against the default is compared directly") {
+  // Against the default the intervals of all overlap, so that it cannot tell them apart.
+  Match match({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 5.0}, .width = 0.5}, 3);
+  const auto chosen = match.choose();
+  REQUIRE(chosen);
+  CHECK(match.point(chosen->winner) == 1);
+  std::size_t direct = 0;
+  for (const FinalistPair& pair : chosen->pairs) direct += pair.opponent ? 1u : 0u;
+  CHECK(direct == 2);
+}
+
+TEST_CASE("choose_winner: none of the pairs says that another finalist is faster than the winner") {
+  Rng rng(7);
+  for (int round = 0; round < 200; ++round) {
+    Pairs pairs;
+    for (int i = 0; i < 12; ++i) {
+      pairs.truth.push_back(1 + rng.uniform());
+      pairs.measured.push_back(pairs.truth.back() * (0.8 + 0.4 * rng.uniform()));
+    }
+    pairs.width = 0.3 * rng.uniform();
+    pairs.measured_width = 0.5 * rng.uniform();
+    Match match(std::move(pairs), static_cast<std::uint32_t>(rng.below(12)));
+    const auto chosen = match.choose();
+    REQUIRE(chosen);
+    const double winner = match.search.evaluator().truth[match.point(chosen->winner)];
+    for (const FinalistPair& pair : chosen->pairs) {
+      CHECK(winner <= match.search.evaluator().truth[match.point(pair.candidate)]);
+      if (pair.opponent && pair.candidate == chosen->winner) CHECK(pair.speedup.ratio >= 1);
+    }
+    // The default configuration was a trial too.
+    CHECK(winner <= match.search.evaluator().truth[match.steps.baseline->config.indices[0]]);
+    CHECK(chosen->winner_is_default ==
+          (match.point(chosen->winner) == match.steps.baseline->config.indices[0]));
+  }
+}
+
+TEST_CASE("choose_winner: at least three are compared where there are, at most eight") {
+  // Far apart by their intervals, and yet three.
+  Match apart({.measured = {1, 2, 3, 4, 5}, .truth = {1, 2, 3, 4, 5}, .measured_width = 0.01}, 4);
+  REQUIRE(apart.choose());
+  std::set<std::uint32_t> seen;
+  for (const auto& [a, b] : apart.search.evaluator().compared) seen.insert(a);
+  CHECK(seen == std::set<std::uint32_t>{0, 1, 2});
+
+  Pairs same{.measured = std::vector<double>(20, 1.0), .truth = std::vector<double>(20, 1.0)};
+  Match equal(std::move(same), 19);
+  REQUIRE(equal.choose());
+  seen.clear();
+  for (const auto& [a, b] : equal.search.evaluator().compared) seen.insert(a);
+  CHECK(seen.size() == 8);
+}
+
+TEST_CASE("choose_winner: an evaluator that cannot compare leaves it to the times") {
+  Match match({.measured = {1.0, 1.1, 1.2}, .truth = {1.5, 1.2, 1.3}, .able = false});
+  CHECK(!match.choose());
+  CHECK(match.search.evaluator().compared.size() <= 2);
+  CHECK(match.search.best()->outcome.objective == 1.0);
+}
+
+TEST_CASE("choose_winner: a default that is not ok, and a finalist that is no longer") {
+  // Without the default the best on its own is what the others are compared with.
+  Match match({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 5.0}, .broken = {3}}, 3);
+  auto chosen = match.choose();
+  REQUIRE(chosen);
+  CHECK(match.point(chosen->winner) == 1);
+  for (const FinalistPair& pair : chosen->pairs) CHECK(pair.opponent.has_value());
+
+  Match broken({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 5.0}, .broken = {1}}, 3);
+  chosen = broken.choose();
+  REQUIRE(chosen);
+  CHECK(broken.point(chosen->winner) == 2);
+}
+
+TEST_CASE("choose_winner: a default that is faster than all the others wins") {
+  Match match({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 0.9}}, 3);
+  const auto chosen = match.choose();
+  REQUIRE(chosen);
+  CHECK(match.point(chosen->winner) == 3);
+  CHECK(chosen->winner_is_default);
+}
+
+TEST_CASE("choose_winner: what the validator objects to does not win by its pairs either") {
+  Match match({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 5.0}}, 3);
+  match.steps.validate = [](const Candidate& candidate) -> std::optional<Evaluation> {
+    if (candidate.config.indices[0] != 1) return std::nullopt;
+    return Evaluation::failed(Verdict::crashed, "memcheck: a fault");
+  };
+  const auto chosen = match.choose();
+  REQUIRE(chosen);
+  CHECK(match.point(chosen->winner) == 2);
+  CHECK(match.search.trials()[1].outcome.evaluation.reason == "memcheck: a fault");
+}
+
+TEST_CASE("choose_winner: a stop before the first pair leaves what is known") {
+  Match match({.measured = {1.0, 1.1, 1.2}, .truth = {1.5, 1.2, 1.3}});
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(!choose_winner(match.search, match.search.evaluator(), stop.get_token(), match.steps));
+  CHECK(match.search.evaluator().compared.empty());
 }

@@ -4,7 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
@@ -447,6 +450,71 @@ TEST_CASE("Run: a policy of one's own, and a run that is stopped and resumed") {
   no_problem.problem.reset();
   CHECK_THROWS_WITH_AS((void)Run::resume("latest", {}, std::move(no_problem)),
                        doctest::Contains("RunParts::problem"), ConfigError);
+}
+
+TEST_CASE("Run: a policy that is a command is stored, and a resumed run replays its asks and tells exactly") {
+  const Place place;
+  const auto write = [&place](const std::string& first, const std::string& second) {
+    std::ofstream(place.folder / "mine.sh")
+        << "read hello; echo hello >> said\necho '{\"type\":\"ready\",\"protocol\":1}'\nk=0\n"
+           "while read line; do\n  case \"$line\" in\n    '{\"type\":\"ask\"'*)\n      k=$((k+1)); c=''\n"
+           "      case $k in\n        1) c='{\"UNROLL\":"
+        << first << ",\"BLOCK\":16,\"FAST\":false}';;\n        2) c='{\"UNROLL\":" << second
+        << ",\"BLOCK\":16,\"FAST\":false}';;\n        3) c='{\"UNROLL\":4,\"BLOCK\":64,\"FAST\":true}';;\n"
+           "        4) c='{\"UNROLL\":8,\"BLOCK\":32,\"FAST\":true}';;\n      esac\n"
+           "      echo \"{\\\"type\\\":\\\"proposals\\\",\\\"configurations\\\":[$c]}\";;\n"
+           "    *) echo tell >> said;;\n  esac\ndone\n";
+  };
+  write("1", "2");
+  const auto parts = [&] {
+    RunParts all;
+    all.evaluator = Words{small_problem(), place.gate};
+    all.store = place.store.get();
+    all.problem = small_problem();
+    return all;
+  };
+  RunOptions options;
+  options.policy_command = "sh mine.sh";
+  options.policy_folder = place.folder.path();
+  options.budget = "20";
+  {
+    Run run = Run::start(small_problem(), options, parts());
+    CHECK(run.options().policy == "mine");
+    CHECK(run.step({.trials = 2}).trials == 2);
+  }
+  Run run = Run::resume("latest", {}, parts());
+  CHECK(run.options().policy_command == "sh mine.sh");
+  run.to_end();
+  CHECK(place.store->run(run.id()).info.policy == "mine");
+  std::vector<std::string> keys;
+  for (const StoredTrial& trial : place.store->trials(run.id())) keys.push_back(trial.candidate->key);
+  CHECK(keys == std::vector<std::string>{"1,16,false", "2,16,false", "4,64,true", "8,32,true"});
+  std::ifstream in(place.folder / "said");
+  std::size_t hellos = 0;
+  for (std::string line; std::getline(in, line);) hellos += line == "hello" ? 1 : 0;
+  CHECK(hellos == 2);
+  // Another policy under that name is found out by what it proposes.
+  write("2", "1");
+  CHECK_THROWS_WITH_AS((void)Run::resume("latest", {.budget = "30"}, parts()),
+                       doctest::Contains("does not repeat its recorded proposals"), ConfigError);
+}
+
+TEST_CASE("Run: a policy from outside that cannot be is refused before anything stands in the store") {
+  const Place place;
+  const auto refused = [&](RunOptions options, const char* words) {
+    RunParts parts;
+    parts.evaluator = Words{small_problem(), place.gate};
+    parts.store = place.store.get();
+    CHECK_THROWS_WITH_AS((void)Run::start(small_problem(), std::move(options), std::move(parts)),
+                         doctest::Contains(words), ConfigError);
+  };
+  refused({.policy_command = "exit 3"}, "policy exit ended: it ended with exit code 3");
+  refused({.policy_command = " "}, "a policy command is empty");
+  refused({.policy_command = "sh random.sh"}, "a built-in policy has that name");
+  refused({.policy_command = "x", .policy_plugin = "y"}, "leave one of them out");
+  refused({.policy_command = "x", .system = "stark"}, "a system brings its own policy");
+  refused({.policy_plugin = "none.so"}, "there is no such plug-in");
+  CHECK(place.store->runs().empty());
 }
 
 TEST_CASE("Run: what was measured before is reused, and learned from, unless that is not wanted") {

@@ -81,6 +81,31 @@ TEST_CASE("stored options: all that repeats a run comes back") {
   CHECK(again.problem.empty());
 }
 
+TEST_CASE("stored options: a policy from outside comes back, with where its command runs") {
+  StoredOptions command;
+  command.options.policy = "mine";
+  command.options.policy_command = "python3 mine.py";
+  command.options.policy_folder = "/somewhere";
+  command.options.policy_timeout = 5;
+  const RunOptions back = decode_options(row_of(command)).options;
+  CHECK(back.policy_command == "python3 mine.py");
+  CHECK(back.policy_folder == "/somewhere");
+  CHECK(back.policy_timeout == 5);
+  RunOptions given;
+  CHECK(resumed_options(row_of(command), given).options.policy_command == "python3 mine.py");
+  CHECK(resumed_options(row_of(command), given).options.policy_folder == "/somewhere");
+  given.policy_command = "python3 moved/mine.py";
+  CHECK(resumed_options(row_of(command), given).options.policy_command == "python3 moved/mine.py");
+  CHECK(resumed_options(row_of(command), given).options.policy_folder.empty());
+
+  StoredOptions plugin;
+  plugin.options.policy = "far";
+  plugin.options.policy_plugin = "/lib/far.so";
+  CHECK(decode_options(row_of(plugin)).options.policy_plugin == "/lib/far.so");
+  CHECK(resumed_options(row_of(plugin), {}).options.policy_plugin == "/lib/far.so");
+  CHECK(json::parse(encode_options(StoredOptions{})).contains("policy_command") == false);
+}
+
 TEST_CASE("stored options: runs of the first stores are read") {
   RunRow row;
   row.info.policy = "bayesian";

@@ -46,12 +46,12 @@ ProblemPlan part(std::vector<PlanEntry> entries, std::vector<PlanEntry> kept = {
   return made;
 }
 
-std::int64_t tile(const std::optional<Settings>& settings) {
+std::int64_t tile_of(const std::optional<Settings>& settings) {
   return settings ? settings->integer("TILE") : -1;
 }
 
-std::int64_t tile(const Plan& plan, std::int64_t size) {
-  return tile(plan.best_for("matmul", "cpu", n(size)));
+std::int64_t tile_of(const Plan& plan, std::int64_t size) {
+  return tile_of(plan.best_for("matmul", "cpu", n(size)));
 }
 
 std::string refusal(const std::string& text) {
@@ -108,18 +108,18 @@ TEST_CASE("Plan: the file, which is read by people too") {
 TEST_CASE(
     "Plan: the nearest measured shape decides, and where the default stays there the answer is nothing") {
   const Plan plan({part({entry(512, 8, 1.5)}, {entry(128, 4, 0.9)})});
-  CHECK(tile(plan, 512) == 8);
-  CHECK(tile(plan, 600) == 8);
-  CHECK(tile(plan, 2048) == 8);
-  CHECK(tile(plan, 2049) == -1);  // farther than two doublings
-  CHECK(tile(plan, 128) == -1);
-  CHECK(tile(plan, 160) == -1);  // within two doublings of 512, but nearer to where the default stays
-  CHECK(tile(plan, 256) == -1);  // equally near to both
-  CHECK(tile(plan, 257) == 8);
+  CHECK(tile_of(plan, 512) == 8);
+  CHECK(tile_of(plan, 600) == 8);
+  CHECK(tile_of(plan, 2048) == 8);
+  CHECK(tile_of(plan, 2049) == -1);  // farther than two doublings
+  CHECK(tile_of(plan, 128) == -1);
+  CHECK(tile_of(plan, 160) == -1);  // within two doublings of 512, but nearer to where the default stays
+  CHECK(tile_of(plan, 256) == -1);  // equally near to both
+  CHECK(tile_of(plan, 257) == 8);
   CHECK_FALSE(plan.best_for("conv", "cpu", n(512)));
   CHECK_FALSE(plan.best_for("matmul", "other cpu", n(512)));
-  CHECK(tile(plan.best_for("matmul", "cpu, 2 cores", n(512))) == 8);
-  CHECK(tile(plan.best_for("matmul", "cpu", n(512), "k1")) == 8);
+  CHECK(tile_of(plan.best_for("matmul", "cpu, 2 cores", n(512))) == 8);
+  CHECK(tile_of(plan.best_for("matmul", "cpu", n(512), "k1")) == 8);
   CHECK_FALSE(plan.best_for("matmul", "cpu", n(512), "k2"));
   const auto best = plan.best_for("matmul", "cpu", n(512));
   REQUIRE(best);
@@ -128,18 +128,18 @@ TEST_CASE(
   CHECK(best->source == "plan, trial 8");
   ProblemPlan exact = part({entry(512, 8, 1.5)});
   exact.max_distance = 0.0;
-  CHECK(tile(Plan({exact}), 512) == 8);
-  CHECK(tile(Plan({exact}), 513) == -1);
+  CHECK(tile_of(Plan({exact}), 512) == 8);
+  CHECK(tile_of(Plan({exact}), 513) == -1);
 }
 
 TEST_CASE("Plan: of equally near shapes the better proven counts, and several kernels must be told apart") {
   const Plan tie({part({entry(512, 8, 1.5), entry(128, 4, 1.75)})});
-  CHECK(tile(tie, 256) == 4);
+  CHECK(tile_of(tie, 256) == 4);
   ProblemPlan other = part({entry(512, 16, 2.0)});
   other.kernel_digest = "k2";
   const Plan two({part({entry(512, 8, 1.5)}), other});
-  CHECK(tile(two.best_for("matmul", "cpu", n(512), "k1")) == 8);
-  CHECK(tile(two.best_for("matmul", "cpu", n(512), "k2")) == 16);
+  CHECK(tile_of(two.best_for("matmul", "cpu", n(512), "k1")) == 8);
+  CHECK(tile_of(two.best_for("matmul", "cpu", n(512), "k2")) == 16);
   CHECK_THROWS_WITH_AS((void)two.best_for("matmul", "cpu", n(512)), doctest::Contains("several kernels"),
                        ConfigError);
 }
@@ -212,11 +212,11 @@ TEST_CASE("merge_plans: the better proven wins, is said, and the order does not 
   const Named c{"c", Plan({elsewhere})};
   const std::vector<Named> one{a, b, c}, other{c, b, a};
   const MergedPlans merged = merge_plans(one);
-  CHECK(tile(merged.plan, 512) == 16);
-  CHECK(tile(merged.plan, 256) == 2);
-  CHECK(tile(merged.plan, 64) == -1);
-  CHECK(tile(merged.plan, 100) == -1);
-  CHECK(tile(merged.plan.best_for("matmul", "gpu", n(512))) == 32);
+  CHECK(tile_of(merged.plan, 512) == 16);
+  CHECK(tile_of(merged.plan, 256) == 2);
+  CHECK(tile_of(merged.plan, 64) == -1);
+  CHECK(tile_of(merged.plan, 100) == -1);
+  CHECK(tile_of(merged.plan.best_for("matmul", "gpu", n(512))) == 32);
   CHECK(merged.plan.parts().front().max_distance == 1.0);
   CHECK(merged.plan.parts().front().never_worse);
   REQUIRE(merged.notes.size() == 1);
@@ -243,7 +243,7 @@ TEST_CASE("merge_plans: what one plan found faster than the default and another 
     CHECK(merge_plans(turned).plan.text() == result.plan.text());
     CHECK(result.notes.size() == 1);
     CHECK(result.plan.parts().front().never_worse);
-    return tile(result.plan, 512);
+    return tile_of(result.plan, 512);
   };
   // The same settings: more pairs decide, and of equally many the default.
   CHECK(merged(entry(512, 8, 1.01, 40), entry(512, 8, 0.99, 30)) == 8);

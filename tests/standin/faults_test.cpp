@@ -18,14 +18,14 @@ __device__ int deep(int n) { volatile int x[100]; x[n % 100] = n; return n <= 0 
 extern "C" __global__ void recurse(int* out, int n) { out[0] = deep(n); }
 )";
 
-struct Fault {
+struct FaultCase {
   StandIn standin;
   std::vector<Function> f = standin.kernels(faulty, {"write", "check", "stop", "divide", "recurse"});
   Address out = standin.upload(std::vector<int>(64));
 };
 
 /// Every call now gives `status`, also those that came before would have succeeded.
-void check_lost(Fault& fault, Status status) {
+void check_lost(FaultCase& fault, Status status) {
   Driver& d = *fault.standin.driver;
   CHECK(is_sticky(status));
   CHECK(d.synchronize() == status);
@@ -41,37 +41,37 @@ void check_lost(Fault& fault, Status status) {
 TEST_CASE("stand-in: memory that is not the kernel's is a sticky error 700") {
   for (const int at : {64, 64 + 1024, -1 - 1024, 1 << 30}) {
     CAPTURE(at);
-    Fault fault;
+    FaultCase fault;
     CHECK(fault.standin.launch(fault.f[0], 1, 64, 0, fault.out, 63) == success);
     CHECK(fault.standin.driver->synchronize() == success);
     // The launch itself succeeds, as it is over before the kernel runs.
     CHECK(fault.standin.launch(fault.f[0], 1, 64, 0, fault.out, at) == success);
     check_lost(fault, illegal_address);
   }
-  Fault fault;
+  FaultCase fault;
   CHECK(fault.standin.launch(fault.f[0], 1, 64, 0, Address{0}, 0) == success);
   check_lost(fault, illegal_address);
 }
 
 TEST_CASE("stand-in: asserts, traps and endless recursion") {
   {
-    Fault fault;
+    FaultCase fault;
     CHECK(fault.standin.launch(fault.f[1], 2, 64, 0, 1) == success);
     CHECK(fault.standin.driver->synchronize() == success);
     CHECK(fault.standin.launch(fault.f[1], 2, 64, 0, 0) == success);
     check_lost(fault, device_assert);
   }
   {
-    Fault fault;
+    FaultCase fault;
     CHECK(fault.standin.launch(fault.f[2], 1, 64, 0, 0) == success);
     check_lost(fault, launch_failed);
   }
   {
-    Fault fault;
+    FaultCase fault;
     CHECK(fault.standin.launch(fault.f[3], 1, 1, 0, fault.out, 0) == success);
     check_lost(fault, launch_failed);
   }
-  Fault fault;
+  FaultCase fault;
   CHECK(fault.standin.launch(fault.f[4], 1, 1, 0, fault.out, 10) == success);
   CHECK(fault.standin.download<int>(fault.out, 1)[0] == 55);
   CHECK(fault.standin.launch(fault.f[4], 1, 1, 0, fault.out, 1000000) == success);

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-StoredTrial trial(Rng& rng, std::uint64_t id) {
+StoredTrial some_trial(Rng& rng, std::uint64_t id) {
   StoredTrial t;
   t.point = "[1,2]";
   t.outcome = random_outcome::outcome(rng, id);
@@ -40,7 +40,7 @@ RunId written(const fs::path& file, std::uint64_t trials) {
     RunStore store(file);
     run = store.begin_run({.name = "first", .problem = "matmul"});
     Rng rng(7);
-    for (std::uint64_t id = 0; id < trials; ++id) store.add_trial(run, {}, trial(rng, id));
+    for (std::uint64_t id = 0; id < trials; ++id) store.add_trial(run, {}, some_trial(rng, id));
   }
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
@@ -163,11 +163,11 @@ TEST_CASE("a locked store: the error says that another process writes") {
   REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
   RunStore store(file, {.busy_seconds = 0.05});
   Rng rng(1);
-  CHECK_THROWS_WITH_AS(store.add_trial(run, {}, trial(rng, 9)),
+  CHECK_THROWS_WITH_AS(store.add_trial(run, {}, some_trial(rng, 9)),
                        doctest::Contains("another process is writing"), StoreError);
   REQUIRE(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(other);
-  store.add_trial(run, {}, trial(rng, 9));
+  store.add_trial(run, {}, some_trial(rng, 9));
   CHECK(store.trials(run).size() == 4);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("a full disk: the trial is refused, those before it stay, and writing 
     int added = 0;
     try {
       for (; added < 200; ++added)
-        store.add_trial(run, {}, trial(rng, 100 + static_cast<std::uint64_t>(added)));
+        store.add_trial(run, {}, some_trial(rng, 100 + static_cast<std::uint64_t>(added)));
     } catch (const StoreError& error) {
       return std::string(error.what()).find("what is stored stays") != std::string::npos ? added : 251;
     }
@@ -196,6 +196,6 @@ TEST_CASE("a full disk: the trial is refused, those before it stay, and writing 
   RunStore store(file);
   CHECK(store.trials(run).size() == 3 + static_cast<std::size_t>(stored));
   Rng rng(2);
-  store.add_trial(run, {}, trial(rng, 500));
+  store.add_trial(run, {}, some_trial(rng, 500));
   CHECK(store.trials(run).size() == 4 + static_cast<std::size_t>(stored));
 }

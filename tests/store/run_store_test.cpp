@@ -166,6 +166,95 @@ TEST_CASE("RunStore: the best trial is the lowest objective among the right ones
   CHECK(store.run(run).best == 1.5);
 }
 
+namespace {
+
+RunId four_trials(RunStore& store) {
+  const RunId run = store.begin_run(info());
+  const double objectives[] = {3.0, 1.5, 2.0, 1.6};
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    StoredTrial t;
+    t.point = "0";
+    t.outcome.id = TrialId{i};
+    t.outcome.objective = objectives[i];
+    store.add_trial(run, {}, t);
+  }
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("RunStore: the winner is the one that the comparison of finalists chose, in every answer") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = four_trials(store);
+  CHECK(!store.finalists(run));
+  const FinalistComparison comparison{TrialId{3},
+                                      4,
+                                      true,
+                                      {{TrialId{1}, std::nullopt, {1.2, {1.1, 1.3}, 20}},
+                                       {TrialId{3}, TrialId{1}, {1.05, {1.01, 1.09}, 24}}}};
+  store.set_finalists(run, comparison);
+  CHECK(store.best_trial(run)->outcome.id == TrialId{3});
+  CHECK(store.run(run).best == 1.6);
+  CHECK(store.runs().front().best == 1.6);
+  const auto read = store.finalists(run);
+  REQUIRE(read);
+  CHECK(read->winner == TrialId{3});
+  CHECK(read->trials == 4);
+  CHECK(read->winner_is_default);
+  REQUIRE(read->pairs.size() == 2);
+  CHECK(!read->pairs[0].opponent);
+  CHECK(read->pairs[1].opponent == TrialId{1});
+  CHECK(read->pairs[1].speedup.interval == Interval{1.01, 1.09});
+  CHECK(read->pairs[1].speedup.pairs == 24);
+
+  // Another run's winner is its own matter.
+  const RunId other = four_trials(store);
+  CHECK(store.best_trial(other)->outcome.id == TrialId{1});
+
+  // A trial of a resumed run that is slower than the winner changes nothing, a faster one is the best so far.
+  const auto add = [&](std::uint64_t id, double objective) {
+    StoredTrial t;
+    t.point = "0";
+    t.outcome.id = TrialId{id};
+    t.outcome.objective = objective;
+    store.add_trial(run, {}, t);
+  };
+  add(4, 1.7);
+  CHECK(store.best_trial(run)->outcome.id == TrialId{3});
+  add(5, 1.4);
+  CHECK(store.best_trial(run)->outcome.id == TrialId{5});
+  CHECK(store.run(run).best == 1.4);
+  FinalistComparison again = comparison;
+  again.trials = 6;
+  store.set_finalists(run, again);
+  CHECK(store.best_trial(run)->outcome.id == TrialId{3});
+
+  // A winner that loses its verdict is none.
+  Outcome lost;
+  lost.id = TrialId{3};
+  lost.evaluation = Evaluation::failed(Verdict::cheated, "found late");
+  store.add_revision(run, {}, lost);
+  CHECK(store.best_trial(run)->outcome.id == TrialId{5});
+}
+
+TEST_CASE("RunStore: a store of the first version is brought up to date and has its lowest objective win") {
+  const TemporaryFolder folder;
+  RunId run{};
+  {
+    RunStore store(folder / "runs.db");
+    run = four_trials(store);
+  }
+  for (const char* column : {"winner", "winner_trials", "finalists"})
+    execute(folder / "runs.db", (std::string("ALTER TABLE runs DROP COLUMN ") + column).c_str());
+  execute(folder / "runs.db", "PRAGMA user_version = 1");
+  RunStore store(folder / "runs.db");
+  CHECK(store.best_trial(run)->outcome.id == TrialId{1});
+  CHECK(!store.finalists(run));
+  store.set_finalists(run, {TrialId{3}, 4, false, {}});
+  CHECK(store.best_trial(run)->outcome.id == TrialId{3});
+}
+
 TEST_CASE("RunStore: runs are found by number, name, filter and as the latest") {
   const TemporaryFolder folder;
   RunStore store(folder / "runs.db");

@@ -33,7 +33,7 @@ struct StoredRun {
                            .seed = 42,
                            .device = "some cpu\nx",
                            .toolchain = "g++ 12.2",
-                           .environment = R"({"governor":"performance"})"});
+                           .environment = R"({"governor":"performance","sandbox":"bubblewrap 0.8.0"})"});
     add(0, 0, trial_of(2e-3, {1e-6, 4e-3}, 2.0));
     add(1, 1, trial_of(1e-3, {2e-6, 2e-3}, 4.0));
     add(2, 0, Evaluation::failed(Verdict::build_failed, "no"));

@@ -24,6 +24,8 @@ namespace kernelsearch {
 struct Contestant {
   std::string name;
   std::function<AnyPolicy<Config>(const PolicySetup&)> make;
+  /// It works in a process of its own, so its time is how long its calls take, not processor time of ours.
+  bool own_process = false;
 };
 
 /// The policy of that name from the registry; ConfigError with the nearest name when there is none.
@@ -48,7 +50,10 @@ struct ComparisonOptions {
   /// drawn at random, the same for all policies: the declared one is often the result of tuning and may be
   /// the optimum.
   bool declared_default = false;
-  std::size_t in_flight = 1;                          ///< evaluations that a run has outstanding
+  std::size_t in_flight = 1;  ///< evaluations that a run has outstanding
+  /// A policy that proposes a configuration again, leaves the space or ends early ends the comparison; else
+  /// that is counted in its traces.
+  bool strict = false;
   std::size_t threads = 0;                            ///< 0: one for each core that may be used
   std::vector<std::vector<EarlierRun>> earlier = {};  ///< for each recording what policies may learn from
   std::filesystem::path folder = {};  ///< where traces.jsonl keeps finished runs; empty: nowhere
@@ -62,7 +67,8 @@ struct ComparisonOptions {
 ///
 /// With a folder each finished run is appended to `traces.jsonl` there at once, and what is already there
 /// is not run again. A comparison may be repeated there with more repeats, policies or recordings, else
-/// ConfigError says which option differs from `options.json`. An exception of a policy ends the comparison.
+/// ConfigError says which option differs from `options.json`. An exception of a policy ends the comparison,
+/// as a ConfigError that names policy, space, repeat and evaluation.
 ///
 /// In a run with one evaluation at a time recorded seconds add up. With more in flight each one is built
 /// while others are, and they are measured one after another on the one device, whichever is built first;

@@ -55,7 +55,8 @@ struct SpaceScores : Scores {
   double median_length = 0.0;  ///< evaluations of a repeat, no more than the cap
   bool truncated = false;      ///< the runs' limit ended them inside the range
   bool stopped_early = false;  ///< the policy ended inside the range by itself
-  std::uint64_t dropped_repeats = 0, dropped_unknown = 0;
+  std::uint64_t dropped_repeats = 0, dropped_unknown = 0, dropped_outside = 0;  ///< of all repeats
+  std::uint64_t ended_early = 0;  ///< repeats in which the policy had no more to propose; see Trace
 };
 
 /// How a policy did: the mean over its spaces, and each of them.

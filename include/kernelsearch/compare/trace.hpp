@@ -21,6 +21,8 @@ struct Trace {
   std::optional<double> policy_seconds = {};  ///< processor time of the policy itself
   std::uint64_t dropped_repeats = 0;          ///< evaluations left out because they were repeats
   std::uint64_t dropped_unknown = 0;          ///< left out because the recording does not know them
+  std::uint64_t dropped_outside = 0;          ///< of these, those that are outside the space
+  bool ended_early = false;  ///< the policy had no more to propose while there was budget and space left
 };
 
 }  // namespace kernelsearch

@@ -14,7 +14,8 @@
 namespace kernelsearch {
 
 /// The trace as a line of JSON without its end: space, strategy, repeat, evals (keys in the order of
-/// evaluation), and where known cap, wall_s (time of the policy), seconds (recorded, from the start).
+/// evaluation), and where known cap, wall_s (time of the policy), seconds (recorded, from the start); where
+/// there are any, dropped_repeats, dropped_unknown and dropped_outside, and ended_early where it is true.
 [[nodiscard]] std::string trace_to_line(const Trace& trace, const Landscape& landscape);
 
 /// The trace on that line. Repeated evaluations and keys that the landscape of its space does not know are

@@ -23,6 +23,11 @@ struct Differences {
 [[nodiscard]] std::string scores_to_json(std::span<const PolicyScores> scores,
                                          const Differences& differences = {});
 
+/// The means of the scores as a table of LaTeX (packages: booktabs), a float with caption and label; names
+/// are escaped.
+[[nodiscard]] std::string scores_to_latex(std::span<const PolicyScores> scores,
+                                          const Differences& differences = {});
+
 /// Scores as CSV with a header: a row for each policy and space, and one with the space `mean`.
 [[nodiscard]] std::string scores_to_csv(std::span<const PolicyScores> scores);
 

@@ -38,7 +38,7 @@ struct Evaluation {
   /// A failure with its graded progress.
   [[nodiscard]] static Evaluation failed(Verdict verdict, std::string reason, double correct_fraction = 0.0);
 
-  /// A success that took `seconds` per call.
+  /// A success that took `seconds` per call. NaN is no time: it is a failure, `wrong_result`.
   [[nodiscard]] static Evaluation succeeded(double seconds);
 };
 

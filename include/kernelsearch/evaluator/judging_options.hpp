@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
 namespace kernelsearch {
 
@@ -45,6 +46,7 @@ struct PairOptions {
   /// lie in memory is drawn anew for each and may be worth a per cent, which no number of pairs in one
   /// process shows.
   std::size_t rounds = 1;
+  std::stop_token stop = {};  ///< asked to stop: pairs taken so far count, and none at all make no speedup
 };
 
 }  // namespace kernelsearch

@@ -118,6 +118,7 @@ class Optimizer {
   [[nodiscard]] std::size_t outstanding() const noexcept { return loop_.outstanding(); }
   [[nodiscard]] const TrialLog<Candidate>& log() const noexcept { return loop_.log(); }
   [[nodiscard]] const std::deque<TrialType>& trials() const noexcept { return loop_.log().own_trials(); }
+  /// The right trial with the lowest objective; null while there is none: before the first, or all failed.
   [[nodiscard]] const TrialType* best() const { return loop_.best(); }
   [[nodiscard]] RunProgress progress() const { return loop_.progress(); }
   [[nodiscard]] RunSummary summary() const { return loop_.summary(); }

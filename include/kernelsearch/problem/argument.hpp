@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/problem/element_type.hpp"
+#include "kernelsearch/problem/struct_type.hpp"
 
 namespace kernelsearch {
 
@@ -41,6 +44,26 @@ enum class Initialisation : std::uint8_t {
   arange,           ///< 0, 1, 2, ...
   permutation,      ///< of 0..size-1
   ill_conditioned,  ///< magnitudes over many decades with mixed signs, so that sloppy summation shows
+  sorted,           ///< as uniform, in ascending order
+  offsets,          ///< row pointers: 0, ..., `total`, never descending
+  file,             ///< the contents of a file
+  generator,        ///< what the problem's generator writes
+};
+
+/// Whether the contents are a row of draws from one range, each element apart from the others.
+[[nodiscard]] constexpr bool is_drawn(Initialisation initialisation) noexcept {
+  return initialisation == Initialisation::uniform || initialisation == Initialisation::normal ||
+         initialisation == Initialisation::ill_conditioned;
+}
+
+/// A file with the contents of an array, raw in little-endian order or .npy.
+struct InputFile {
+  std::string shape;           ///< the shape that it is for; empty: for all
+  std::string name;            ///< as the problem file gives it, relative to the folder
+  std::filesystem::path path;  ///< where it was found
+  std::string digest;          ///< SHA-256 of its bytes when the problem was read: part of its identity
+  std::uint64_t offset = 0;    ///< of the first element
+  std::uint64_t bytes = 0;     ///< of the elements
 };
 
 /// An error bound: |got - expected| <= absolute + relative * |expected|.
@@ -53,7 +76,9 @@ struct Tolerance {
 /// neither workspaces nor tensor maps.
 struct Argument {
   std::string name;
-  ElementType type = ElementType::f32;
+  ElementType type = ElementType::f32;  ///< of arrays of structs u8, which says nothing: see `structure`
+  /// Arrays: the elements are structs of this layout, which the kernel's own code declares.
+  std::optional<StructType> structure;
   bool is_array = false;
   Role role = Role::in;
   /// Arrays: the number of elements, over the shape's variables; an input's and a workspace's may name
@@ -64,6 +89,13 @@ struct Argument {
   Initialisation initialisation = Initialisation::uniform;
   double low = -1.0;
   double high = 1.0;
+  /// Over the shape's variables, instead of `low` and `high`: see at_shape.
+  std::optional<Expression> low_expression, high_expression;
+  /// Of edge inputs, instead of the range's ends and zeros; empty: edge inputs are as declared.
+  std::optional<std::vector<double>> edge;
+  std::optional<Expression> total;      ///< of offsets: the last one, over the shape's variables
+  double skew = 0.0;                    ///< of offsets: row lengths fall as rank^-skew; 0: all equal
+  std::vector<InputFile> files;         ///< of `file`: one for all shapes, or one for each
   std::optional<Tolerance> tolerance;   ///< overrides the problem's for this output
   std::optional<TensorMap> tensor_map;  ///< device kernels: neither scalar nor array but a map of an array
   std::string
@@ -71,6 +103,14 @@ struct Argument {
 
   /// Passed by value: neither an array nor a map of one.
   [[nodiscard]] bool is_scalar() const noexcept { return !is_array && !tensor_map; }
+  /// The type in words: that of the elements, or `struct NAME`.
+  [[nodiscard]] std::string type_text() const {
+    return structure ? "struct " + structure->name : std::string(to_string(type));
+  }
+  /// Bytes of one element as kernels see it.
+  [[nodiscard]] std::size_t element_bytes() const noexcept {
+    return structure ? size_in_bytes(*structure) : size_in_bytes(type);
+  }
   /// An array that has contents before a call.
   [[nodiscard]] bool is_input() const noexcept {
     return is_array && (role == Role::in || role == Role::inout);

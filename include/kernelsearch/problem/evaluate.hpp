@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,19 @@ namespace kernelsearch {
 /// a name found in neither is a ConfigError that calls the expression `what`.
 [[nodiscard]] Value evaluate(const Expression& expression, std::span<const NamedValue> variables,
                              std::span<const NamedValue> more = {}, std::string_view what = "an expression");
+
+namespace detail {
+[[nodiscard]] Value evaluate_at(const Expression& expression, const Shape& shape,
+                                std::span<const NamedValue> more, std::string_view what);
+}  // namespace detail
+
+/// The same over a shape's variables and what the problem's generator says of it. (A template, so that `{}`
+/// still means no variables.)
+template <std::same_as<Shape> S>
+[[nodiscard]] Value evaluate(const Expression& expression, const S& shape,
+                             std::span<const NamedValue> more = {}, std::string_view what = "an expression") {
+  return detail::evaluate_at(expression, shape, more, what);
+}
 
 /// The names of the space's tunables with their values in `config`.
 [[nodiscard]] std::vector<NamedValue> named_values(const Space& space, const Config& config);

@@ -21,12 +21,23 @@ enum class InputFlavour : std::uint8_t {
   ill_conditioned,  ///< magnitudes over many decades, half of the elements cancelling earlier ones
 };
 
-/// Writes `count` elements of the argument's type to `out`, drawn as its initialisation says. A ConfigError
-/// if the range holds no value of the type, or a permutation does not fit it.
+/// The argument with its numbers for a shape: expressions of the range and of `total` evaluated, the one file
+/// of that shape. What `fill_input` needs; others are returned as they are. A ConfigError if an expression
+/// gives no finite number or the range is empty.
+[[nodiscard]] Argument at_shape(const Argument& argument, const Shape& shape);
+
+/// A field of an argument of structs as an argument of its own, with the edge flavour of its type.
+[[nodiscard]] Argument field_argument(const Argument& argument, const StructField& field);
+
+/// Writes `count` elements of the argument's type (see at_shape) to `out`, drawn as its initialisation says;
+/// bytes between the fields of structs are 0. A ConfigError if the range holds no value of the type, a
+/// permutation or offsets do not fit it, a file is not as it was, or only a generator can fill it.
 void fill_input(const Argument& argument, std::size_t count, Rng& rng, std::byte* out);
 
-/// The same in another flavour. Zeros, ones, arange and permutations mean something to the kernel (an
+/// The same in another flavour. Zeros, ones, arange, permutations and files mean something to the kernel (an
 /// accumulator, indices) and stay as declared; so do integers and bool where the flavour is ill-conditioned.
+/// What is sorted stays sorted, and offsets stay offsets: at the edge one row has all entries, or every other
+/// row is empty.
 void fill_input(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng, std::byte* out);
 
 /// The number of elements of an array for a shape and, where its size names tunables, for their values; 1 for

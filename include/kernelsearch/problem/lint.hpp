@@ -11,9 +11,10 @@
 
 namespace kernelsearch {
 
-/// What is wrong with a problem although it reads: an error makes results meaningless, a warning may.
+/// What is wrong with a problem although it reads: an error makes results meaningless, a warning may, a note
+/// says what may be meant so.
 struct LintFinding {
-  enum class Severity : std::uint8_t { warning, error };
+  enum class Severity : std::uint8_t { note, warning, error };
   Severity severity = Severity::warning;
   std::string what;  ///< what was found, where
   std::string todo;  ///< what to do about it
@@ -23,8 +24,8 @@ struct LintFinding {
 /// are one element.
 using CallInputs = std::vector<std::vector<std::byte>>;
 
-/// What a call gave: for each argument that is an output its elements, in the order of the arguments; or why
-/// there are none.
+/// What a call gave: for each argument that is an output its elements, in the order of the arguments, of
+/// structs one field after the other; or why there are none.
 struct CallOutputs {
   std::vector<std::vector<double>> outputs;
   std::string failure;  ///< empty where the call succeeded
@@ -34,6 +35,8 @@ struct CallOutputs {
 class LintRunner {
  public:
   virtual ~LintRunner() = default;
+  /// A call's inputs; `draw_inputs` for problems without a generator.
+  [[nodiscard]] virtual CallInputs draw(const Problem& problem, const Shape& shape, std::uint64_t seed);
   [[nodiscard]] virtual CallOutputs run_reference(const Shape& shape, const CallInputs& inputs) = 0;
   [[nodiscard]] virtual CallOutputs run_default(const Shape& shape, const CallInputs& inputs) = 0;
 };

@@ -19,6 +19,29 @@
 
 namespace kernelsearch {
 
+/// A source file of the problem beside the kernel's own: a header, or a file compiled with the kernel.
+struct SourceFile {
+  std::string path;  ///< relative to the folder, with slashes
+  std::string text;
+  friend bool operator==(const SourceFile&, const SourceFile&) = default;
+};
+
+/// Where the kernel's own texts came from, for compilers' messages; empty where the problem file holds them.
+struct SourceNames {
+  std::string device, host, macros, reference, generator;
+};
+
+/// What fills arrays whose `init` is `generator`: a C++ function of the problem or a Matrix Market file.
+struct GeneratedInputs {
+  std::string source;  ///< text of a C++ file that includes kernelsearch_inputs.hpp; empty: matrix_market
+  std::vector<std::string> flags{"-O2"};
+  std::vector<InputFile> matrix_market;  ///< one for all shapes, or one for each
+  /// Of a matrix: which arguments get its row pointers, columns and values; empty: none does.
+  std::string row_pointers, columns, values;
+  /// Names that it gives values for each shape; of a matrix its numbers of rows, columns and entries.
+  std::vector<std::string> sizes;
+};
+
 /// What one launch of a device kernel is made of; expressions over shape variables and tunables.
 struct LaunchGeometry {
   std::vector<Expression> grid, block, cluster;  ///< one to three extents, x first; empty cluster: none
@@ -32,6 +55,8 @@ struct Reference {
   std::string source;  ///< its text; empty: the kernel at its default configuration is the reference
   std::string function;
   std::vector<std::string> flags{"-O3"};
+  std::vector<std::string> sources;    ///< of Problem::files, compiled and linked with it; on the host
+  std::vector<std::string> libraries;  ///< linked with it, by name; on the host
   /// Of device problems, whose reference is a `__global__` function; over shape variables.
   std::optional<LaunchGeometry> launch;
 };
@@ -42,6 +67,7 @@ struct Reference {
 struct HostBuild {
   std::string compiler = "g++";
   std::vector<std::string> flags{"-O3", "-march=native"};
+  std::vector<std::string> libraries{};  ///< to link by name: `m` for -lm; host kernels only
 };
 
 /// One step of a call of a device problem. Steps run in order on one stream; all of them are timed.
@@ -67,17 +93,27 @@ struct Problem {
   std::string name;
   std::string description;
   Backend backend = Backend::host;
-  std::string function;  ///< the entry point, `extern "C"` in the device (or host) region
-  Kernel kernel;         ///< the starting code and its space
+  std::string function;              ///< the entry point, `extern "C"` in the device (or host) region
+  Kernel kernel;                     ///< the starting code and its space
+  std::vector<std::string> include;  ///< folders of the problem's folder in which #include looks
+  std::vector<std::string> sources;  ///< of `files`, compiled and linked with the kernel; on the host
+  std::vector<SourceFile> files;     ///< all that kernel, reference and generator include, and their sources
+  SourceNames names;                 ///< not part of its identity
   std::vector<Argument> arguments;
+  std::optional<GeneratedInputs> generator;  ///< what fills arrays whose `init` is `generator`
   std::vector<Shape> shapes;
   std::optional<Expression> valid;  ///< over shape variables and tunables: false means rejected, not failed
   std::vector<std::pair<ElementType, Tolerance>> tolerances;  ///< overrides of default_tolerance
+  /// Outputs must have the bits of the reference's, computed in the kernel's own precision (any NaN for a
+  /// NaN); tolerances do not count then.
+  bool bit_exact = false;
   Reference reference;
   HostBuild build;
   std::vector<LaunchStep> launch;  ///< of a device kernel, unless its host region launches; empty on the host
   Aggregate aggregate = Aggregate::reference_weighted;
-  int threads = 1;                       ///< that the kernel may use
+  int threads = 1;  ///< that the kernel may use
+  /// Bytes that a host kernel may allocate beside its arrays; left out: HostLimits::run_memory.
+  std::optional<std::uint64_t> memory;
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables
   std::optional<Expression> bytes;       ///< bytes that one call must move
   std::vector<std::string> traits;       ///< what kind of work it is, e.g. `matmul`; see problem/traits.hpp
@@ -85,6 +121,8 @@ struct Problem {
 
   /// The tolerance of an output: its own, the problem's for its type, or the default for its type.
   [[nodiscard]] Tolerance tolerance_of(const Argument& argument) const;
+  /// The problem's tolerance for a type, or the default.
+  [[nodiscard]] Tolerance tolerance_of(ElementType type) const;
 
   /// The kernel at its default configuration; a copy of the kernel, so ask once rather than in a loop.
   [[nodiscard]] Candidate default_candidate() const;

@@ -18,6 +18,9 @@ struct Shape {
   std::string name;
   std::vector<NamedValue> variables;
   double weight = 1.0;
+  /// What the problem's generator says of this shape (such as a number of non-zeros): names like variables
+  /// in expressions, but neither part of the problem's identity nor stored. Empty until an evaluator asks.
+  std::vector<NamedValue> generated{};
 };
 
 }  // namespace kernelsearch

@@ -63,6 +63,9 @@ class ProgressPrinter {
     revised(trial.outcome);
   }
   void on_end(std::string_view reason);
+  /// What the run is doing or waits for, in a few words; a new reason to wait is a line of its own where
+  /// there is no terminal.
+  void activity(std::string_view doing, std::string_view waiting);
 
   void tick();
 
@@ -91,6 +94,7 @@ class ProgressPrinter {
   std::optional<Outcome> best_;
   FailureReasons failures_;
   std::size_t reasons_shown_ = 0;
+  std::string doing_, waited_for_;
   bool line_open_ = false;
 };
 

@@ -31,7 +31,7 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
 [[nodiscard]] std::string winner_record(const RunStore& store, RunId run, const Problem& problem);
 
 /// For each timed shape of the problem the settings of the trial that was fastest on it, for
-/// `SettingsTable::append`.
+/// `SettingsTable::append`; where there is one such shape, those of the winner.
 [[nodiscard]] std::vector<Settings> best_settings(const RunStore& store, RunId run, const Problem& problem);
 
 }  // namespace kernelsearch

@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/evaluator/evaluation_context.hpp"
+#include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/store/finalist_comparison.hpp"
 
 namespace kernelsearch {
 
@@ -21,44 +27,240 @@ using FinalistValidator = std::function<std::optional<Evaluation>(const Candidat
 /// What is done with a finalist besides measuring it again.
 struct FinalistSteps {
   std::function<void(TrialId)> tell = nullptr;  ///< hears of each before it is looked at
-  FinalistValidator validate = nullptr;         ///< where set, nothing wins that it objects to
+  /// Hears of each pair before it is timed; no opponent: the baseline.
+  std::function<void(TrialId, std::optional<TrialId> opponent)> pairing = nullptr;
+  FinalistValidator validate = nullptr;  ///< where set, nothing wins that it objects to
+  std::optional<Candidate> baseline =
+      {};  ///< what all are compared with: the problem's default configuration
+  /// Twice two pairs of fresh processes are enough to tell 2 % (docs/benchmarks/attribution.md).
+  PairOptions pairs = {.when = Pairing::always,
+                       .min_pairs = 12,
+                       .max_pairs = 80,
+                       .precision = 0.01,
+                       .budget_seconds = 1.0,
+                       .rounds = 2};
 };
+
+inline constexpr std::size_t fewest_finalists = 3, most_finalists = 8;
+
+/// The trials to be compared, best first: those that may be as fast as the best one, since the intervals of
+/// their times overlap its, at least 3 where there are and at most 8. Of equal candidates the first.
+[[nodiscard]] std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials);
+
+/// Whether the candidates are the same code at the same configuration.
+[[nodiscard]] bool same_candidate(const Candidate& a, const Candidate& b);
 
 /// Measures the best again, in a fresh process with new inputs and in pairs with the reference, until the
 /// best is one that was measured again: the winner is then not the luckiest of many noisy samples, and its
 /// speedup is known. A finalist that the validator objects to loses its verdict, and the next best takes its
-/// place.
+/// place. Returns those that it measured again.
 template <class Search, class E, class... Observers>
-void measure_finalists_again(Search& search, E& evaluator, const std::stop_token& stop,
-                             const FinalistSteps& steps, Observers&... observers) {
+std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const std::stop_token& stop,
+                                          const FinalistSteps& steps, Observers&... observers) {
   constexpr std::size_t most = 10;  // a machine too noisy to agree with itself must not keep the user waiting
-  std::set<TrialId> again;
+  std::set<TrialId> again, done;
   std::size_t measured = 0;
   while (search.best() != nullptr && again.insert(search.best()->outcome.id).second) {
-    if (measured == most && !steps.validate) return;
+    if (measured == most && !steps.validate) return done;
     const TrialId id = search.best()->outcome.id;
     if (steps.tell) steps.tell(id);
     const Candidate candidate = [&]() -> Candidate {
-      if constexpr (requires { evaluator.as_run(*search.best()->candidate); })
-        return evaluator.as_run(*search.best()->candidate);
+      if constexpr (requires { evaluator.as_run(*search.best()); })
+        return evaluator.as_run(*search.best());
       else
         return *search.best()->candidate;
     }();
     std::optional<Evaluation> objection;
     if (steps.validate) objection = steps.validate(candidate);
-    if (stop.stop_requested()) return;
+    if (stop.stop_requested()) return done;
     if (objection) {
       search.revise(id, std::move(*objection), observers...);
       continue;
     }
-    if (measured == most) return;
+    if (measured == most) return done;
     ++measured;
     if constexpr (requires { evaluator.renew(); }) evaluator.renew();
     EvaluationContext context;
     context.stop = stop;
     Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, context);
-    if (stop.stop_requested()) return;
+    if (stop.stop_requested()) return done;
     search.revise(id, std::move(evaluation), observers...);
+    done.insert(id);
+  }
+  return done;
+}
+
+namespace detail {
+
+/// The finalists of a search against each other.
+template <class Search, class E>
+class FinalistMatch {
+ public:
+  FinalistMatch(Search& search, E& evaluator, const std::stop_token& stop, const FinalistSteps& steps)
+      : search_(search), evaluator_(evaluator), stop_(stop), steps_(steps) {
+    steps_.pairs.stop = stop;
+  }
+
+  /// Times all of them against one opponent, then those that this leaves close against each other.
+  void play(const std::vector<TrialId>& ids) {
+    // Once: an evaluator that keeps a process (a GPU's) takes seconds to start another.
+    if constexpr (requires { evaluator_.renew(); }) evaluator_.renew();
+    const TrialId first = ids.front();
+    std::optional<TrialId> opponent;
+    if (!steps_.baseline || !try_baseline(first)) opponent = first;
+    for (const TrialId id : ids) {
+      if (stop_.stop_requested() || !able_) break;
+      if (id == first && field_.size() == 1) continue;  // it has met the default already
+      if (opponent && id == *opponent) {
+        field_.push_back({id, {1, {1, 1}, 0}});
+      } else if (const auto speedup = meet(id, opponent)) {
+        field_.push_back({id, *speedup});
+      }
+    }
+    std::stable_sort(field_.begin(), field_.end(),
+                     [](const Entry& a, const Entry& b) { return a.speedup.ratio > b.speedup.ratio; });
+  }
+
+  /// The fastest by its pairs that has not been sent off; nothing where fewer than two could be compared.
+  [[nodiscard]] std::optional<TrialId> winner() {
+    if (field_.empty() || met_ == 0) return std::nullopt;
+    Entry champion = field_.front();
+    for (std::size_t i = 1; i < field_.size() && !stop_.stop_requested(); ++i) {
+      const Entry& challenger = field_[i];
+      if (challenger.speedup.interval.high < champion.speedup.interval.low) continue;
+      const auto speedup = known(challenger.id, champion.id);
+      if (speedup && speedup->ratio > 1) champion = challenger;
+    }
+    return champion.id;
+  }
+
+  /// It turned out not to be ok.
+  void send_off(TrialId id) {
+    std::erase_if(field_, [id](const Entry& entry) { return entry.id == id; });
+  }
+
+  [[nodiscard]] Candidate candidate_of(TrialId id) {
+    const Trial<Candidate>& trial = search_.log().own(id);
+    if constexpr (requires { evaluator_.as_run(trial); })
+      return evaluator_.as_run(trial);
+    else
+      return *trial.candidate;
+  }
+  [[nodiscard]] bool is_baseline(TrialId id) {
+    return steps_.baseline && same_candidate(candidate_of(id), *steps_.baseline);
+  }
+  /// The trial of the default configuration where its pairs say that it is faster than all finalists.
+  [[nodiscard]] std::optional<TrialId> faster_default() {
+    if (!baseline_met_ || field_.empty()) return std::nullopt;
+    for (const Entry& entry : field_)
+      if (!(entry.speedup.ratio < 1)) return std::nullopt;
+    for (const Trial<Candidate>& trial : search_.trials())
+      if (trial.outcome.ok() && trial.candidate && is_baseline(trial.outcome.id)) return trial.outcome.id;
+    return std::nullopt;
+  }
+  [[nodiscard]] std::vector<FinalistPair> pairs() const { return pairs_; }
+
+ private:
+  struct Entry {
+    TrialId id{};
+    Speedup speedup;  ///< over the opponent of all
+  };
+
+  /// Whether the first can be compared with the default configuration: that may fail, or not be there.
+  bool try_baseline(TrialId first) {
+    const auto speedup = meet(first, std::nullopt);
+    if (!speedup) return false;
+    field_.push_back({first, *speedup});
+    baseline_met_ = true;
+    return true;
+  }
+
+  std::optional<Speedup> known(TrialId candidate, TrialId opponent) {
+    for (const FinalistPair& pair : pairs_)
+      if (pair.candidate == candidate && pair.opponent == opponent) return pair.speedup;
+    return meet(candidate, opponent);
+  }
+
+  /// The opponent's time divided by the candidate's; nothing where that cannot be had.
+  std::optional<Speedup> meet(TrialId id, std::optional<TrialId> opponent) {
+    const Candidate candidate = candidate_of(id);
+    const Candidate other = opponent ? candidate_of(*opponent) : *steps_.baseline;
+    if (same_candidate(candidate, other)) return Speedup{1, {1, 1}, 0};
+    if (steps_.pairing) steps_.pairing(id, opponent);
+    std::optional<Speedup> speedup;
+    try {
+      speedup = evaluator_.compare(candidate, other, steps_.pairs);
+    } catch (const ConfigError&) {
+      return std::nullopt;  // one of them is no longer ok
+    }
+    able_ = able_ && speedup.has_value();
+    if (!speedup || speedup->pairs == 0 || !(speedup->ratio > 0)) return std::nullopt;
+    ++met_;
+    pairs_.push_back({id, opponent, *speedup});
+    return speedup;
+  }
+
+  Search& search_;
+  E& evaluator_;
+  std::stop_token stop_;
+  FinalistSteps steps_;
+  std::vector<Entry> field_;
+  std::vector<FinalistPair> pairs_;
+  std::size_t met_ = 0;
+  bool baseline_met_ = false;
+  bool able_ = true;  ///< the evaluator can compare
+};
+
+}  // namespace detail
+
+/// Measures the finalists again as `measure_finalists_again`, then times the best few in fresh processes in
+/// interleaved pairs: all against the default configuration, and those that this leaves close against each
+/// other. The order of the pairs says which won, also where another one was measured to be faster on its own:
+/// of many noisy times the smallest is mostly luck. Nothing where the evaluator cannot compare candidates or
+/// the stop came too early; the lowest objective then stands.
+template <class Search, class E, class... Observers>
+std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, const std::stop_token& stop,
+                                                const FinalistSteps& steps, Observers&... observers) {
+  std::set<TrialId> again = measure_finalists_again(search, evaluator, stop, steps, observers...);
+  if constexpr (!requires(const Candidate& c) { evaluator.compare(c, c, PairOptions{}); }) {
+    return std::nullopt;
+  } else {
+    if (stop.stop_requested() || search.best() == nullptr) return std::nullopt;
+    std::vector<const Trial<Candidate>*> right;
+    for (const Trial<Candidate>& trial : search.trials())
+      if (trial.outcome.ok() && trial.candidate) right.push_back(&trial);
+    const std::vector<TrialId> finalists = finalists_of(std::move(right));
+    if (finalists.empty()) return std::nullopt;
+    detail::FinalistMatch match(search, evaluator, stop, steps);
+    match.play(finalists);
+    while (true) {
+      std::optional<TrialId> winner = match.faster_default();
+      if (!winner) winner = match.winner();
+      if (!winner) return std::nullopt;
+      // What wins has passed all that the best on its own has: the validator, and a fresh process.
+      if (!again.contains(*winner) && !stop.stop_requested()) {
+        const Candidate candidate = match.candidate_of(*winner);
+        std::optional<Evaluation> evaluation;
+        if (steps.validate) evaluation = steps.validate(candidate);
+        if (!evaluation) {
+          if constexpr (requires { evaluator.renew(); }) evaluator.renew();
+          EvaluationContext context;
+          context.stop = stop;
+          evaluation = evaluator.evaluate(*search.log().own(*winner).candidate, context);
+        }
+        if (!stop.stop_requested() || evaluation->verdict == Verdict::ok) {
+          again.insert(*winner);
+          const bool ok = evaluation->verdict == Verdict::ok;
+          search.revise(*winner, *std::move(evaluation), observers...);
+          if (!ok) {
+            match.send_off(*winner);
+            continue;
+          }
+        }
+      }
+      if (steps.validate && !again.contains(*winner)) return std::nullopt;
+      return FinalistComparison{*winner, search.trials().size(), match.is_baseline(*winner), match.pairs()};
+    }
   }
 }
 

@@ -19,12 +19,13 @@ namespace kernelsearch {
 struct MeasurementOptions {
   std::string sandbox = "auto";      ///< see sandbox_from(); `none` is for kernels that are trusted
   std::string cache = {};            ///< `warm` or `cold`; empty: warm on the host, cold on a GPU
-  int core = -1;                     ///< of host kernels; -1: the last that may be used
+  int core = -1;                     ///< of host kernels; -1: the last that no other run measures on
   std::vector<int> devices = {0};    ///< GPUs by number
   unsigned jobs = 0;                 ///< compilers at a time; 0: one for each core but the measured one
   std::size_t samples = 0;           ///< of each timed shape; 0: as many as precision asks for
   bool inspect = false;              ///< features of the machine code as well: docs/evidence.md
   std::string require_sandbox = {};  ///< a weaker one is a ConfigError; empty: none is required
+  WaitTeller waits = nullptr;        ///< hears when another process measures on the same core or device
 };
 
 /// The cache mode that a problem of this backend is measured with.

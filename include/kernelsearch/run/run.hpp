@@ -71,7 +71,10 @@ struct RunResult {
   bool stopped = false;  ///< someone asked to stop
   RunRow row;            ///< as the store has it
   std::optional<StoredTrial>
-      best;  ///< the fastest right trial; its measurement says how much faster and how sure
+      best;  ///< the winner (RunStore::best_trial); its measurement says how much faster and how sure
+  std::string no_improvement;  ///< why the winner is none over the reference or the default; empty: it is one
+  /// The pairs in which the finalists were compared with each other, where they were.
+  std::optional<FinalistComparison> finalists;
   std::vector<LearnedFrom> learned;  ///< from earlier runs
   /// Files that were written, by what they are: `source`, `settings`, `record`, `table`, `report`.
   std::vector<std::pair<std::string, std::filesystem::path>> files;
@@ -115,7 +118,7 @@ class Run {
   Run(Run&&) noexcept;
   Run& operator=(Run&&) noexcept;
 
-  /// Lets the policy work until the limit, the run's budget or a stop. The best is measured again once the
+  /// Lets the policy work until the limit, the run's budget or a stop. The best few are compared once the
   /// budget is spent. A run of kernels handed in measures the problem's own, the first time.
   template <class... Observers>
   StepReport step(const StepLimit& limit, Observers&... observers) {
@@ -123,8 +126,8 @@ class Run {
     return step_told(limit, all);
   }
 
-  /// Searches until the run's budget is spent, the policy ends or a stop is asked for, then measures the best
-  /// again in a fresh process until the best is one that was measured again.
+  /// Searches until the run's budget is spent, the policy ends or a stop is asked for, then compares the best
+  /// few with each other in fresh processes (`choose_winner`); with a budget in seconds within that time.
   template <class... Observers>
   void to_end(Observers&... observers) {
     detail::RunObservers all(observers...);

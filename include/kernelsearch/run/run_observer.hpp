@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -12,6 +14,16 @@
 #include "kernelsearch/problem/kernel.hpp"
 
 namespace kernelsearch {
+
+/// What a run is doing at a moment.
+struct RunActivity {
+  std::size_t compiling = 0;  ///< candidates
+  std::size_t measuring = 0;  ///< candidates that are checked and timed
+  std::size_t asking = 0;     ///< questions that models have not answered
+  std::string waiting = {};   ///< what it waits for, in words: e.g. a core that another process measures on
+};
+/// In a few words, what it waits for first; empty: nothing of the kind.
+[[nodiscard]] std::string to_string(const RunActivity& activity);
 
 /// Hears what happens in a run, on the thread that drives it. A trial is in the store before anyone hears of
 /// it.
@@ -30,6 +42,8 @@ class RunObserver {
   virtual void on_inner(TrialId, const InnerTrial&) {}
   /// What the run does besides trials, or what is not as it was asked for, in a sentence for people.
   virtual void on_message(std::string_view) {}
+  /// The run does something else than before; often, and from any thread.
+  virtual void on_activity(const RunActivity&) {}
   /// The run, or a step of it, has ended for this reason.
   virtual void on_end(std::string_view) {}
 };
@@ -47,9 +61,11 @@ class HookObserver final : public RunObserver {
           requires(O & o, TrialId id, const Candidate& c) { o.on_start(id, c); } ||
           requires(O & o, TrialId id, const InnerTrial& t) { o.on_inner(id, t); } ||
           requires(O & o, std::string_view text) { o.on_message(text); } ||
+          requires(O & o, const RunActivity& activity) { o.on_activity(activity); } ||
           requires(O & o, std::string_view text) { o.on_end(text); },
       "not an observer of a run: it has none of on_start(id, candidate), on_trial(trial), on_best(trial), "
-      "on_revised(trial), on_inner(parent, trial), on_message(text), on_end(reason): see docs/embedding.md");
+      "on_revised(trial), on_inner(parent, trial), on_message(text), on_activity(activity), on_end(reason): "
+      "see docs/embedding.md");
 
   explicit HookObserver(O& observer) : observer_(observer) {}
   void on_start(TrialId id, const Candidate& candidate) override {
@@ -69,6 +85,9 @@ class HookObserver final : public RunObserver {
   }
   void on_message(std::string_view text) override {
     if constexpr (requires { observer_.on_message(text); }) observer_.on_message(text);
+  }
+  void on_activity(const RunActivity& activity) override {
+    if constexpr (requires { observer_.on_activity(activity); }) observer_.on_activity(activity);
   }
   void on_end(std::string_view reason) override {
     if constexpr (requires { observer_.on_end(reason); }) observer_.on_end(reason);
@@ -102,6 +121,9 @@ class RunObservers final : public RunObserver {
   }
   void on_message(std::string_view text) override {
     for (RunObserver* each : observers_) each->on_message(text);
+  }
+  void on_activity(const RunActivity& activity) override {
+    for (RunObserver* each : observers_) each->on_activity(activity);
   }
   void on_end(std::string_view reason) override {
     for (RunObserver* each : observers_) each->on_end(reason);

@@ -27,6 +27,11 @@ struct RunModelOptions {
 struct RunOptions {
   /// Over configurations, one of `config_policies()`; or `submit`: kernels are handed in from outside.
   std::string policy = "bayesian";
+  std::string policy_command = {};           ///< a policy from outside instead: see command_policy()
+  std::filesystem::path policy_folder = {};  ///< where that command runs; empty: where this program does
+  double policy_timeout = 60;                ///< seconds within which it must answer
+  /// A plug-in that has the policy of that name; of a plug-in with one policy `policy` may be empty.
+  std::filesystem::path policy_plugin = {};
   std::string system = {};                      ///< one of `system_entries()` instead of a policy
   std::string system_options = {};              ///< a JSON object; empty: the system's standard values
   std::string suggest = "epsilon_greedy_tree";  ///< of `submit`: one of `move_policies()`

@@ -11,6 +11,7 @@
 #include "kernelsearch/core/value.hpp"
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 #include "kernelsearch/space/config.hpp"
+#include "kernelsearch/store/finalist_comparison.hpp"
 
 /// The vocabulary as JSON, found by nlohmann's json through these overloads. Layout: docs/formats/store.md.
 ///
@@ -33,6 +34,8 @@ void to_json(nlohmann::json& json, const Evaluation& evaluation);
 void from_json(const nlohmann::json& json, Evaluation& evaluation);
 void to_json(nlohmann::json& json, const Outcome& outcome);
 void from_json(const nlohmann::json& json, Outcome& outcome);
+void to_json(nlohmann::json& json, const FinalistComparison& comparison);
+void from_json(const nlohmann::json& json, FinalistComparison& comparison);
 void to_json(nlohmann::json& json, const Move& move);
 void from_json(const nlohmann::json& json, Move& move);
 void to_json(nlohmann::json& json, const Config& config);
@@ -59,12 +62,14 @@ extern template std::string to_json_text(const Measurement&);
 extern template std::string to_json_text(const Features&);
 extern template std::string to_json_text(const Evaluation&);
 extern template std::string to_json_text(const Outcome&);
+extern template std::string to_json_text(const FinalistComparison&);
 extern template std::string to_json_text(const Move&);
 extern template std::string to_json_text(const Config&);
 extern template Measurement from_json_text(std::string_view);
 extern template Features from_json_text(std::string_view);
 extern template Evaluation from_json_text(std::string_view);
 extern template Outcome from_json_text(std::string_view);
+extern template FinalistComparison from_json_text(std::string_view);
 extern template Move from_json_text(std::string_view);
 extern template Config from_json_text(std::string_view);
 

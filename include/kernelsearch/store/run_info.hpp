@@ -40,7 +40,7 @@ struct RunRow {
   std::string reason;                   ///< why it ended
   double seconds = 0.0;                 ///< wall time up to its last trial or its end, all parts together
   std::uint64_t trials = 0;
-  std::optional<double> best;  ///< lowest objective
+  std::optional<double> best;  ///< objective of the winner, see RunStore::best_trial
 };
 
 /// Which runs to list; empty members do not restrict.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernelsearch/store/finalist_comparison.hpp"
 #include "kernelsearch/store/run_info.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/store/stored_trial.hpp"
@@ -35,7 +36,7 @@ struct StoreOptions {
 class RunStore {
  public:
   /// The version of the schema that this library writes.
-  static constexpr int schema_version = 1;
+  static constexpr int schema_version = 2;
 
   /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
   /// brought up to date.
@@ -63,6 +64,8 @@ class RunStore {
                  const std::optional<StoredKernel>& kernel = std::nullopt);
   void add_asks(RunId run, std::span<const AskEvent> asks);
   void add_revision(RunId run, std::span<const AskEvent> asks, const Outcome& outcome);
+  /// Says which trial won when the best few were compared with each other; replaces an earlier comparison.
+  void set_finalists(RunId run, const FinalistComparison& comparison);
   /// Replaces an inner trial of the same parent and number.
   void add_inner(RunId run, TrialId parent, const InnerTrial& trial);
 
@@ -74,8 +77,12 @@ class RunStore {
   [[nodiscard]] std::vector<StoredTrial> trials(RunId run) const;
   void each_trial(RunId run, const std::function<void(const StoredTrial&)>& use) const;
   [[nodiscard]] std::optional<StoredTrial> trial(RunId run, TrialId id) const;
-  /// The lowest objective; the first told of equals.
+  /// The winner, and the only place that says which trial it is: the one that the comparison of finalists
+  /// chose, unless it has lost its verdict or a trial told since has a lower objective; else the lowest
+  /// objective, the first told of equals.
   [[nodiscard]] std::optional<StoredTrial> best_trial(RunId run) const;
+  /// The comparison of the run's finalists; nothing where there was none, as in older stores.
+  [[nodiscard]] std::optional<FinalistComparison> finalists(RunId run) const;
   [[nodiscard]] std::vector<StoredInnerTrial> inner_trials(RunId run,
                                                            std::optional<TrialId> parent = {}) const;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/gpu/builder_pool.hpp"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -9,6 +12,7 @@
 
 #include "evaluator/gpu/kept_file.hpp"
 #include "evaluator/host/compile.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
@@ -31,10 +35,35 @@ void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
   (void)replace_file(target, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+namespace {
+
 std::string listed(const std::vector<std::string>& list) {
   std::string text = std::to_string(list.size()) + "\n";
   for (const std::string& one : list) text += one + "\n";
   return text;
+}
+
+}  // namespace
+
+const fs::path& files_folder() {
+  static const ScratchFolder folder(geteuid() == 0);
+  return folder.path();
+}
+
+std::string key_text(const std::vector<std::string>& options) {
+  std::string text = listed(options);
+  const std::string folder = files_folder().string();
+  for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos;)
+    text.replace(at, folder.size(), "files");
+  return text;
+}
+
+std::string with_own_names(std::string log) {
+  const std::string folder = files_folder().string() + "/";
+  constexpr std::size_t digest_and_slash = 65;
+  for (std::size_t at = 0; (at = log.find(folder, at)) != std::string::npos;)
+    log.erase(at, folder.size() + digest_and_slash);
+  return log;
 }
 
 std::string too_long(double seconds) {
@@ -50,6 +79,7 @@ BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
                  "gpu"),
       limit_seconds_(options.limits.build),
       most_(options.builders != 0 ? options.builders : std::max(1u, std::thread::hardware_concurrency())) {
+  readable_.push_back(files_folder());
   std::error_code error;
   for (const fs::path& folder : options.include)
     if (const fs::path whole = fs::absolute(folder, error); fs::is_directory(whole, error))
@@ -117,25 +147,33 @@ std::optional<Built> BuilderPool::kept(const fs::path& target) const {
 }
 
 Built BuilderPool::build(const std::string& source, const std::vector<std::string>& options,
-                         const std::vector<std::string>& name_expressions) {
+                         const std::vector<std::string>& name_expressions, const std::stop_token& stop) {
   std::string content = "1\n" + identity() + "\n";
-  for (const auto* list : {&options, &name_expressions}) content += listed(*list);
+  for (const auto* list : {&options, &name_expressions}) content += key_text(*list);
   const fs::path target = place_of(content + source);
   if (auto found = kept(target)) return std::move(*found);
   Built built;
   auto builder = take();
   CompileSource::Reply reply;
-  const auto failed = builder->ask(CompileSource{source, options, name_expressions}, limit_seconds_, reply);
+  const auto failed = [&] {
+    // Nothing but the end of its process ends a compilation.
+    const std::stop_callback end(stop, [pid = builder->pid()] {
+      if (pid <= 0) return;
+      for (const pid_t one : process_tree(pid)) ::kill(one, SIGKILL);  // the sandbox's, too
+    });
+    return builder->ask(CompileSource{source, options, name_expressions}, limit_seconds_, reply);
+  }();
   if (failed) {
     give(nullptr);
     built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;
-    built.reason = failed->kind == WorkerError::timed_out ? too_long(limit_seconds_)
-                                                          : "the compiler died: " + failed->text;
+    built.reason = stop.stop_requested()                    ? "stopped while it was compiled"
+                   : failed->kind == WorkerError::timed_out ? too_long(limit_seconds_)
+                                                            : "the compiler died: " + failed->text;
     return built;
   }
   built.image = std::make_shared<const std::vector<std::byte>>(std::move(reply.image));
   built.functions = std::move(reply.lowered);
-  built.log = std::move(reply.log);
+  built.log = with_own_names(std::move(reply.log));
   give(std::move(builder));
   if (!reply.ok || built.image->empty()) {
     built.verdict = Verdict::build_failed;

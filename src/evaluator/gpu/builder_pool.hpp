@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@
 namespace kernelsearch::detail::gpu {
 
 using Image = std::shared_ptr<const std::vector<std::byte>>;
+
+/// Where files of problems lie for compilers: a folder of this process, which its sandboxes see. What is made of
+/// them is kept under names without it.
+[[nodiscard]] const std::filesystem::path& files_folder();
 
 /// Device code, or why there is none.
 struct Built {
@@ -37,11 +42,14 @@ class BuilderPool {
  public:
   BuilderPool(GpuBackend backend, const GpuOptions& options);
 
+  /// Asked to stop it gives up, with a verdict that says nothing of the source.
   [[nodiscard]] Built build(const std::string& source, const std::vector<std::string>& options,
-                            const std::vector<std::string>& name_expressions);
+                            const std::vector<std::string>& name_expressions,
+                            const std::stop_token& stop = {});
 
   /// A shared object for this machine, device code included, made by nvcc or hipcc.
-  [[nodiscard]] Built build_library(const std::string& source, const std::vector<std::string>& options);
+  [[nodiscard]] Built build_library(const std::string& source, const std::vector<std::string>& options,
+                                    const std::stop_token& stop = {});
 
   /// The run-time compiler with its version; a ConfigError where it is missing.
   [[nodiscard]] std::string identity();
@@ -53,7 +61,8 @@ class BuilderPool {
   /// What was kept under this key.
   [[nodiscard]] std::optional<Built> kept(const std::filesystem::path& target) const;
   [[nodiscard]] std::filesystem::path place_of(const std::string& content) const;
-  [[nodiscard]] Built run_compiler(const std::string& source, const std::vector<std::string>& options) const;
+  [[nodiscard]] Built run_compiler(const std::string& source, const std::vector<std::string>& options,
+                                   const std::stop_token& stop) const;
   void give(std::unique_ptr<GpuWorker> builder);
 
   GpuBackend backend_;

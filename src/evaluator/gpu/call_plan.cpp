@@ -40,7 +40,7 @@ class IntegerEvaluation {
 
   Value value(const Expression& expression) {
     return sensible(Value{std::int64_t{0}}, [&] {
-      return kernelsearch::evaluate(expression, shape_.variables, tunables_, "a launch expression");
+      return kernelsearch::evaluate(expression, shape_, tunables_, "a launch expression");
     });
   }
 
@@ -155,6 +155,7 @@ PlannedArgument plan_argument(const Problem& problem, const Argument& argument, 
   planned.role = argument.role;
   planned.initialisation = argument.initialisation;
   planned.tolerance = problem.tolerance_of(argument);
+  if (argument.structure) planned.structure = &*argument.structure;
   if (argument.tensor_map) return planned;
   if (argument.is_array)
     planned.count = element_count(argument, shape, tunables);

@@ -38,7 +38,7 @@ struct CallPlan {
                                     std::uint64_t seed, InputFlavour flavour, bool magnitudes);
 
 [[nodiscard]] inline std::uint64_t bytes_of(const PlannedArgument& argument) noexcept {
-  return argument.count * size_in_bytes(argument.type);
+  return argument.count * argument.element_bytes();
 }
 
 }  // namespace kernelsearch::detail::gpu

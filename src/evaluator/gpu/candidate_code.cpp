@@ -65,7 +65,8 @@ std::string parameter(const Argument& argument, std::size_t i) {
   const std::string place = "p[" + std::to_string(i) + "]";
   if (argument.tensor_map) return "*static_cast<const CUtensorMap*>(" + place + ")";
   const bool half = argument.type == ElementType::f16 || argument.type == ElementType::bf16;
-  const std::string type(cpp_name(argument.type)), given = argument.role == Role::in ? "const " : "";
+  const std::string type(argument.structure ? argument.structure->name : cpp_name(argument.type)),
+      given = argument.role == Role::in ? "const " : "";
   if (!argument.is_array)
     return half ? "kernelsearch_launch::Half{" + place + "}"
                 : "*static_cast<const " + type + "*>(" + place + ")";
@@ -76,15 +77,16 @@ std::string parameter(const Argument& argument, std::size_t i) {
 }  // namespace
 
 std::string library_source(const Problem& problem, const Candidate& candidate) {
-  const Regions& regions = candidate.kernel->regions;
   const GpuBackend backend = gpu_backend_of(problem.backend).value_or(GpuBackend::hip);
   const auto& arguments = problem.arguments;
   std::string text = "#include <cstddef>\n#include <cstdint>\n";
   if (backend == GpuBackend::hip) text += "#include <hip/hip_runtime.h>\n";
   if (std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) { return a.tensor_map; }))
     text += "#include <cuda.h>\n";
-  text += tunable_definitions(*candidate.kernel, candidate.config) + region("macros", regions.macros) +
-          region("device", regions.device) + region("host", regions.host) +
+  text += tunable_definitions(*candidate.kernel, candidate.config) +
+          named_region(problem, candidate, KernelRegion::macros) +
+          named_region(problem, candidate, KernelRegion::device) +
+          named_region(problem, candidate, KernelRegion::host) + layout_checks(problem) +
           "#line 1 \"kernelsearch_entry\"\n" + with_names_of(backend, std::string(entry_text)) +
           problem.function + ", static_cast<" + with_names_of(backend, "cudaStream_t") + ">(stream)";
   for (std::size_t i = 0; i < arguments.size(); ++i) text += ",\n          " + parameter(arguments[i], i);
@@ -94,8 +96,8 @@ std::string library_source(const Problem& problem, const Candidate& candidate) {
 }
 
 Built build_candidate(BuilderPool& builders, const Problem& problem, const Candidate& candidate,
-                      const GpuDevice& device, const GpuOptions& options) {
-  const auto all = compile_options(device, options, candidate_flags(problem, candidate));
+                      const GpuDevice& device, const GpuOptions& options, const std::stop_token& stop) {
+  const auto all = problem_options(problem, device, options, candidate_flags(problem, candidate));
   if (launches_itself(*candidate.kernel) != launches_itself(problem.kernel)) {
     Built refused;
     refused.verdict = Verdict::rejected;
@@ -104,8 +106,8 @@ Built build_candidate(BuilderPool& builders, const Problem& problem, const Candi
     return refused;
   }
   if (launches_itself(*candidate.kernel))
-    return builders.build_library(library_source(problem, candidate), all);
-  return builders.build(device_source(candidate), all, launched_kernels(problem, candidate));
+    return builders.build_library(library_source(problem, candidate), all, stop);
+  return builders.build(device_source(problem, candidate), all, launched_kernels(problem, candidate), stop);
 }
 
 std::string compiler_identity(BuilderPool& builders, const Problem& problem) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ namespace kernelsearch::detail::gpu {
 
 /// Compiles a candidate: device code by the run-time compiler, with a host region a library by the whole one.
 [[nodiscard]] Built build_candidate(BuilderPool& builders, const Problem& problem, const Candidate& candidate,
-                                    const GpuDevice& device, const GpuOptions& options);
+                                    const GpuDevice& device, const GpuOptions& options,
+                                    const std::stop_token& stop = {});
 
 /// The compiler of the problem's kernel with its version; a ConfigError where it is missing.
 [[nodiscard]] std::string compiler_identity(BuilderPool& builders, const Problem& problem);

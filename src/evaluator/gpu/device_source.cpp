@@ -8,7 +8,11 @@
 #include <sstream>
 #include <string_view>
 
+#include "evaluator/gpu/kept_file.hpp"
+#include "evaluator/host/compile.hpp"
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/digest.hpp"
 
 #ifndef KERNELSEARCH_INCLUDE_PATHS
 #  define KERNELSEARCH_INCLUDE_PATHS ""
@@ -57,9 +61,26 @@ std::string device_source(const Candidate& candidate) {
          region("macros", regions.macros) + region("device", regions.device);
 }
 
+std::string named_region(const Problem& problem, const Candidate& candidate, KernelRegion which) {
+  const std::string& text = text_of(candidate.kernel->regions, which);
+  const std::string& file = which == KernelRegion::device ? problem.names.device
+                            : which == KernelRegion::host ? problem.names.host
+                                                          : problem.names.macros;
+  const bool as_read = !file.empty() && text == text_of(problem.kernel.regions, which);
+  return region(as_read ? std::string_view(file) : to_string(which), text);
+}
+
+std::string device_source(const Problem& problem, const Candidate& candidate) {
+  return std::string(prologue) + tunable_definitions(*candidate.kernel, candidate.config) +
+         named_region(problem, candidate, KernelRegion::macros) +
+         named_region(problem, candidate, KernelRegion::device) + layout_checks(problem);
+}
+
 std::string reference_source(const Problem& problem, const char* real) {
   return std::string(prologue) + "typedef " + real + " real;\n" +
-         region("reference", problem.reference.source);
+         region(problem.names.reference.empty() ? "reference" : problem.names.reference,
+                problem.reference.source) +
+         layout_checks(problem);
 }
 
 std::vector<std::string> launched_kernels(const Problem& problem, const Candidate& candidate) {
@@ -100,6 +121,49 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
     }
   if (device.backend == GpuBackend::cuda) add_toolkit(all);
   return all;
+}
+
+namespace {
+
+/// The folder with the problem's files, whose name is their content, where sandboxes see it.
+fs::path folder_of_files(const Problem& problem) {
+  std::string content;
+  for (const SourceFile& file : problem.files)
+    content += file.path + "\n" + std::to_string(file.text.size()) + "\n" + file.text;
+  const fs::path folder = files_folder() / sha256(content);
+  for (const SourceFile& file : problem.files) {
+    const fs::path path = folder / file.path;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(file.text.data());
+    const std::vector<std::byte> text(bytes, bytes + file.text.size());
+    if (read_bytes(path) == text) continue;
+    keep(path, text);
+    for (fs::path readable = path; readable != files_folder(); readable = readable.parent_path()) {
+      std::error_code ignored;  // by those that are nobody, whatever the umask is
+      fs::permissions(readable, readable == path ? fs::perms(0644) : fs::perms(0755), ignored);
+    }
+    if (read_bytes(path) != text)
+      raise<DeviceError>("a file of the problem cannot be written for the compiler", path.string(),
+                         "make room, or set TMPDIR to a folder with room");
+  }
+  return folder;
+}
+
+}  // namespace
+
+std::vector<std::string> problem_options(const Problem& problem, const GpuDevice& device,
+                                         const GpuOptions& options, const std::vector<std::string>& flags) {
+  std::vector<std::string> with_files = flags;
+  if (!problem.files.empty()) {
+    const fs::path folder = folder_of_files(problem);
+    // Quoted names beside the file that includes them, then the folders that the problem names.
+    for (const std::string* file :
+         {&problem.names.device, &problem.names.host, &problem.names.macros, &problem.names.reference})
+      if (!file->empty()) add_folder(with_files, (folder / *file).parent_path().lexically_normal());
+    for (const std::string& name : problem.include)
+      add_folder(with_files, (folder / name).lexically_normal());
+    add_folder(with_files, folder);
+  }
+  return compile_options(device, options, with_files);
 }
 
 }  // namespace kernelsearch::detail::gpu

@@ -22,10 +22,23 @@ std::vector<ShapePlan> plans_of(const Problem& problem) {
   return plans;
 }
 
-std::size_t shared_bytes(const std::vector<ShapePlan>& plans) {
+std::size_t shared_bytes(const std::vector<ShapePlan>& plans, const MadeInputs& made) {
   std::uint64_t most = 4 << 20;  // so that the outputs of several calls on small shapes are copied at once
-  for (const ShapePlan& plan : plans) most = std::max(most, output_bytes(plan));
+  constexpr std::uint64_t piece = 64 << 20;  // of inputs; more are copied piece by piece
+  for (std::size_t s = 0; s < plans.size(); ++s)
+    most = std::max({most, output_bytes(plans[s]), std::min(piece, made.bytes(s))});
   return static_cast<std::size_t>(most);
+}
+
+/// Per shape the arguments with their numbers for it, which drawing on the device needs.
+std::vector<std::vector<Argument>> arguments_at_shapes(const Problem& problem) {
+  std::vector<std::vector<Argument>> all;
+  for (const Shape& shape : problem.shapes) {
+    std::vector<Argument>& arguments = all.emplace_back();
+    for (const Argument& argument : problem.arguments)
+      arguments.push_back(argument.is_input() ? at_shape(argument, shape) : argument);
+  }
+  return all;
 }
 
 }  // namespace
@@ -52,8 +65,10 @@ DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, co
       ordinal_(ordinal),
       builders_(builders),
       plans_(plans_of(problem)),
-      shared_(shared_bytes(plans_)),
-      referee_(problem, plans_, options, device, ordinal, builders, shared_) {
+      at_shape_(arguments_at_shapes(problem)),
+      made_(problem, plans_, options),
+      shared_(shared_bytes(plans_, made_)),
+      referee_(problem, plans_, at_shape_, made_, options, device, ordinal, builders, shared_) {
   for (const ShapePlan& plan : plans_) {
     std::vector<BufferId>& slots = slot_buffers_.emplace_back();
     for (std::size_t i = 0; i < most_slots * plan.arguments.size(); ++i) slots.push_back(buffer_ids_.next());
@@ -119,6 +134,8 @@ std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seco
 void DeviceWorker::start() {
   pending_.clear();
   held_.assign(plans_.size(), 0);
+  // A failed candidate may have damaged them; and some sets are of no more use.
+  if (rewrite_guards_ || held_made_bytes_ > memory_ / 8) forget_made();
   // What an earlier candidate did to the zones around arrays is not this one's fault.
   if (worker_ && worker_->alive() && (!rewrite_guards_ || !guard_all())) {
     rewrite_guards_ = false;
@@ -146,6 +163,8 @@ void DeviceWorker::start() {
   reserved_.assign(plans_.size(), 0);
   staged_.assign(plans_.size(), false);
   workspaces_.clear();
+  held_made_.clear();
+  held_made_bytes_ = 0;
   guard_seed_ = secret_seed();
   worker_ = std::move(starting);
 }
@@ -323,11 +342,14 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
       baseline_ok_ = !unusable;
     }
     if (!unusable) {
-      fault = pairs(subject, other, options_.pairs, speedup, &evaluation.measurement);
+      PairOptions limits = options_.pairs;
+      limits.stop = context.stop;
+      fault = pairs(subject, other, limits, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
     }
     dismiss(other, *baseline);
   }
+  set_load(evaluation.features, monotonic_seconds() - begin);
   dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
@@ -353,7 +375,7 @@ std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const G
   if (!fault) fault = verify_pending();
   if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = verify_pending();
-  if (!fault) fault = pairs(ours, theirs, limits, speedup, nullptr);
+  if (!fault && !limits.stop.stop_requested()) fault = pairs(ours, theirs, limits, speedup, nullptr);
   dismiss(ours, candidate);
   dismiss(theirs, champion);
   return fault;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/nvml.hpp"
 #include "evaluator/gpu/referee.hpp"
 #include "kernelsearch/evaluator/evaluation_context.hpp"
@@ -35,6 +36,7 @@ class DeviceWorker {
   /// Starts both processes, at the same time; what goes wrong is said when they are first needed.
   void prepare();
   void renew();
+  [[nodiscard]] const GpuDevice& device() const noexcept { return device_; }
   [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
 
  private:
@@ -82,6 +84,13 @@ class DeviceWorker {
   /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
   /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
   std::vector<bool> some_of(std::size_t count);
+  /// Whether contents of a batch of timed calls are those of its stage, turned.
+  [[nodiscard]] bool is_turned(std::size_t shape, std::size_t argument) const;
+  /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
+  std::optional<Fault> hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour);
+  void forget_made();
+  /// The seed of one of the sets, as declared, that the worker holds of a shape.
+  [[nodiscard]] std::uint64_t some_made_seed(std::size_t shape);
   /// Draws the inputs that those of a batch of timed calls are made of, in buffers of their own; no candidate
   /// is ever told where they are.
   void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
@@ -100,6 +109,8 @@ class DeviceWorker {
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
                               std::uint64_t& result, std::size_t skipped = 0) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
+  /// What other processes did with the device in the seconds before now, looked at once a second.
+  void set_load(Features& features, double measured_seconds);
   /// A call that was made on a slot with known contents.
   struct Called {
     std::shared_ptr<const SolvedSet> set;
@@ -124,11 +135,15 @@ class DeviceWorker {
   GpuDevice device_;
   int ordinal_;
   BuilderPool& builders_;
-  std::vector<ShapePlan> plans_;  ///< per shape, of everything but workspaces
+  std::vector<ShapePlan> plans_;                 ///< per shape, of everything but workspaces
+  std::vector<std::vector<Argument>> at_shape_;  ///< per shape: the arguments with their numbers for it
+  MadeInputs made_;
   Arena shared_;
   Referee referee_;
   std::unique_ptr<GpuWorker> worker_;
   std::unique_ptr<Nvml> nvml_;
+  std::optional<OtherProcesses> others_;  ///< on the device
+  double others_seen_ = 0;                ///< when they were looked at
   IdSource<BufferId> buffer_ids_;
   std::vector<std::vector<BufferId>> slot_buffers_;   ///< of each shape: each argument of each slot
   std::vector<std::vector<BufferId>> stage_buffers_;  ///< of each shape: each argument
@@ -143,6 +158,9 @@ class DeviceWorker {
   };
   /// Of a module, a shape and an argument, as long as the worker has them.
   std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces_;
+  /// Of each set that the worker holds what is made of: for each argument.
+  std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made_;
+  std::uint64_t held_made_bytes_ = 0;
   std::optional<bool> baseline_ok_;  ///< once it was checked
   bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
   std::uint64_t guard_seed_ = 0, memory_ = 0;

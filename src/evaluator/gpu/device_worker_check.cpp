@@ -25,11 +25,56 @@ std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
          0x1000100010001u;
 }
 
-bool is_turned(const PlannedArgument& planned) {
-  return planned.is_input() && rotatable(planned.initialisation) && planned.count > 1;
+}  // namespace
+
+bool DeviceWorker::is_turned(std::size_t shape, std::size_t argument) const {
+  const PlannedArgument& planned = plans_[shape].arguments[argument];
+  return planned.is_input() && !made_.made(argument) && rotatable(planned.initialisation) &&
+         planned.count > 1;
 }
 
-}  // namespace
+std::optional<Fault> DeviceWorker::hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
+  if (!made_.any()) return std::nullopt;
+  const auto key = std::make_tuple(shape, seed, flavour);
+  if (held_made_.contains(key)) return std::nullopt;
+  const auto contents = made_.of(shape, seed, flavour);
+  std::vector<AllocateBuffers::Buffer> buffers;
+  std::vector<BufferId>& ids = held_made_[key];
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+    ids.push_back(buffer_ids_.next());
+    if (made_.made(a)) buffers.push_back({ids.back(), (*contents)[a].size()});
+  }
+  if (const auto error = worker_->allocate(std::move(buffers)))
+    raise<DeviceError>("no memory for the inputs of shape " + problem_.shapes[shape].name, error->text,
+                       "use smaller shapes");
+  held_made_bytes_ += made_.bytes(shape);
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (made_.made(a))
+      if (const auto error = upload(*worker_, shared_, ids[a], (*contents)[a])) {
+        worker_->stop();
+        return fault_of(*error);
+      }
+  return std::nullopt;
+}
+
+void DeviceWorker::forget_made() {
+  std::vector<BufferId> buffers;
+  for (const auto& [key, ids] : held_made_)
+    for (std::size_t a = 0; a < ids.size(); ++a)
+      if (made_.made(a)) buffers.push_back(ids[a]);
+  held_made_.clear();
+  held_made_bytes_ = 0;
+  if (!buffers.empty() && worker_ && worker_->alive() && worker_->release(std::move(buffers)))
+    worker_->stop();
+}
+
+std::uint64_t DeviceWorker::some_made_seed(std::size_t shape) {
+  std::vector<std::uint64_t> seeds;
+  for (const auto& [key, ids] : held_made_)
+    if (std::get<0>(key) == shape && std::get<2>(key) == InputFlavour::declared)
+      seeds.push_back(std::get<1>(key));
+  return seeds[static_cast<std::size_t>(rng_.below(seeds.size()))];
+}
 
 void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
                                std::size_t argument, std::uint64_t poison) const {
@@ -47,8 +92,11 @@ void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, st
                                        bytes_of(subject.shapes[shape].plan.arguments.arguments[a])});
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const BufferId buffer = slot_buffer(shape, slot, a);
-    if (planned.is_input())
-      actions.emplace_back(fill_action(problem_.arguments[a], planned, buffer, seed, flavour, false));
+    if (planned.is_input() && made_.made(a))
+      actions.emplace_back(
+          RotateArray{held_made_.at({shape, seed, flavour})[a], buffer, 0, bytes_of(planned)});
+    else if (planned.is_input())
+      actions.emplace_back(fill_action(at_shape_[shape][a], planned, buffer, seed, flavour, false));
     else
       fill_output(actions, shape, slot, a, poison);
     if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
@@ -59,7 +107,7 @@ void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::u
   if (!staged_[shape]) {
     std::vector<AllocateBuffers::Buffer> buffers;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-      if (!is_turned(plans_[shape].arguments[a])) continue;
+      if (!is_turned(shape, a)) continue;
       buffers.push_back({stage_buffers_[shape][a], bytes_of(plans_[shape].arguments[a])});
     }
     if (const auto error = worker_->allocate(std::move(buffers)))
@@ -68,25 +116,30 @@ void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::u
     staged_[shape] = true;
   }
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
-    if (const PlannedArgument& planned = plans_[shape].arguments[a]; is_turned(planned))
-      actions.emplace_back(fill_action(problem_.arguments[a], planned, stage_buffers_[shape][a], seed,
-                                       InputFlavour::declared, false));
+    if (is_turned(shape, a))
+      actions.emplace_back(fill_action(at_shape_[shape][a], plans_[shape].arguments[a],
+                                       stage_buffers_[shape][a], seed, InputFlavour::declared, false));
 }
 
 void DeviceWorker::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
                                std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
   const std::uint64_t seed = staged_seed ? *staged_seed : rng_();
+  // What is made takes too long to be made for every call: then one of the sets that are there.
+  const std::uint64_t made_seed = staged_seed || !made_.any() ? seed : some_made_seed(shape);
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const BufferId buffer = slot_buffer(shape, slot, a);
-    if (is_turned(planned)) {
+    if (is_turned(shape, a)) {
       const std::uint64_t begin =
           staged_seed ? 0 : (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
       actions.emplace_back(RotateArray{stage_buffers_[shape][a], buffer, begin, bytes_of(planned)});
+    } else if (planned.is_input() && made_.made(a)) {
+      const auto& held = held_made_.at({shape, made_seed, InputFlavour::declared});
+      actions.emplace_back(RotateArray{held[a], buffer, 0, bytes_of(planned)});
     } else if (planned.is_input()) {
       actions.emplace_back(
-          fill_action(problem_.arguments[a], planned, buffer, seed, InputFlavour::declared, false));
+          fill_action(at_shape_[shape][a], planned, buffer, seed, InputFlavour::declared, false));
     } else {
       fill_output(actions, shape, slot, a, poison);
     }
@@ -277,6 +330,8 @@ std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t sha
     count = std::min(room, sets.size() - begin);
     std::size_t first = 0;
     if (auto fault = make_room(shape, count, first)) return fault;
+    for (std::size_t i = 0; i < count; ++i)
+      if (auto fault = hold_made(shape, sets[begin + i]->seed, sets[begin + i]->flavour)) return fault;
     std::vector<Action> actions;
     for (std::size_t i = 0; i < count; ++i) {
       fill(actions, subject, shape, first + i, sets[begin + i]->seed, sets[begin + i]->flavour,

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <future>
@@ -14,13 +16,13 @@ double DeviceWorker::floor_seconds(std::size_t shape) const {
   // A margin of a tenth: clocks are what the device says, and counts are the problem's.
   constexpr double margin = 0.9;
   double floor = 0;
-  const auto& variables = problem_.shapes[shape].variables;
+  const Shape& sizes = problem_.shapes[shape];
   if (problem_.operations && device_.peak_operations() > 0)
-    floor = to_number(kernelsearch::evaluate(*problem_.operations, variables)) / device_.peak_operations();
+    floor = to_number(kernelsearch::evaluate(*problem_.operations, sizes)) / device_.peak_operations();
   if (problem_.bytes && device_.peak_bandwidth() > 0 && options_.cache == CacheMode::cold) {
     // What was written may stay in the cache.
     const double bytes =
-        to_number(kernelsearch::evaluate(*problem_.bytes, variables)) -
+        to_number(kernelsearch::evaluate(*problem_.bytes, sizes)) -
         std::min(static_cast<double>(device_.l2), static_cast<double>(output_bytes(plans_[shape])));
     floor = std::max(floor, bytes / device_.peak_bandwidth());
   }
@@ -45,6 +47,7 @@ std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, st
   if (auto fault = make_room(shape, count, first)) return fault;
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
+  if (auto fault = hold_made(shape, set->seed, set->flavour)) return fault;
   std::vector<Action> actions;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
@@ -177,6 +180,17 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
   return std::nullopt;
 }
 
+void DeviceWorker::set_load(Features& features, double measured_seconds) {
+  if (!nvml_) return;
+  if (const double now = monotonic_seconds(); now - others_seen_ > 1) {
+    others_ = nvml_->others(process_tree(getpid()), std::max(1.0, measured_seconds));
+    others_seen_ = now;
+  }
+  if (!others_) return;
+  features.set("load.processes", static_cast<double>(others_->processes));
+  if (others_->share) features.set("load.device", *others_->share);
+}
+
 std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, std::size_t shape,
                                               std::size_t count, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
@@ -184,6 +198,7 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
   if (auto fault = make_room(shape, 2 * count, first)) return fault;
   const auto set = referee_.for_timing(shape);
   const std::vector<bool> known = some_of(count);
+  if (auto fault = hold_made(shape, set->seed, set->flavour)) return fault;
   std::vector<Action> actions;
   const std::uint64_t poison = rng_();
   stage(actions, shape, set->seed);
@@ -230,6 +245,10 @@ std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const
     times.weight = problem_.shapes[s].weight;
     const double begin = monotonic_seconds();
     while (times.candidate.size() < limits.max_pairs) {
+      if (limits.stop.stop_requested()) {
+        if (times.candidate.size() < limits.min_pairs) return std::nullopt;  // too few for a ratio
+        break;
+      }
       if (auto fault = pair_batch(subject, other, s, limits.min_pairs, times)) return fault;
       if (times.candidate.size() < limits.min_pairs) continue;
       const Speedup now = paired_speedup(times);

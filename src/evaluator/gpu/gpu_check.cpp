@@ -31,7 +31,7 @@ void judge(const Problem& problem, GpuEvaluator& evaluator, GpuCheck& check) {
   check.depth = GpuCheck::Depth::judged;
   check.on = evaluator.device_id();
   const Candidate first = problem.default_candidate();
-  for (const Shape& shape : problem.shapes)
+  for (const Shape& shape : evaluator.problem().shapes)
     if (!is_valid(problem, shape, first))
       check.findings.push_back(
           {shape.weight > 0 ? LintFinding::Severity::error : LintFinding::Severity::warning,
@@ -84,9 +84,9 @@ void compile(const Problem& problem, GpuOptions options, GpuCheck& check) {
     return;
   }
   for (const char* real : {"double", "float"}) {
-    const Built reference =
-        builders.build(detail::gpu::reference_source(problem, real),
-                       detail::gpu::compile_options(device, options, flags), {problem.reference.function});
+    const Built reference = builders.build(detail::gpu::reference_source(problem, real),
+                                           detail::gpu::problem_options(problem, device, options, flags),
+                                           {problem.reference.function});
     if (reference.verdict == Verdict::ok) continue;
     find_error(check, "the reference does not build:\n" + reference.reason,
                "mend it: its floating types must be `real`");

@@ -11,8 +11,10 @@
 
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -74,6 +76,7 @@ struct GpuEvaluator::Impl {
         raise<ConfigError>("the devices differ, so their times cannot be compared",
                            devices.front().id() + " and " + devices.back().id(), "choose equal ones");
     }
+    fill_generated_sizes(problem, detail::gpu::host_options(options));
     if (launches_itself(problem.kernel)) (void)builders.library_identity();  // missing is said at once
     for (std::size_t i = 0; i < devices.size(); ++i) {
       workers.push_back(
@@ -131,8 +134,14 @@ struct GpuEvaluator::Impl {
     DeviceWorker* worker = nullptr;
   };
 
-  detail::gpu::Built compile(const Candidate& candidate) {
-    return detail::gpu::build_candidate(builders, problem, candidate, devices.front(), options);
+  /// The right to use the worker's device, of all processes on this machine. Whoever has a worker waits for
+  /// no other, so lanes cannot wait for each other.
+  [[nodiscard]] MeasuringTurn turn(const DeviceWorker& worker, const std::stop_token& stop) const {
+    return MeasuringTurn::take({measured_gpu(worker.device().bus)}, stop, options.waits);
+  }
+
+  detail::gpu::Built compile(const Candidate& candidate, const std::stop_token& stop = {}) {
+    return detail::gpu::build_candidate(builders, problem, candidate, devices.front(), options, stop);
   }
 
   /// The problem's kernel at its default configuration; null where it does not build.
@@ -194,7 +203,7 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
     return staged;
   }
   if (context.trial != TrialId{}) impl_->prepare();  // a search: there will be something to run
-  auto built = impl_->compile(candidate);
+  auto built = impl_->compile(candidate, context.stop);
   if (built.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(built.verdict, built.reason);
     staged.evaluation.progress = 0.0;  // it was never built, even where its compiler only took too long
@@ -213,6 +222,8 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
 Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationContext& context) {
   const GpuArtifact* baseline = impl_->options.pairs.when == Pairing::never ? nullptr : impl_->baseline();
   const Impl::Lease lease(*impl_);
+  const MeasuringTurn turn = impl_->turn(*lease.worker, context.stop);
+  if (!turn) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
   Evaluation evaluation =
       lease.worker->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
   if (evaluation.verdict == Verdict::ok) impl_->found(evaluation.measurement.seconds);
@@ -235,7 +246,9 @@ Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champ
                               const PairOptions& pairs) {
   const GpuArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
   const Impl::Lease lease(*impl_);
+  const MeasuringTurn turn = impl_->turn(*lease.worker, pairs.stop);
   Speedup speedup;
+  if (!turn) return speedup;
   if (const auto fault = lease.worker->compare(ours, theirs, pairs, speedup))
     raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   return speedup;

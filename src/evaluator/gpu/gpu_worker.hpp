@@ -90,6 +90,8 @@ class GpuWorker {
 
   [[nodiscard]] bool alive();
   void stop() noexcept;
+  /// Its process, whose end ends whatever it was asked.
+  [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
 
  private:
   [[nodiscard]] WorkerError cut_short();

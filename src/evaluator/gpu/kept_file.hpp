@@ -15,8 +15,12 @@ namespace kernelsearch::detail::gpu {
 /// Writes a file of the cache, its folder too; a full disk costs the cache, not the run.
 void keep(const std::filesystem::path& target, const std::vector<std::byte>& bytes);
 
-/// A list that ends where it says, as a part of what a key is made of.
-[[nodiscard]] std::string listed(const std::vector<std::string>& list);
+/// A list of options as a part of what a key is made of: it ends where it says, and does not depend on where
+/// this process keeps files of problems.
+[[nodiscard]] std::string key_text(const std::vector<std::string>& options);
+
+/// A compiler's words with the files of problems called as in the problem's folder.
+[[nodiscard]] std::string with_own_names(std::string log);
 
 /// What is said of a compiler that was stopped.
 [[nodiscard]] std::string too_long(double seconds);

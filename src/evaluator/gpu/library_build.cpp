@@ -50,8 +50,9 @@ std::string BuilderPool::library_identity() {
   return library_identity_ = program->string() + " " + version;
 }
 
-Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options) {
-  const fs::path target = place_of("library 1\n" + library_identity() + "\n" + listed(options) + source);
+Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options,
+                                 const std::stop_token& stop) {
+  const fs::path target = place_of("library 1\n" + library_identity() + "\n" + key_text(options) + source);
   if (auto found = kept(target)) {
     found->library = true;
     return std::move(*found);
@@ -65,17 +66,18 @@ Built BuilderPool::build_library(const std::string& source, const std::vector<st
     BuilderPool& pool;
     ~Turn() { pool.give(nullptr); }
   } turn{*this};
-  Built built = run_compiler(source, options);
+  Built built = run_compiler(source, options, stop);
   if (built.verdict == Verdict::ok)
     keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
   return built;
 }
 
-Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options) const {
+Built BuilderPool::run_compiler(const std::string& source, const std::vector<std::string>& options,
+                                const std::stop_token& stop) const {
   const bool cuda = backend_ == GpuBackend::cuda;
   CompilerRun run;
-  run.source = source;
-  run.name = cuda ? "kernel.cu" : "kernel.hip";
+  const std::string name = cuda ? "kernel.cu" : "kernel.hip";
+  run.texts = {{name, source}};
   run.environment = compiler_environment();
   run.readable = readable_;
   // The toolkit is the folder above the one of its programs.
@@ -92,11 +94,12 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
   else
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   argv.insert(argv.end(), options.begin(), options.end());
-  argv.insert(argv.end(), {"-o", "OUTPUT", "SOURCE"});
+  run.stop = stop;
+  argv.insert(argv.end(), {"-o", std::string(compiler_output), std::string(compiler_root) + "/" + name});
   const Finished finished = run_compiler_in(sandbox_, run);
   Built built;
   built.library = true;
-  built.log = finished.errors;
+  built.log = with_own_names(finished.errors);
   const bool well = !finished.timed_out && !finished.too_much_output && WIFEXITED(finished.status) &&
                     WEXITSTATUS(finished.status) == 0;
   const auto* bytes = reinterpret_cast<const std::byte*>(finished.output.data());
@@ -104,7 +107,9 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
                      : std::make_shared<const std::vector<std::byte>>();
   if (!built.image->empty()) return built;
   built.verdict = finished.timed_out ? Verdict::timed_out : Verdict::build_failed;
-  built.reason = finished.timed_out ? too_long(limit_seconds_) : first_errors(built.log);
+  built.reason = stop.stop_requested() ? "stopped while it was compiled"
+                 : finished.timed_out  ? too_long(limit_seconds_)
+                                       : first_errors(built.log);
   if (built.reason.empty()) built.reason = "the compiler gave no library and no message";
   return built;
 }

@@ -209,7 +209,15 @@ struct CopyOut {
 struct CopyIn {
   BufferId buffer{};
   std::uint64_t offset = 0, bytes = 0;
-  static auto members(auto& a) { return std::tie(a.buffer, a.offset, a.bytes); }
+  std::uint64_t begin = 0;  ///< byte of the array
+  static auto members(auto& a) { return std::tie(a.buffer, a.offset, a.bytes, a.begin); }
+};
+/// Writes bytes that come with it to an array: for replays, which share no memory with anyone.
+struct StoreBytes {
+  BufferId buffer{};
+  std::uint64_t begin = 0;  ///< byte of the array
+  std::vector<std::byte> bytes;
+  static auto members(auto& a) { return std::tie(a.buffer, a.begin, a.bytes); }
 };
 /// Converts elements to another type.
 struct ConvertArray {
@@ -227,9 +235,13 @@ struct CompareArrays {
   std::uint64_t count = 0;
   double absolute = 0, relative = 0;
   double overflow = 0;  ///< beyond it an infinity of the right sign is right
+  /// Of a field of structs: bytes of a struct, and where in it the field begins; 0: elements in a row.
+  std::uint32_t stride = 0, offset = 0;
+  /// The bits must be equal, any NaN for a NaN; both are of `type` then, and tolerances do not count.
+  bool bits = false;
   static auto members(auto& a) {
     return std::tie(a.got, a.expected, a.slack, a.type, a.expected_type, a.count, a.absolute, a.relative,
-                    a.overflow);
+                    a.overflow, a.stride, a.offset, a.bits);
   }
 };
 /// What an honest kernel may be off by for each element, from the exact result, the magnitudes that it is a
@@ -249,12 +261,13 @@ struct ReadElement {
   BufferId buffer{};
   std::uint64_t index = 0;
   ElementType type = ElementType::f32;
-  static auto members(auto& a) { return std::tie(a.buffer, a.index, a.type); }
+  std::uint32_t stride = 0, offset = 0;  ///< of a field of structs; see CompareArrays
+  static auto members(auto& a) { return std::tie(a.buffer, a.index, a.type, a.stride, a.offset); }
 };
 
 using Action = std::variant<FillArray, FillPattern, WriteGuard, CheckGuard, HashArray, CountPattern,
-                            CallProgram, FlushCache, RotateArray, TouchArray, CopyOut, CopyIn, ConvertArray,
-                            CompareArrays, ComputeSlack, ReadElement>;
+                            CallProgram, FlushCache, RotateArray, TouchArray, CopyOut, CopyIn, StoreBytes,
+                            ConvertArray, CompareArrays, ComputeSlack, ReadElement>;
 
 /// How many values the reply has of an action.
 [[nodiscard]] inline std::size_t value_count(const Action& action) noexcept {

@@ -31,18 +31,45 @@ enum Use : std::size_t {
 };  // and got + 1, + 2, ... for further samples
 constexpr ModuleId wide_module{1}, narrow_module{2};
 
+/// Whether the edge flavour of this argument is another than the declared one.
 bool drawn_at_random(const Argument& argument) {
-  return argument.is_array && argument.role != Role::out && argument.role != Role::workspace &&
-         (argument.initialisation == Initialisation::uniform ||
-          argument.initialisation == Initialisation::normal);
+  switch (argument.initialisation) {
+    case Initialisation::uniform:
+    case Initialisation::normal:
+    case Initialisation::sorted:
+    case Initialisation::offsets:
+    case Initialisation::generator:
+      return argument.is_input();
+    default:
+      return false;
+  }
+}
+
+bool has_floats(const Argument& argument) {
+  if (!argument.structure) return is_floating(argument.type);
+  const auto& fields = argument.structure->fields;
+  return std::any_of(fields.begin(), fields.end(),
+                     [](const StructField& field) { return is_floating(field.type); });
+}
+
+/// What rounding may cost is not computed for fields of structs, so that these are compared on declared
+/// inputs alone.
+bool special_inputs_allowed(const Problem& problem) {
+  return std::none_of(problem.arguments.begin(), problem.arguments.end(), [](const Argument& argument) {
+    return argument.is_output() && argument.structure && has_floats(argument);
+  });
 }
 
 }  // namespace
 
-Referee::Referee(const Problem& problem, const std::vector<ShapePlan>& shapes, const GpuOptions& options,
-                 const GpuDevice& device, int ordinal, BuilderPool& builders, const Arena& shared)
+Referee::Referee(const Problem& problem, const std::vector<ShapePlan>& shapes,
+                 const std::vector<std::vector<Argument>>& arguments, MadeInputs& made,
+                 const GpuOptions& options, const GpuDevice& device, int ordinal, BuilderPool& builders,
+                 const Arena& shared)
     : problem_(problem),
       shapes_(shapes),
+      arguments_(arguments),
+      made_(made),
       options_(options),
       device_(device),
       ordinal_(ordinal),
@@ -82,7 +109,11 @@ void Referee::start() {
   std::vector<FunctionFacts> facts;
   const auto load = [&](ModuleId module, const std::string& source, const std::vector<std::string>& flags,
                         const std::vector<std::string>& names) {
-    const Built built = builders_.build(source, compile_options(device_, options_, flags), names);
+    const Built built =
+        builders_.build(source,
+                        module == service_module ? compile_options(device_, options_, flags)
+                                                 : problem_options(problem_, device_, options_, flags),
+                        names);
     if (built.verdict != Verdict::ok && module == service_module)
       raise<ConfigError>("the kernels of the evaluator do not build", built.reason,
                          "see `kernelsearch doctor`");
@@ -148,6 +179,10 @@ void Referee::forget() {
   last_checked_.clear();
 }
 
+ElementType Referee::expected_type(const Argument& argument) const noexcept {
+  return problem_.bit_exact ? argument.type : stored(argument, true);
+}
+
 ElementType Referee::stored(const Argument& argument, bool wide) const noexcept {
   if (!is_floating(argument.type) || !independent()) return argument.type;
   return wide || uses_f64(problem_) ? ElementType::f64 : ElementType::f32;
@@ -182,19 +217,31 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
     std::optional<BufferId> bound;
     if (argument.is_array) {
       const ElementType type = stored(argument, wide);
-      const std::uint64_t bytes = planned.count * size_in_bytes(type);
+      const std::uint64_t bytes =
+          argument.structure ? bytes_of(planned) : planned.count * size_in_bytes(type);
       if (argument.role == Role::workspace) {
         bound = scratch(native, shape, a, bytes);
       } else if (argument.role == Role::out) {
         bound = outputs[a];
-        actions.emplace_back(FillPattern{*bound, poison_word(type, Storage::native, seed), bytes});
+        const std::uint64_t word = argument.structure ? poison_word(planned, Storage::native, seed)
+                                                      : poison_word(type, Storage::native, seed);
+        actions.emplace_back(FillPattern{*bound, word, bytes});
       } else {
         const BufferId drawn = scratch(native, shape, a, bytes_of(planned));
-        actions.emplace_back(fill_action(argument, planned, drawn, seed, flavour, magnitudes));
+        if (made_.made(a)) {
+          const auto contents = made_.of(shape, seed, flavour);
+          demand(upload(*worker_, shared_, drawn,
+                        magnitudes ? without_signs(argument, (*contents)[a]) : (*contents)[a]),
+                 "giving it its inputs");
+        } else {
+          actions.emplace_back(fill_action(arguments_[shape][a], planned, drawn, seed, flavour, magnitudes));
+        }
         bound = argument.role == Role::inout ? outputs[a]
                 : type == argument.type      ? drawn
                                              : scratch(widened, shape, a, bytes);
-        if (*bound != drawn)
+        if (*bound != drawn && argument.structure)
+          actions.emplace_back(RotateArray{drawn, *bound, 0, bytes});
+        else if (*bound != drawn)
           actions.emplace_back(ConvertArray{drawn, *bound, argument.type, type, planned.count});
       }
     }
@@ -220,7 +267,7 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
                          std::to_string(done.values[i]) + " of " + problem_.arguments[checked[i]].name +
                              " for shape " + problem_.shapes[shape].name,
                          "mend it: it must write every element of its outputs");
-  if (wide) cost_[shape] = done.seconds.empty() ? 0.0 : done.seconds.front();
+  if (wide || problem_.bit_exact) cost_[shape] = done.seconds.empty() ? 0.0 : done.seconds.front();
 }
 
 Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
@@ -238,7 +285,14 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
   };
   for (std::size_t a = 0; a < count; ++a)
     if (is_output(a))
-      set->expected[a] = buffer(plan.arguments[a].count * size_in_bytes(stored(problem_.arguments[a], true)));
+      set->expected[a] =
+          buffer(problem_.arguments[a].structure
+                     ? bytes_of(plan.arguments[a])
+                     : plan.arguments[a].count * size_in_bytes(expected_type(problem_.arguments[a])));
+  if (problem_.bit_exact && independent()) {
+    solve_exactly(*set);
+    return set;
+  }
   run(shape, true, set->seed, flavour, false, set->expected);
   if (flavour != InputFlavour::declared && independent()) {
     std::vector<std::optional<BufferId>> large(count), small(count);
@@ -271,6 +325,23 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
     demand(worker_->act(std::move(actions), reference_seconds, done), "bounding its rounding");
   }
   return set;
+}
+
+void Referee::solve_exactly(SolvedSet& set) {
+  std::vector<std::optional<BufferId>> computed = set.expected;
+  std::vector<Action> rounding;
+  for (std::size_t a = 0; a < computed.size(); ++a) {
+    const Argument& argument = problem_.arguments[a];
+    const ElementType type = stored(argument, false);
+    if (!computed[a] || type == argument.type) continue;
+    const std::uint64_t elements = shapes_[set.shape].arguments[a].count;
+    computed[a] = scratch(kernel_precision, set.shape, a, elements * size_in_bytes(type));
+    rounding.emplace_back(ConvertArray{*computed[a], *set.expected[a], type, argument.type, elements});
+  }
+  run(set.shape, false, set.seed, set.flavour, false, computed);
+  if (rounding.empty()) return;
+  Act::Reply done;
+  demand(worker_->act(std::move(rounding), reference_seconds, done), "rounding its results");
 }
 
 std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t shape) {
@@ -308,11 +379,13 @@ std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t sha
     sets.push_back(kept.front());
   };
   const auto& arguments = problem_.arguments;
+  if (!special_inputs_allowed(problem_)) return sets;
   if (options_.check.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random))
     special(InputFlavour::edge);
   if (options_.check.ill_conditioned &&
-      std::any_of(arguments.begin(), arguments.end(),
-                  [](const Argument& a) { return drawn_at_random(a) && is_floating(a.type); }))
+      std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) {
+        return drawn_at_random(a) && a.initialisation != Initialisation::offsets && has_floats(a);
+      }))
     special(InputFlavour::ill_conditioned);
   return sets;
 }
@@ -358,7 +431,11 @@ void Referee::give_back() {
 std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample>& samples) {
   start();
   std::vector<Action> actions;
-  std::vector<std::pair<std::size_t, std::size_t>> compared;  // sample, argument
+  struct Compared {
+    std::size_t sample, argument;
+    Column column;
+  };
+  std::vector<Compared> compared;
   const auto got_in = [&](std::size_t sample, std::size_t a) {
     const std::size_t shape = samples[sample].set->shape;
     const auto lent = samples[sample].places[a].lent;
@@ -369,29 +446,36 @@ std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample
       const SolvedSet& set = *samples[s].set;
       const PlannedArgument& planned = shapes_[set.shape].arguments[a];
       if (!planned.is_output()) continue;
-      compared.emplace_back(s, a);
       const Place& place = samples[s].places[a];
       if (!place.lent) actions.emplace_back(CopyIn{got_in(s, a), place.offset, bytes_of(planned)});
-      const ElementType type = problem_.arguments[a].type;
-      CompareArrays compare;
-      compare.got = got_in(s, a);
-      compare.expected = *set.expected[a];
-      compare.slack = set.slack[a];
-      compare.type = type;
-      compare.expected_type = stored(problem_.arguments[a], true);
-      compare.count = planned.count;
-      compare.absolute = planned.tolerance.absolute;
-      compare.relative = planned.tolerance.relative;
-      compare.overflow = is_floating(type) ? largest_finite(type) * (1.0 - half_ulp(type)) : 0.0;
-      actions.emplace_back(compare);
+      for (const Column& column : columns_of(planned)) {
+        compared.push_back({s, a, column});
+        const bool field = planned.structure != nullptr;
+        const Tolerance tolerance = field ? problem_.tolerance_of(column.type) : planned.tolerance;
+        CompareArrays compare;
+        compare.got = got_in(s, a);
+        compare.expected = *set.expected[a];
+        compare.slack = set.slack[a];
+        compare.type = column.type;
+        compare.expected_type = field ? column.type : expected_type(problem_.arguments[a]);
+        compare.count = planned.count;
+        compare.absolute = tolerance.absolute;
+        compare.relative = tolerance.relative;
+        compare.overflow =
+            is_floating(column.type) ? largest_finite(column.type) * (1.0 - half_ulp(column.type)) : 0.0;
+        compare.stride = field ? static_cast<std::uint32_t>(planned.element_bytes()) : 0;
+        compare.offset = static_cast<std::uint32_t>(column.offset);
+        compare.bits = problem_.bit_exact;
+        actions.emplace_back(compare);
+      }
     }
   Act::Reply done;
   demand(worker_->act(std::move(actions), reference_seconds, done), "comparing outputs");
   std::optional<Mismatch> mismatch;
   double elements = 0, wrong = 0;
   for (std::size_t i = 0; i < compared.size() && 2 * i + 1 < done.values.size(); ++i) {
-    const auto [s, a] = compared[i];
-    if (i == 0 || compared[i - 1].first != s) {
+    const auto& [s, a, column] = compared[i];
+    if (i == 0 || compared[i - 1].sample != s) {
       if (mismatch) break;  // the outputs of the first wrong sample have all been counted
       elements = wrong = 0;
     }
@@ -400,33 +484,40 @@ std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample
     wrong += static_cast<double>(done.values[2 * i]);
     if (done.values[2 * i] == 0 || mismatch) continue;
     mismatch =
-        Mismatch{s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, got_in(s, a),
+        Mismatch{s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, column, got_in(s, a),
                                                                done.values[2 * i], done.values[2 * i + 1])}};
   }
   if (mismatch) mismatch->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
   return mismatch;
 }
 
-std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, BufferId got,
-                                   std::uint64_t wrong, std::uint64_t index) {
+std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a,
+                                   const Column& column, BufferId got, std::uint64_t wrong,
+                                   std::uint64_t index) {
   const Argument& argument = problem_.arguments[a];
+  const bool field = argument.structure.has_value();
+  const auto stride = static_cast<std::uint32_t>(field ? argument.element_bytes() : 0);
+  const auto offset = static_cast<std::uint32_t>(column.offset);
   Act::Reply looked;
-  demand(worker_->act({ReadElement{got, index, argument.type},
-                       ReadElement{*set.expected[a], index, stored(argument, true)}},
+  demand(worker_->act({ReadElement{got, index, column.type, stride, offset},
+                       ReadElement{*set.expected[a], index, field ? column.type : expected_type(argument),
+                                   stride, offset}},
                       reference_seconds, looked),
          "reading an element");
   double number[2] = {};
   for (std::size_t k = 0; k < 2 && k < looked.values.size(); ++k)
     std::memcpy(&number[k], &looked.values[k], sizeof(double));
-  const Tolerance& tolerance = plan.arguments[a].tolerance;
+  const Tolerance tolerance = field ? problem_.tolerance_of(column.type) : plan.arguments[a].tolerance;
   const char* const name = argument.name.c_str();
+  char within[64];
+  std::snprintf(within, sizeof within, problem_.bit_exact ? "bit by bit" : "within %.3g",
+                tolerance.absolute + tolerance.relative * std::abs(number[1]));
   constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
   char text[512];
   std::snprintf(
       text, sizeof text,
-      "%s[%llu] is %.9g, expected %.9g within %.3g%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
-      name, static_cast<unsigned long long>(index), number[0], number[1],
-      tolerance.absolute + tolerance.relative * std::abs(number[1]),
+      "%s[%llu]%s is %.9g, expected %.9g %s%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)", name,
+      static_cast<unsigned long long>(index), column.name.c_str(), number[0], number[1], within,
       set.slack[a] ? " and what rounding may cost" : "",
       100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
       problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],

@@ -13,6 +13,7 @@
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/call_plan.hpp"
 #include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/host/worker_client.hpp"
 #include "kernelsearch/core/rng.hpp"
 
@@ -30,8 +31,10 @@ struct SolvedSet {
 /// candidates' outputs there: expected results are never where a candidate runs. Not thread-safe.
 class Referee {
  public:
-  /// `shapes`: the plan of each shape at the default configuration; must outlive this.
-  Referee(const Problem& problem, const std::vector<ShapePlan>& shapes, const GpuOptions& options,
+  /// `shapes`: the plan of each shape at the default configuration; `arguments`: of each shape the arguments
+  /// with their numbers for it. Both, and `made`, must outlive this.
+  Referee(const Problem& problem, const std::vector<ShapePlan>& shapes,
+          const std::vector<std::vector<Argument>>& arguments, MadeInputs& made, const GpuOptions& options,
           const GpuDevice& device, int ordinal, BuilderPool& builders, const Arena& shared);
 
   /// The sets that a candidate is checked on: `count` drawn as declared, then edge and ill-conditioned ones
@@ -82,12 +85,18 @@ class Referee {
   void run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
            const std::vector<std::optional<BufferId>>& outputs);
   /// Says of output `a`, which is in `got`, how many elements are wrong and what stands at the first.
-  std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, BufferId got,
-                            std::uint64_t wrong, std::uint64_t index);
+  std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, const Column& column,
+                            BufferId got, std::uint64_t wrong, std::uint64_t index);
+  /// The reference's outputs in the kernel's own precision and types, whose bits a problem may ask for.
+  void solve_exactly(SolvedSet& set);
+  /// What the expected elements of an output are stored as.
+  [[nodiscard]] ElementType expected_type(const Argument& argument) const noexcept;
   [[nodiscard]] ElementType stored(const Argument& argument, bool wide) const noexcept;
 
   const Problem& problem_;
   const std::vector<ShapePlan>& shapes_;
+  const std::vector<std::vector<Argument>>& arguments_;  ///< of each shape
+  MadeInputs& made_;
   const GpuOptions& options_;
   GpuDevice device_;
   int ordinal_;

@@ -62,6 +62,7 @@ ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const
   AllocateBuffers buffers;
   CallProgram one{program, false, {}};
   std::vector<Action> prepare;
+  std::vector<std::pair<BufferId, const std::vector<std::byte>*>> stored;
   for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
     const PlannedArgument& planned = plan.arguments.arguments[a];
     one.bindings.emplace_back();
@@ -69,14 +70,26 @@ ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const
     const BufferId buffer = ids.next();
     one.bindings.back() = buffer;
     buffers.buffers.push_back({buffer, bytes_of(planned)});
-    if (planned.is_input())
-      prepare.emplace_back(
-          fill_action(problem.arguments[a], planned, buffer, call.seed, InputFlavour::declared, false));
+    if (planned.is_input() && call.made && !(*call.made)[a].empty()) {
+      const BufferId source = ids.next();
+      buffers.buffers.push_back({source, bytes_of(planned)});
+      stored.emplace_back(source, &(*call.made)[a]);
+      prepare.emplace_back(RotateArray{source, buffer, 0, bytes_of(planned)});
+    } else if (planned.is_input())
+      prepare.emplace_back(fill_action(at_shape(problem.arguments[a], shape), planned, buffer, call.seed,
+                                       InputFlavour::declared, false));
     else if (call.poison && planned.role == Role::out)
       prepare.emplace_back(
-          FillPattern{buffer, poison_word(planned.type, Storage::native, call.seed), bytes_of(planned)});
+          FillPattern{buffer, poison_word(planned, Storage::native, call.seed), bytes_of(planned)});
   }
   add(buffers);
+  constexpr std::size_t piece = std::size_t{64} << 20;  // of a frame
+  for (const auto& [buffer, bytes] : stored)
+    for (std::size_t done = 0; done < bytes->size(); done += piece) {
+      const auto from = bytes->begin() + static_cast<std::ptrdiff_t>(done);
+      const auto count = static_cast<std::ptrdiff_t>(std::min(piece, bytes->size() - done));
+      add(Act{{StoreBytes{buffer, done, {from, from + count}}}});
+    }
   std::vector<Action> actions = prepare;
   actions.insert(actions.end(), call.warm_up, one);
   if (call.warm_up > 0) add(Act{std::move(actions)});

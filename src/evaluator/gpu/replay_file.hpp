@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/wire.hpp"
+#include "evaluator/host/arena.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
@@ -38,6 +40,7 @@ struct ReplayCall {
   std::uint64_t seed = 0;   ///< of the inputs, which are as the arguments declare
   std::size_t warm_up = 1;  ///< calls before the one to look at
   bool poison = true;       ///< outputs hold NaNs before; without it nothing has ever written to them
+  std::shared_ptr<const Contents> made{};  ///< of inputs that are not drawn on the device: see MadeInputs
 };
 
 /// One call of a candidate as commands for a worker without a controller, so that a tool which has to start

@@ -5,8 +5,10 @@
 #include "evaluator/gpu/call_plan.hpp"
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
+#include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -42,7 +44,9 @@ ReplayTarget::ReplayTarget(Problem problem, GpuOptions options)
       options_(with_device(std::move(options))),
       backend_(backend_of(problem_)),
       builders_(backend_, options_),
-      device_(look_at(backend_, options_.devices.front(), options_)) {}
+      device_(look_at(backend_, options_.devices.front(), options_)) {
+  fill_generated_sizes(problem_, host_options(options_));
+}
 
 Built ReplayTarget::build(const Candidate& candidate) {
   if (launches_itself(*candidate.kernel) && options_.sandbox != Sandbox::none)
@@ -58,8 +62,14 @@ std::string ReplayTarget::write(const Candidate& candidate, const Built& built, 
   if (services.verdict != Verdict::ok)
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
+  std::vector<ShapePlan> plans;
+  for (std::size_t s = 0; s < problem_.shapes.size(); ++s)
+    plans.push_back(plan_shape(problem_, problem_.default_candidate(), s));
+  MadeInputs made(problem_, plans, options_);
+  ReplayCall with_inputs = call;
+  if (made.any()) with_inputs.made = made.of(call.shape, call.seed, InputFlavour::declared);
   const ReplayFile replay(problem_, candidate, {built.image, built.functions, built.library},
-                          {services.image, services.functions}, call);
+                          {services.image, services.functions}, with_inputs);
   launches = replay.launches();
   if (replay.problem().empty()) replay.write(file);
   return replay.problem();

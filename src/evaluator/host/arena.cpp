@@ -50,6 +50,12 @@ std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed)
   return 0x7ff8000000000000u | (random & 0xffffffffffffu);
 }
 
+std::uint64_t poison_word(const PlannedArgument& argument, Storage storage, std::uint64_t seed) {
+  if (argument.structure == nullptr) return poison_word(argument.type, storage, seed);
+  // 0x7ff8 to 0x7fff in each two bytes: a NaN as f16, bf16, f32 and f64, wherever a field begins.
+  return 0x7ff87ff87ff87ff8u | (Rng(seed)() & 0x0007000700070007u);
+}
+
 Arena::Arena(std::size_t bytes)
     : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {
   void* at = MAP_FAILED;
@@ -90,6 +96,7 @@ ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::si
     planned.role = argument.role;
     planned.initialisation = argument.initialisation;
     planned.tolerance = problem.tolerance_of(argument);
+    if (argument.structure) planned.structure = &*argument.structure;
     if (argument.tensor_map) {
       // stands for an array: neither elements nor a value of its own
     } else if (argument.is_array)
@@ -106,6 +113,29 @@ std::size_t stored_bytes(ElementType type, Storage storage) noexcept {
   return storage == Storage::f32   ? sizeof(float)
          : storage == Storage::f64 ? sizeof(double)
                                    : sizeof(long double);
+}
+
+std::size_t stored_bytes(const PlannedArgument& argument, Storage storage) noexcept {
+  return argument.structure != nullptr ? argument.element_bytes() : stored_bytes(argument.type, storage);
+}
+
+std::vector<Column> columns_of(const PlannedArgument& argument) {
+  if (argument.structure == nullptr) return {{argument.type, 0, {}}};
+  std::vector<Column> columns;
+  for (std::size_t f = 0; f < argument.structure->fields.size(); ++f) {
+    const StructField& field = argument.structure->fields[f];
+    columns.push_back({field.type, offset_of(*argument.structure, f), "." + field.name});
+  }
+  return columns;
+}
+
+std::vector<std::byte> gathered(const Column& column, const std::byte* data, std::size_t count,
+                                std::size_t element_bytes) {
+  const std::size_t size = size_in_bytes(column.type);
+  std::vector<std::byte> values(count * size);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(&values[i * size], data + i * element_bytes + column.offset, size);
+  return values;
 }
 
 void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
@@ -173,7 +203,7 @@ Slots::Slots(const ShapePlan& plan, Storage storage, std::size_t bytes, std::siz
   for (const PlannedArgument& argument : plan.arguments) {
     if (argument.is_array) {
       const std::size_t begin = round_up(end + guard_bytes, line);
-      const std::size_t size = argument.count * stored_bytes(argument.type, storage);
+      const std::size_t size = argument.count * stored_bytes(argument, storage);
       offsets_.push_back(begin);
       bytes_.push_back(size);
       end = begin + size;
@@ -235,15 +265,21 @@ void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poiso
     if (!argument.is_array) continue;
     std::byte* out = at(slot) + offsets_[a];
     if (argument.is_input()) {
-      const std::size_t native = size_in_bytes(argument.type), wide = stored_bytes(argument.type, storage_);
+      const std::size_t native = argument.element_bytes(), wide = stored_bytes(argument, storage_);
       const std::size_t by = turn != nullptr && argument.count > 1 && rotatable(argument.initialisation)
                                  ? static_cast<std::size_t>(turn->below(argument.count))
                                  : 0;
-      store_widened(argument.type, storage_, contents[a].data() + by * native, argument.count - by, out);
-      store_widened(argument.type, storage_, contents[a].data(), by, out + (argument.count - by) * wide);
+      const auto store = [&](const std::byte* from, std::size_t count, std::byte* to) {
+        if (argument.structure == nullptr)
+          store_widened(argument.type, storage_, from, count, to);
+        else if (count != 0)
+          std::memcpy(to, from, count * native);
+      };
+      store(contents[a].data() + by * native, argument.count - by, out);
+      store(contents[a].data(), by, out + (argument.count - by) * wide);
       if (argument.role == Role::in) hashes_[slot][a] = hash_bytes(out, bytes_[a]);
     } else {
-      const std::uint64_t word = poison_word(argument.type, storage_, poison_seed);
+      const std::uint64_t word = poison_word(argument, storage_, poison_seed);
       std::size_t i = 0;
       for (; i + 8 <= bytes_[a]; i += 8) std::memcpy(out + i, &word, 8);
       if (i < bytes_[a]) std::memcpy(out + i, &word, bytes_[a] - i);
@@ -267,19 +303,36 @@ std::optional<std::size_t> Slots::changed_input(std::size_t slot) const {
 
 bool Slots::is_poison(std::size_t slot, std::size_t argument, std::size_t element) const {
   const PlannedArgument& planned = plan_->arguments[argument];
-  const std::size_t size = stored_bytes(planned.type, storage_);
+  const std::size_t size = stored_bytes(planned, storage_);
   if (planned.role != Role::out || size < 4) return false;
-  const std::uint64_t word = poison_word(planned.type, storage_, poison_[slot]);
+  const std::uint64_t word = poison_word(planned, storage_, poison_[slot]);
+  if (planned.structure != nullptr) {  // any field: a kernel must write all of them
+    std::byte pattern[16];
+    std::memcpy(pattern, &word, 8);
+    std::memcpy(pattern + 8, &word, 8);
+    const std::byte* at = data(slot, argument) + element * size;
+    for (std::size_t f = 0; f < planned.structure->fields.size(); ++f) {
+      const std::size_t begin = offset_of(*planned.structure, f);
+      const std::size_t bytes = size_in_bytes(planned.structure->fields[f].type);
+      if (bytes >= 4 && std::memcmp(at + begin, pattern + (element * size + begin) % 8, bytes) == 0)
+        return true;
+    }
+    return false;
+  }
   return std::memcmp(data(slot, argument) + element * size, &word, std::min<std::size_t>(size, 8)) == 0;
 }
 
 std::size_t Slots::poison_left(std::size_t slot, std::size_t argument) const {
   const PlannedArgument& planned = plan_->arguments[argument];
-  const std::size_t size = stored_bytes(planned.type, storage_);
+  const std::size_t size = stored_bytes(planned, storage_);
   if (planned.role != Role::out || size < 4) return 0;
-  const std::uint64_t word = poison_word(planned.type, storage_, poison_[slot]);
+  const std::uint64_t word = poison_word(planned, storage_, poison_[slot]);
   const std::byte* in = data(slot, argument);
   std::size_t left = 0;
+  if (planned.structure != nullptr) {
+    for (std::size_t i = 0; i < planned.count; ++i) left += is_poison(slot, argument, i) ? 1u : 0u;
+    return left;
+  }
   if (size == 4) {
     for (std::size_t i = 0; i < planned.count; ++i) {
       std::uint32_t element;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "evaluator/host/process.hpp"
@@ -46,6 +47,12 @@ struct PlannedArgument {
   std::size_t count = 0;  ///< elements of an array
   Value value;            ///< of a scalar
   Tolerance tolerance;
+  const StructType* structure = nullptr;  ///< of the problem's argument, where elements are structs
+
+  /// Bytes of one element in the problem's own types.
+  [[nodiscard]] std::size_t element_bytes() const noexcept {
+    return structure != nullptr ? size_in_bytes(*structure) : size_in_bytes(type);
+  }
 
   [[nodiscard]] bool is_input() const noexcept {
     return is_array && (role == Role::in || role == Role::inout);
@@ -61,10 +68,23 @@ struct ShapePlan {
   std::vector<PlannedArgument> arguments;
 };
 
+/// Numbers of one type within the elements of an array: the elements themselves, or a field of structs.
+struct Column {
+  ElementType type = ElementType::f32;
+  std::size_t offset = 0;  ///< in an element
+  std::string name;        ///< `.x` of a field
+};
+[[nodiscard]] std::vector<Column> columns_of(const PlannedArgument& argument);
+
+/// The values of one column of `count` elements of `element_bytes`, one after another.
+[[nodiscard]] std::vector<std::byte> gathered(const Column& column, const std::byte* data, std::size_t count,
+                                              std::size_t element_bytes);
+
 [[nodiscard]] ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::size_t shape);
 
-/// Bytes of one element.
+/// Bytes of one element; structs are stored as the problem says for all processes.
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
+[[nodiscard]] std::size_t stored_bytes(const PlannedArgument& argument, Storage storage) noexcept;
 
 /// Whether contents drawn so may be turned by any distance and still be as declared.
 [[nodiscard]] bool rotatable(Initialisation initialisation);
@@ -72,6 +92,8 @@ struct ShapePlan {
 /// What outputs are filled with before a call, for eight bytes: NaNs with a payload for floating types, so
 /// that even an unwritten element cannot pass; odd bytes elsewhere.
 [[nodiscard]] std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed);
+/// The same of structs, whose floating fields of any type are NaNs.
+[[nodiscard]] std::uint64_t poison_word(const PlannedArgument& argument, Storage storage, std::uint64_t seed);
 
 /// Converts native elements to what a process with that storage reads, and back to doubles.
 void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,

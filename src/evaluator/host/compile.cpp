@@ -31,6 +31,10 @@ void store(const fs::path& target, const std::string& bytes) {
                        "make room or choose another cache directory");
 }
 
+bool ended_well(const Finished& finished) {
+  return WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
+}
+
 bool is_link_input(const std::string& flag) {
   return flag.rfind("-l", 0) == 0 || flag.rfind("-L", 0) == 0 || flag.rfind("-Wl,", 0) == 0 ||
          (flag.size() > 2 && flag.front() == '/' &&
@@ -92,15 +96,23 @@ std::string CompileCache::identity(const std::string& compiler) {
 }
 
 Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
+  return compile(CompileJob{source, {}, {}, {}, command});
+}
+
+Compiled CompileCache::compile(const CompileJob& job, Product product, const std::stop_token& stop) {
   const double begin = monotonic_seconds();
-  const Compiler compiler = find(command.front());
-  std::vector<std::string> before{compiler.path, "-std=c++20", "-fPIC", "-shared"}, after;
-  for (std::size_t i = 1; i < command.size(); ++i)
-    (is_link_input(command[i]) ? after : before).push_back(command[i]);
+  const Compiler compiler = find(job.command.front());
+  std::vector<std::string> before{compiler.path, "-std=c++20"}, after;
+  if (product == Product::library) before.insert(before.end(), {"-fPIC", "-shared"});
+  for (std::size_t i = 1; i < job.command.size(); ++i)
+    (is_link_input(job.command[i]) ? after : before).push_back(job.command[i]);
   std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
   for (const auto& part : before) content += part + "\n";
   for (const auto& part : after) content += part + "\n";
-  const std::string key = sha256(content + "\n" + source);
+  for (const auto* files : {&job.units, &job.files})
+    for (const SourceFile& file : *files) content += file.path + "\n" + sha256(file.text) + "\n";
+  for (const std::string& folder : job.include) content += "include " + folder + "\n";
+  const std::string key = sha256(content + "\n" + job.source);
   const fs::path target = directory_ / "objects" / key.substr(0, 2) / (key + ".so");
   Compiled result;
   std::error_code error;
@@ -109,37 +121,72 @@ Compiled CompileCache::compile(const std::string& source, const std::vector<std:
     result.from_cache = true;
   } else {
     fs::create_directories(target.parent_path(), error);
-    before.insert(before.end(), {"-x", "c++", "SOURCE", "-x", "none"});
-    before.insert(before.end(), after.begin(), after.end());
-    before.insert(before.end(), {"-o", "OUTPUT"});
-    result = build(source, before, target);
+    result = build(job, before, after, target, stop);
   }
   result.compiler = compiler.identity;
   result.seconds = monotonic_seconds() - begin;
   return result;
 }
 
-Compiled CompileCache::build(const std::string& source, const std::vector<std::string>& argv,
-                             const fs::path& target) {
+std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
+  std::vector<std::string> before{find(job.command.front()).path, "-std=c++20", "-E", "-P"};
+  for (std::size_t i = 1; i < job.command.size(); ++i)
+    if (!is_link_input(job.command[i])) before.push_back(job.command[i]);
+  CompileJob one{job.source, {}, job.files, job.include, {}};
+  std::string text;
+  for (std::size_t unit = 0; unit <= job.units.size(); ++unit) {
+    if (unit > 0) one.source = job.units[unit - 1].text;
+    const Finished finished = run(one, before, {}, {});
+    if (finished.timed_out || finished.too_much_output || !ended_well(finished)) return std::nullopt;
+    text += finished.output;
+  }
+  return text;
+}
+
+Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>& before,
+                           const std::vector<std::string>& after, const std::stop_token& stop) {
   CompilerRun run;
-  run.source = source;
-  run.argv = argv;
+  run.argv = before;
+  const std::string root = std::string(compiler_root) + "/problem";
+  if (!job.files.empty()) run.argv.insert(run.argv.end(), {"-iquote", root});
+  for (const std::string& folder : job.include)
+    run.argv.insert(run.argv.end(), {"-I", folder == "." ? root : root + "/" + folder});
+  for (const SourceFile& file : job.files) run.texts.push_back({"problem/" + file.path, file.text});
+  run.argv.insert(run.argv.end(), {"-x", "c++"});
+  const auto unit = [&run](const std::string& name, const std::string& text) {
+    run.texts.push_back({name, text});
+    run.argv.push_back(std::string(compiler_root) + "/" + name);
+  };
+  unit("kernel.cpp", job.source);
+  for (std::size_t i = 0; i < job.units.size(); ++i)
+    unit("unit" + std::to_string(i) + ".cpp", job.units[i].text);
+  run.argv.insert(run.argv.end(), {"-x", "none"});
+  run.argv.insert(run.argv.end(), after.begin(), after.end());
+  run.argv.insert(run.argv.end(), {"-o", std::string(compiler_output)});
   run.readable = readable_;
   run.cores = cores_;
   run.seconds = limits_.build_seconds;
+  run.stop = stop;
   run.max_output = max_library;
   run.limits = {{RLIMIT_AS, limits_.build_memory},
                 {RLIMIT_CORE, 0},
                 {RLIMIT_FSIZE, max_library},
                 {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  const Finished finished = run_compiler_in(sandbox_, run);
+  return run_compiler_in(sandbox_, run);
+}
+
+Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
+                             const std::vector<std::string>& after, const fs::path& target,
+                             const std::stop_token& stop) {
+  const Finished finished = run(job, before, after, stop);
   Compiled result;
-  const bool ended_well = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
-    result.reason =
-        "the compiler needed more than " + std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
-  } else if (finished.too_much_output || !ended_well ||
+    result.reason = stop.stop_requested()
+                        ? "stopped while it was compiled"
+                        : "the compiler needed more than " +
+                              std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+  } else if (finished.too_much_output || !ended_well(finished) ||
              !finished.output.starts_with("\x7f"
                                           "ELF")) {
     result.verdict = Verdict::build_failed;

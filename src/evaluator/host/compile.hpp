@@ -4,16 +4,23 @@
 
 #include <filesystem>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
 
 namespace kernelsearch::detail {
 
-/// A shared object, or why there is none.
+/// What is made of a source.
+enum class Product : std::uint8_t { library, program };
+
+/// A shared object or a program, or why there is none.
 struct Compiled {
   Verdict verdict = Verdict::ok;
   std::string reason;
@@ -30,7 +37,14 @@ class CompileCache {
   CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores);
 
   /// `command` is the compiler, by path or name, and its flags. A ConfigError when there is no such compiler.
+  /// Asked to stop it gives up, with a verdict that says nothing of the source.
+  [[nodiscard]] Compiled compile(const CompileJob& job, Product product = Product::library,
+                                 const std::stop_token& stop = {});
   [[nodiscard]] Compiled compile(const std::string& source, const std::vector<std::string>& command);
+
+  /// The job's translation units as the preprocessor leaves them, one after another, without line marks;
+  /// nothing where that fails.
+  [[nodiscard]] std::optional<std::string> preprocess(const CompileJob& job);
 
   /// Path and version of a compiler by path or name; a ConfigError when it does not run.
   [[nodiscard]] std::string identity(const std::string& compiler);
@@ -41,8 +55,13 @@ class CompileCache {
     std::string identity;
   };
   Compiler find(const std::string& name);
-  Compiled build(const std::string& source, const std::vector<std::string>& argv,
-                 const std::filesystem::path& target);
+  /// Runs a compiler on the job's texts, `before` and `after` around them; what it makes comes on its
+  /// standard output.
+  Finished run(const CompileJob& job, const std::vector<std::string>& before,
+               const std::vector<std::string>& after, const std::stop_token& stop);
+  Compiled build(const CompileJob& job, const std::vector<std::string>& before,
+                 const std::vector<std::string>& after, const std::filesystem::path& target,
+                 const std::stop_token& stop);
 
   Sandbox sandbox_;
   HostLimits limits_;

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 #include "evaluator/host/compile.hpp"
@@ -12,9 +15,11 @@
 #include "evaluator/host/reference.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -42,26 +47,51 @@ std::vector<int> measuring_cores(const HostMachine& machine, const HostOptions& 
 // Compilers keep off the measured cores, unless there are no others.
 std::vector<int> building_cores(const HostMachine& machine, const std::vector<int>& measuring) {
   std::vector<int> cores;
+  std::vector<int> free;  // and no other run measures there
   for (const int core : machine.cores)
-    if (std::find(measuring.begin(), measuring.end(), core) == measuring.end()) cores.push_back(core);
+    if (std::find(measuring.begin(), measuring.end(), core) == measuring.end()) {
+      cores.push_back(core);
+      if (reserve_core(core)) free.push_back(core);
+    }
+  if (!free.empty()) return free;
   return cores.empty() ? machine.cores : cores;
 }
 
-detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores, int threads) {
+detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores,
+                                       const Problem& problem) {
   detail::WorkerSettings settings;
   settings.sandbox = options.sandbox;
   settings.worker = detail::find_worker(options.worker);
   settings.readable = options.readable;
   settings.cores = std::move(cores);
-  settings.threads = threads;
+  settings.threads = std::max(1, problem.threads);
   settings.load_seconds = options.limits.load_seconds;
   settings.call_seconds = options.limits.call_seconds;
   settings.run_seconds = options.limits.run_seconds;
-  settings.memory = options.limits.run_memory;
+  settings.memory = std::max(options.limits.run_memory, problem.memory.value_or(0));
   return settings;
 }
 
-Problem checked(Problem problem) {
+/// A shape whose arrays no memory holds would otherwise end this program when they are filled.
+void check_memory(const Problem& problem) {
+  const double there =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  for (const Shape& shape : problem.shapes) {
+    double bytes = 0;
+    for (const Argument& argument : problem.arguments)
+      if (argument.is_array)
+        bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+                 static_cast<double>(argument.element_bytes());
+    if (bytes <= there) continue;
+    char text[128];
+    std::snprintf(text, sizeof text, "%.3g GiB, this machine has %.3g GiB", bytes / 0x1p30, there / 0x1p30);
+    raise<ConfigError>("the arrays of shape " + shape.name + " do not fit into memory", text,
+                       "make the shape smaller");
+  }
+}
+
+Problem checked(Problem problem, const HostOptions& options) {
   if (problem.backend != Backend::host)
     raise<ConfigError>("the problem is not for the host", to_string(problem.backend),
                        "choose the evaluator of its backend");
@@ -70,7 +100,17 @@ Problem checked(Problem problem) {
                        "host kernels may have 64");
   if (problem.shapes.empty())
     raise<ConfigError>("the problem has no shapes", problem.name, "give it at least one");
+  fill_generated_sizes(problem, options);
+  check_memory(problem);
   return problem;
+}
+
+/// Whether every shape has its pairs; with a stop as many as an interval needs.
+bool complete(const std::vector<PairedTimes>& shapes, const std::stop_token& stop) {
+  const std::size_t least = stop.stop_requested() ? 6 : 1;
+  return !shapes.empty() && std::all_of(shapes.begin(), shapes.end(), [least](const PairedTimes& shape) {
+    return shape.reference.size() >= least;
+  });
 }
 
 Combine combine_of(const Problem& problem) {
@@ -86,17 +126,25 @@ HostOptions in_a_sandbox(HostOptions options) {
 
 struct HostEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
-      : problem(checked(std::move(given))),
+      : problem(checked(std::move(given), chosen)),
         options(in_a_sandbox(std::move(chosen))),
         machine(host_machine()),
         cores(measuring_cores(machine, options, std::max(1, problem.threads))),
-        settings(worker_settings(options, cores, std::max(1, problem.threads))),
+        settings(worker_settings(options, cores, problem)),
         compiler(options, machine.id(), building_cores(machine, cores)),
         references(problem, compiler, settings),
-        inputs(problem, references, options.check) {}
+        generator(problem, options),
+        inputs(problem, references, generator, options.check) {}
 
   detail::HostWorker open(const HostArtifact& artifact) {
     return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
+  }
+
+  /// The right to use the measured cores, of all processes on this machine.
+  [[nodiscard]] MeasuringTurn turn(const std::stop_token& stop) const {
+    std::vector<MeasuredThing> things;
+    for (const int core : cores) things.push_back(measured_core(core));
+    return MeasuringTurn::take(std::move(things), stop, options.waits);
   }
 
   HostArtifact built(HostEvaluator& evaluator, const Candidate& candidate) const {
@@ -126,7 +174,7 @@ struct HostEvaluator::Impl {
       }
       // Looked at rarely: whoever looks after every pair stops where the interval is narrow by chance.
       std::size_t look = std::max<std::size_t>(limits.min_pairs, 6);
-      for (std::size_t i = 0; i < limits.max_pairs; ++i) {
+      for (std::size_t i = 0; i < limits.max_pairs && !limits.stop.stop_requested(); ++i) {
         const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
         if (first)
           if (auto fault = other(s, theirs)) return fault;
@@ -173,7 +221,9 @@ struct HostEvaluator::Impl {
   detail::WorkerSettings settings;
   detail::CompileCache compiler;
   detail::References references;
+  detail::InputGenerator generator;
   detail::InputSets inputs;
+  std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
   std::mutex measuring;
 };
 
@@ -195,8 +245,8 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
     staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
     return staged;
   }
-  const auto compiled = impl_->compiler.compile(candidate_source(impl_->problem, candidate),
-                                                compile_command(impl_->problem, candidate));
+  const auto compiled = impl_->compiler.compile(candidate_job(impl_->problem, candidate),
+                                                detail::Product::library, context.stop);
   if (compiled.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(compiled.verdict, compiled.reason);
     if (compiled.verdict == Verdict::timed_out) staged.evaluation.progress = 0.0;  // it was never built
@@ -222,6 +272,11 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
     evaluation.progress = graded_progress(fault.verdict, fault.right_share);
     evaluation.measurement = {};
   };
+  const MeasuringTurn turn = impl_->turn(context.stop);
+  if (!turn) {
+    fail({Verdict::rejected, "stopped before it was measured"});
+    return evaluation;
+  }
   double begin = detail::monotonic_seconds();
   detail::HostWorker worker = impl_->open(*staged.artifact);
   auto fault = worker.check(evaluation.features);
@@ -238,17 +293,20 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
   fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
+  PairOptions pairs = impl_->options.pairs;
+  pairs.stop = context.stop;
   if (!fault && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     std::vector<PairedTimes> shapes;
-    fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
-    if (!fault) {
+    fault = impl_->pair(worker, impl_->baseline(worker), pairs, shapes);
+    if (!fault && complete(shapes, pairs.stop)) {
       for (std::size_t s = 0; s < shapes.size(); ++s)
         evaluation.measurement.shapes[s].speedup = paired_speedup(shapes[s]);
       evaluation.measurement.speedup = combined_speedup(shapes, combine_of(impl_->problem));
     }
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  worker.load().set(evaluation.features);
   if (fault) fail(*fault);
   return evaluation;
 }
@@ -273,7 +331,9 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
       pairs.precision * std::sqrt(static_cast<double>(rounds));  // all of them together are finer
   std::vector<PairedTimes> shapes;
   const std::scoped_lock lock(impl_->measuring);
-  for (std::size_t round = 0; round < rounds; ++round) {
+  const MeasuringTurn turn = impl_->turn(pairs.stop);
+  if (!turn) return {};
+  for (std::size_t round = 0; round < rounds && !pairs.stop.stop_requested(); ++round) {
     detail::HostWorker worker = impl_->open(ours), other = impl_->open(theirs);
     Features features;
     auto fault = worker.check(features);
@@ -285,12 +345,13 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
     if (fault)
       raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   }
-  return combined_speedup(shapes, combine_of(impl_->problem));
+  return complete(shapes, pairs.stop) ? combined_speedup(shapes, combine_of(impl_->problem)) : Speedup{};
 }
 
 Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   const HostArtifact ours = impl_->built(*this, candidate);
   const std::scoped_lock lock(impl_->measuring);
+  const MeasuringTurn turn = impl_->turn({});
   detail::HostWorker worker = impl_->open(ours);
   Features features;
   std::vector<PairedTimes> shapes;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "evaluator/host/compile.hpp"
+#include "evaluator/host/input_generator.hpp"
 #include "evaluator/host/reference.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
@@ -21,23 +22,24 @@ namespace {
 
 using detail::raise;
 
-detail::WorkerSettings worker_settings(const HostOptions& options, const HostMachine& machine, int threads) {
+detail::WorkerSettings worker_settings(const HostOptions& options, const HostMachine& machine,
+                                       const Problem& problem) {
   detail::WorkerSettings settings;
   settings.sandbox = resolved(options.sandbox);
   settings.worker = detail::find_worker(options.worker);
   settings.readable = options.readable;
   // nothing is timed, so any core will do
   settings.cores = options.core >= 0 ? std::vector<int>{options.core} : machine.cores;
-  settings.threads = threads;
+  settings.threads = std::max(1, problem.threads);
   settings.load_seconds = options.limits.load_seconds;
   settings.call_seconds = options.limits.call_seconds;
   settings.run_seconds = options.limits.run_seconds;
-  settings.memory = options.limits.run_memory;
+  settings.memory = std::max(options.limits.run_memory, problem.memory.value_or(0));
   return settings;
 }
 
 /// The problem after HostEvaluator's own checks of it and of the machine.
-Problem checked(Problem problem, const HostOptions& options) {
+Problem with_evaluator(Problem problem, const HostOptions& options) {
   return HostEvaluator(std::move(problem), options).problem();
 }
 
@@ -55,11 +57,12 @@ std::string in_words(const Error& error) {
 
 struct HostLintRunner::Impl {
   Impl(Problem given, const HostOptions& options)
-      : problem(checked(std::move(given), options)),
+      : problem(with_evaluator(std::move(given), options)),
         machine(host_machine()),
-        settings(worker_settings(options, machine, std::max(1, problem.threads))),
+        settings(worker_settings(options, machine, problem)),
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, settings),
+        generator(problem, options),
         candidate(problem.default_candidate()) {}
 
   /// The shape's arguments with the scalars' values taken from the inputs, which lint varies.
@@ -76,7 +79,7 @@ struct HostLintRunner::Impl {
     for (std::size_t a = 0; a < inputs.size(); ++a) {
       detail::PlannedArgument& argument = plan.arguments[a];
       const std::size_t elements = argument.is_array ? (argument.is_input() ? argument.count : 0) : 1;
-      if (inputs[a].size() != elements * size_in_bytes(argument.type))
+      if (inputs[a].size() != elements * argument.element_bytes())
         raise<ConfigError>("argument " + problem.arguments[a].name + " has the wrong size",
                            std::to_string(inputs[a].size()) + " bytes", "draw it with draw_inputs");
       if (!argument.is_array && is_floating(argument.type))
@@ -88,8 +91,7 @@ struct HostLintRunner::Impl {
   /// Empty where the default built.
   std::string build() {
     if (!library.empty()) return {};
-    const auto compiled =
-        compiler.compile(candidate_source(problem, candidate), compile_command(problem, candidate));
+    const auto compiled = compiler.compile(candidate_job(problem, candidate));
     if (compiled.verdict != Verdict::ok)
       return in_words(detail::Fault{compiled.verdict, compiled.reason, 0.0});
     library = compiled.library;
@@ -120,6 +122,7 @@ struct HostLintRunner::Impl {
   detail::WorkerSettings settings;
   detail::CompileCache compiler;
   detail::References references;
+  detail::InputGenerator generator;
   Candidate candidate;
   std::filesystem::path library;
   std::unique_ptr<detail::Runner> runner;
@@ -131,6 +134,28 @@ HostLintRunner::HostLintRunner(Problem problem, HostOptions options)
 HostLintRunner::HostLintRunner(HostLintRunner&&) noexcept = default;
 HostLintRunner& HostLintRunner::operator=(HostLintRunner&&) noexcept = default;
 HostLintRunner::~HostLintRunner() = default;
+
+CallInputs HostLintRunner::draw(const Problem& problem, const Shape& shape, std::uint64_t seed) {
+  CallInputs inputs(impl_->problem.arguments.size());
+  const auto found = std::find_if(impl_->problem.shapes.begin(), impl_->problem.shapes.end(),
+                                  [&](const Shape& ours) { return ours.name == shape.name; });
+  if (found == impl_->problem.shapes.end() || problem.arguments.size() != inputs.size())
+    raise<ConfigError>("the problem has no such shape", shape.name, "lint the problem that the runner has");
+  const detail::ShapePlan plan = detail::plan_shape(
+      impl_->problem, impl_->candidate, static_cast<std::size_t>(found - impl_->problem.shapes.begin()));
+  inputs = impl_->generator.contents(plan, InputFlavour::declared, seed);
+  for (std::size_t a = 0; a < inputs.size(); ++a) {
+    const Argument& argument = impl_->problem.arguments[a];
+    if (!argument.is_scalar()) continue;
+    inputs[a].resize(size_in_bytes(argument.type));
+    const Value& value = plan.arguments[a].value;
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
+      store_element(argument.type, *whole, inputs[a].data());
+    else
+      store_element(argument.type, to_number(value), inputs[a].data());
+  }
+  return inputs;
+}
 
 CallOutputs HostLintRunner::run_reference(const Shape& shape, const CallInputs& inputs) {
   const detail::ShapePlan plan = impl_->plan_of(shape, inputs);
@@ -147,17 +172,21 @@ CallOutputs HostLintRunner::run_reference(const Shape& shape, const CallInputs& 
   for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
     const detail::PlannedArgument& argument = plan.arguments[a];
     if (!argument.is_output()) continue;
-    std::vector<double>& output = result.outputs.emplace_back();
-    if (is_floating(argument.type)) {
-      output = std::move(values[a].floating);
-    } else {
-      output.resize(argument.count);
-      detail::load_doubles(argument.type, detail::Storage::native, values[a].integers.data(), argument.count,
-                           output.data());
-    }
     unwritten[a] = std::move(values[a].unwritten);
-    for (std::size_t i = 0; i < unwritten[a].size(); ++i)
-      if (unwritten[a][i]) output[i] = 0;
+    const auto columns = detail::columns_of(argument);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      detail::OutputValues& given = argument.structure != nullptr ? values[a].fields[c] : values[a];
+      std::vector<double>& output = result.outputs.emplace_back();
+      if (is_floating(columns[c].type)) {
+        output = std::move(given.floating);
+      } else {
+        output.resize(argument.count);
+        detail::load_doubles(columns[c].type, detail::Storage::native, given.integers.data(), argument.count,
+                             output.data());
+      }
+      for (std::size_t i = 0; i < unwritten[a].size(); ++i)
+        if (unwritten[a][i]) output[i] = 0;
+    }
   }
   return result;
 }
@@ -173,15 +202,23 @@ CallOutputs HostLintRunner::run_default(const Shape& shape, const CallInputs& in
   for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
     const detail::PlannedArgument& argument = plan.arguments[a];
     if (!argument.is_output()) continue;
-    std::vector<double>& output = result.outputs.emplace_back(argument.count);
-    detail::load_doubles(argument.type, detail::Storage::native, slots.data(0, a), argument.count,
-                         output.data());
-    for (std::size_t i = 0; i < argument.count; ++i) {
-      const bool open = known != impl_->unwritten.end() && i < known->second[a].size() && known->second[a][i];
-      if (open)
-        output[i] = 0;
-      else if (slots.is_poison(0, a, i))
-        output[i] = std::numeric_limits<double>::quiet_NaN();
+    for (const detail::Column& column : detail::columns_of(argument)) {
+      std::vector<double>& output = result.outputs.emplace_back(argument.count);
+      const std::byte* data = slots.data(0, a);
+      std::vector<std::byte> copy;
+      if (argument.structure != nullptr) {
+        copy = detail::gathered(column, data, argument.count, argument.element_bytes());
+        data = copy.data();
+      }
+      detail::load_doubles(column.type, detail::Storage::native, data, argument.count, output.data());
+      for (std::size_t i = 0; i < argument.count; ++i) {
+        const bool open =
+            known != impl_->unwritten.end() && i < known->second[a].size() && known->second[a][i];
+        if (open)
+          output[i] = 0;
+        else if (slots.is_poison(0, a, i))
+          output[i] = std::numeric_limits<double>::quiet_NaN();
+      }
     }
   }
   return result;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evaluator/host/input_sets.hpp"
+#include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/runner.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
@@ -28,6 +29,9 @@ class HostWorker {
   /// Times the shapes that have weight until each has a tight interval; call after `check`.
   [[nodiscard]] std::optional<Fault> measure(Measurement& measurement, Features& features,
                                              std::optional<double> incumbent, const std::stop_token& stop);
+
+  /// What the rest of the machine did since measuring began.
+  [[nodiscard]] MachineLoad load() const;
 
   /// One half of a pair: the median time of a short, verified batch on the shape.
   [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double& seconds);
@@ -55,6 +59,8 @@ class HostWorker {
   [[nodiscard]] std::optional<Fault> verify(std::size_t slot, std::size_t slots, InputSet& set);
   /// A single call among filled slots must leave the others alone.
   [[nodiscard]] std::optional<Fault> lone_call(std::size_t shape);
+  /// No few of the timed calls of a batch may take the time of all.
+  [[nodiscard]] std::optional<Fault> evenness(std::size_t shape, const std::string& name);
   /// Calls timed by our clock alone must not take longer than the samples say.
   [[nodiscard]] std::optional<Fault> cross_check(std::size_t shape, double claimed);
   [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot);
@@ -67,6 +73,9 @@ class HostWorker {
   std::vector<ShapeState> shapes_;
   std::size_t sets_ = 0;  ///< slots that checking wants at once
   std::unique_ptr<Runner> runner_;
+  std::vector<int> cores_;                 ///< that it measures on
+  std::optional<LoadMeter> meter_;         ///< since measuring began
+  double cpu_then_ = 0, waited_then_ = 0;  ///< of the worker, when it began
   std::optional<std::size_t> selected_;
   Rng rng_{secret_seed()};
   double limit_seconds_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 namespace kernelsearch::detail {
@@ -13,9 +14,24 @@ namespace {
 constexpr std::size_t kept_sets = 4;                        // per shape and flavour
 constexpr std::size_t kept_bytes = std::size_t{256} << 20;  // larger sets are kept singly
 
+/// Whether the edge flavour of this argument is another than the declared one.
 bool drawn_at_random(const PlannedArgument& argument) {
-  return argument.is_input() && (argument.initialisation == Initialisation::uniform ||
-                                 argument.initialisation == Initialisation::normal);
+  switch (argument.initialisation) {
+    case Initialisation::uniform:
+    case Initialisation::normal:
+    case Initialisation::sorted:
+    case Initialisation::offsets:
+    case Initialisation::generator:
+      return argument.is_input();
+    default:
+      return false;
+  }
+}
+
+bool has_floats(const PlannedArgument& argument) {
+  const auto columns = columns_of(argument);
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const Column& column) { return is_floating(column.type); });
 }
 
 std::size_t bytes_of(const InputSet& set) {
@@ -44,8 +60,9 @@ std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magn
 
 }  // namespace
 
-InputSets::InputSets(const Problem& problem, References& references, CheckOptions options)
-    : problem_(problem), references_(references), options_(options) {}
+InputSets::InputSets(const Problem& problem, References& references, InputGenerator& generator,
+                     CheckOptions options)
+    : problem_(problem), references_(references), generator_(generator), options_(options) {}
 
 InputSets::Key InputSets::key_of(const ShapePlan& plan, InputFlavour flavour) const {
   std::vector<std::size_t> sizes;
@@ -57,14 +74,7 @@ std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour fl
   auto set = std::make_shared<InputSet>();
   set->seed = secret_seed();
   set->flavour = flavour;
-  set->contents.resize(plan.arguments.size());
-  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-    const PlannedArgument& argument = plan.arguments[a];
-    if (!argument.is_input()) continue;
-    set->contents[a].resize(argument.count * size_in_bytes(argument.type));
-    Rng rng = Rng::stream(set->seed, problem_.arguments[a].name);
-    fill_input(problem_.arguments[a], argument.count, flavour, rng, set->contents[a].data());
-  }
+  set->contents = generator_.contents(plan, flavour, set->seed);
   auto& kept = kept_[key_of(plan, flavour)];
   kept.push_back(set);
   while (kept.size() > (bytes_of(*set) > kept_bytes / kept_sets ? 1 : kept_sets)) kept.pop_front();
@@ -117,7 +127,8 @@ std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& pla
     special(InputFlavour::edge);
   if (options_.ill_conditioned &&
       std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
-        return drawn_at_random(argument) && is_floating(argument.type);
+        return drawn_at_random(argument) && argument.initialisation != Initialisation::offsets &&
+               has_floats(argument);
       }))
     special(InputFlavour::ill_conditioned);
   return sets;
@@ -136,19 +147,24 @@ void InputSets::next_candidate() {
 void InputSets::solve(const ShapePlan& plan, InputSet& set) {
   if (set.solved) return;
   const double begin = references_.spent_seconds();
-  set.expected = references_.exact(plan, set.contents);
+  set.expected = problem_.bit_exact ? references_.in_kernel_precision(plan, set.contents)
+                                    : references_.exact(plan, set.contents);
   cost_[key_of(plan, InputFlavour::declared)] = references_.spent_seconds() - begin;
   set.slack.resize(plan.arguments.size());
-  const bool lenient = set.flavour != InputFlavour::declared;
+  const bool lenient = set.flavour != InputFlavour::declared && !problem_.bit_exact;
   std::vector<OutputValues> magnitude, kernel;
   if (lenient) {
     Contents absolute = set.contents;
     for (std::size_t a = 0; a < absolute.size(); ++a) {
-      const ElementType type = plan.arguments[a].type;
-      if (!is_floating(type)) continue;
-      const std::size_t size = size_in_bytes(type);
-      for (std::size_t i = size - 1; i < absolute[a].size(); i += size)
-        absolute[a][i] &= std::byte{0x7f};  // the sign
+      // What is sorted, generated or read from a file may mean something that its magnitudes do not.
+      if (!is_drawn(plan.arguments[a].initialisation)) continue;
+      const std::size_t step = plan.arguments[a].element_bytes();
+      for (const Column& column : columns_of(plan.arguments[a])) {
+        if (!is_floating(column.type)) continue;
+        const std::size_t last = column.offset + size_in_bytes(column.type) - 1;
+        for (std::size_t i = last; i < absolute[a].size(); i += step)
+          absolute[a][i] &= std::byte{0x7f};  // the sign
+      }
     }
     magnitude = references_.exact(plan, absolute);
     kernel = references_.in_kernel_precision(plan, set.contents);
@@ -157,15 +173,67 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
     const PlannedArgument& argument = plan.arguments[a];
     const OutputValues& expected = set.expected[a];
     if (!argument.is_output()) continue;
-    if (lenient && is_floating(argument.type))
-      set.slack[a] = slack_of(expected, magnitude[a], kernel[a], argument.tolerance);
-    if (expected.unwritten.empty()) continue;
-    set.slack[a].resize(argument.count);
-    for (std::size_t i = 0; i < argument.count; ++i)
-      if (expected.unwritten[i]) set.slack[a][i] = std::numeric_limits<double>::infinity();
+    std::vector<double>& slack = set.slack[a];
+    const std::size_t columns = argument.structure != nullptr ? expected.fields.size() : 1;
+    if (lenient || !expected.unwritten.empty()) slack.resize(argument.count * columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto column = [&](const OutputValues& whole) -> const OutputValues& {
+        return argument.structure != nullptr ? whole.fields[c] : whole;
+      };
+      double* const part = slack.data() + c * argument.count;
+      if (lenient && !column(expected).floating.empty()) {
+        const Tolerance tolerance = argument.structure != nullptr
+                                        ? problem_.tolerance_of(argument.structure->fields[c].type)
+                                        : argument.tolerance;
+        const auto allowed = slack_of(column(expected), column(magnitude[a]), column(kernel[a]), tolerance);
+        std::copy(allowed.begin(), allowed.end(), part);
+      }
+      for (std::size_t i = 0; i < expected.unwritten.size(); ++i)
+        if (expected.unwritten[i]) part[i] = std::numeric_limits<double>::infinity();
+    }
   }
   set.solved = true;
 }
+
+namespace {
+
+/// The bits of an element in hexadecimal.
+std::string bits_of(const std::byte* element, std::size_t bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, element, bytes);
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * bytes),
+                static_cast<unsigned long long>(value));
+  return text;
+}
+
+/// The bits that the reference's value has in the output's own type.
+std::vector<std::byte> expected_bits(ElementType type, const std::vector<double>& values) {
+  const std::size_t size = size_in_bytes(type);
+  std::vector<std::byte> bits(values.size() * size);
+  for (std::size_t i = 0; i < values.size(); ++i) store_element(type, values[i], &bits[i * size]);
+  return bits;
+}
+
+Comparison compare_bits(ElementType type, const std::byte* got, const std::byte* expected, std::size_t count,
+                        std::span<const double> slack) {
+  Comparison result;
+  result.elements = count;
+  const std::size_t size = size_in_bytes(type);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!slack.empty() && std::isinf(slack[i])) {
+      ++result.exempt;
+      continue;
+    }
+    if (std::memcmp(got + i * size, expected + i * size, size) == 0) continue;
+    const double value = load_element(type, got + i * size), wanted = load_element(type, expected + i * size);
+    if (is_floating(type) && std::isnan(value) && std::isnan(wanted)) continue;
+    if (result.wrong++ == 0) result.first = {i, value, wanted, 0.0};
+  }
+  return result;
+}
+
+}  // namespace
 
 std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& plan, const InputSet& set,
                                      const std::vector<std::vector<std::byte>>& got) {
@@ -174,25 +242,49 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
   for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
     const PlannedArgument& argument = plan.arguments[a];
     if (!argument.is_output()) continue;
-    const Comparison comparison =
-        is_floating(argument.type)
-            ? compare_floating(argument.type, got[a].data(), set.expected[a].floating, argument.tolerance,
-                               set.slack[a])
-            : compare_integers(argument.type, got[a].data(), set.expected[a].integers.data(), argument.count,
-                               argument.tolerance);
-    elements += comparison.elements - comparison.exempt;
-    wrong += comparison.wrong;
-    if (comparison.ok() || fault) continue;
-    constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
-    char text[512];
-    std::snprintf(
-        text, sizeof text,
-        "%s[%zu] is %.9g, expected %.9g within %.3g; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)",
-        problem.arguments[a].name.c_str(), comparison.first->index, comparison.first->got,
-        comparison.first->expected, comparison.first->allowed, 100 * (1 - comparison.right_share()),
-        problem.arguments[a].name.c_str(), problem.shapes[plan.shape].name.c_str(),
-        flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
-    fault = Fault{Verdict::wrong_result, text};
+    const auto columns = columns_of(argument);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Column& column = columns[c];
+      const bool field = argument.structure != nullptr;
+      const OutputValues& expected = field ? set.expected[a].fields[c] : set.expected[a];
+      const Tolerance tolerance = field ? problem.tolerance_of(column.type) : argument.tolerance;
+      const std::span<const double> all = set.slack[a];
+      const auto slack = all.empty() ? all : all.subspan(c * argument.count, argument.count);
+      std::vector<std::byte> copy;
+      if (field) copy = gathered(column, got[a].data(), argument.count, argument.element_bytes());
+      const std::byte* const values = field ? copy.data() : got[a].data();
+      std::vector<std::byte> bits;
+      if (problem.bit_exact && is_floating(column.type)) bits = expected_bits(column.type, expected.floating);
+      const Comparison comparison =
+          problem.bit_exact ? compare_bits(column.type, values,
+                                           is_floating(column.type) ? bits.data() : expected.integers.data(),
+                                           argument.count, slack)
+          : is_floating(column.type)
+              ? compare_floating(column.type, values, expected.floating, tolerance, slack)
+              : compare_integers(column.type, values, expected.integers.data(), argument.count, tolerance);
+      elements += comparison.elements - comparison.exempt;
+      wrong += comparison.wrong;
+      if (comparison.ok() || fault) continue;
+      constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
+      const std::size_t i = comparison.first->index, size = size_in_bytes(column.type);
+      char within[160];
+      if (problem.bit_exact)
+        std::snprintf(
+            within, sizeof within, "bit by bit (%s, expected %s)", bits_of(values + i * size, size).c_str(),
+            bits_of((is_floating(column.type) ? bits.data() : expected.integers.data()) + i * size, size)
+                .c_str());
+      else
+        std::snprintf(within, sizeof within, "within %.3g", comparison.first->allowed);
+      char text[640];
+      std::snprintf(
+          text, sizeof text,
+          "%s[%zu]%s is %.9g, expected %.9g %s; %.4g %% of %s%s wrong (shape %s, %s inputs, seed %#llx)",
+          problem.arguments[a].name.c_str(), i, column.name.c_str(), comparison.first->got,
+          comparison.first->expected, within, 100 * (1 - comparison.right_share()),
+          problem.arguments[a].name.c_str(), column.name.c_str(), problem.shapes[plan.shape].name.c_str(),
+          flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
+      fault = Fault{Verdict::wrong_result, text};
+    }
   }
   if (fault && elements != 0)
     fault->right_share = 1.0 - static_cast<double>(wrong) / static_cast<double>(elements);

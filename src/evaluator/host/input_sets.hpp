@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "evaluator/host/input_generator.hpp"
 #include "evaluator/host/reference.hpp"
 #include "kernelsearch/evaluator/correctness.hpp"
 #include "kernelsearch/problem/inputs.hpp"
@@ -21,14 +22,15 @@ struct InputSet {
   InputFlavour flavour = InputFlavour::declared;
   Contents contents;
   bool solved = false;
-  std::vector<OutputValues> expected;      ///< per argument
-  std::vector<std::vector<double>> slack;  ///< per argument; see compare_floating
+  std::vector<OutputValues> expected;  ///< per argument
+  /// Per argument, of structs for all elements of one field after those of another; see compare_floating.
+  std::vector<std::vector<double>> slack;
 };
 
 /// Draws input sets from the system's entropy and keeps solved ones for later candidates. Not thread-safe.
 class InputSets {
  public:
-  InputSets(const Problem& problem, References& references, CheckOptions options);
+  InputSets(const Problem& problem, References& references, InputGenerator& generator, CheckOptions options);
 
   /// The sets that one candidate is checked on: see CheckOptions. Call it after the candidate is loaded, with
   /// the cheapest shape first.
@@ -62,6 +64,7 @@ class InputSets {
 
   const Problem& problem_;
   References& references_;
+  InputGenerator& generator_;
   CheckOptions options_;
   std::map<Key, std::deque<std::shared_ptr<InputSet>>> kept_;
   std::map<Key, double> cost_;

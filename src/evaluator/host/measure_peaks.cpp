@@ -24,6 +24,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/evaluator/host/measuring_lock.hpp"
 
 namespace kernelsearch {
 namespace detail {
@@ -206,6 +207,9 @@ DevicePeaks measure_host_peaks(const HostPeaksOptions& options) {
   const HostMachine machine = host_machine();
   const std::vector<int> cores = peak_cores(machine, options);
   const PeakKernels kernels = peak_kernels();
+  std::vector<MeasuredThing> things;
+  for (const int core : cores) things.push_back(measured_core(core));
+  const MeasuringTurn turn = MeasuringTurn::take(std::move(things));
   CacheSizes caches = cache_sizes(cores.front());
   for (int level = 1; level <= 3; ++level)
     if (caches.bytes[level - 1] == 0) caches.bytes[level - 1] = system_bytes(level);

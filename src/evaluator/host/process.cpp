@@ -177,7 +177,7 @@ void Process::kill() noexcept {
   pid_ = 0;
 }
 
-Finished run_command(Launch launch, double seconds, std::size_t max_output) {
+Finished run_command(Launch launch, double seconds, std::size_t max_output, const std::stop_token& stop) {
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0)
     raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
@@ -196,11 +196,13 @@ Finished run_command(Launch launch, double seconds, std::size_t max_output) {
   std::array<pollfd, 2> waiting{pollfd{out[0], POLLIN, 0}, pollfd{err[0], POLLIN, 0}};
   while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
     const double left = deadline - monotonic_seconds();
-    if (left <= 0) {
+    if (left <= 0 || stop.stop_requested()) {
       finished.timed_out = true;
       return finished;
     }
-    if (poll(waiting.data(), waiting.size(), static_cast<int>(left * 1000) + 1) < 0 && errno != EINTR) break;
+    // In slices where it may be stopped: nothing else would end the waiting.
+    const double slice = stop.stop_possible() ? std::min(left, 0.05) : left;
+    if (poll(waiting.data(), waiting.size(), static_cast<int>(slice * 1000) + 1) < 0 && errno != EINTR) break;
     for (std::size_t i = 0; i < 2; ++i) {
       if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
       const ssize_t got = read(waiting[i].fd, buffer.data(), buffer.size());

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,7 +85,9 @@ struct Finished {
 };
 
 /// Runs a command to its end or its time limit, standard input empty; descriptors 1 and 2 are taken.
-[[nodiscard]] Finished run_command(Launch launch, double seconds, std::size_t max_output);
+/// Asked to stop it ends the command, as at its time limit.
+[[nodiscard]] Finished run_command(Launch launch, double seconds, std::size_t max_output,
+                                   const std::stop_token& stop = {});
 
 /// The processes descended from `root`, itself included, as the kernel lists them now.
 [[nodiscard]] std::vector<pid_t> process_tree(pid_t root);

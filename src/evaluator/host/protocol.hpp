@@ -44,7 +44,7 @@ struct Command {
 struct Reply {
   std::uint64_t nonce = 0;
   Kind kind = Kind::run;
-  std::uint32_t failed = 0;  ///< 1: `text` says why
+  std::uint32_t failed = 0;  ///< 1: `text` says why; 2, 3: it ends for want of memory, of threads
   std::uint32_t samples = 0;
   std::uint32_t clock_nanoseconds = 0;  ///< hello: cost of reading the clock
   std::uint64_t nanoseconds[max_samples] = {};

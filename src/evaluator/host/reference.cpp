@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/host/reference.hpp"
 
-#include <sstream>
-
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail {
@@ -30,22 +28,9 @@ std::unique_ptr<Runner>& References::ready(Real real, const ShapePlan& plan, std
   const auto index = static_cast<std::size_t>(real);
   const Storage storage = independent() ? storage_of(real, problem_) : Storage::native;
   if (libraries_[index].empty()) {
-    std::string source;
-    std::vector<std::string> command;
-    if (independent()) {
-      source = reference_source(problem_, real);
-      const Candidate any = problem_.default_candidate();
-      command = {compile_command(problem_, any).front()};
-      for (const auto& flag : problem_.reference.flags) {
-        std::istringstream words(flag);
-        for (std::string word; words >> word;) command.push_back(word);
-      }
-    } else {
-      const Candidate first = problem_.default_candidate();
-      source = candidate_source(problem_, first);
-      command = compile_command(problem_, first);
-    }
-    const Compiled compiled = compiler_.compile(source, command);
+    const Compiled compiled =
+        compiler_.compile(independent() ? reference_job(problem_, real)
+                                        : candidate_job(problem_, problem_.default_candidate()));
     if (compiled.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + compiled.reason,
                          "mend it: its floating types must be `real`, its signature the kernel's");
@@ -88,7 +73,18 @@ std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, 
       const PlannedArgument& argument = plan.arguments[a];
       if (!argument.is_output()) continue;
       OutputValues& output = outputs[a];
-      if (is_floating(argument.type)) {
+      if (argument.structure != nullptr) {
+        for (const Column& column : columns_of(argument)) {
+          const auto values = gathered(column, slots.data(0, a), argument.count, argument.element_bytes());
+          OutputValues& field = output.fields.emplace_back();
+          if (is_floating(column.type)) {
+            field.floating.resize(argument.count);
+            load_doubles(column.type, Storage::native, values.data(), argument.count, field.floating.data());
+          } else {
+            field.integers = values;
+          }
+        }
+      } else if (is_floating(argument.type)) {
         output.floating.resize(argument.count);
         load_doubles(argument.type, runner.storage(), slots.data(0, a), argument.count,
                      output.floating.data());

@@ -16,6 +16,8 @@ struct OutputValues {
   std::vector<double> floating;     ///< of floating outputs
   std::vector<std::byte> integers;  ///< of the others, in their own type
   std::vector<bool> unwritten;      ///< empty where every element was written
+  std::vector<OutputValues>
+      fields{};  ///< of structs, in their order; then the others but `unwritten` are empty
 };
 
 /// The problem's reference in processes of its own: one computes in high precision what is right, one in the

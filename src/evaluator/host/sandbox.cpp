@@ -205,6 +205,8 @@ Launch launch_restricted(const Boxed& boxed) {
   // The program opens its own files through /proc/self/fd; the rest of /proc has no rule and stays closed,
   // but for drivers.
   for (const auto& folder : boxed.readable) rules.readable.push_back(folder.string());
+  for (const auto& [outside, inside] : boxed.folders) rules.readable.push_back(outside.string());
+  if (boxed.processes) rules.readable.emplace_back("/proc");  // there is no rule for one's own part of it
   if (boxed.devices) {
     for (const char* folder : {"/proc", "/sys", "/opt"}) rules.readable.emplace_back(folder);
     rules.writable.emplace_back("/dev");
@@ -264,6 +266,8 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   if (boxed.devices)
     append(launch.argv, {"--proc", "/proc", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm",
                          "--ro-bind-try", "/sys", "/sys", "--ro-bind-try", "/opt", "/opt"});
+  else if (boxed.processes)
+    append(launch.argv, {"--proc", "/proc"});
   for (const std::string& entry : boxed.environment) {
     const std::size_t equals = entry.find('=');
     append(launch.argv, {"--setenv", entry.substr(0, equals), entry.substr(equals + 1)});
@@ -273,6 +277,8 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
     if (folder.string().starts_with("/usr/")) continue;
     append(launch.argv, {"--ro-bind", folder.string(), folder.string()});
   }
+  for (const auto& [outside, inside] : boxed.folders)
+    append(launch.argv, {"--ro-bind", outside.string(), inside});
   int number = first_inserted;
   for (const Inserted& file : boxed.files) {
     launch.descriptors.emplace_back(number, file.descriptor);

@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/host/sandboxed_compiler.hpp"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <fstream>
-#include <optional>
 
 #include "evaluator/host/sandboxed.hpp"
 #include "evaluator/host/scratch_folder.hpp"
@@ -16,46 +13,59 @@
 namespace kernelsearch::detail {
 namespace {
 
-Descriptor memory_file(const std::string& text) {
-  Descriptor file(memfd_create("kernelsearch-source", MFD_CLOEXEC));
-  for (std::size_t done = 0; file && done < text.size();) {
-    const ssize_t wrote = write(file.number(), text.data() + done, text.size() - done);
-    if (wrote <= 0)
-      raise<DeviceError>("a source does not fit into memory", std::to_string(text.size()) + " bytes",
-                         "free memory");
-    done += static_cast<std::size_t>(wrote);
-  }
-  lseek(file.number(), 0, SEEK_SET);
-  return file;
+namespace fs = std::filesystem;
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+}
+
+/// Readable by nobody whatever the umask is.
+void write_text(const fs::path& file, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  std::ofstream(file, std::ios::binary) << text;
+  for (fs::path above = file.parent_path(); above.filename() != "texts"; above = above.parent_path())
+    chmod(above.c_str(), 0755);
+  if (chmod(file.c_str(), 0644) != 0 || fs::file_size(file, error) != text.size())
+    raise<DeviceError>("a source cannot be written for the compiler", file.string(),
+                       "make room, or set TMPDIR to a folder with room");
 }
 
 }  // namespace
 
 Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   sandbox = resolved(sandbox);
-  Descriptor text;
-  std::optional<ScratchFolder> scratch;
+  const ScratchFolder scratch(sandbox_status(sandbox).as_nobody);
+  const fs::path texts = scratch.path() / "texts";
+  std::error_code error;
+  fs::create_directories(texts, error);
+  chmod(texts.c_str(), 0755);
+  for (const SourceFile& text : run.texts) write_text(texts / text.path, text.text);
   Boxed boxed;
-  std::string source = "/" + run.name;
+  std::string root = texts.string();
   if (sandbox == Sandbox::bubblewrap) {
-    text = memory_file(run.source);
-    boxed.files = {{text.number(), source, {}, false}};
+    root = "/source";
+    boxed.folders = {{texts, root}};
   } else {
-    boxed.scratch = scratch.emplace(sandbox_status(sandbox).as_nobody).path();
-    source = boxed.scratch.string() + source;
-    std::ofstream(source, std::ios::binary) << run.source;
-    chmod(source.c_str(), 0644);  // whatever the umask is: nobody reads it
+    boxed.scratch = scratch.path();
   }
   const std::string output = temporary_folder(sandbox, boxed) + "/output.so";
   boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", output};
-  for (const std::string& part : run.argv)
-    boxed.argv.push_back(part == "SOURCE" ? source : part == "OUTPUT" ? output : part);
+  for (std::string part : run.argv) {
+    replace_all(part, compiler_root, root);
+    replace_all(part, compiler_output, output);
+    boxed.argv.push_back(std::move(part));
+  }
   boxed.readable = run.readable;
   boxed.environment = run.environment;
   boxed.cores = run.cores;
   boxed.limits = run.limits;
   boxed.temporary_bytes = std::uint64_t{1} << 30;
-  return run_command(launch_in(sandbox, boxed), run.seconds, run.max_output);
+  Finished finished = run_command(launch_in(sandbox, boxed), run.seconds, run.max_output, run.stop);
+  replace_all(finished.errors, root + "/problem/", "");
+  replace_all(finished.errors, root + "/", "");
+  return finished;
 }
 
 }  // namespace kernelsearch::detail

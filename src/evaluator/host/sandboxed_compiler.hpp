@@ -4,30 +4,36 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "evaluator/host/process.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::detail {
 
-/// One run of a compiler on one source.
+/// In the options of a CompilerRun: the folder in which its texts are, and the file that it makes.
+inline constexpr std::string_view compiler_root = "${ROOT}", compiler_output = "${OUTPUT}";
+
+/// One run of a compiler.
 struct CompilerRun {
-  std::string source;               ///< its text
-  std::string name = "kernel.cpp";  ///< its file's name, by which compilers know the language
-  /// The compiler and its options; `SOURCE` stands for the path of the source, `OUTPUT` of the result.
-  std::vector<std::string> argv;
+  std::vector<SourceFile> texts;  ///< what it reads, by names relative to `compiler_root`
+  std::vector<std::string> argv;  ///< the compiler and its options
   std::vector<std::filesystem::path> readable;  ///< folders outside of the system's that it may read
   std::vector<std::string> environment;         ///< `NAME=value`
   std::vector<int> cores;                       ///< that it may run on; empty: all
   std::vector<std::pair<int, std::uint64_t>> limits;
   double seconds = 60.0;
+  std::stop_token stop = {};                        ///< ends it, as at its limit
   std::size_t max_output = std::size_t{256} << 20;  ///< bytes of what it makes
 };
 
-/// Runs it in the sandbox to its end or its limit: `Finished::output` is what it made, `errors` what it said.
+/// Runs it in the sandbox to its end or its limit: `Finished::output` is what it made, `errors` what it said,
+/// with its texts named as they are here, those in `problem/` as in the problem's folder.
 /// What it makes leaves the sandbox through a pipe, as no folder of ours is writable in there.
 [[nodiscard]] Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run);
 

@@ -30,7 +30,9 @@ std::string entry(const Problem& problem, const std::string& function, std::stri
   text += function + "(";
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    const std::string type(!real.empty() && is_floating(argument.type) ? real : cpp_name(argument.type));
+    const std::string type(argument.structure                            ? argument.structure->name
+                           : !real.empty() && is_floating(argument.type) ? real
+                                                                         : cpp_name(argument.type));
     const std::string position = "(arguments[" + std::to_string(i) + "])";
     if (i != 0) text += ", ";
     if (!argument.is_array)
@@ -40,6 +42,32 @@ std::string entry(const Problem& problem, const std::string& function, std::stri
           "static_cast<" + std::string(argument.role == Role::in ? "const " : "") + type + "*>" + position;
   }
   return text + ");\n}\n";
+}
+
+/// The name that messages call a region by: of its file, while it is what the file held.
+std::string_view name_of(const std::string& file, const std::string& original, const std::string& text,
+                         std::string_view otherwise) {
+  return !file.empty() && text == original ? std::string_view(file) : otherwise;
+}
+
+/// Flags split at blanks.
+void add_words(const std::string& text, std::vector<std::string>& words) {
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) words.push_back(word);
+}
+
+std::vector<SourceFile> units_of(const Problem& problem, const std::vector<std::string>& sources,
+                                 const std::string& definitions) {
+  std::vector<SourceFile> units;
+  for (const std::string& path : sources) {
+    const auto file = std::find_if(problem.files.begin(), problem.files.end(),
+                                   [&](const SourceFile& one) { return one.path == path; });
+    if (file == problem.files.end())
+      detail::raise<ConfigError>("a source of the problem is not among its files", path,
+                                 "read the problem again");
+    units.push_back({path, definitions + region(path, file->text)});
+  }
+  return units;
 }
 
 constexpr std::string_view prologue = "#include <cstddef>\n#include <cstdint>\n";
@@ -75,15 +103,56 @@ std::string tunable_definitions(const Kernel& kernel, const Config& config) {
 
 std::string candidate_source(const Problem& problem, const Candidate& candidate) {
   const Regions& regions = candidate.kernel->regions;
+  const Regions& first = problem.kernel.regions;
   return std::string(prologue) + tunable_definitions(*candidate.kernel, candidate.config) +
-         region("macros", regions.macros) + region("device", regions.device) + region("host", regions.host) +
-         entry(problem, problem.function, {});
+         region(name_of(problem.names.macros, first.macros, regions.macros, "macros"), regions.macros) +
+         region(name_of(problem.names.device, first.device, regions.device, "device"), regions.device) +
+         region(name_of(problem.names.host, first.host, regions.host, "host"), regions.host) +
+         layout_checks(problem) + entry(problem, problem.function, {});
 }
 
 std::string reference_source(const Problem& problem, Real real) {
   const std::string_view type = real == Real::kernel && uses_f64(problem) ? "double" : cpp_name(real);
   return std::string(prologue) + "using real = " + std::string(type) + ";\n" +
-         region("reference", problem.reference.source) + entry(problem, problem.reference.function, type);
+         region(problem.names.reference.empty() ? "reference" : problem.names.reference,
+                problem.reference.source) +
+         layout_checks(problem) + entry(problem, problem.reference.function, type);
+}
+
+std::string layout_checks(const Problem& problem) {
+  std::string text;
+  std::vector<std::string> done;
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.structure) continue;
+    const StructType& type = *argument.structure;
+    if (std::find(done.begin(), done.end(), type.name) != done.end()) continue;
+    done.push_back(type.name);
+    const auto check = [&](const std::string& condition, const std::string& says) {
+      text += "static_assert(" + condition + ", \"the problem says that " + says + "\");\n";
+    };
+    for (std::size_t f = 0; f < type.fields.size(); ++f) {
+      const StructField& field = type.fields[f];
+      const std::string member = type.name + "::" + field.name, called = type.name + "." + field.name;
+      const std::string of = "decltype(" + member + ")",
+                        is = called + " is " + std::string(to_string(field.type));
+      check("sizeof(" + member + ") == " + std::to_string(size_in_bytes(field.type)), is);
+      if (field.type == ElementType::f32 || field.type == ElementType::f64) {
+        check("static_cast<" + of + ">(1) / 2 != 0", is);
+      } else if (!is_floating(field.type) && field.type != ElementType::boolean) {
+        const bool is_signed = field.type >= ElementType::i8 && field.type <= ElementType::i64;
+        check("static_cast<" + of + ">(1) / 2 == 0", is);
+        check(
+            "(static_cast<" + of + ">(-1) < static_cast<" + of + ">(0)) == " + (is_signed ? "true" : "false"),
+            is);
+      }
+      const std::string offset = std::to_string(offset_of(type, f));
+      check("__builtin_offsetof(" + type.name + ", " + field.name + ") == " + offset,
+            called + " begins at byte " + offset);
+    }
+    const std::string size = std::to_string(size_in_bytes(type));
+    check("sizeof(" + type.name + ") == " + size, type.name + " has " + size + " bytes");
+  }
+  return text.empty() ? text : "#line 1 \"kernelsearch_layout\"\n" + text;
 }
 
 std::string expand_tunables(std::string_view text, const Kernel& kernel, const Config& config) {
@@ -103,29 +172,40 @@ std::string expand_tunables(std::string_view text, const Kernel& kernel, const C
   }
 }
 
-namespace {
-
-void add_words(const std::string& text, const Candidate& candidate, std::vector<std::string>& words) {
-  std::istringstream stream(expand_tunables(text, *candidate.kernel, candidate.config));
-  for (std::string word; stream >> word;) words.push_back(word);
-}
-
-}  // namespace
-
 std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate) {
   std::vector<std::string> flags;
-  for (const std::string& flag : problem.build.flags) add_words(flag, candidate, flags);
+  for (const std::string& flag : problem.build.flags)
+    add_words(expand_tunables(flag, *candidate.kernel, candidate.config), flags);
   return flags;
 }
 
 std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate) {
   std::vector<std::string> command;
-  add_words(problem.build.compiler, candidate, command);
+  add_words(expand_tunables(problem.build.compiler, *candidate.kernel, candidate.config), command);
   if (command.size() != 1)
     detail::raise<ConfigError>("the build's compiler is not one program", problem.build.compiler,
                                "put its options into flags");
   for (std::string& flag : candidate_flags(problem, candidate)) command.push_back(std::move(flag));
+  for (const std::string& library : problem.build.libraries) command.push_back("-l" + library);
   return command;
+}
+
+CompileJob candidate_job(const Problem& problem, const Candidate& candidate) {
+  const std::string definitions =
+      std::string(prologue) + tunable_definitions(*candidate.kernel, candidate.config);
+  return {candidate_source(problem, candidate), units_of(problem, problem.sources, definitions),
+          problem.files, problem.include, compile_command(problem, candidate)};
+}
+
+CompileJob reference_job(const Problem& problem, Real real) {
+  CompileJob job{reference_source(problem, real), {}, problem.files, problem.include, {}};
+  const std::string_view type = real == Real::kernel && uses_f64(problem) ? "double" : cpp_name(real);
+  job.units = units_of(problem, problem.reference.sources,
+                       std::string(prologue) + "using real = " + std::string(type) + ";\n");
+  job.command = {compile_command(problem, problem.default_candidate()).front()};
+  for (const std::string& flag : problem.reference.flags) add_words(flag, job.command);
+  for (const std::string& library : problem.reference.libraries) job.command.push_back("-l" + library);
+  return job;
 }
 
 }  // namespace kernelsearch

@@ -12,8 +12,10 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -59,6 +61,11 @@ fs::path find_helper(const HelperProgram& program, const fs::path& given) {
     if (access(place.c_str(), X_OK) == 0 && !fs::is_directory(place)) return place;
   raise<ConfigError>(std::string(program.name) + " is not there", places.front().string(),
                      std::string("install it or set ") + program.variable + " to its path");
+}
+
+std::string threads_text(const std::string& what, int allowed) {
+  return what + ", " + std::to_string(allowed) +
+         " allowed: if the kernel is meant to use more, set \"threads\" in the problem";
 }
 
 WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, const fs::path& library,
@@ -186,6 +193,21 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
       stop();
       return Fault{Verdict::cheated, "it sent a message of its own to the controller"};
   }
+  if (reply.failed == 3) {
+    stop();
+    return Fault{Verdict::crashed,
+                 threads_text("it could start no more threads " + std::string(during), settings_.threads)};
+  }
+  if (reply.failed == 2) {
+    stop();
+    char text[256];
+    std::snprintf(
+        text, sizeof text,
+        "it asked for more memory than it may have %s: %.3g GiB besides its arrays; if it is meant to have "
+        "more, set \"memory_gib\" in the problem",
+        during, static_cast<double>(settings_.memory) / 0x1p30);
+    return Fault{Verdict::crashed, text};
+  }
   return std::nullopt;
 }
 
@@ -213,11 +235,16 @@ std::optional<Fault> WorkerClient::census() const {
   const auto tree = process_tree(pid_);
   if (tree.size() > 1)
     return Fault{Verdict::cheated, "it started " + std::to_string(tree.size() - 1) + " further processes"};
-  const int threads = thread_count(pid_);
+  int threads = thread_count(pid_);
+  // A thread that was joined is still seen until the system has taken it away, which waits for a core.
+  for (int attempt = 0; attempt < 10 && threads > settings_.threads; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    threads = thread_count(pid_);
+  }
   if (threads > settings_.threads)
-    return Fault{Verdict::cheated, "after its calls returned, " + std::to_string(threads) +
-                                       " threads are there, " + std::to_string(settings_.threads) +
-                                       " allowed"};
+    return Fault{Verdict::cheated,
+                 threads_text("after its calls returned, " + std::to_string(threads) + " threads are there",
+                              settings_.threads)};
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "evaluator/host/arena.hpp"
+#include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/protocol.hpp"
 #include "kernelsearch/core/verdict.hpp"
@@ -39,6 +40,10 @@ struct HelperProgram {
 
 /// The kernelsearch-worker program.
 [[nodiscard]] std::filesystem::path find_worker(const std::filesystem::path& given);
+
+/// What is told of a kernel that has more threads than the problem says: `what`, how many are allowed, and
+/// which key allows more.
+[[nodiscard]] std::string threads_text(const std::string& what, int allowed);
 
 /// How workers are started.
 struct WorkerSettings {
@@ -73,6 +78,8 @@ class WorkerClient {
 
   /// CPU time of the worker in seconds; negative when unknown.
   [[nodiscard]] double cpu() const { return cpu_seconds(pid_); }
+  /// Seconds that it was ready to run and something else had its core; negative when unknown.
+  [[nodiscard]] double waited() const { return waited_seconds(pid_); }
   [[nodiscard]] double clock_seconds() const noexcept { return clock_seconds_; }
   /// False also when it was ended from outside, for instance with the thread that started it.
   [[nodiscard]] bool alive();

@@ -270,6 +270,62 @@ TEST_CASE(
         std::vector<std::uint64_t>{3, 377});
 }
 
+TEST_CASE("GpuWorker: fields of structs are compared and read in place, and bits where they are asked for") {
+  struct Point {
+    std::int32_t kind;
+    float x;
+  };
+  Held held;
+  CHECK(!held.worker.allocate({{first_buffer, 80}, {second_buffer, 80}}));
+  std::vector<Point> right(10), got;
+  for (std::int32_t i = 0; i < 10; ++i)
+    right[static_cast<std::size_t>(i)] = {i, 0.5f * static_cast<float>(i)};
+  got = right;
+  got[3].x += 1e-6f;
+  got[0].x = -0.0f;
+  got[7].kind = 70;
+  std::memcpy(held.shared.data(), got.data(), 80);
+  std::memcpy(held.shared.data() + 80, right.data(), 80);
+  held.act({CopyIn{first_buffer, 0, 80}, CopyIn{second_buffer, 80, 80}});
+  const auto compared = [&](ElementType type, std::uint32_t offset, bool bits) {
+    CompareArrays compare;
+    compare.got = first_buffer;
+    compare.expected = second_buffer;
+    compare.type = compare.expected_type = type;
+    compare.count = 10;
+    compare.absolute = 1e-3;
+    compare.stride = sizeof(Point);
+    compare.offset = offset;
+    compare.bits = bits;
+    return held.act({compare});
+  };
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  CHECK(compared(ElementType::i32, 0, false) == std::vector<std::uint64_t>{1, 7});
+  CHECK(compared(ElementType::f32, 4, false) == std::vector<std::uint64_t>{0, none});
+  CHECK(compared(ElementType::f32, 4, true) == std::vector<std::uint64_t>{2, 0});  // -0 has other bits than 0
+  const auto read = held.act({ReadElement{first_buffer, 7, ElementType::i32, sizeof(Point), 0},
+                              ReadElement{second_buffer, 9, ElementType::f32, sizeof(Point), 4}});
+  double values[2];
+  std::memcpy(values, read.data(), sizeof values);
+  CHECK(values[0] == 70);
+  CHECK(values[1] == 4.5);
+}
+
+TEST_CASE("GpuWorker: arrays are written in pieces, from shared memory or with the command") {
+  Held held;
+  CHECK(!held.worker.allocate({{first_buffer, 64}}));
+  for (int i = 0; i < 64; ++i) held.shared.data()[i] = static_cast<std::byte>(i);
+  const std::vector<std::byte> more(16, std::byte{0xee});
+  held.act({FillPattern{first_buffer, 0, 64}, CopyIn{first_buffer, 8, 16, 32},
+            StoreBytes{first_buffer, 48, more}, CopyOut{first_buffer, 0, 64}});
+  const std::byte* got = held.shared.data();
+  CHECK(got[31] == std::byte{0});
+  CHECK(got[32] == std::byte{8});
+  CHECK(got[47] == std::byte{23});
+  CHECK(got[48] == std::byte{0xee});
+  CHECK(got[63] == std::byte{0xee});
+}
+
 TEST_CASE("GpuWorker: what makes no sense is refused, and the process lives on") {
   Held held;
   const auto says = [](const std::optional<WorkerError>& error, const char* words) {
@@ -286,6 +342,9 @@ TEST_CASE("GpuWorker: what makes no sense is refused, and the process lives on")
   says(held.refused(CopyOut{first_buffer, 0, 65}), "leaves the shared memory or the buffer");
   says(held.refused(CopyIn{first_buffer, (1 << 20) - 8, 64}), "leaves the shared memory");
   says(held.refused(CopyIn{first_buffer, ~std::uint64_t{0} - 7, 64}), "leaves the shared memory");
+  says(held.refused(CopyIn{first_buffer, 0, 32, 33}), "leaves its array");
+  says(held.refused(CopyIn{first_buffer, 0, 8, ~std::uint64_t{0} - 3}), "leaves its array");
+  says(held.refused(StoreBytes{first_buffer, 60, std::vector<std::byte>(5)}), "leaves its array");
   says(held.refused(RotateArray{second_buffer, first_buffer, 65, 64}), "rotation");
   says(held.refused(CallProgram{ProgramId{44}, false, {}}), "no such program");
   const auto acting = static_cast<std::uint32_t>(Command(Act{}).index());

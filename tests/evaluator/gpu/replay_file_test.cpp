@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "kernelsearch/core/rng.hpp"
@@ -11,6 +12,7 @@
 #include "tool_support.hpp"
 
 using namespace kernelsearch;
+using namespace kernelsearch::detail;
 using namespace kernelsearch::detail::gpu;
 
 namespace {
@@ -53,6 +55,21 @@ TEST_CASE("what is written is read back; what is cut short is refused") {
   const ReplayFile cold(problem, support::default_candidate(problem), module(), module(),
                         {.shape = 1, .seed = 3, .warm_up = 0});
   CHECK(cold.frames().size() == 6);
+}
+
+TEST_CASE("inputs that are not drawn on the device travel with the commands") {
+  const Problem problem = support::DeviceProblem{}.parsed();
+  auto made = std::make_shared<Contents>(3);
+  for (int i = 0; i < 4000; ++i) (*made)[1].push_back(static_cast<std::byte>(i * 7 + i / 256));
+  const ReplayFile replay(problem, support::default_candidate(problem), module(), module(),
+                          {.shape = 1, .seed = 3, .warm_up = 0, .made = made});
+  REQUIRE(replay.frames().size() == 7);  // the bytes, then the call
+  const auto holds = [&](std::size_t frame) {
+    const auto& bytes = replay.frames()[frame];
+    return std::search(bytes.begin(), bytes.end(), (*made)[1].begin(), (*made)[1].end()) != bytes.end();
+  };
+  CHECK(holds(5));
+  CHECK(!holds(6));
 }
 
 TEST_CASE("any file is read or refused") {

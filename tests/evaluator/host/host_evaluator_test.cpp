@@ -3,15 +3,18 @@
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <thread>
 
+#include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/policy/attribution.hpp"
 #include "support/temporary_folder.hpp"
@@ -528,4 +531,95 @@ TEST_CASE("HostEvaluator: an ablation is timed against its parent") {
   CHECK(attribution.effect > 0);
   CHECK(attribution.interval.low <= attribution.effect);
   CHECK(attribution.effect <= attribution.interval.high);
+}
+
+namespace {
+
+/// Takes the measured core's time for as long as it lives, from several threads.
+struct Spinners {
+  Spinners(int core, int count) {
+    for (int i = 0; i < count; ++i)
+      threads.emplace_back([core](const std::stop_token& stop) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<std::size_t>(core), &one);
+        sched_setaffinity(0, sizeof one, &one);
+        while (!stop.stop_requested()) {
+        }
+      });
+  }
+  std::vector<std::jthread> threads;
+};
+
+}  // namespace
+
+TEST_CASE("HostEvaluator: while another process has the measured core's lock nothing is measured") {
+  HostOptions options = quick();
+  options.core = host_machine().cores.back();
+  std::stop_source stop;
+  std::vector<std::string> told;
+  options.waits = [&](std::string_view text) {
+    told.emplace_back(text);
+    stop.request_stop();
+  };
+  const Problem problem = parse_problem(support::scale_problem(plain_source), support::sources);
+  HostEvaluator evaluator(problem, options);
+  EvaluationContext context;
+  context.stop = stop.get_token();
+  {
+    const MeasuringTurn other = MeasuringTurn::take({measured_core(options.core)});
+    const Evaluation e = evaluator.evaluate(support::default_candidate(problem), context);
+    CHECK(e.verdict == Verdict::rejected);
+    CHECK(e.reason == "stopped before it was measured");
+    REQUIRE(told.size() == 2);
+    CHECK(told[0] ==
+          "waits for core " + std::to_string(options.core) + ": another kernelsearch measures on it");
+    CHECK(told[1].empty());
+    // Pairs wait as well.
+    const Candidate candidate = support::default_candidate(problem);
+    CHECK(evaluator.compare(candidate, candidate, {.stop = stop.get_token()}).pairs == 0);
+    CHECK(told.size() == 4);
+  }
+  CHECK(evaluator.evaluate(support::default_candidate(problem), {}).verdict == Verdict::ok);
+  CHECK(told.size() == 4);
+  // It is released while nothing is measured.
+  CHECK(MeasuringTurn::try_take({measured_core(options.core)}).has_value());
+}
+
+TEST_CASE("HostEvaluator: an honest kernel on a core that others use is ok, and the load stands with it") {
+  HostOptions options = quick();
+  options.core = host_machine().cores.back();
+  const Spinners spinners(options.core, 5);
+  for (int i = 0; i < 3; ++i) {
+    const Evaluation e = judge(plain_source, options);
+    CHECK_MESSAGE(e.verdict == Verdict::ok, to_string(e.verdict) << ": " << e.reason);
+    const auto load = e.features.find("load.core");
+    if (detail::waited_seconds(getpid()) < 0) continue;  // this system does not say
+    REQUIRE(load.has_value());
+    CHECK(*load > 0.1);
+  }
+}
+
+TEST_CASE("HostEvaluator: a compilation under way is given up when a stop is asked for") {
+  const Problem problem = parse_problem(
+      support::scale_problem(
+          "template <int D, long I> struct Tree { static constexpr long value = Tree<D - 1, 2 * I>::value + "
+          "Tree<D - 1, 2 * I + 1>::value; };\n"
+          "template <long I> struct Tree<0, I> { static constexpr long value = I; };\n"
+          "extern \"C\" void scale(int, const float*, float* y) { y[0] = Tree<40, 2>::value; }\n"),
+      support::sources);
+  HostOptions options = quick();
+  options.limits.build_seconds = 300;
+  HostEvaluator evaluator(problem, options);
+  std::stop_source stop;
+  EvaluationContext context;
+  context.stop = stop.get_token();
+  std::jthread stopping([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop.request_stop();
+  });
+  const auto staged = evaluator.build(support::default_candidate(problem), context);
+  CHECK(!staged.artifact);
+  CHECK(staged.evaluation.verdict == Verdict::timed_out);
+  CHECK(staged.evaluation.reason == "stopped while it was compiled");
 }

@@ -20,7 +20,7 @@ Problem sample() {
       support::sources);
 }
 
-bool contains(const std::string& text, const std::string& part) {
+bool source_has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -29,14 +29,14 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("tunable_definitions: every kind of value") {
   const Problem problem = sample();
   const std::string text = tunable_definitions(problem.kernel, Config{{1, 1, 0, 1, 0}});
-  CHECK(contains(text, "#define A 8\n"));
-  CHECK(contains(text, "#define B 1\n"));
-  CHECK(contains(text, "#define C \n"));
-  CHECK(contains(text, "#define F 0.5\n"));
-  CHECK(contains(text, "#define P {0, 2, 1}\n"));
-  CHECK(contains(text, "#define P_0 0\n"));
-  CHECK(contains(text, "#define P_2 1\n"));
-  CHECK(contains(tunable_definitions(problem.kernel, Config{{0, 0, 0, 0, 0}}), "#define B 0\n"));
+  CHECK(source_has(text, "#define A 8\n"));
+  CHECK(source_has(text, "#define B 1\n"));
+  CHECK(source_has(text, "#define C \n"));
+  CHECK(source_has(text, "#define F 0.5\n"));
+  CHECK(source_has(text, "#define P {0, 2, 1}\n"));
+  CHECK(source_has(text, "#define P_0 0\n"));
+  CHECK(source_has(text, "#define P_2 1\n"));
+  CHECK(source_has(tunable_definitions(problem.kernel, Config{{0, 0, 0, 0, 0}}), "#define B 0\n"));
 }
 
 TEST_CASE("candidate_source: regions in order, each with its own lines, and a checked call") {
@@ -52,7 +52,7 @@ TEST_CASE("candidate_source: regions in order, each with its own lines, and a ch
   CHECK(device < host);
   CHECK(host < entry);
   CHECK(entry != std::string::npos);
-  CHECK(contains(
+  CHECK(source_has(
       text,
       "scale(*static_cast<const std::int32_t*>(arguments[0]), static_cast<const float*>(arguments[1]), "
       "static_cast<float*>(arguments[2]))"));
@@ -60,16 +60,17 @@ TEST_CASE("candidate_source: regions in order, each with its own lines, and a ch
 
 TEST_CASE("reference_source: `real` is what is asked for, in the source and in the call") {
   const Problem problem = sample();
-  CHECK(contains(reference_source(problem, Real::f64), "using real = double;\n"));
-  CHECK(contains(reference_source(problem, Real::f64), "static_cast<const double*>(arguments[1])"));
-  CHECK(contains(reference_source(problem, Real::extended), "using real = long double;\n"));
-  CHECK(contains(reference_source(problem, Real::kernel), "using real = float;\n"));
-  CHECK(contains(reference_source(problem, Real::kernel), "*static_cast<const std::int32_t*>(arguments[0])"));
+  CHECK(source_has(reference_source(problem, Real::f64), "using real = double;\n"));
+  CHECK(source_has(reference_source(problem, Real::f64), "static_cast<const double*>(arguments[1])"));
+  CHECK(source_has(reference_source(problem, Real::extended), "using real = long double;\n"));
+  CHECK(source_has(reference_source(problem, Real::kernel), "using real = float;\n"));
+  CHECK(
+      source_has(reference_source(problem, Real::kernel), "*static_cast<const std::int32_t*>(arguments[0])"));
   Problem wide = sample();
   wide.arguments[1].type = ElementType::f64;
   CHECK(uses_f64(wide));
   CHECK(!uses_f64(problem));
-  CHECK(contains(reference_source(wide, Real::kernel), "using real = double;\n"));
+  CHECK(source_has(reference_source(wide, Real::kernel), "using real = double;\n"));
 }
 
 TEST_CASE("expand_tunables and compile_command: names are replaced, empty flags dropped, blanks split") {
@@ -95,7 +96,7 @@ TEST_CASE("first_errors: the first error with what belongs to it, the number of 
       "device:3:5: error: neither\n";
   const std::string text = detail::first_errors(output);
   CHECK(text.find("device: In function 'f':\ndevice:2:5: error: no") == 0);
-  CHECK(contains(text, "(2 errors)"));
+  CHECK(source_has(text, "(2 errors)"));
   CHECK(detail::first_errors("").empty());
   CHECK(detail::first_errors("only this\n") == "only this");
   CHECK(detail::first_errors(std::string(100000, 'x') + "\n").size() <= 2000);

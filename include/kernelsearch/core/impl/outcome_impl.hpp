@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,7 @@ KERNELSEARCH_INLINE Evaluation Evaluation::failed(Verdict verdict, std::string r
 }
 
 KERNELSEARCH_INLINE Evaluation Evaluation::succeeded(double seconds) {
+  if (std::isnan(seconds)) return failed(Verdict::wrong_result, "the time is not a number (NaN)");
   Evaluation evaluation;
   evaluation.measurement.seconds = seconds;
   evaluation.measurement.interval = {seconds, seconds};

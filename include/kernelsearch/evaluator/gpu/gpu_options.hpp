@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
+#include "kernelsearch/evaluator/host/measuring_lock.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
@@ -25,6 +26,7 @@ struct GpuLimits {
 /// How the GPU evaluator works.
 struct GpuOptions {
   std::vector<int> devices{0};  ///< ordinals of equal devices; each is a lane of its own
+  WaitTeller waits = nullptr;   ///< hears when another process measures on one of them; from any thread
   CacheMode cache = CacheMode::cold;
   std::string architecture{};               ///< to compile for; empty: the first device's
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`

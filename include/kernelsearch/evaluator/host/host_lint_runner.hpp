@@ -22,6 +22,7 @@ class HostLintRunner final : public LintRunner {
   HostLintRunner& operator=(HostLintRunner&&) noexcept;
   ~HostLintRunner() override;
 
+  [[nodiscard]] CallInputs draw(const Problem& problem, const Shape& shape, std::uint64_t seed) override;
   /// In double precision, or long double for a problem of f64.
   [[nodiscard]] CallOutputs run_reference(const Shape& shape, const CallInputs& inputs) override;
   [[nodiscard]] CallOutputs run_default(const Shape& shape, const CallInputs& inputs) override;

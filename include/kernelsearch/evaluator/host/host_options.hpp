@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "kernelsearch/evaluator/host/measuring_lock.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
@@ -28,6 +29,7 @@ struct HostOptions {
   Sandbox sandbox = Sandbox::automatic;
   CacheMode cache = CacheMode::warm;
   int core = -1;                            ///< to measure on; -1: the last we may use
+  WaitTeller waits = nullptr;               ///< hears when another process measures on the core
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-worker program; empty: looked for
   std::vector<std::filesystem::path>

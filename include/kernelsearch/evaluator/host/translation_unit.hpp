@@ -43,7 +43,29 @@ enum class Real : std::uint8_t {
 /// A region's text, whose lines compilers report under `name`; nothing of an empty one.
 [[nodiscard]] std::string region(std::string_view name, const std::string& text);
 
-/// The compiler and its flags for a candidate, tunables expanded, split at blanks, empty ones dropped.
+/// Assertions that the code's structs are laid out as the problem says, for the end of a translation unit
+/// of any backend; empty where arguments have none. What fails names the field.
+[[nodiscard]] std::string layout_checks(const Problem& problem);
+
+/// All that a compiler is given to build a library.
+struct CompileJob {
+  std::string source;
+  std::vector<SourceFile> units;  ///< further translation units, by the names that messages call them
+  std::vector<SourceFile> files;  ///< to include, below one folder
+  std::vector<std::string>
+      include;  ///< folders of these in which #include looks; quoted ones look everywhere
+  std::vector<std::string> command;  ///< the compiler and its flags
+};
+
+/// What builds a candidate: its source, the problem's further sources with the same macros, headers,
+/// libraries.
+[[nodiscard]] CompileJob candidate_job(const Problem& problem, const Candidate& candidate);
+
+/// What builds the reference.
+[[nodiscard]] CompileJob reference_job(const Problem& problem, Real real);
+
+/// The compiler and its flags for a candidate, tunables expanded, split at blanks, empty ones dropped; and
+/// its libraries.
 [[nodiscard]] std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate);
 
 }  // namespace kernelsearch

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <string>
@@ -15,6 +16,20 @@
 #include "kernelsearch/optimizer/impl/pipeline_impl.hpp"
 
 namespace kernelsearch::detail {
+
+/// The objective of an evaluation, infinity unless it is ok. One that is no number makes it a failure, here
+/// and not in each policy: nothing is less than NaN, so the first to have it would stay the best for good.
+template <class Objective>
+double judged_objective(Evaluation& evaluation, const Objective& objective_of) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  if (evaluation.verdict != Verdict::ok) return none;
+  const double objective = objective_of(evaluation.measurement);
+  if (!std::isnan(objective)) return objective;
+  evaluation.verdict = Verdict::wrong_result;
+  evaluation.progress = graded_progress(Verdict::wrong_result);
+  evaluation.reason = "the objective is not a number (NaN)";
+  return none;
+}
 
 template <class Candidate, class Proposal>
 AnyObservers<Candidate, Proposal>::AnyObservers() = default;
@@ -141,7 +156,7 @@ Outcome Loop<Candidate, Proposal>::make_outcome(TrialId id, const Pending& pendi
   outcome.id = id;
   outcome.origin = pending.origin;
   outcome.parents = parents_of(*pending.proposal);
-  if (evaluation.verdict == Verdict::ok) outcome.objective = options_.objective(evaluation.measurement);
+  outcome.objective = judged_objective(evaluation, options_.objective);
   outcome.evaluation = std::move(evaluation);
   return outcome;
 }
@@ -171,7 +186,9 @@ void Loop<Candidate, Proposal>::append_and_tell(Parts& parts, TrialType trial,
   observers.trial(told, *proposal);
   ++verdicts_[static_cast<std::size_t>(told.outcome.evaluation.verdict)];
   ++trials_since_gain_;
-  const bool gain = told.outcome.ok() && (!best_ || told.outcome.objective < best_objective_);
+  // Records of earlier versions may hold NaN.
+  const bool gain = told.outcome.ok() && !std::isnan(told.outcome.objective) &&
+                    (!best_ || told.outcome.objective < best_objective_);
   if (gain) {
     best_ = told.outcome.id;
     best_objective_ = told.outcome.objective;
@@ -261,9 +278,8 @@ void Loop<Candidate, Proposal>::revise(Parts& parts, TrialId id, Evaluation eval
   const std::size_t position = log_->position_of(id);
   Outcome outcome = log_->own_trials()[position].outcome;
   --verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];
+  outcome.objective = judged_objective(evaluation, options_.objective);
   ++verdicts_[static_cast<std::size_t>(evaluation.verdict)];
-  outcome.objective = evaluation.verdict == Verdict::ok ? options_.objective(evaluation.measurement)
-                                                        : std::numeric_limits<double>::infinity();
   outcome.evaluation = std::move(evaluation);
   log_->revise(outcome);
   const std::optional<TrialId> before = best_;
@@ -277,7 +293,8 @@ void Loop<Candidate, Proposal>::revise(Parts& parts, TrialId id, Evaluation eval
 
 template <class Candidate, class Proposal>
 void Loop<Candidate, Proposal>::update_best(const Outcome& outcome) {
-  if (!outcome.ok() || (best_ && outcome.objective >= best_objective_)) return;
+  if (!outcome.ok() || std::isnan(outcome.objective) || (best_ && outcome.objective >= best_objective_))
+    return;
   best_ = outcome.id;
   best_objective_ = outcome.objective;
 }

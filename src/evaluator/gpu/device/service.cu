@@ -63,6 +63,10 @@ __device__ double ks_load(int type, const void* at, u64 i) {
     default: return (double)((const u8*)at)[i];
   }
 }
+__device__ u64 ks_size(int type) {
+  return type == 3 || type == 7 || type == 11 ? 8 : type == 2 || type == 6 || type == 10 ? 4
+         : type == 4 || type == 8 || type == 12 ? 1 : 2;
+}
 __device__ void ks_store(int type, void* at, u64 i, double v) {
   switch (type) {
     case 0: ((u16*)at)[i] = ks_to_half(v); break;
@@ -213,21 +217,27 @@ extern "C" __global__ void ks_widen(const void* in, void* out, u64 count, int ty
 
 extern "C" __global__ void ks_compare(const void* got, const void* expected, const double* slack, u64 count, int type,
                                       int expected_type, double absolute, double relative, double overflow,
-                                      u64* result) {
+                                      u64 got_stride, u64 expected_stride, int bits, u64* result) {
   const u64 stride = (u64)gridDim.x * blockDim.x;
   u64 wrong = 0, first = ~0ull;
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     const double extra = slack ? slack[i] : 0.0;
     if (ks_infinite(extra)) continue;
     bool right;
-    if (type == 7 || type == 11) {  // 64-bit integers: a double would swallow the last bits
-      right = ((const u64*)got)[i] == ((const u64*)expected)[i];
+    const u8 *const g_at = (const u8*)got + i * got_stride, *const e_at = (const u8*)expected + i * expected_stride;
+    if (bits) {
+      const u64 size = ks_size(type);
+      right = true;
+      for (u64 b = 0; b < size; ++b) right = right && g_at[b] == e_at[b];
+      if (!right && type <= 3) right = ks_nan(ks_load(type, g_at, 0)) && ks_nan(ks_load(type, e_at, 0));
+    } else if (type == 7 || type == 11) {  // 64-bit integers: a double would swallow the last bits
+      right = *(const u64*)g_at == *(const u64*)e_at;
       if (!right && (absolute > 0 || relative > 0)) {
-        const double e = ks_load(type, expected, i);
-        right = ks_abs(ks_load(type, got, i) - e) <= absolute + relative * ks_abs(e);
+        const double e = ks_load(type, e_at, 0);
+        right = ks_abs(ks_load(type, g_at, 0) - e) <= absolute + relative * ks_abs(e);
       }
     } else {
-      const double g = ks_load(type, got, i), e = ks_load(expected_type, expected, i);
+      const double g = ks_load(type, g_at, 0), e = ks_load(expected_type, e_at, 0);
       const double allowed = absolute + relative * ks_abs(e) + extra;
       if (ks_nan(e)) right = ks_nan(g);
       else if (ks_nan(g)) right = false;
@@ -261,8 +271,8 @@ extern "C" __global__ void ks_slack(const double* exact, const double* magnitude
   }
 }
 
-extern "C" __global__ void ks_element(const void* in, u64 index, int type, u64* result) {
-  if (blockIdx.x == 0 && threadIdx.x == 0) *result = ks_bits(ks_load(type, in, index));
+extern "C" __global__ void ks_element(const void* in, u64 index, int type, u64 stride, u64* result) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) *result = ks_bits(ks_load(type, (const u8*)in + index * stride, 0));
 }
 
 extern "C" __global__ void ks_flush(u64* scratch, u64 words, u64 value) {

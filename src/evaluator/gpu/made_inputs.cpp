@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/made_inputs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+// Sets of a shape that a check and the timed calls after it go back to.
+constexpr std::uint64_t kept_limit = std::uint64_t{2} << 30;
+constexpr double upload_seconds = 60;
+
+std::uint64_t size_of(const Contents& contents) {
+  std::uint64_t bytes = 0;
+  for (const auto& one : contents) bytes += one.size();
+  return bytes;
+}
+
+void drop_signs(ElementType type, std::byte* first, std::size_t stride, std::size_t count) {
+  if (!is_floating(type)) return;
+  // The sign is the highest bit of the last byte.
+  std::byte* at = first + size_in_bytes(type) - 1;
+  for (std::size_t i = 0; i < count; ++i, at += stride) *at &= std::byte{0x7f};
+}
+
+}  // namespace
+
+bool is_made(const Argument& argument) noexcept {
+  if (!argument.is_input()) return false;
+  switch (argument.initialisation) {
+    case Initialisation::sorted:
+    case Initialisation::offsets:
+    case Initialisation::file:
+    case Initialisation::generator:
+      return true;
+    default:
+      return argument.structure || argument.edge;
+  }
+}
+
+HostOptions host_options(const GpuOptions& options) {
+  HostOptions host;
+  host.sandbox = options.sandbox;
+  host.cache_directory = options.cache_directory;
+  return host;
+}
+
+MadeInputs::MadeInputs(const Problem& problem, const std::vector<ShapePlan>& shapes,
+                       const GpuOptions& options)
+    : problem_(problem), shapes_(shapes), generator_(problem, host_options(options)) {
+  for (const Argument& argument : problem.arguments) made_.push_back(is_made(argument));
+  any_ = std::find(made_.begin(), made_.end(), true) != made_.end();
+}
+
+std::uint64_t MadeInputs::bytes(std::size_t shape) const {
+  std::uint64_t bytes = 0;
+  for (std::size_t a = 0; a < made_.size(); ++a)
+    if (made_[a]) bytes += shapes_[shape].arguments[a].count * problem_.arguments[a].element_bytes();
+  return bytes;
+}
+
+std::shared_ptr<const Contents> MadeInputs::of(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
+  const Key key{shape, seed, flavour};
+  const auto known =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+    return kept_.front().contents;
+  }
+  auto contents = std::make_shared<const Contents>(generator_.contents(shapes_[shape], flavour, seed, made_));
+  kept_bytes_ += size_of(*contents);
+  kept_.push_front({key, contents});
+  while (kept_.size() > 1 && kept_bytes_ > kept_limit) {
+    kept_bytes_ -= size_of(*kept_.back().contents);
+    kept_.pop_back();
+  }
+  return contents;
+}
+
+std::vector<std::byte> without_signs(const Argument& argument, std::vector<std::byte> contents) {
+  // What is sorted, generated or read from a file may mean something that its magnitudes do not.
+  if (!is_drawn(argument.initialisation)) return contents;
+  const std::size_t stride = argument.element_bytes(), count = contents.size() / stride;
+  if (!argument.structure) drop_signs(argument.type, contents.data(), stride, count);
+  if (argument.structure)
+    for (std::size_t f = 0; f < argument.structure->fields.size(); ++f)
+      drop_signs(argument.structure->fields[f].type, contents.data() + offset_of(*argument.structure, f),
+                 stride, count);
+  return contents;
+}
+
+std::optional<WorkerError> upload(GpuWorker& worker, const Arena& shared, BufferId buffer,
+                                  const std::vector<std::byte>& contents) {
+  for (std::uint64_t done = 0; done < contents.size();) {
+    const std::uint64_t piece = std::min<std::uint64_t>(contents.size() - done, shared.size());
+    std::memcpy(shared.data(), contents.data() + done, piece);
+    Act::Reply reply;
+    if (auto error = worker.act({CopyIn{buffer, 0, piece, done}}, upload_seconds, reply)) return error;
+    done += piece;
+  }
+  return std::nullopt;
+}
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "kernelsearch/run/run_observer.hpp"
+
+namespace kernelsearch::detail {
+
+/// Where messages and what the run is doing go: to whoever watches the call that is under way. They come from
+/// any thread.
+class MessageSink {
+ public:
+  void tell(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (observer_ != nullptr) observer_->on_message(text);
+  }
+
+  /// What this thread waits for; empty: nothing any more.
+  void waits(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    if (text.empty())
+      waiting_.erase(std::this_thread::get_id());
+    else
+      waiting_[std::this_thread::get_id()] = text;
+    activity_.waiting = waiting_.empty() ? std::string() : waiting_.begin()->second;
+    show();
+  }
+
+  /// Who watched before.
+  RunObserver* watch(RunObserver* observer) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(observer_, observer);
+  }
+
+  /// One more of what `RunActivity` counts, for as long as it lives.
+  class Doing {
+   public:
+    Doing(MessageSink& sink, std::size_t RunActivity::*what) : sink_(sink), what_(what) { add(1); }
+    ~Doing() { add(static_cast<std::size_t>(-1)); }
+    Doing(const Doing&) = delete;
+    Doing& operator=(const Doing&) = delete;
+
+   private:
+    void add(std::size_t count) {
+      const std::lock_guard lock(sink_.mutex_);
+      sink_.activity_.*what_ += count;
+      sink_.show();
+    }
+    MessageSink& sink_;
+    std::size_t RunActivity::*what_;
+  };
+
+ private:
+  void show() {
+    if (observer_ != nullptr) observer_->on_activity(activity_);
+  }
+
+  std::mutex mutex_;
+  RunObserver* observer_ = nullptr;
+  RunActivity activity_;
+  std::map<std::thread::id, std::string> waiting_;
+};
+
+/// Sends messages to this observer for as long as it lives.
+class Listening {
+ public:
+  Listening(MessageSink& sink, RunObserver* observer) : sink_(sink), before_(sink.watch(observer)) {}
+  ~Listening() { sink_.watch(before_); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  MessageSink& sink_;
+  RunObserver* before_;
+};
+
+}  // namespace kernelsearch::detail

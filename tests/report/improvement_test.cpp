@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/improvement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernelsearch/report/load.hpp"
+#include "kernelsearch/report/summary.hpp"
+#include "kernelsearch/report/winner.hpp"
+#include "support/stored_run.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+bool says(const std::string& text, const std::string& part) {
+  INFO("text: ", text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+FinalistComparison won_by(std::uint64_t trial, Speedup over_default, bool is_default = false) {
+  return {TrialId{trial}, 4, is_default, {{TrialId{trial}, std::nullopt, over_default}}};
+}
+
+}  // namespace
+
+TEST_CASE("no_improvement: a winner that is surely faster than what it was compared with is one") {
+  StoredRun stored;
+  CHECK(no_improvement(stored.store, stored.run).empty());
+  stored.store.set_finalists(stored.run, won_by(0, {1.2, {1.1, 1.3}, 20}));
+  CHECK(no_improvement(stored.store, stored.run).empty());
+  const std::string summary = run_summary(stored.store, stored.run);
+  CHECK(summary.find("no improvement") == std::string::npos);
+  says(summary, ", trial 0\n");
+  says(summary, "finalists trial 0 over the default configuration: 1.20x (1.10 to 1.30), 20 pairs\n");
+  const auto record = nlohmann::json::parse(winner_record(stored.store, stored.run, stored.problem));
+  CHECK(record["improvement"] == true);
+  CHECK(!record.contains("no_improvement"));
+  CHECK(record["run"]["trial"] == 0);
+  CHECK(record["finalists"]["pairs"].size() == 1);
+}
+
+TEST_CASE("no_improvement: one whose interval is not above 1 is said to be none, in the files too") {
+  StoredRun stored;
+  stored.store.set_finalists(stored.run, won_by(1, {1.02, {0.99, 1.05}, 20}));
+  const std::string words =
+      "not surely faster than the default configuration: 1.02x (0.99 to 1.05) in 20 pairs";
+  CHECK(no_improvement(stored.store, stored.run) == words);
+  says(run_summary(stored.store, stored.run), "no improvement: " + words + "\n");
+  says(winner_source(stored.store, stored.run, stored.problem), "//   NO IMPROVEMENT: " + words + "\n");
+  says(winner_settings(stored.store, stored.run, stored.problem), "//   NO IMPROVEMENT: " + words + "\n");
+  const auto record = nlohmann::json::parse(winner_record(stored.store, stored.run, stored.problem));
+  CHECK(record["improvement"] == false);
+  CHECK(record["no_improvement"] == words);
+
+  stored.store.set_finalists(stored.run, won_by(1, {0.8, {0.7, 0.9}, 20}));
+  says(no_improvement(stored.store, stored.run), "slower than the default configuration");
+  stored.store.set_finalists(stored.run, won_by(1, {1, {1, 1}, 0}, true));
+  CHECK(no_improvement(stored.store, stored.run) == "it is the default configuration");
+}
+
+TEST_CASE("no_improvement: against the reference as well, in stores without a comparison too") {
+  StoredRun stored;
+  Outcome slow = stored.store.trial(stored.run, TrialId{1})->outcome;
+  slow.evaluation.measurement.speedup = Speedup{0.72, {0.7, 0.74}, 30};
+  stored.store.add_revision(stored.run, {}, slow);
+  CHECK(no_improvement(stored.store, stored.run) ==
+        "slower than the reference: 0.72x (0.70 to 0.74) in 30 pairs");
+}
+
+TEST_CASE("run_summary: says how many trials were measured under load") {
+  StoredRun stored;
+  CHECK(run_summary(stored.store, stored.run).find("load  ") == std::string::npos);
+  Outcome loaded = stored.store.trial(stored.run, TrialId{0})->outcome;
+  loaded.evaluation.features.set("load.core", 0.43);
+  loaded.evaluation.features.set("load.pressure", 0.9);
+  stored.store.add_revision(stored.run, {}, loaded);
+  Outcome little = stored.store.trial(stored.run, TrialId{1})->outcome;
+  little.evaluation.features.set("load.core", 0.02);
+  stored.store.add_revision(stored.run, {}, little);
+  says(run_summary(stored.store, stored.run),
+       "load      1 of 4 trials were measured while others used the core or device (up to 43 % of it)");
+  CHECK(run_totals(stored.store, stored.run).loaded == 1);
+  CHECK(load_of(loaded.evaluation.features) == 0.43);
+}
