@@ -3,12 +3,13 @@
 //
 // Whether plans can be trusted:
 //   plans_bench recorded RECORDING... [--reruns N] [--budget TRIALS]
-// tunes recorded hardware N times with one seed, each time in a store of its own, and compares the plans byte for
-// byte; then N times with N seeds and all configurations, where all but the trials' numbers must be equal.
+// tunes recorded hardware N times with one seed, each time in a store of its own, and compares the plans
+// byte for byte; then N times with N seeds and all configurations, where all but the trials' numbers must
+// be equal.
 //   plans_bench real PROBLEM [--runs N] [--budget TRIALS] [--seconds LIMIT]
-// tunes a problem N times on this machine, exports each plan with pairs measured, and times each of its entries
-// against the default configuration once more, in new processes: how often is an entry slower at 95 %?
-// Results: docs/benchmarks/plans.md.
+// tunes a problem N times on this machine, exports each plan with pairs measured, and times each of its
+// entries against the default configuration once more, in new processes: how often is an entry slower, at
+// 95 %?
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -55,8 +56,8 @@ class Scratch {
   fs::path path_;
 };
 
-/// Answers from a recording, as an evaluator of runs. Its pairs are of the recorded samples, one beside the other,
-/// which were not taken interleaved: they stand in for pairs where only the arithmetic is looked at.
+/// Answers from a recording, as an evaluator of runs. Its pairs are of the recorded samples, one beside the
+/// other, which were not taken interleaved: they stand in for pairs where only the arithmetic is looked at.
 struct Recorded {
   struct Artifact {
     Candidate candidate;

@@ -137,7 +137,7 @@ int apply(const PlanCommand& command) {
     fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return success;
   }
-  fmt::print("{:<10} {}\n", applied.values.empty() ? "not chosen" : "settings", applied.why);
+  fmt::print("{:<10} {}\n", applied.values.empty() ? "not chosen" : "chosen", applied.why);
   for (const auto& [what, path] : applied.files) fmt::print("{:<10} {}\n", what, path.string());
   return success;
 }

@@ -3,6 +3,7 @@
 #include "kernelsearch/report/failures.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace kernelsearch {
@@ -24,6 +25,8 @@ std::string pattern_of(const std::string& reason) {
       continue;
     }
     // 1, 0.25, 1e-07 and 0x1f are one number each
+    if (reason[i] == '0' && i + 1 < reason.size() && reason[i + 1] == 'x')
+      for (++i; i + 1 < reason.size() && std::isxdigit(static_cast<unsigned char>(reason[i + 1])) != 0;) ++i;
     while (i + 1 < reason.size() &&
            (is_digit(reason[i + 1]) || reason[i + 1] == '.' || reason[i + 1] == 'x' || reason[i + 1] == 'e' ||
             ((reason[i + 1] == '-' || reason[i + 1] == '+') && reason[i] == 'e')))
@@ -54,11 +57,12 @@ std::string short_reason(const std::string& reason, std::size_t most) {
 
 bool FailureReasons::add(TrialId trial, const Evaluation& evaluation) {
   if (evaluation.verdict == Verdict::ok) return false;
-  std::string reason = short_reason(evaluation.reason);
-  FailureGroup& group = groups_[{evaluation.verdict, pattern_of(reason)}];
+  // Compared before they are cut, since where that falls depends on the length of numbers.
+  const std::string line = short_reason(evaluation.reason, std::string::npos);
+  FailureGroup& group = groups_[{evaluation.verdict, pattern_of(line)}];
   if (group.count++ != 0) return false;
   group.verdict = evaluation.verdict;
-  group.reason = std::move(reason);
+  group.reason = short_reason(line);
   group.trial = trial;
   return true;
 }

@@ -28,9 +28,9 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::string source_text(const std::string& comment, const Regions& regions,
                                       const std::vector<NamedValue>& values);
 
-/// A header with the tunables: as macros, which is how the evaluator gives them to the kernel, or as constants
-/// in the namespace <problem>_settings where KERNELSEARCH_SETTINGS_AS_CONSTANTS is defined before it is included.
-/// Never both: a macro would replace the constant's name wherever it is used.
+/// A header with the tunables: as macros, which is how the evaluator gives them to the kernel, or as
+/// constants in the namespace <problem>_settings where KERNELSEARCH_SETTINGS_AS_CONSTANTS is defined before
+/// it is included. Never both: a macro would replace the constant's name wherever it is used.
 [[nodiscard]] std::string settings_text(const std::string& comment, const std::string& problem,
                                         const std::vector<NamedValue>& values);
 

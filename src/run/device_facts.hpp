@@ -21,8 +21,8 @@ namespace kernelsearch::detail {
 /// What has changed of that since the run began and makes times differ, in words; empty where nothing has.
 [[nodiscard]] std::string changed_environment(const std::string& before, const std::string& now);
 
-/// Under which names of the device a run keeps results and finds them: `device`, and the one that stores of version
-/// 0.1 have. Those taken with another governor of the clock are kept apart.
+/// Under which names of the device a run keeps results and finds them: `device`, and the one that stores of
+/// version 0.1 have. Those taken with another governor of the clock are kept apart.
 struct ResultDevice {
   std::string device;
   std::string former = {};

@@ -132,8 +132,8 @@ class Exporter {
     return paired;
   }
 
-  /// By what pairs say; else by time. The configuration's key decides the rest, so that runs that saw the same
-  /// data agree whatever the order they saw it in.
+  /// By what pairs say; else by time. The configuration's key decides the rest, so that runs that saw the
+  /// same data agree whatever the order they saw it in.
   static bool before(const Choice& a, const Choice& b) {
     if (a.over_default.has_value() != b.over_default.has_value()) return a.over_default.has_value();
     if (a.over_default && a.over_default->interval.low != b.over_default->interval.low)
@@ -230,7 +230,8 @@ class Exporter {
   }
 
   static PairOptions pair_options() {
-    // As for parents: an interval of 0.4 % from several processes, where code and buffers lie being drawn anew.
+    // As for parents: an interval of 0.4 % from several processes, where code and buffers lie being drawn
+    // anew.
     return {.when = Pairing::always,
             .min_pairs = 24,
             .max_pairs = 400,

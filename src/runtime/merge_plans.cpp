@@ -42,7 +42,8 @@ const Claim& decide(std::vector<Claim>& all) {
   });
   for (const Claim& claim : all)
     if (!claim.kept && !refuted(claim, all)) return claim;
-  // Where all are refuted the default stays: the first of those that say so, which are sorted like the others.
+  // Where all are refuted the default stays: the first of those that say so, which are sorted like the
+  // others.
   return *std::find_if(all.begin(), all.end(), [](const Claim& claim) { return claim.kept; });
 }
 

@@ -21,8 +21,8 @@ using PlanShape = std::vector<std::pair<std::string, Value>>;
 /// What the parts of one problem, kernel and device have in common.
 [[nodiscard]] std::vector<std::string> part_key(const ProblemPlan& part);
 
-/// The larger lower end of the interval over the default, then the ratio, then more pairs, then the shorter time, then
-/// the settings as text, so that two entries never tie unless they say the same.
+/// The larger lower end of the interval over the default, then the ratio, then more pairs, then the shorter
+/// time, then the settings as text, so that two entries never tie unless they say the same.
 [[nodiscard]] bool better_proven(const PlanEntry& a, const PlanEntry& b);
 
 /// `TILE=8 FAST=true`.

@@ -11,8 +11,8 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/runtime/plan.hpp"
 
-/// Any text is read or refused with a ConfigError; what is read is written the same again, and merging it with
-/// itself changes nothing.
+/// Any text is read or refused with a ConfigError; what is read is written the same again, and merging it
+/// with itself changes nothing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kernelsearch;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -29,6 +29,21 @@ TEST_CASE("FailureReasons: alike but for numbers, the commonest first, each with
   CHECK(groups[2].verdict == Verdict::crashed);
 }
 
+TEST_CASE(
+    "FailureReasons: what judging says of wrong results is one kind, whatever its numbers and its length") {
+  FailureReasons reasons;
+  const std::string rest = "; 100 % of y wrong (shape one, declared inputs, seed ";
+  CHECK(reasons.add(TrialId{2}, Evaluation::failed(Verdict::wrong_result,
+                                                   "y[0] is 2.47034001, expected 1.47034001 within 0.000247" +
+                                                       rest + "0xabe41ea0123456789)")));
+  CHECK_FALSE(reasons.add(
+      TrialId{5},
+      Evaluation::failed(Verdict::wrong_result,
+                         "y[0] is -0.596089959, expected -1.59608996 within 0.00026" + rest + "0x7525)")));
+  REQUIRE(reasons.groups().size() == 1);
+  CHECK(reasons.groups()[0].reason.size() == 120);
+}
+
 TEST_CASE("short_reason: the line that names an error, else the first, cut between characters") {
   CHECK(short_reason("In file included from a.hpp\n  kernel.cpp:3:1: error: no x\nnote: here") ==
         "kernel.cpp:3:1: error: no x");

@@ -134,7 +134,8 @@ TEST_CASE("export_plan: each shape has what pairs proved faster than the default
   CHECK(part.never_worse);
   const auto timed = part.entries.size() + part.default_kept.size();
   CHECK(timed == 2);
-  // The large shape is served by what the search found fastest on it, which is not the overall winner's business.
+  // The large shape is served by what the search found fastest on it, which is not the overall winner's
+  // business.
   double fastest = 1e9;
   for (const StoredTrial& trial : tuned.place.store->trials(tuned.run))
     fastest = std::min(fastest, trial.outcome.evaluation.measurement.shapes.at(1).median);

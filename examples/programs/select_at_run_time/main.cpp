@@ -4,9 +4,9 @@
 // A program that multiplies matrices with the tile sizes that were found best for its device and for the
 // shape at hand, and with sizes that are right everywhere where nothing is known.
 //   select_at_run_time TABLE_OR_PLAN N [DEVICE]
-// `kernelsearch tune matmul` in this folder finds them. `kernelsearch best RUN --settings TABLE` then writes a table,
-// and `kernelsearch plan export RUN --measure -o PLAN.json` a plan, which has only what is proven faster than the
-// default. DEVICE defaults to this processor.
+// `kernelsearch tune matmul` in this folder finds them. `kernelsearch best RUN --settings TABLE` then
+// writes a table, and `kernelsearch plan export RUN --measure -o PLAN.json` a plan, which has only what is
+// proven faster than the default. DEVICE defaults to this processor.
 
 #include <algorithm>
 #include <cmath>

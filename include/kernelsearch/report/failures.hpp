@@ -39,8 +39,8 @@ class FailureReasons {
 /// Why the trials of a run failed.
 [[nodiscard]] std::vector<FailureGroup> failure_reasons(const RunStore& store, RunId run);
 
-/// What of a reason says most on one line: the first that names an error, else the first that is not empty; cut
-/// to so many characters.
+/// What of a reason says most on one line: the first that names an error, else the first that is not empty;
+/// cut to so many characters.
 [[nodiscard]] std::string short_reason(const std::string& reason, std::size_t most = 120);
 
 }  // namespace kernelsearch

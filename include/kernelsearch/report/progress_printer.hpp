@@ -36,8 +36,9 @@ struct ProgressOptions {
 
 /// An observer that shows a run as it goes: bar, time gone and left, trials, best with its speedup and
 /// interval, verdict counts, devices busy. The first failure of each kind has a line of its own, ten kinds at
-/// most. Without a terminal it writes a line for each gain and now and then a status line. Every function may be called from any thread; `tick` redraws between events, so that the
-/// time shown keeps running while a long trial is measured.
+/// most. Without a terminal it writes a line for each gain and now and then a status line. Every function
+/// may be called from any thread; `tick` redraws between events, so that the time shown keeps running while
+/// a long trial is measured.
 class ProgressPrinter {
  public:
   explicit ProgressPrinter(std::ostream& out, ProgressOptions options = {});

@@ -34,8 +34,8 @@ struct PlanExport {
 
 /// The plan of a stored run: for each timed shape the winner's settings or those that were fastest on it,
 /// whichever is better proven against the default configuration. Pairs are those that runs measured (of GPU
-/// problems, and of problems whose default is their reference, the run's own) and those that an earlier export
-/// has measured on this device with this toolchain. The same recorded data give the same plan.
+/// problems, and of problems whose default is their reference, the run's own) and those that an earlier
+/// export has measured on this device with this toolchain. The same recorded data give the same plan.
 ///
 /// ConfigError where the run has no winner, its candidates are not configurations of the problem's kernel as
 /// it is now, or with `never_worse` nothing at all was measured in pairs with the default.

@@ -36,10 +36,10 @@ struct AppliedPlan {
   std::string why;                 ///< where these come from, or why they were not written
 };
 
-/// Writes source and settings header for a shape, as `write_winner` names them, and adds what the plan says of all
-/// shapes to the run-time table. Without a shape source and header are written where one configuration serves
-/// all that the plan has. A shape that the plan knows nothing near has the default. ConfigError with the first
-/// fault where the plan does not match.
+/// Writes source and settings header for a shape, as `write_winner` names them, and adds what the plan says
+/// of all shapes to the run-time table. Without a shape source and header are written where one
+/// configuration serves all that the plan has. A shape that the plan knows nothing near has the default.
+/// ConfigError with the first fault where the plan does not match.
 AppliedPlan apply_plan(const Plan& plan, const Problem& problem, const std::string& device,
                        const std::filesystem::path& folder,
                        const std::optional<std::vector<NamedValue>>& shape = std::nullopt);

@@ -39,8 +39,8 @@ struct ProblemPlan {
   std::string device;       ///< its identity (core/device_identity.hpp)
   std::string cache;        ///< at the start of timed calls: warm, cold
   bool never_worse = true;  ///< every entry beat the default in pairs at 95 %
-  /// Another shape's entry is used up to this distance: the root of the sum of squares, over the variables, of
-  /// log2 of the ratio of the values. 0: exactly the measured shapes.
+  /// Another shape's entry is used up to this distance: the root of the sum of squares, over the variables,
+  /// of log2 of the ratio of the values. 0: exactly the measured shapes.
   double max_distance = 2.0;
   std::vector<std::pair<std::string, Value>> default_values;
   std::vector<PlanEntry> entries;  ///< where other settings than the default are used
@@ -49,8 +49,8 @@ struct ProblemPlan {
 };
 
 /// The outcome of tuning, to be applied without searching: by another build, machine or rank, or by a program
-/// while it runs. A file of it is small, versioned and made to be read (docs/formats/plan.md). The same entries
-/// make the same bytes in whichever order they come.
+/// while it runs. A file of it is small, versioned and made to be read (docs/formats/plan.md). The same
+/// entries make the same bytes in whichever order they come.
 ///
 /// This header and its library need neither the store nor the JSON library in the program.
 class Plan {
@@ -75,11 +75,11 @@ class Plan {
   /// kernel's default.
   ///
   /// Only parts of that problem and device count, and of that kernel where its digest is given. The nearest
-  /// measured shape within the part's `max_distance` decides; of equally near ones one where the default stays,
-  /// then the better proven. Where the nearest is one at which nothing beat the default, the answer is nothing,
-  /// though a shape farther away has an entry. Shapes whose variables have other names, or differ in a
-  /// variable that is no positive number, are never near. ConfigError where the plan has several kernels of the
-  /// problem for the device and the digest is not given.
+  /// measured shape within the part's `max_distance` decides; of equally near ones one where the default
+  /// stays, then the better proven. Where the nearest is one at which nothing beat the default, the answer
+  /// is nothing, though a shape farther away has an entry. Shapes whose variables have other names, or
+  /// differ in a variable that is no positive number, are never near. ConfigError where the plan has
+  /// several kernels of the problem for the device and the digest is not given.
   [[nodiscard]] std::optional<Settings> best_for(std::string_view problem, std::string_view device,
                                                  std::span<const std::pair<std::string, Value>> shape,
                                                  std::string_view kernel_digest = {}) const;
@@ -96,10 +96,11 @@ struct MergedPlans {
   std::vector<std::string> notes;  ///< one line for each disagreement
 };
 
-/// All that the plans say, the same whatever their order. Where two differ for a shape the better proven wins: the
-/// larger lower end of the interval over the default, then the ratio, then the number of pairs. Settings that one
-/// plan found faster than the default and another did not are kept only if more pairs say so; against a default that
-/// pairs kept, settings without pairs lose. The shorter `max_distance` counts. Plans are named in the notes.
+/// All that the plans say, the same whatever their order. Where two differ for a shape the better proven
+/// wins: the larger lower end of the interval over the default, then the ratio, then the number of pairs.
+/// Settings that one plan found faster than the default and another did not are kept only if more pairs say
+/// so; against a default that pairs kept, settings without pairs lose. The shorter `max_distance` counts.
+/// Plans are named in the notes.
 [[nodiscard]] MergedPlans merge_plans(std::span<const std::pair<std::string, Plan>> plans);
 
 }  // namespace kernelsearch

@@ -6,8 +6,8 @@
 
 namespace kernelsearch {
 
-/// What this machine's processor is called in settings tables and plans: `processor_identity()`, which is also
-/// what `tune` records.
+/// What this machine's processor is called in settings tables and plans: `processor_identity()`, which is
+/// also what `tune` records.
 [[nodiscard]] std::string processor_name();
 
 }  // namespace kernelsearch
