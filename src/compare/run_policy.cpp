@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,10 +76,12 @@ class Watched {
  public:
   using Proposal = Config;
 
-  Watched(AnyPolicy<Config> policy, Calls& calls) : policy_(std::move(policy)), calls_(&calls) {}
+  /// `look_at` sees every proposal: the generator makes nothing of those outside the space.
+  Watched(AnyPolicy<Config> policy, Calls& calls, std::function<void(const Config&)> look_at)
+      : policy_(std::move(policy)), calls_(&calls), look_at_(std::move(look_at)) {}
 
   std::vector<Config> ask(std::size_t n) {
-    return (*calls_)([&] {
+    std::vector<Config> asked = (*calls_)([&] {
       std::vector<Config> proposals = policy_.ask(n);
       if (proposals.size() > n)
         detail::raise<ConfigError>("it returned more proposals than it was asked for",
@@ -86,6 +89,8 @@ class Watched {
                                    "return at most n from ask(n)");
       return proposals;
     });
+    for (const Config& config : asked) look_at_(config);
+    return asked;
   }
   void tell(std::span<const Observation<Config>> batch) {
     (*calls_)([&] { policy_.tell(batch); });
@@ -97,6 +102,7 @@ class Watched {
  private:
   AnyPolicy<Config> policy_;
   Calls* calls_;
+  std::function<void(const Config&)> look_at_;
 };
 
 /// One run: the loop is the optimizer's, the evaluations come from the recording, time is recorded time.
@@ -108,7 +114,8 @@ class Run {
         limits_(limits),
         trace_(trace),
         evaluated_(hardware.recording->trials.size()),
-        search_(Watched(std::move(policy), calls), TemplateGenerator(hardware.kernel), External{},
+        search_(Watched(std::move(policy), calls, [this](const Config& config) { look_at(config); }),
+                TemplateGenerator(hardware.kernel), External{},
                 {.budget = std::make_shared<TrialBudget>(20 * limits.evaluations + 10'000), .stop = stop}) {}
 
   void operator()(const std::stop_token& stop) {
@@ -141,17 +148,17 @@ class Run {
     return !in_flight_.empty();
   }
 
+  void look_at(const Config& config) {
+    if (hardware_.recording->space.contains(config)) return;
+    ++trace_.dropped_unknown;
+    ++trace_.dropped_outside;
+    if (limits_.strict)
+      misuse("a policy left the space", text_of(config), "propose what meets the constraints");
+  }
+
   /// What was evaluated before, or was never recorded, is answered at once and costs nothing.
   void admit(TrialId id, const Config& config) {
     const auto found = hardware_.position.find(config);
-    if (found == hardware_.position.end() && !hardware_.recording->space.contains(config)) {
-      ++trace_.dropped_unknown;
-      ++trace_.dropped_outside;
-      if (limits_.strict)
-        misuse("a policy left the space", text_of(config), "propose what meets the constraints");
-      search_.tell(id, Evaluation::failed(Verdict::rejected, "the configuration is outside the space"));
-      return;
-    }
     if (found == hardware_.position.end()) {
       // That it is missing is the recording's doing: strict or not, the policy is not to blame.
       ++trace_.dropped_unknown;
