@@ -65,6 +65,13 @@ class Exporter {
     winner_ = *result.best;
     candidate_of(winner_);  // refuses what is no configuration of the kernel
     trials_ = store.trials(run);
+    // Of trials that tie with the winner, which only recorded times do, the one told first depends on the
+    // order of the search; the configuration's key does not.
+    const double objective = winner_.outcome.objective;
+    for (const StoredTrial& trial : trials_)
+      if (trial.outcome.ok() && trial.candidate && trial.outcome.objective == objective &&
+          trial.candidate->key < winner_.candidate->key)
+        winner_ = trial;
   }
 
   PlanExport plan() {
