@@ -67,7 +67,7 @@ class LaunchCheck {
   void all(const std::vector<Expression>& expressions, double least, double multiple = 1,
            double most = 0x1p40) {
     for (const Expression& expression : expressions) {
-      const Value value = evaluate(expression, shape_.variables, values_);
+      const Value value = evaluate(expression, shape_, values_);
       const double number = value.index() > 2 ? std::nan("") : to_number(value);
       if (!(number >= least && number <= most) || std::fmod(number, multiple) != 0)
         wrong_ += expression.text() + " is " + to_string(value) + ";";
@@ -91,7 +91,12 @@ TEST_CASE(
   }
   for (const fs::path& example : examples) {
     CAPTURE(example.string());
-    const Problem problem = read_problem(example);
+    Problem problem = read_problem(example);
+    // Their generators run where kernels do; what they would say is made up here.
+    if (problem.generator)
+      for (Shape& shape : problem.shapes)
+        for (const std::string& size : problem.generator->sizes)
+          shape.generated.emplace_back(size, std::int64_t{12347});
     CHECK(to_string(problem.backend) == example.parent_path().filename());
     Rng rng(2026);
     std::size_t valid = 0;
