@@ -41,7 +41,8 @@ void look_up(const std::string& host, std::uint16_t port, Lookup& lookup) {
     found.push_back(endpoint);
   }
   if (list != nullptr) ::freeaddrinfo(list);
-  // This name means this machine, also where no file says so, as in a small container (RFC 6761, section 6.3).
+  // This name means this machine, also where no file says so, as in a small container (RFC 6761, section
+  // 6.3).
   if (found.empty() && host == "localhost") {
     failed = 0;
     found = {tcp::endpoint(boost::asio::ip::address_v4::loopback(), port),

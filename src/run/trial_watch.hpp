@@ -9,8 +9,8 @@
 
 namespace kernelsearch::detail {
 
-/// How much of a budget in seconds is kept for comparing the finalists. `longest`: what checking and measuring
-/// took of the trial where it took longest.
+/// How much of a budget in seconds is kept for comparing the finalists. `longest`: what checking and
+/// measuring took of the trial where it took longest.
 [[nodiscard]] double finalist_seconds(double budget, double longest);
 
 /// The warning that others used what this was measured on, with what that does to the figures; empty where

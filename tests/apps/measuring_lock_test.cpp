@@ -29,8 +29,8 @@ int last_core() {
   return last;
 }
 
-/// A problem whose kernel, once it is loaded, has a shared lock on the file `mine` until its process ends, and
-/// dies where anyone has one on the file `theirs`: where a kernel of the other problem is loaded too.
+/// A problem whose kernel, once it is loaded, has a shared lock on the file `mine` until its process ends,
+/// and dies where anyone has one on the file `theirs`: where a kernel of the other problem is loaded too.
 void write_problem(const std::filesystem::path& folder, const std::filesystem::path& mine,
                    const std::filesystem::path& theirs) {
   std::filesystem::create_directories(folder);

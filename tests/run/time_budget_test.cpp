@@ -15,8 +15,8 @@ using namespace run_test;
 
 namespace {
 
-/// Whatever it is asked to do takes for ever, that is until it is asked to stop or half a minute is over, except
-/// the first trials. Several devices.
+/// Whatever it is asked to do takes for ever, that is until it is asked to stop or half a minute is over,
+/// except the first trials. Several devices.
 struct Endless {
   struct State {
     std::mutex mutex;

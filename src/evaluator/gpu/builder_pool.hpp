@@ -19,8 +19,8 @@ namespace kernelsearch::detail::gpu {
 
 using Image = std::shared_ptr<const std::vector<std::byte>>;
 
-/// Where files of problems lie for compilers: a folder of this process, which its sandboxes see. What is made of
-/// them is kept under names without it.
+/// Where files of problems lie for compilers: a folder of this process, which its sandboxes see. What is made
+/// of them is kept under names without it.
 [[nodiscard]] const std::filesystem::path& files_folder();
 
 /// Device code, or why there is none.

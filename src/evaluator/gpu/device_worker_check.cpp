@@ -208,8 +208,7 @@ std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& valu
     if (planned.is_output()) result = combined(result, hash);
     if (planned.role != Role::out || size_in_bytes(planned.type) < 2) continue;
     const std::uint64_t left = next();
-    // A type of two bytes has so few patterns that one of an honest result may look like the poison.
-    const std::uint64_t allowed = size_in_bytes(planned.type) == 2 ? planned.count / 1024 : 0;
+    const std::uint64_t allowed = poison_by_chance(planned.type, planned.count);
     if (left > allowed && !fault)
       fault = Fault{Verdict::wrong_result,
                     "it left " + std::to_string(left) + " elements of " + name + " unwritten" + in_shape,

@@ -56,6 +56,18 @@ std::uint64_t poison_word(const PlannedArgument& argument, Storage storage, std:
   return 0x7ff87ff87ff87ff8u | (Rng(seed)() & 0x0007000700070007u);
 }
 
+std::uint64_t poison_by_chance(ElementType type, std::uint64_t count) noexcept {
+  if (size_in_bytes(type) == 2) return count / 1024;  // so few patterns that a sum of several is no surprise
+  if (is_floating(type) || size_in_bytes(type) != 4) return 0;
+  // The first term of the Poisson distribution beyond k bounds what is left of it, as the expected number is
+  // small.
+  const double expected = static_cast<double>(count) * 0x1p-32;
+  std::uint64_t k = 0;
+  for (double beyond = expected; beyond > 1e-6 && k < count; beyond *= expected / static_cast<double>(k + 1))
+    ++k;
+  return k;
+}
+
 Arena::Arena(std::size_t bytes)
     : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {
   void* at = MAP_FAILED;

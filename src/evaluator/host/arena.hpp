@@ -95,6 +95,10 @@ struct Column {
 /// The same of structs, whose floating fields of any type are NaNs.
 [[nodiscard]] std::uint64_t poison_word(const PlannedArgument& argument, Storage storage, std::uint64_t seed);
 
+/// How many elements of an honest result may look like the poison by chance: none of floating types, whose
+/// poison is no result; of integers so many that more come up once in 10^6 results whose bits are random.
+[[nodiscard]] std::uint64_t poison_by_chance(ElementType type, std::uint64_t count) noexcept;
+
 /// Converts native elements to what a process with that storage reads, and back to doubles.
 void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
                    std::byte* out);

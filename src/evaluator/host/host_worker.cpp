@@ -187,7 +187,9 @@ std::optional<Fault> HostWorker::verify(std::size_t slot, std::size_t count, Inp
   for (std::size_t a = 0; a < state.plan.arguments.size() && !fault; ++a) {
     if (state.plan.arguments[a].role != Role::out || !state.plan.arguments[a].is_array) continue;
     const auto& unwritten = set.expected[a].unwritten;
-    const auto allowed = static_cast<std::size_t>(std::count(unwritten.begin(), unwritten.end(), true));
+    const PlannedArgument& argument = state.plan.arguments[a];
+    auto allowed = static_cast<std::size_t>(std::count(unwritten.begin(), unwritten.end(), true));
+    if (size_in_bytes(argument.type) == 4) allowed += poison_by_chance(argument.type, argument.count);
     for (std::size_t i = 0; i < count && !fault; ++i)
       if (slots.poison_left(i, a) > allowed)
         fault = Fault{Verdict::wrong_result,

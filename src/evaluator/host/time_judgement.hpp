@@ -26,8 +26,9 @@ inline constexpr double disturbing = 0.05;
 /// takes (below 2 for calls long enough to fill our clock).
 inline constexpr double slowed_by_load = 4.0;
 
-/// Whether a few timed calls of a batch took the time of all: `samples` in seconds per sample, `waited` for how
-/// long the worker did not have its core meanwhile, which falls on a few samples and is no work of theirs.
+/// Whether a few timed calls of a batch took the time of all: `samples` in seconds per sample, `waited` for
+/// how long the worker did not have its core meanwhile, which falls on a few samples and is no work of
+/// theirs.
 [[nodiscard]] inline bool uneven(std::span<const double> samples, double waited) {
   const double typical = median(samples) * static_cast<double>(samples.size());
   const double took = std::accumulate(samples.begin(), samples.end(), 0.0);

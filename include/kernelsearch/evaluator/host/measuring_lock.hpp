@@ -27,8 +27,8 @@ struct MeasuredThing {
 /// A GPU by its PCI address, so that whichever number a process knows it by makes no difference.
 [[nodiscard]] MeasuredThing measured_gpu(const std::string& bus);
 
-/// Where the files of the locks lie: `$KERNELSEARCH_LOCKS`, else `/tmp/kernelsearch-locks`, which all users of
-/// the machine may write. $TMPDIR does not count, since it differs between users.
+/// Where the files of the locks lie: `$KERNELSEARCH_LOCKS`, else `/tmp/kernelsearch-locks`, which all users
+/// of the machine may write. $TMPDIR does not count, since it differs between users.
 [[nodiscard]] std::filesystem::path lock_folder();
 
 /// Why no locks can be taken in the folder, e.g. that it cannot be made; empty where they can.
