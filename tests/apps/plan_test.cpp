@@ -194,7 +194,7 @@ TEST_CASE("command: why trials failed is in the progress, the summary and show")
   contains(ran.out, "no_such_function");
   contains(ran.out, "3 wrong_result, trial ");
   ran = desk.kernelsearch({"show", "--store", "runs.db", "--top", "100"});
-  contains(ran.out, "best 3:");
+  contains(ran.out, "best 3, the winner first:");
   contains(ran.out, "failed:\n");
   contains(ran.out, "build_failed");
   ran = desk.kernelsearch({"show", "--store", "runs.db", "--failed"});

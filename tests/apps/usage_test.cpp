@@ -29,7 +29,7 @@ constexpr const char* small_t1 = R"({
 
 constexpr const char* wrong_default = R"({
   "schema": 1, "name": "twice", "function": "twice",
-  "kernel": {"device": {"text": "extern \"C\" void twice(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 3 * x[i]; }"}},
+  "kernel": {"device": {"text": "extern \"C\" void twice(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = (2 + (UNROLL > 0)) * x[i]; }"}},
   "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
                 {"name": "y", "type": "f32", "size": "n", "role": "out"}],
   "shapes": [{"name": "large", "n": 5000}, {"name": "odd", "n": 37, "weight": 0}],
