@@ -57,7 +57,8 @@ std::vector<InputFile> read_data_files(const JsonCursor& place, const fs::path& 
   }
   std::vector<InputFile> files;
   for (const auto& [shape, member] : place.members(todo)) {
-    if (std::none_of(shapes.begin(), shapes.end(), [&](const Shape& one) { return one.name == shape; }))
+    if (std::none_of(shapes.begin(), shapes.end(),
+                     [&wanted = shape](const Shape& one) { return one.name == wanted; }))
       member.refuse("is a file for a shape that is not there", shape, "name the shapes as in \"shapes\"");
     files.push_back(read_data_file(member, folder, shape));
   }

@@ -127,8 +127,9 @@ void check_generated(const JsonCursor& place, const Problem& problem) {
        {std::make_pair("row_pointers", &generator.row_pointers),
         std::make_pair("columns", &generator.columns), std::make_pair("values", &generator.values)}) {
     if (name->empty()) continue;
-    const auto found = std::find_if(problem.arguments.begin(), problem.arguments.end(),
-                                    [&](const Argument& argument) { return argument.name == *name; });
+    const auto found =
+        std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                     [&wanted = *name](const Argument& argument) { return argument.name == wanted; });
     if (found == problem.arguments.end() || found->initialisation != Initialisation::generator ||
         !found->is_input() || found->structure)
       place.at(key, "").refuse("is no array that the generator fills",

@@ -66,7 +66,8 @@ TEST_CASE("Matrix Market: what is wrong is named with its line") {
       {real + "2 2 1\n1 1 1\n2 2 2\n", "line 4 follows the last entry"},
       {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "not square"},
   };
-  for (const auto& [text, words] : wrong) {
+  for (const auto& one : wrong) {
+    const auto &text = one.first, &words = one.second;
     CAPTURE(text);
     const auto matrix = try_matrix_market(text);
     REQUIRE_FALSE(matrix);

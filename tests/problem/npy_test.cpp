@@ -57,7 +57,8 @@ TEST_CASE("npy: what is wrong is said") {
       {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,"), "shape is cut"},
       {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,)}"), "too large"},
   };
-  for (const auto& [text, words] : wrong) {
+  for (const auto& one : wrong) {
+    const auto &text = one.first, &words = one.second;
     CAPTURE(words);
     const auto header = try_npy_header(text);
     REQUIRE_FALSE(header);

@@ -183,7 +183,8 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}, "size": "n", "role": "out", "tolerance": {}},)",
        "one tolerance for the fields"},
   };
-  for (const auto& [argument, words] : wrong) {
+  for (const auto& one : wrong) {
+    const auto &argument = one.first, &words = one.second;
     CAPTURE(argument);
     CHECK(refusal(sparse(argument)).find(words) != std::string::npos);
   }
@@ -198,7 +199,8 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
       {R"(, "reference": {"source": {"text": "x"}, "function": "r", "sources": ["no.hpp"]})",
        "is no C++ file"},
   };
-  for (const auto& [more, words] : documents) {
+  for (const auto& one : documents) {
+    const auto &more = one.first, &words = one.second;
     CAPTURE(more);
     CHECK(refusal(sparse({}, more)).find(words) != std::string::npos);
   }
