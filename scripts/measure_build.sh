@@ -81,7 +81,8 @@ timed_in_root() { # NAME COMMAND...
   shift
   debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"} >>"$work/log" 2>&1
   cp -a "$tree" "$root/kernelsearch"
-  timed "$name in an empty Debian 12 root" bwrap --bind "$root" / --dev /dev --proc /proc \
+  # With the whole of /proc, as on a machine: under a part of it no sandbox inside can mount its own.
+  timed "$name in an empty Debian 12 root" bwrap --bind "$root" / --dev /dev --bind /proc /proc \
     --ro-bind /etc/resolv.conf /etc/resolv.conf --cap-add ALL --clearenv --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin \
     --setenv HOME /root --chdir /kernelsearch "$@"
 }

@@ -98,6 +98,12 @@ SandboxStatus probe_bubblewrap() {
     append(launch.argv, {"--", "/bin/true"});
     return launch;
   });
+  if (!status.works) return status;
+  detail::Launch launch{.argv = bubblewrap(status, 1 << 20)};
+  append(launch.argv, {"--proc", "/proc", "--", "/bin/true"});
+  launch.as_nobody = status.as_nobody;
+  const auto tried = detail::run_command(launch, 5.0, 4096);
+  status.mounts_proc = !tried.timed_out && WIFEXITED(tried.status) && WEXITSTATUS(tried.status) == 0;
   return status;
 }
 
@@ -150,8 +156,11 @@ Sandbox sandbox_from(std::string_view name) {
 }
 
 const SandboxStatus& sandbox_status(Sandbox sandbox) {
-  static const SandboxStatus none{
-      .works = true, .as_nobody = false, .path = {}, .version = {}, .problem = {}};
+  static const SandboxStatus none = [] {
+    SandboxStatus status;
+    status.works = true;
+    return status;
+  }();
   if (sandbox == Sandbox::none) return none;
   if (sandbox == Sandbox::automatic) return sandbox_status(resolved(sandbox));
   if (sandbox == Sandbox::landlock) {
@@ -178,8 +187,7 @@ Sandbox resolved(Sandbox sandbox) {
   detail::raise<ConfigError>(
       "candidates cannot be kept in a sandbox", problems,
       "install bubblewrap and allow user namespaces (in a container: --security-opt seccomp=unconfined or "
-      "its "
-      "like), or use a kernel with Landlock, or run candidates that you trust with --sandbox none");
+      "its like), or use a kernel with Landlock, or run candidates that you trust with --sandbox none");
 }
 
 std::string description_of(Sandbox sandbox) {
@@ -263,11 +271,14 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   launch.argv = bubblewrap(status, boxed.temporary_bytes);
   // Ours may be the thread of a pool that ends before it does; it watches its connection instead.
   if (!launch.ends_with_thread) std::erase(launch.argv, "--die-with-parent");
-  if (boxed.devices)
-    append(launch.argv, {"--proc", "/proc", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm",
-                         "--ro-bind-try", "/sys", "/sys", "--ro-bind-try", "/opt", "/opt"});
-  else if (boxed.processes)
+  // A container that hides parts of its /proc lets nobody mount another.
+  if ((boxed.devices || boxed.processes) && status.mounts_proc)
     append(launch.argv, {"--proc", "/proc"});
+  else if (boxed.devices || boxed.processes)
+    append(launch.argv, {"--ro-bind", "/proc", "/proc"});
+  if (boxed.devices)
+    append(launch.argv, {"--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm", "--ro-bind-try", "/sys", "/sys",
+                         "--ro-bind-try", "/opt", "/opt"});
   for (const std::string& entry : boxed.environment) {
     const std::size_t equals = entry.find('=');
     append(launch.argv, {"--setenv", entry.substr(0, equals), entry.substr(equals + 1)});

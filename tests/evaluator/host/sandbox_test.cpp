@@ -100,6 +100,16 @@ TEST_CASE("sandbox: no identity of ours, no network, no signals to others") {
   }
 }
 
+TEST_CASE("sandbox: what needs /proc has one, also where bwrap can mount none") {
+  for (const Sandbox sandbox : working()) {
+    CAPTURE(to_string(sandbox));
+    detail::Boxed boxed;
+    boxed.argv = {"/bin/sh", "-c", "head -c 1 /proc/self/maps > /dev/null && echo there"};
+    boxed.processes = true;
+    CHECK(detail::run_command(detail::launch_in(sandbox, boxed), 5.0, 1 << 20).output == "there\n");
+  }
+}
+
 TEST_CASE("sandbox_from, description_of: names of all, and what is wrong with others") {
   for (const Sandbox one : {Sandbox::none, Sandbox::landlock, Sandbox::bubblewrap, Sandbox::automatic})
     CHECK(sandbox_from(to_string(one)) == one);

@@ -31,6 +31,9 @@ struct SandboxStatus {
   std::string path;        ///< of bwrap; empty where it is not installed
   std::string version;     ///< of bwrap, or of Landlock's interface
   std::string problem;     ///< why it does not work
+  /// bwrap can give what runs inside a /proc of its own. Inside some containers it cannot; those that need
+  /// one see ours instead, read-only.
+  bool mounts_proc = false;
 };
 
 /// Starts an empty sandbox to see whether it works; asks the machine once and remembers the answer.
