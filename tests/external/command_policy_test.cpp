@@ -151,7 +151,7 @@ TEST_CASE("command_policy: its name is the one given, else the script's, else th
   CHECK(command_policy("best: python3 mine.py").source == "python3 mine.py");
   CHECK(command_policy("A=1 python3 mine.py").name == "mine");
   CHECK(command_policy("mine").own_process);
-  CHECK_THROWS_AS(command_policy(" "), ConfigError);
-  CHECK_THROWS_AS(command_policy("python3 bayesian.py"), ConfigError);
+  CHECK_THROWS_AS((void)command_policy(" "), ConfigError);
+  CHECK_THROWS_AS((void)command_policy("python3 bayesian.py"), ConfigError);
   CHECK(command_policy("other: python3 bayesian.py").name == "other");
 }

@@ -99,7 +99,7 @@ LoadMeter::Reading LoadMeter::read() const {
     for (double& value : part) in >> value;
     for (auto* const ticks : {&reading.cores, &reading.siblings}) {
       if (!among(ticks == &reading.cores ? cores_ : siblings_, core)) continue;
-      if (!*ticks) ticks->emplace();
+      if (!*ticks) *ticks = Ticks{};  // no emplace(): clang 14 does not see the members' initialisers yet
       for (const double value : part) (*ticks)->all += value;
       (*ticks)->idle += part[3] + part[4];
       (*ticks)->steal += part[7];
