@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cumulative regret of policies over moves at 200 pulls, as Markdown tables: on the landscape with hidden
-// (cluster, strategy) compatibility, and on the recorded spaces named, through MovesOverSpace.
+// Cumulative regret of policies over moves, as Markdown tables: at 20, 50 and 200 pulls on the landscape with
+// hidden (cluster, strategy) compatibility, and at 200 on the recorded spaces named, through MovesOverSpace.
 //
 //     regret_bench [--seeds N] [RECORDING...]
 #include <algorithm>
@@ -29,6 +29,7 @@ using bottleneck_landscape::Regret;
 namespace {
 
 constexpr std::size_t pulls = 200;
+const std::vector<std::size_t> horizons{20, 50, pulls};
 using Strategies = std::vector<std::string>;
 using Examples = std::vector<MoveExample>;
 
@@ -73,6 +74,14 @@ const std::vector<Row>& rows() {
       {"UCT", [](const Strategies& strategies, std::uint64_t seed,
                  const Examples&) { return AnyPolicy<Move>(Uct({.strategies = strategies, .seed = seed})); }},
       hierarchical("**hierarchical UCB**", [](Options& o, const Examples& e) { o.examples = e; }),
+      hierarchical("- warmed up with 20 moves",
+                   [](Options& o, const Examples& e) {
+                     o.examples = {e.begin(), e.begin() + 20};
+                   }),
+      hierarchical("- warmed up with 100 moves",
+                   [](Options& o, const Examples& e) {
+                     o.examples = {e.begin(), e.begin() + 100};
+                   }),
       hierarchical("- without warm-up", [](Options&, const Examples&) {}),
       hierarchical("- without clusters",
                    [](Options& o, const Examples& e) { o.clusters = 1, o.examples = e; }),
@@ -80,9 +89,11 @@ const std::vector<Row>& rows() {
       hierarchical("- without warm-up and clusters", [](Options& o, const Examples&) { o.clusters = 1; }),
       hierarchical("- without warm-up and heads", [](Options& o, const Examples&) { o.alpha = 0; }),
       hierarchical("- without any of them", [](Options& o, const Examples&) { o.clusters = 1, o.alpha = 0; }),
-      hierarchical("KernelBand v1 as published",
-                   [](Options& o, const Examples& e) { o = Options::v1(), o.examples = e; }),
-      hierarchical("KernelBand v2 as published", [](Options& o, const Examples&) { o = Options::v2(); }),
+      hierarchical("KernelBand v1", [](Options& o, const Examples& e) { o = Options::v1(), o.examples = e; }),
+      hierarchical("KernelBand v1, without warm-up", [](Options& o, const Examples&) { o = Options::v1(); }),
+      hierarchical("KernelBand v1, without heads",
+                   [](Options& o, const Examples&) { o = Options::v1(), o.alpha = 0; }),
+      hierarchical("KernelBand v2", [](Options& o, const Examples&) { o = Options::v2(); }),
   };
   return all;
 }
@@ -115,32 +126,73 @@ void print_row(const std::string& name, const std::vector<double>& values, const
               100 * (ratio.mean - 1), 100 * ratio.half_width);
 }
 
-void landscape_table(std::size_t seeds) {
-  std::printf("## Landscape with hidden compatibility: regret at T = %zu, %zu landscapes\n\n", pulls, seeds);
-  std::printf(
-      "| policy | ln(best / optimum), summed | against UCB1 | missed chance of success, summed | against "
-      "UCB1 "
-      "|\n|---|--:|--:|--:|--:|\n");
-  std::vector<double> base_time, base_missed;
-  for (const Row& row : rows()) {
-    std::vector<double> time, missed;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-      // The examples come from a random phase on the same compatibilities with other noise.
-      const Examples examples = bottleneck_landscape::examples_of(BottleneckLandscape(seed, seed + 2'000'000),
-                                                                  1000, Rng::stream(seed, "examples"));
-      AnyPolicy<Move> policy = row.make(BottleneckLandscape::strategies(), seed, examples);
-      const Regret regret =
-          bottleneck_landscape::regret_of(policy, BottleneckLandscape(seed, seed + 1'000'000), pulls);
-      time.push_back(regret.time);
-      missed.push_back(regret.compatibility);
+/// Both regrets of one row at each horizon, by seed. The regret in time is what lies above one who knows the
+/// compatibilities: the rest nobody could have saved.
+struct Curves {
+  std::vector<std::vector<double>> time, missed;
+};
+
+Curves curves_of(const Row& row, std::size_t seeds) {
+  Curves curves{std::vector<std::vector<double>>(horizons.size()), {}};
+  curves.missed = curves.time;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    // The examples come from a random phase on the same compatibilities with other noise.
+    const Examples examples = bottleneck_landscape::examples_of(BottleneckLandscape(seed, seed + 2'000'000),
+                                                                1000, Rng::stream(seed, "examples"));
+    AnyPolicy<Move> policy = row.make(BottleneckLandscape::strategies(), seed, examples);
+    const BottleneckLandscape landscape(seed, seed + 1'000'000);
+    const auto regrets = bottleneck_landscape::regrets_of(policy, landscape, horizons);
+    const auto informed = bottleneck_landscape::informed_regrets(landscape, horizons);
+    for (std::size_t h = 0; h < horizons.size(); ++h) {
+      curves.time[h].push_back(regrets[h].time - informed[h].time);
+      curves.missed[h].push_back(regrets[h].compatibility);
     }
-    if (base_time.empty()) base_time = time, base_missed = missed;
-    print_row(row.name, time, base_time);
-    const Summary own = summary_of(missed), ratio = ratio_of(missed, base_missed);
-    std::printf(" %.1f ± %.1f | %+.0f ± %.0f %% |\n", own.mean, own.half_width, 100 * (ratio.mean - 1),
-                100 * ratio.half_width);
-    std::fflush(stdout);
   }
+  return curves;
+}
+
+void landscape_tables(std::size_t seeds) {
+  std::vector<Curves> curves;
+  for (const Row& row : rows()) curves.push_back(curves_of(row, seeds));
+  for (std::size_t h = 0; h < horizons.size(); ++h) {
+    std::printf("## Landscape with hidden compatibility: regret at T = %zu, %zu landscapes\n\n", horizons[h],
+                seeds);
+    std::printf(
+        "| policy | ln(best / optimum), summed, above the informed | against UCB1 | missed chance of "
+        "success, "
+        "summed | against UCB1 |\n|---|--:|--:|--:|--:|\n");
+    for (std::size_t r = 0; r < rows().size(); ++r) {
+      print_row(rows()[r].name, curves[r].time[h], curves[0].time[h]);
+      const Summary own = summary_of(curves[r].missed[h]);
+      const Summary ratio = ratio_of(curves[r].missed[h], curves[0].missed[h]);
+      std::printf(" %.1f ± %.1f | %+.0f ± %.0f %% |\n", own.mean, own.half_width, 100 * (ratio.mean - 1),
+                  100 * ratio.half_width);
+    }
+    std::printf("\n");
+  }
+  std::printf("## Ours against each, by regret\n\n| against |");
+  for (const std::size_t horizon : horizons)
+    std::printf(" time, T = %zu | missed chance, T = %zu |", horizon, horizon);
+  std::printf("\n|---|");
+  for (std::size_t h = 0; h < horizons.size(); ++h) std::printf("--:|--:|");
+  std::printf("\n");
+  const auto at = [](const std::string& name) {
+    for (std::size_t r = 0; r < rows().size(); ++r)
+      if (rows()[r].name == name) return r;
+    return std::size_t{0};
+  };
+  for (const char* ours : {"**hierarchical UCB**", "- without warm-up"})
+    for (const char* other : {"flat UCB (UCB1)", "flat UCB, c and failure tuned here", "KernelBand v1",
+                              "KernelBand v1, without warm-up", "KernelBand v2"}) {
+      std::printf("| %s against %s |", ours, other);
+      const Curves &a = curves[at(ours)], &b = curves[at(other)];
+      for (std::size_t h = 0; h < horizons.size(); ++h)
+        for (const auto member : {&Curves::time, &Curves::missed}) {
+          const Summary ratio = ratio_of((a.*member)[h], (b.*member)[h]);
+          std::printf(" %+.0f ± %.0f %% |", 100 * (ratio.mean - 1), 100 * ratio.half_width);
+        }
+      std::printf("\n");
+    }
 }
 
 /// Sum over `pulls` evaluations of ln(best so far / optimum).
@@ -228,6 +280,6 @@ int main(int argc, char** argv) {
     else
       files.emplace_back(argv[i]);
   }
-  landscape_table(seeds);
+  landscape_tables(seeds);
   if (!files.empty()) recorded_table(files, std::max<std::size_t>(seeds / 5, 1));
 }

@@ -129,28 +129,8 @@ void time_many(const std::filesystem::path& file, std::uint64_t count) {
   if (rows.size() != 1 || !best) std::abort();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc > 2 && std::string_view(argv[1]) == "--many") {
-    const auto count = static_cast<std::uint64_t>(std::strtoull(argv[2], nullptr, 10));
-    std::string place = (std::filesystem::temp_directory_path() / "kernelsearch-bench-XXXXXX").string();
-    if (argc > 3)
-      place = argv[3];
-    else if (mkdtemp(place.data()) == nullptr)
-      return 1;
-    const auto file = std::filesystem::path(place) / "many.db";
-    time_many(file, count);
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
-    if (argc <= 3) std::filesystem::remove(place);
-    return 0;
-  }
-  std::string folder = (std::filesystem::temp_directory_path() / "kernelsearch-bench-XXXXXX").string();
-  if (argc > 1)
-    folder = argv[1];
-  else if (mkdtemp(folder.data()) == nullptr)
-    return 1;
-  const auto file = std::filesystem::path(folder) / "store_bench.db";
+/// Times the loop alone, with the store, and with the store waiting for the disk.
+void time_trials(const std::filesystem::path& file) {
   const Kernel tuned = kernel();
   const Evaluation evaluation = measured();
   Figures without, with, synced;
@@ -191,6 +171,23 @@ int main(int argc, char** argv) {
               single[single.size() / 2], single[single.size() * 99 / 100], single.back());
   std::printf("The file holds %.2f KiB a trial.\n",
               static_cast<double>(std::filesystem::file_size(file)) / 1024.0 / (2.0 * repeats * trials));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool many = argc > 2 && std::string_view(argv[1]) == "--many";
+  const int folder_at = many ? 3 : 1;
+  std::string folder = (std::filesystem::temp_directory_path() / "kernelsearch-bench-XXXXXX").string();
+  if (argc > folder_at)
+    folder = argv[folder_at];
+  else if (mkdtemp(folder.data()) == nullptr)
+    return 1;
+  const auto file = std::filesystem::path(folder) / "store_bench.db";
+  if (many)
+    time_many(file, static_cast<std::uint64_t>(std::strtoull(argv[2], nullptr, 10)));
+  else
+    time_trials(file);
   for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
-  if (argc <= 1) std::filesystem::remove(folder);
+  if (argc <= folder_at) std::filesystem::remove(folder);
 }

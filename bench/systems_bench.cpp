@@ -6,6 +6,7 @@
 // hardware: systems_bench [SEEDS] [QUESTIONS]. Results: docs/benchmarks/systems.md.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -19,10 +20,12 @@
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/systems/best_of_k.hpp"
 #include "kernelsearch/systems/geak.hpp"
 #include "kernelsearch/systems/greedy_refine.hpp"
 #include "kernelsearch/systems/kernelband.hpp"
+#include "kernelsearch/systems/peak.hpp"
 #include "kernelsearch/systems/stark.hpp"
 #include "support/scripted_model.hpp"
 
@@ -32,20 +35,29 @@ namespace {
 
 constexpr std::size_t bottlenecks = 3, strategies = 9;
 
+/// These kernels have counters and strategies of their own, none of KernelBand's.
+systems::KernelBandSettings made_up(systems::KernelBandSettings settings) {
+  settings.features = systems::KernelBandFeatures::all;
+  return settings;
+}
+
 /// A kernel is what was done to it, line by line: `sK ok`, `sK slow` or `bug`.
 struct State {
-  double time = 100.0;
+  double time = 100.0;  ///< at the best values of its tunables
   std::size_t bottleneck = 0;
   bool bug = false;
+  std::array<std::size_t, 2> best{};  ///< these values, by their places in `block` and `unroll` (block_space)
 };
 
 /// Each strategy relieves one of three bottlenecks: there it mostly succeeds and takes 8 to 20 % of the time
-/// away, elsewhere it mostly fails. A success moves the bottleneck one time in four.
+/// away, elsewhere it mostly fails. A success moves the bottleneck one time in four, and as often the best
+/// value of a tunable by one place.
 class Landscape {
  public:
   explicit Landscape(std::uint64_t seed) : seed_(seed) {
     Rng rng = Rng::stream(seed, "landscape");
     start_ = rng.below(bottlenecks);
+    best_ = {rng.below(blocks), rng.below(unrolls)};
     for (std::size_t s = 0; s < strategies; ++s) {
       gain_[s] = rng.uniform(0.08, 0.20);
       for (std::size_t b = 0; b < bottlenecks; ++b)
@@ -56,6 +68,7 @@ class Landscape {
   [[nodiscard]] State of(const std::string& code) const {
     State state;
     state.bottleneck = start_;
+    state.best = best_;
     std::istringstream lines(code);
     std::string prefix;
     for (std::string line; std::getline(lines, line);) {
@@ -71,6 +84,11 @@ class Landscape {
       state.time *= 1 - gain_[s];
       Rng rng = Rng::stream(seed_, prefix);
       if (rng.chance(0.25)) state.bottleneck = rng.below(bottlenecks);
+      if (rng.chance(0.25)) {
+        const std::size_t tunable = rng.below(2), most = tunable == 0 ? blocks - 1 : unrolls - 1;
+        std::size_t& place = state.best[tunable];
+        place = rng.chance(0.5) ? std::min(place + 1, most) : place - std::min<std::size_t>(place, 1);
+      }
     }
     return state;
   }
@@ -80,7 +98,9 @@ class Landscape {
 
  private:
   std::uint64_t seed_;
+  static constexpr std::size_t blocks = 7, unrolls = 4;
   std::size_t start_ = 0;
+  std::array<std::size_t, 2> best_{};
   std::array<double, strategies> gain_{};
   std::array<std::array<double, strategies>, bottlenecks> success_{};
 };
@@ -146,7 +166,14 @@ struct Judge {
     const std::string& code = candidate.kernel->regions.device;
     const State state = landscape->of(code);
     if (state.bug) return Evaluation::failed(Verdict::wrong_result, "c[3]: 1 instead of 2", 0.5);
-    Evaluation evaluation = Evaluation::succeeded(state.time * 1e-6);
+    // Each place from the best value of a tunable costs 8 %.
+    double time = state.time;
+    for (std::size_t i = 0; i < state.best.size(); ++i) {
+      const double away =
+          static_cast<double>(candidate.config.indices[i]) - static_cast<double>(state.best[i]);
+      time *= 1 + 0.08 * std::abs(away);
+    }
+    Evaluation evaluation = Evaluation::succeeded(time * 1e-6);
     Rng rng = Rng::stream(seed, code + " profile");
     for (std::size_t b = 0; b < bottlenecks; ++b)
       evaluation.features.set("stalls_" + std::to_string(b),
@@ -156,13 +183,24 @@ struct Judge {
 };
 
 struct Score {
-  double log_speedup = 0.0, kernels = 0.0, right = 0.0;
+  double log_speedup = 0.0, kernels = 0.0, right = 0.0, measured = 0.0;
 };
 
 struct Setting {
   std::uint64_t seed = 0, questions = 60;
   double insight = 0.5;
+  std::size_t repairs = 0;  ///< of systems that do not mend failures in a way of their own
+  std::uint64_t inner = 0;  ///< trials of the search over each kernel's tunables
 };
+
+/// Kernels and configurations that were measured.
+template <class Search>
+double measured_by(const Search& search) {
+  double measured = 0;
+  for (const auto& trial : search.trials())
+    if (trial.candidate) measured += trial.outcome.evaluation.features.find("inner_trials").value_or(1.0);
+  return measured;
+}
 
 /// One search of at most so many questions. `make` gets the model, the problem, the evaluator and the loop.
 template <class Make>
@@ -185,14 +223,25 @@ Score play(const Setting& setting, Make make) {
   agents.tunables = false;
   OptimizerOptions loop;
   loop.stop = stop.get_token();
-  auto search =
-      make(AnyChatModel(chat), scripted::problem_of_words(), Judge{landscape, setting.seed}, agents, loop);
-  const RunSummary summary = search.run();
-  Score score;
-  score.log_speedup = std::log(100e-6 / search.best()->outcome.objective);
-  score.kernels = static_cast<double>(summary.trials - 1);
-  score.right = static_cast<double>(summary.verdicts[static_cast<std::size_t>(Verdict::ok)] - 1);
-  return score;
+  const Judge judge{landscape, setting.seed};
+  const Problem problem = scripted::problem_of_words();
+  const double root =
+      judge
+          .evaluate({std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()},
+                    {})
+          .measurement.seconds;
+  const auto scored = [root](auto search) {
+    const RunSummary summary = search.run();
+    Score score;
+    score.log_speedup = std::log(root / search.best()->outcome.objective);
+    score.kernels = static_cast<double>(summary.trials - 1);
+    score.right = static_cast<double>(summary.verdicts[static_cast<std::size_t>(Verdict::ok)] - 1);
+    score.measured = measured_by(search);
+    return score;
+  };
+  if (setting.inner == 0) return scored(make(AnyChatModel(chat), problem, judge, agents, loop));
+  Tuned<systems::TunesByBayes, Judge> tuned({}, judge, {.max_trials = setting.inner, .seed = setting.seed});
+  return scored(make(AnyChatModel(chat), problem, std::move(tuned), agents, loop));
 }
 
 using Player1 = std::function<Score(const Setting&)>;
@@ -200,47 +249,57 @@ using Player1 = std::function<Score(const Setting&)>;
 struct Row {
   std::string name;
   Player1 play;
+  bool repairs = true;  ///< failures come back by `Setting::repairs`
 };
 
 std::vector<Row> rows() {
   std::vector<Row> all;
   all.push_back({"kernelband", [](const Setting& s) {
                    return play(s, [&](auto model, auto problem, auto judge, auto agents, auto loop) {
-                     systems::KernelBandSettings settings{.loop = loop};
+                     systems::KernelBandSettings settings = made_up({.loop = loop});
+                     settings.search = HierarchicalUcbOptions::v1();
                      settings.search.seed = s.seed;
                      settings.rewriter.common = agents;
-                     return systems::kernelband(model, problem, judge, settings);
+                     settings.repairs = s.repairs;
+                     return systems::kernelband(model, problem, std::move(judge), settings);
                    });
                  }});
   all.push_back({"kernelband, our settings", [](const Setting& s) {
                    return play(s, [&](auto model, auto problem, auto judge, auto agents, auto loop) {
-                     systems::KernelBandSettings settings{.search = {.seed = s.seed}, .loop = loop};
+                     systems::KernelBandSettings settings = made_up({.loop = loop});
+                     settings.search.seed = s.seed;
                      settings.rewriter.common = agents;
-                     return systems::kernelband(model, problem, judge, settings);
+                     settings.repairs = s.repairs;
+                     return systems::kernelband(model, problem, std::move(judge), settings);
                    });
                  }});
-  all.push_back({"stark", [](const Setting& s) {
+  all.push_back({"stark",
+                 [](const Setting& s) {
                    return play(s, [&](auto model, auto problem, auto judge, auto agents, auto loop) {
                      systems::StarkSettings settings{.loop = loop};
                      settings.search.seed = s.seed;
                      settings.team.common = agents;
-                     return systems::stark(model, problem, judge, settings);
+                     return systems::stark(model, problem, std::move(judge), settings);
                    });
-                 }});
-  all.push_back({"geak", [](const Setting& s) {
+                 },
+                 false});
+  all.push_back({"geak",
+                 [](const Setting& s) {
                    return play(s, [&](auto model, auto problem, auto judge, auto agents, auto loop) {
                      systems::GeakSettings settings{.loop = loop};
                      settings.search.seed = s.seed;
                      settings.team.common = agents;
-                     return systems::geak(model, problem, judge, settings);
+                     return systems::geak(model, problem, std::move(judge), settings);
                    });
-                 }});
+                 },
+                 false});
   all.push_back({"greedy_refine", [](const Setting& s) {
                    return play(s, [&](auto model, auto problem, auto judge, auto agents, auto loop) {
                      systems::GreedyRefineSettings settings{.loop = loop};
                      settings.search.seed = s.seed;
                      settings.rewriter.common = agents;
-                     return systems::greedy_refine(model, problem, judge, settings);
+                     settings.repairs = s.repairs;
+                     return systems::greedy_refine(model, problem, std::move(judge), settings);
                    });
                  }});
   all.push_back({"best_of_k", [](const Setting& s) {
@@ -249,10 +308,33 @@ std::vector<Row> rows() {
                      settings.search.seed = s.seed;
                      settings.search.k = 1000;
                      settings.rewriter.common = agents;
-                     return systems::best_of_k(model, problem, judge, settings);
+                     settings.repairs = s.repairs;
+                     return systems::best_of_k(model, problem, std::move(judge), settings);
                    });
                  }});
   return all;
+}
+
+/// Scores of a system over the seeds.
+struct Total {
+  double speedup = 1.0, low = 1.0, high = 1.0, kernels = 0.0, right = 0.0, measured = 0.0;
+};
+
+Total total_of(const Row& row, Setting setting, std::uint64_t seeds) {
+  double sum = 0, squares = 0, kernels = 0, right = 0, measured = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    setting.seed = seed;
+    const Score score = row.play(setting);
+    sum += score.log_speedup;
+    squares += score.log_speedup * score.log_speedup;
+    kernels += score.kernels;
+    right += score.right;
+    measured += score.measured;
+  }
+  const double n = static_cast<double>(seeds), mean = sum / n;
+  const double error = 1.96 * std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1));
+  return {std::exp(mean), std::exp(mean - error), std::exp(mean + error),
+          kernels / n,    right / kernels,        measured / n};
 }
 
 }  // namespace
@@ -264,22 +346,23 @@ int main(int argc, char** argv) {
     fmt::print(
         "\nA model that knows the bottleneck {:.0f} % of the time, {} questions, {} seeds (simulation)\n\n",
         100 * insight, questions, seeds);
-    fmt::print("| system | speedup (geometric mean) | 95 % | kernels | right |\n|---|---|---|---|---|\n");
-    for (const Row& row : rows()) {
-      double sum = 0, squares = 0, kernels = 0, right = 0;
-      for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const Score score = row.play({.seed = seed, .questions = questions, .insight = insight});
-        sum += score.log_speedup;
-        squares += score.log_speedup * score.log_speedup;
-        kernels += score.kernels;
-        right += score.right;
-      }
-      const double n = static_cast<double>(seeds), mean = sum / n;
-      const double error = 1.96 * std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1));
-      fmt::print("| {} | {:.2f} | {:.2f} to {:.2f} | {:.1f} | {:.0f} % |\n", row.name, std::exp(mean),
-                 std::exp(mean - error), std::exp(mean + error), kernels / n, 100 * right / kernels);
-      std::fflush(stdout);
-    }
+    fmt::print(
+        "| system | failures come back | inner trials | speedup (geometric mean) | 95 % | kernels | right | "
+        "measured |\n|---|---|--:|--:|---|--:|--:|--:|\n");
+    for (const Row& row : rows())
+      for (const std::uint64_t inner : {0, 8})
+        for (const std::size_t repairs : {0, 1}) {
+          if (!row.repairs && repairs == 1) continue;
+          const Total total = total_of(
+              row, {.questions = questions, .insight = insight, .repairs = repairs, .inner = inner}, seeds);
+          fmt::print("| {} | {} | {} | {:.2f} | {:.2f} to {:.2f} | {:.1f} | {:.0f} % | {:.0f} |\n", row.name,
+                     !row.repairs   ? "its own way"
+                     : repairs == 1 ? "yes"
+                                    : "no",
+                     inner, total.speedup, total.low, total.high, total.kernels, 100 * total.right,
+                     total.measured);
+          std::fflush(stdout);
+        }
   }
   return 0;
 }

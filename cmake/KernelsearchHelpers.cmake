@@ -18,6 +18,10 @@ if(KERNELSEARCH_SANITIZE)
     -fsanitize=${KERNELSEARCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(kernelsearch_build_flags INTERFACE -fsanitize=${KERNELSEARCH_SANITIZE})
 endif()
+option(KERNELSEARCH_FUZZ "Build the libFuzzer targets, and everything with coverage for them (clang only)" OFF)
+if(KERNELSEARCH_FUZZ)  # without it in the libraries, the fuzzer would see nothing but its own target's few lines
+  target_compile_options(kernelsearch_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 option(KERNELSEARCH_UNITY
   "Compile the files of a target together: everything in a third of the time, one changed file at the price of its neighbours" ON)

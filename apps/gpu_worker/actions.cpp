@@ -168,7 +168,11 @@ void Device::perform(const gpu::CountPattern& a) {
   serve(gpu::service_equal_count, count, p);
 }
 
-void Device::perform(const gpu::FlushCache&) {
+void Device::perform(const gpu::FlushCache& a) {
+  if (a.drained) {
+    check(driver_->synchronize(), "waiting for the device");
+    if (driver_->reset_persisting != nullptr) (void)driver_->reset_persisting();
+  }
   if (scratch_ == 0) {
     const auto l2 = static_cast<std::uint64_t>(std::max(1 << 20, attribute(driver_->numbers.l2_bytes)));
     scratch_words_ = 2 * l2 / sizeof(std::uint64_t);

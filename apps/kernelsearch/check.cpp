@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -94,13 +95,8 @@ bool waits_for_sizes(const Problem& problem, const Shape& shape) {
 }
 
 double bytes_of(const Problem& problem, const Shape& shape) {
-  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
-  double bytes = 0;
-  for (const Argument& argument : problem.arguments)
-    if (argument.is_array)
-      bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-               static_cast<double>(argument.element_bytes());
-  return bytes;
+  return bytes_of_arrays(problem.arguments, shape,
+                         named_values(problem.kernel.space, problem.kernel.space.default_config()));
 }
 
 std::string bytes_text(double bytes) {
@@ -141,6 +137,24 @@ std::size_t count_of(Severity severity, const std::vector<LintFinding>& findings
                     [severity](const LintFinding& finding) { return finding.severity == severity; }));
 }
 
+void print_hidden_shapes(const HiddenShapes& hidden) {
+  fmt::print("hidden     {} of each evaluation, checked only\n", hidden.count);
+  for (const SizeRange& range : hidden.ranges)
+    fmt::print("  {:<12} {} to {}{}\n", range.name, range.low, range.high,
+               range.multiple_of == 1 ? "" : fmt::format(", multiples of {}", range.multiple_of));
+  for (const Expression& condition : hidden.where) fmt::print("  {:<12} {}\n", "where", condition.text());
+}
+
+nlohmann::ordered_json hidden_shapes_json(const HiddenShapes& hidden) {
+  nlohmann::ordered_json out{{"count", hidden.count}};
+  for (const SizeRange& range : hidden.ranges)
+    out["ranges"][range.name] = {
+        {"low", range.low}, {"high", range.high}, {"multiple_of", range.multiple_of}};
+  out["where"] = nlohmann::ordered_json::array();
+  for (const Expression& condition : hidden.where) out["where"].push_back(condition.text());
+  return out;
+}
+
 void print_description(const Subject& subject) {
   if (subject.problem) {
     const Problem& problem = *subject.problem;
@@ -163,6 +177,11 @@ void print_description(const Subject& subject) {
           "  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
           waits_for_sizes(problem, shape) ? "sizes from its generator" : bytes_text(bytes_of(problem, shape)),
           shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
+    if (problem.hidden_shapes) print_hidden_shapes(*problem.hidden_shapes);
+    if (problem.libraries)
+      fmt::print("libraries  {}\n", problem.libraries->empty()
+                                        ? "none"
+                                        : fmt::format("{}", fmt::join(*problem.libraries, ", ")));
   } else {
     fmt::print("{} {}: a space without a kernel that could be run\n", subject.kind, subject.name);
   }
@@ -234,6 +253,8 @@ void print_json(const Subject& subject, const ProblemCheck& check) {
       for (const auto& [name, value] : shape.variables) one["variables"][name] = to_string(value);
       shapes.push_back(std::move(one));
     }
+    if (problem.hidden_shapes) out["hidden_shapes"] = hidden_shapes_json(*problem.hidden_shapes);
+    if (problem.libraries) out["libraries"] = *problem.libraries;
   }
   out["space"] = {{"tunables", subject.space.size()},
                   {"raw", count_as_json(subject.space.raw_count())},

@@ -16,18 +16,20 @@ enum ExitCode : int {
   nothing_found = 1,  ///< the run ended without a right candidate, or a check found faults
   wrong_usage = 2,    ///< options or arguments
   wrong_input = 3,    ///< a problem, a space or a store that cannot be used as it is
-  no_device = 4,      ///< a device, compiler or sandbox that is missing or was lost
+  no_device = 4,      ///< a device, compiler, sandbox or model that is missing or was lost
   interrupted = 130,  ///< Ctrl-C; what was measured is in the store
 };
 
 void add_tune(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
+void add_prompt(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);
 void add_best(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_runs(CLI::App& app, int& exit_code);
+void add_memory(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);

@@ -37,17 +37,10 @@ std::string difference_text(const PolicyScores& policy, const Differences& diffe
 std::string misuse_table(const std::vector<const PolicyScores*>& order) {
   std::vector<std::vector<std::string>> rows;
   for (const PolicyScores* policy : order) {
-    std::uint64_t repeats = 0, outside = 0, unknown = 0, early = 0, runs = 0;
-    for (const SpaceScores& s : policy->spaces) {
-      repeats += s.dropped_repeats;
-      outside += s.dropped_outside;
-      unknown += s.dropped_unknown - std::min(s.dropped_unknown, s.dropped_outside);
-      early += s.ended_early;
-      runs += s.repeats;
-    }
-    if (repeats + outside + unknown + early == 0) continue;
-    rows.push_back({policy->strategy, std::to_string(repeats), std::to_string(outside),
-                    std::to_string(unknown), fmt::format("{} of {}", early, runs)});
+    const Misuse misuse = misuse_of(*policy);
+    if (!misuse.any()) continue;
+    rows.push_back({policy->strategy, std::to_string(misuse.repeats), std::to_string(misuse.outside),
+                    std::to_string(misuse.unrecorded), fmt::format("{} of {}", misuse.early, misuse.runs)});
   }
   if (rows.empty()) return "";
   return "\n" + format_table({"proposed, not scored", "again", "outside the space", "not recorded",

@@ -49,7 +49,13 @@ Rows rows_of(const std::string& what) {
 /// The systems with what they are made of and the schema of their options.
 nlohmann::ordered_json systems_json() {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const SystemEntry& entry : system_entries())
+  for (const SystemEntry& entry : system_entries()) {
+    nlohmann::ordered_json variants = nlohmann::ordered_json::array();
+    for (const SystemVariant& variant : entry.variants)
+      variants.push_back({{"name", variant.name},
+                          {"standard", &variant == &entry.variants.front()},
+                          {"summary", variant.summary},
+                          {"source", variant.source}});
     array.push_back(
         {{"name", entry.name},
          {"summary", entry.summary},
@@ -58,7 +64,9 @@ nlohmann::ordered_json systems_json() {
          {"budget", entry.budget},
          {"rewrites", entry.rewrites},
          {"asks", entry.asks},
+         {"variants", std::move(variants)},
          {"options", nlohmann::ordered_json::parse(system_options_schema(entry.name, entry.options))}});
+  }
   return array;
 }
 

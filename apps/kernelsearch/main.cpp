@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/evaluator/host/close_process.hpp"
 #include "kernelsearch/version.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  close_process();  // keys of models are in our environment, and compilers may see /proc
   int exit_code = app::success;
   CLI::App cli{"Makes compute kernels faster and keeps them correct.", "kernelsearch"};
   cli.set_version_flag("--version", "kernelsearch " KERNELSEARCH_VERSION);
@@ -69,11 +71,13 @@ int main(int argc, char** argv) {
   app::add_tune(cli, exit_code);
   app::add_check(cli, exit_code);
   app::add_profile(cli, exit_code);
+  app::add_prompt(cli, exit_code);
   app::add_new(cli, exit_code);
   app::add_best(cli, exit_code);
   app::add_plan(cli, exit_code);
   app::add_show(cli, exit_code);
   app::add_runs(cli, exit_code);
+  app::add_memory(cli, exit_code);
   app::add_export(cli, exit_code);
   app::add_convert(cli, exit_code);
   app::add_inspect(cli, exit_code);

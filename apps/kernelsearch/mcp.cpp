@@ -60,7 +60,9 @@ int run(const McpCommand& command) {
   options.measuring.jobs = command.jobs;
   RunManager manager(store, options);
   RunToolsOptions tools;
-  tools.reports = std::filesystem::absolute(store.file()).parent_path() / "reports";
+  const std::filesystem::path beside = std::filesystem::absolute(store.file()).parent_path();
+  tools.reports = beside / "reports";
+  tools.checkpoints = beside / "checkpoints";
   tools.data = command.data.empty() ? data_folder() : std::filesystem::path(command.data);
   McpOptions mcp;
   mcp.title = "Kernel search";

@@ -47,7 +47,7 @@ class Progress final : public RunObserver {
   }
   void on_message(std::string_view text) override { messages_.on_message(text); }
   void on_activity(const RunActivity& activity) override {
-    if (printer_) printer_->activity(to_string(activity), activity.waiting);
+    if (printer_) printer_->activity(to_string(activity), activity.waiting, activity.measuring);
   }
 
   /// Ends the drawing and leaves the terminal on a line of its own.

@@ -51,6 +51,7 @@ void print_result(const RunStore& store, const RunResult& result, bool json) {
   for (const LearnedFrom& from : result.learned)
     out["learned_from"].push_back(
         {{"source", from.source}, {"outcomes", from.outcomes}, {"rank_correlation", from.agreement}});
+  if (!result.no_reply.empty()) out["no_reply"] = result.no_reply;
   if (!result.models_json.empty()) out["models"] = nlohmann::ordered_json::parse(result.models_json);
   fmt::print("{}\n", out.dump(2));
 }

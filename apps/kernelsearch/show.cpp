@@ -60,6 +60,7 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
   fmt::print("phases    build {}, check {}, measure {}\n", seconds_text(e.phases.build),
              seconds_text(e.phases.check), seconds_text(e.phases.measure));
   if (!e.provenance.empty()) fmt::print("how       {}\n", e.provenance);
+  if (!trial.outcome.rationale.empty()) fmt::print("why       {}\n", trial.outcome.rationale);
   for (const StoredInnerTrial& inner : store.inner_trials(row.id, trial.outcome.id))
     fmt::print("  inner {} {} {} {}\n", inner.trial.number, inner.trial.key,
                to_string(inner.trial.evaluation.verdict),

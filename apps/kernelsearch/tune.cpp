@@ -74,7 +74,10 @@ int tune(const TuneOptions& o) {
   Run run = begin(o, {.store = &store, .stop = interrupt.token(), .observer = &messages});
   if (!o.quiet) say_what_runs(run);
   {
-    Progress progress(o.quiet, progress_options(run.budget(), run.resumed()));
+    ProgressOptions shown = progress_options(run.budget(), run.resumed());
+    const std::string& system = run.options().system;
+    shown.each_failure = !system.empty() && find_system(system).rewrites;
+    Progress progress(o.quiet, std::move(shown));
     run.to_end(progress);
   }
   const RunResult result = run.finish();
@@ -87,6 +90,14 @@ int tune(const TuneOptions& o) {
     return wrong_input;
   }
   if (interrupt.requested()) return interrupted;
+  if (!result.no_reply.empty()) {
+    fmt::print(
+        stderr,
+        "kernelsearch: {}\nThe result above was found without a model, and everything is in the store: "
+        "see `kernelsearch doctor --llm`, then go on with `kernelsearch tune --resume {}`\n",
+        result.no_reply, number(result.run));
+    return no_device;
+  }
   return result.best ? success : nothing_found;
 }
 

@@ -9,25 +9,29 @@
 #include <string>
 
 #include "commands.hpp"
+#include "option_file.hpp"
 #include "sandbox_option.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
-/// Options of cuda_skill_v2 that have one of their own on the command line.
+/// Options of systems that have one of their own on the command line, most of them cuda_skill_v2's.
 struct SkillOptions {
-  std::int64_t iterations = 3, branches = 4, rewrites = 3, pairs = 0;
+  std::int64_t iterations = 3, branches = 4, rewrites = 3, pairs = 0, repairs = 1;
   double noise = 0.02, wait = 0;
   bool from_frontier = false;
+  std::string stage2 = "ours";
 };
 
-/// Those that were given as the system's JSON object.
-std::string system_options(const CLI::App& sub, const SkillOptions& skill, const std::string& from_files) {
+/// Those that were given as the system's JSON object, over those of the file.
+std::string system_options(const CLI::App& sub, const SkillOptions& skill, const std::string& from_files,
+                           const OptionFile& file) {
   nlohmann::json options = nlohmann::json::object();
   const auto add = [&](const char* flag, const char* name, const nlohmann::json& value) {
     if (sub.count(flag) > 0) options[name] = value;
   };
+  add("--repairs", "repairs", skill.repairs);
   add("--iterations", "iterations", skill.iterations);
   add("--branches", "branches", skill.branches);
   add("--rewrites", "rewrites", skill.rewrites);
@@ -35,8 +39,9 @@ std::string system_options(const CLI::App& sub, const SkillOptions& skill, const
   add("--noise", "noise", skill.noise);
   add("--from-frontier", "from_frontier", skill.from_frontier);
   add("--wait", "wait", skill.wait);
+  add("--stage2", "stage2", skill.stage2);
   if (!from_files.empty()) options["from_files"] = std::filesystem::absolute(from_files).string();
-  return options.empty() ? "" : options.dump();
+  return with_option_file(file, options.empty() ? "" : options.dump());
 }
 
 }  // namespace
@@ -45,6 +50,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("tune", "Search for the fastest configuration of a problem");
   auto o = std::make_shared<TuneOptions>();
   auto skill = std::make_shared<SkillOptions>();
+  auto file = std::make_shared<OptionFile>();
   sub->add_option("PROBLEM", o->problem, "Problem folder or problem.json (may be left out with --resume)");
   auto* policy = sub->add_option("--policy", o->run.policy, "Search policy; see `kernelsearch list policies`")
                      ->capture_default_str();
@@ -95,6 +101,9 @@ void add_tune(CLI::App& app, int& exit_code) {
       "--validate", o->run.validate,
       "Tools of Compute Sanitizer that finalists must pass, e.g. memcheck,racecheck,initcheck; one "
       "with faults makes room for the next best");
+  sub->add_flag("!--no-bounds", o->run.bounds,
+                "Let a host kernel win that reads or writes past its arrays without being noticed: finalists "
+                "are not run between pages that nobody may access");
   sub->add_option("--sandbox", o->run.measurement.sandbox, sandbox_help)
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
@@ -115,6 +124,7 @@ void add_tune(CLI::App& app, int& exit_code) {
                   "STORE:RUN; those of this problem in --store are learned from anyway");
   sub->add_option("--system", o->run.system,
                   "A published system instead of a policy; see `kernelsearch list systems`");
+  add_option_file(*sub, *file);
   sub->add_option("--models", o->run.models.file,
                   "Model file; default $KERNELSEARCH_MODELS, ./models.json, "
                   "~/.config/kernelsearch/models.json");
@@ -134,9 +144,23 @@ void add_tune(CLI::App& app, int& exit_code) {
          "--methods", o->run.methods,
          "Folder with prompts/, strategies/, transformations/ of your own, which replace or join ours")
       ->check(CLI::ExistingDirectory);
+  sub->add_option(
+         "--repairs", skill->repairs,
+         "best_of_k, greedy_refine, kernelband: questions that mend a kernel that failed, each a trial "
+         "of its own; default 1, in a paper's variant 0; the other systems have their own way")
+      ->check(CLI::Range(0, 100));
   sub->add_option("--proposals", o->run.proposals, "Kernels that a system writes and judges at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  sub->add_option(
+         "--inner-trials", o->run.inner_trials,
+         "Trials over the tunables of each kernel that a system writes; 0: kernels are not tuned, as in "
+         "most papers; default 8, in a paper's variant 0, peak 100")
+      ->check(CLI::Range(0, 100000));
+  sub->add_option("--root", o->run.root,
+                  "Where a system that writes kernels begins: the best configuration that the store knows of "
+                  "this kernel and device, or the default; default best, in a paper's variant default")
+      ->check(CLI::IsMember({"best", "default"}));
   sub->add_option(
          "--from-files", o->from_files,
          "cuda_skill_v2: take its kernels from this folder, where a person or an agent writes them; it "
@@ -164,9 +188,16 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0.0, 1.0));
   sub->add_flag("--from-frontier", skill->from_frontier,
                 "cuda_skill_v2: after a round without gain go on from the best branch that was not chosen");
+  sub->add_option("--stage2", skill->stage2,
+                  "helion_hybrid: what searches after the model, our LFBO or Helion's own search")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"ours", "helion"}));
   sub->add_flag("!--no-counters", o->run.counters,
                 "Without Nsight Compute's counters, which kernelband takes on CUDA where they can be had");
   sub->add_flag("!--no-learning", o->run.learn, "Learn from no earlier runs of the store");
+  sub->add_flag("!--no-memory", o->run.memory,
+                "Systems that write kernels: prompts show nothing of what earlier runs of the store learned; "
+                "see `kernelsearch memory`");
   sub->add_flag("!--no-reuse", o->run.reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
   sub->add_flag("-q,--quiet", o->quiet, "No progress on stderr");
@@ -181,14 +212,25 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"
+      "  kernelsearch tune mine --system kernelband --variant v1 --options mine_options.json\n"
       "  kernelsearch tune mine --system cuda_skill_v2 --from-files mine_kernels --wait 3600\n"
       "  kernelsearch tune --resume latest --budget 400");
-  sub->callback([sub, o, skill, &exit_code] {
+  sub->callback([sub, o, skill, file, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
     if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
     if (sub->count("--policy-plugin") > 0 && sub->count("--policy") == 0) o->run.policy.clear();
-    if (o->run.system == "cuda_skill_v2" || !o->resume.empty())
-      o->run.system_options = system_options(*sub, *skill, o->from_files);
+    const bool repairs = sub->count("--repairs") > 0;
+    if (repairs && o->run.system.empty() && o->resume.empty())
+      throw CLI::ValidationError("--repairs",
+                                 "a policy writes no kernels to mend: leave it out, or name a --system");
+    if (sub->count("--stage2") > 0 && o->run.system.empty() && o->resume.empty())
+      throw CLI::ValidationError(
+          "--stage2", "a policy has no second stage: leave it out, or name --system helion_hybrid");
+    if (o->run.system.empty() && o->resume.empty() && (!file->variant.empty() || !file->options.empty()))
+      throw CLI::ValidationError(file->variant.empty() ? "--options" : "--variant",
+                                 "a policy has none: leave it out, or name a --system");
+    if (!o->run.system.empty() || !o->resume.empty())
+      o->run.system_options = system_options(*sub, *skill, o->from_files, *file);
     exit_code = tune(*o);
   });
 }

@@ -1,74 +1,36 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The process that runs a candidate. Once the candidate is loaded nothing here can be trusted any more; the
-// controller checks results, buffers, threads and times from outside. Kept free of iostreams and of the
-// library so that it starts fast: a fresh one runs for each candidate.
+// The process that runs a candidate. Once the candidate is loaded nothing here can be trusted any more: it
+// holds no clock, and the controller compares results, buffers and threads and takes times from outside. Kept
+// free of iostreams and of the library so that it starts fast: a fresh one runs for each candidate.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <typeinfo>
 
 #include "evaluator/host/protocol.hpp"
+#include "guarded.hpp"
 #include "lockdown.hpp"
 
 namespace {
 
 using namespace kernelsearch::host_protocol;
 using Entry = void (*)(void* const*);
-using Clock = int (*)(clockid_t, timespec*);
-
-// Taken before any candidate is loaded: a clock_gettime defined by the candidate is never looked at.
-const Clock read_clock = &clock_gettime;
-
-std::uint64_t now() {
-  timespec t;
-  read_clock(CLOCK_MONOTONIC_RAW, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
-}
-
-std::uint32_t clock_cost() {
-  constexpr int reads = 200;
-  const std::uint64_t begin = now();
-  for (int i = 0; i < reads; ++i) (void)now();
-  return static_cast<std::uint32_t>((now() - begin) / reads);
-}
-
-void limit(int resource, std::uint64_t value) {
-  const rlimit both{value, value};
-  setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
-}
-
-void warm(const std::byte* begin, std::uint64_t bytes) {
-  volatile std::byte sink{};
-  for (std::uint64_t i = 0; i < bytes; i += 64) sink = begin[i];
-  (void)sink;
-}
-
-void flush(const std::byte* begin, std::uint64_t bytes) {
-#if defined(__x86_64__) || defined(__i386__)
-  for (std::uint64_t i = 0; i < bytes; i += 64) __builtin_ia32_clflush(begin + i);
-  __builtin_ia32_mfence();
-#elif defined(__aarch64__)
-  for (std::uint64_t i = 0; i < bytes; i += 64) asm volatile("dc civac, %0" ::"r"(begin + i) : "memory");
-  asm volatile("dsb ish" ::: "memory");
-#else
-#  error "kernelsearch-worker: no cache flush known for this processor"
-#endif
-}
 
 void say(Reply& reply, const char* text) {
-  reply.failed = 1;
+  reply.failed = in_words;
   std::snprintf(reply.text, sizeof reply.text, "%s", text != nullptr ? text : "unknown error");
 }
 
@@ -85,12 +47,17 @@ void note_refused_memory() {
   set_new_handler_of_kernel(nullptr);  // operator new now throws
 }
 
+using ExceptionType = std::type_info* (*)();
+ExceptionType exception_of_kernel = nullptr;
+
 void* nothing(void*) {
   return nullptr;
 }
 
-/// Whether the limit on threads is what the kernel ran into.
+/// Whether it is being refused threads that the kernel ran into.
 bool refused_threads() {
+  const std::type_info* const type = exception_of_kernel != nullptr ? exception_of_kernel() : nullptr;
+  if (type != nullptr && std::strcmp(type->name(), "St12system_error") != 0) return false;
   pthread_t thread{};
   if (pthread_create(&thread, nullptr, nothing, nullptr) != 0) return true;
   pthread_detach(thread);
@@ -98,10 +65,12 @@ bool refused_threads() {
 }
 
 void end_by_exception() {
-  const std::uint32_t why = refused_memory ? 2 : refused_threads() ? 3 : 0;
-  if (why != 0 && last_reply != nullptr) {
+  const std::uint32_t why = refused_memory      ? want_of_memory
+                            : refused_threads() ? want_of_threads
+                                                : nothing_failed;
+  if (why != nothing_failed && last_reply != nullptr) {
     last_reply->failed = why;
-    ::send(socket_fd, last_reply, sizeof *last_reply, MSG_NOSIGNAL);
+    ::send(socket_fd, last_reply, reply_bytes, MSG_NOSIGNAL);
     _exit(5);
   }
   std::abort();
@@ -112,6 +81,8 @@ void watch_memory(void* library) {
   void* const set_new = dlsym(library, "_ZSt15set_new_handlerPFvvE");
   void* const set_terminate = dlsym(library, "_ZSt13set_terminatePFvvE");
   if (set_new == nullptr || set_terminate == nullptr) return;
+  if (void* const type = dlsym(library, "__cxa_current_exception_type"); type != nullptr)
+    std::memcpy(&exception_of_kernel, &type, sizeof type);
   SetHandler set = nullptr;
   std::memcpy(&set_new_handler_of_kernel, &set_new, sizeof set_new);
   std::memcpy(&set, &set_terminate, sizeof set_terminate);
@@ -119,106 +90,142 @@ void watch_memory(void* library) {
   set(end_by_exception);
 }
 
+const std::byte* inputs_begin = nullptr;
+std::size_t inputs_bytes = 0;
+
+/// Tells the controller of a write to the inputs, which are read only; other faults happen again at once, now
+/// without a handler.
+void note_fault(int, siginfo_t* info, void*) {
+  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const auto begin = reinterpret_cast<std::uintptr_t>(inputs_begin);
+  if (last_reply == nullptr || at < begin || at >= begin + inputs_bytes) return;
+  last_reply->failed = write_to_inputs;
+  last_reply->offset = at - begin;
+  ::send(socket_fd, last_reply, reply_bytes, MSG_NOSIGNAL);
+  _exit(5);
+}
+
+/// All of a memory file, its pages there at once: the first touch of a page would be charged to the call that
+/// makes it. Its descriptor is closed, so that nobody maps it in another way.
+std::byte* mapped(int fd, int protection, std::size_t& bytes) {
+  struct stat file;
+  if (fstat(fd, &file) != 0) return nullptr;
+  bytes = static_cast<std::size_t>(file.st_size);
+  void* at = mmap(nullptr, bytes, protection, MAP_SHARED | MAP_POPULATE, fd, 0);
+  close(fd);
+  return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
 class Worker {
  public:
+  Worker(const char* library, bool trusted, bool threads)
+      : library_(library), trusted_(trusted), threads_(threads) {}
+
   int serve() {
     if (command_ == nullptr || reply_ == nullptr) return 3;
+    std::size_t outputs_bytes = 0;
+    inputs_begin = inputs_ = mapped(inputs_fd, PROT_READ, inputs_bytes);
+    outputs_ = mapped(outputs_fd, PROT_READ | PROT_WRITE, outputs_bytes);
     *reply_ = {};
     reply_->kind = Kind::hello;
-    reply_->clock_nanoseconds = clock_cost();
+    reply_->inputs_at = reinterpret_cast<std::uint64_t>(inputs_);
+    reply_->outputs_at = reinterpret_cast<std::uint64_t>(outputs_);
+    if (inputs_ == nullptr || outputs_ == nullptr) say(*reply_, "the shared memory cannot be mapped");
     if (!send()) return 3;
     while (true) {
       const ssize_t got = recv(socket_fd, command_, sizeof *command_, 0);
       if (got < 0 && errno == EINTR) continue;
       if (got == 0) return 0;  // the controller is done, or gone
       if (got != static_cast<ssize_t>(sizeof *command_)) return 3;
-      *reply_ = {};
+      reply_->failed = nothing_failed;
       reply_->nonce = command_->nonce;
       reply_->kind = command_->kind;
-      if (command_->kind == Kind::load)
-        load();
-      else
-        run();
+      switch (command_->kind) {
+        case Kind::load:
+          load();
+          break;
+        case Kind::lockstep:
+          lockstep();
+          break;
+        default:
+          run();
+      }
       if (!send()) return 3;
     }
   }
 
  private:
-  bool send() const { return ::send(socket_fd, reply_, sizeof *reply_, MSG_NOSIGNAL) == sizeof *reply_; }
+  bool send() const {
+    const std::size_t bytes = reply_->failed == in_words ? sizeof *reply_ : reply_bytes;
+    return ::send(socket_fd, reply_, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+  }
 
   void load() {
-    bytes_ = command_->memory_bytes;
-    void* at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
-    if (at == MAP_FAILED) return say(*reply_, "the shared memory cannot be mapped");
-    memory_ = static_cast<std::byte*>(at);
-    void* library = dlopen(command_->text, RTLD_NOW | RTLD_LOCAL);
+    if (*library_ == '\0') return;  // it only shows what the clock itself takes
+    void* library = dlopen(library_, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return say(*reply_, dlerror());
     void* symbol = dlsym(library, "kernelsearch_entry");
     if (symbol == nullptr) return say(*reply_, dlerror());
     std::memcpy(&entry_, &symbol, sizeof entry_);
     last_reply = reply_;
     watch_memory(library);
+    struct sigaction action {};
+    action.sa_sigaction = note_fault;
+    action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+    if (!trusted_) sigaction(SIGSEGV, &action, nullptr);
+    if (!trusted_ && !kernelsearch::allow_only_computing(threads_))
+      say(*reply_, "the filter of system calls cannot be set");
   }
 
-  void run() {
-    if (entry_ == nullptr) return say(*reply_, "nothing is loaded");
-    const Command& c = *command_;
-    const std::size_t width = c.argument_count + 1;
-    auto** tables = static_cast<void**>(std::calloc(c.slots * width, sizeof(void*)));
-    if (tables == nullptr) return say(*reply_, "no memory for the argument tables");
-    for (std::uint32_t slot = 0; slot < c.slots; ++slot)
-      for (std::uint32_t a = 0; a < c.argument_count; ++a)
-        tables[slot * width + a] =
-            memory_ + c.offset[a] + (c.bytes[a] != 0 ? c.first_slot + slot * c.slot_stride : 0);
-    std::uint32_t call = 0;
-    for (std::uint32_t sample = 0; sample < c.samples && sample < max_samples; ++sample) {
-      if (c.prepare != Prepare::nothing) prepare(call);
-      const std::uint64_t begin = now();
-      for (std::uint32_t i = 0; i < c.calls_per_sample; ++i) {
-        entry_(tables + (call % c.slots) * width);
-        ++call;
-      }
-      reply_->nanoseconds[sample] = now() - begin;
-      reply_->samples = sample + 1;
+  [[nodiscard]] void* const* tables() const {
+    return reinterpret_cast<void* const*>(inputs_ + command_->table);
+  }
+
+  void run() const {
+    void* const* table = tables();
+    const std::uint32_t width = command_->width;
+    for (std::uint32_t i = 0; i < command_->calls; ++i, table += width) entry_(table);
+  }
+
+  void lockstep() const {
+    const auto& request = *reinterpret_cast<const Request*>(inputs_);
+    auto& answer = *reinterpret_cast<Answer*>(outputs_);
+    void* const* const first = tables();
+    const std::uint32_t width = command_->width;
+    std::uint64_t seen = command_->nonce;
+    while (true) {
+      const std::uint64_t sequence = request.sequence.load(std::memory_order_acquire);
+      if (sequence == seen) continue;
+      seen = sequence;
+      const std::uint32_t slot = request.slot;
+      if (slot == no_slot) return;
+      entry_(first + static_cast<std::size_t>(slot) * width);
+      answer.sequence.store(sequence, std::memory_order_release);
     }
-    std::free(tables);
   }
 
-  void prepare(std::uint32_t call) const {
-    const Command& c = *command_;
-    for (std::uint32_t i = 0; i < c.calls_per_sample && i < c.slots; ++i)
-      for (std::uint32_t a = 0; a < c.argument_count; ++a) {
-        const std::byte* begin =
-            memory_ + c.first_slot + ((call + i) % c.slots) * c.slot_stride + c.offset[a];
-        if (c.prepare == Prepare::warm)
-          warm(begin, c.bytes[a]);
-        else
-          flush(begin, c.bytes[a]);
-      }
-  }
-
+  const char* library_;
+  bool trusted_, threads_;
   Command* command_ = static_cast<Command*>(std::calloc(1, sizeof(Command)));
   Reply* reply_ = static_cast<Reply*>(std::calloc(1, sizeof(Reply)));
   Entry entry_ = nullptr;
-  std::byte* memory_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  std::byte* inputs_ = nullptr;
+  std::byte* outputs_ = nullptr;
 };
 
 }  // namespace
 
-// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED: limits set here, after the sandbox
-// made its namespaces, so that the sandbox itself is not subject to them.
+// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED THREADS LIBRARY: limits set here,
+// after the sandbox made its namespaces, so that the sandbox itself is not subject to them.
 int main(int argc, char** argv) {
-  if (argc != 5 || fcntl(socket_fd, F_GETFD) < 0) {
+  if (argc > 1 && std::strcmp(argv[1], "guarded") == 0) return kernelsearch::run_guarded(argc, argv);
+  if (argc != 7 || fcntl(socket_fd, F_GETFD) < 0) {
     std::fputs("kernelsearch-worker is started by kernelsearch, which talks to it over a socket\n", stderr);
     return 2;
   }
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, 0);
-  limit(RLIMIT_CPU, std::strtoull(argv[3], nullptr, 10));
-  limit(RLIMIT_AS, std::strtoull(argv[1], nullptr, 10));
-  limit(RLIMIT_NPROC, std::strtoull(argv[2], nullptr, 10));
-  if (std::atoi(argv[4]) == 0 && !kernelsearch::lock_down()) return 4;
-  static Worker worker;
+  kernelsearch::limit_resources(argv[1], argv[2], argv[3]);
+  const bool trusted = std::atoi(argv[4]) != 0;
+  if (!trusted && !kernelsearch::lock_down()) return 4;
+  static Worker worker(argv[6], trusted, std::atoi(argv[5]) > 1);
   return worker.serve();
 }

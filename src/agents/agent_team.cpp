@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/agents/agent_team.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernelsearch/agents/grounded_plan.hpp"
@@ -13,6 +14,11 @@ namespace {
 
 constexpr std::size_t most_code = 1 << 19;
 
+Generation<Candidate> with_rationale(Generation<Candidate> generation, std::string rationale) {
+  generation.rationale = std::move(rationale);
+  return generation;
+}
+
 }  // namespace
 
 AgentTeam::AgentTeam(AnyChatModel model, Problem problem, AgentTeamOptions options)
@@ -21,15 +27,18 @@ AgentTeam::AgentTeam(AnyChatModel model, Problem problem, AgentTeamOptions optio
                                                              options_.common)) {}
 
 Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candidate>& history) const {
-  using Made = Generation<Candidate>;
   if (move.kind == MoveKind::root) return builder_->root();
   const auto started = builder_->start(move, history);
-  if (!started) return Made::none(started.error());
+  if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
-  if (move.kind == MoveKind::debug)
-    return builder_->ask_for_kernel(options_.debugger, "debug",
-                                    builder_->values(move, start, history, WindowKind::debug), move, start,
-                                    history);
+  if (move.kind == MoveKind::debug) {
+    // What is mended goes on carrying out the plan that it failed at.
+    const std::string& carried = start.parent().outcome.rationale;
+    PromptValues values = builder_->values(move, start, history, WindowKind::debug);
+    if (!carried.empty()) values["plan"] = quoted(carried, "text", most_code);
+    return with_rationale(builder_->ask_for_kernel(options_.debugger, "debug", values, move, start, history),
+                          carried);
+  }
 
   const ReplyExpectation wanted = builder_->expectation(start, history);
   GroundedPlan plan;
@@ -37,22 +46,26 @@ Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candid
       builder_->ask(options_.planner, "plan", builder_->values(move, start, history, WindowKind::plan), move,
                     [&](const std::string& text, bool cut) {
                       plan = read_plan(text, cut, wanted);
-                      return detail::Judged{plan.judgement, nullptr};
+                      return detail::Judged{plan.judgement, nullptr, true};
                     });
-  if (!planned) return Made::none(planned.error());
+  if (!planned) return planned.error().generation();
 
   PromptValues values = builder_->values(move, start, history, WindowKind::code);
   const auto label = [this](KernelRegion region) {
     return std::string(builder_->language()) + ' ' + std::string(to_string(region));
   };
   const Regions& regions = start.kernel().regions;
-  values["region"] = to_string(plan.region);
-  values["skeleton"] =
-      quoted(with_anchors(text_of(regions, plan.region), plan.spans), label(plan.region), most_code);
+  for (const GroundedPlan::Part& part : plan.parts)
+    (values["skeleton"] += values["skeleton"].empty() ? "" : "\n\n") +=
+        quoted(with_anchors(text_of(regions, part.region), part.spans), label(part.region), most_code);
   // The plan is a reply: quoted like all that others wrote.
   values["instructions"] = quoted(plan.instructions, "text", most_code);
+  const auto planned_region = [&plan](KernelRegion region) {
+    return std::any_of(plan.parts.begin(), plan.parts.end(),
+                       [region](const GroundedPlan::Part& part) { return part.region == region; });
+  };
   for (const KernelRegion region : regions_in_code)
-    if (const std::string& text = text_of(regions, region); region != plan.region && !text.empty())
+    if (const std::string& text = text_of(regions, region); !planned_region(region) && !text.empty())
       (values["rest"] += values["rest"].empty() ? "" : "\n\n") += quoted(text, label(region), most_code);
   std::optional<Kernel> kernel;
   const auto coded =
@@ -61,8 +74,10 @@ Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candid
         kernel = std::move(code.kernel);
         return detail::Judged{std::move(code.judgement), kernel ? &*kernel : nullptr};
       });
-  if (!coded) return Made::none(coded.error());
-  return detail::PromptBuilder::candidate(*std::move(kernel), start);
+  // A plan stays with its trial though nobody could carry it out: the planner is told of it.
+  return with_rationale(
+      coded ? detail::PromptBuilder::candidate(*std::move(kernel), start) : coded.error().generation(),
+      plan.instructions);
 }
 
 const std::vector<Strategy>& AgentTeam::strategies() const noexcept {

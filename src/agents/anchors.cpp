@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "code_tokens.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch {
@@ -151,29 +152,86 @@ bool ends_line(std::string_view before) {
   return before.empty() || before.back() == '\n';
 }
 
+/// Whether one text is the other apart from comments and layout, which a model drops at times without meaning
+/// anything by it. What counts is taken from the original in any case.
+bool same_code(std::string_view a, std::string_view b) {
+  return detail::without_trailing_blanks(a) == detail::without_trailing_blanks(b) ||
+         detail::same_tokens(detail::code_tokens(a), detail::code_tokens(b));
+}
+
+/// A span of `annotated` in `original`, whose tokens are the same.
+AnchorSpan carried_over(const AnchorSpan& span, std::string_view annotated,
+                        const std::vector<detail::CodeToken>& theirs, std::string_view original,
+                        const std::vector<detail::CodeToken>& ours) {
+  const auto before = [&theirs](std::size_t at) {
+    return static_cast<std::size_t>(std::lower_bound(theirs.begin(), theirs.end(), at,
+                                                     [](const detail::CodeToken& token, std::size_t place) {
+                                                       return token.begin < place;
+                                                     }) -
+                                    theirs.begin());
+  };
+  const std::size_t first = before(span.begin), last = before(span.end);
+  AnchorSpan place{original.size(), original.size()};
+  if (first < ours.size()) {
+    place.begin = ours[first].begin;
+    const std::size_t newline =
+        place.begin == 0 ? std::string_view::npos : original.rfind('\n', place.begin - 1);
+    const std::size_t line = newline == std::string_view::npos ? 0 : newline + 1;
+    if (ends_line(annotated.substr(0, span.begin)) &&
+        detail::trimmed(original.substr(line, place.begin - line)).empty())
+      place.begin = line;
+  }
+  if (last <= first) return {place.begin, place.begin};
+  place.end = ours[last - 1].begin + ours[last - 1].text.size();
+  const std::size_t newline = original.find('\n', place.end);
+  const bool alone = last == ours.size() || (newline != std::string_view::npos && ours[last].begin > newline);
+  if (alone && ends_line(annotated.substr(0, span.end)))
+    place.end = newline == std::string_view::npos ? original.size() : newline + 1;
+  return place;
+}
+
 /// A reply without markers: do the pieces stand in it, in order, the first at its begin and the last at its
-/// end?
-bool holds_pieces(std::string_view reply, const std::vector<std::string_view>& pieces) {
+/// end? What is a whole line of the original must be one of the reply: nothing may be added to it.
+bool holds_pieces(std::string_view reply, std::string_view original,
+                  const std::vector<std::string_view>& pieces) {
   const std::string text = detail::without_trailing_blanks(reply);
-  std::vector<std::string> clean;
-  for (const std::string_view piece : pieces) {
+  const auto clean = [](std::string_view piece) {
     std::string one;
     for (const std::string_view line : detail::lines_of(piece)) (one += detail::trimmed_right(line)) += '\n';
     if (!piece.empty() && piece.back() != '\n') one.pop_back();  // the span begins within the line
-    clean.push_back(std::move(one));
-  }
-  const std::string first =
-      clean.front().substr(std::min(clean.front().find_first_not_of('\n'), clean.front().size()));
-  if (!std::string_view(text).starts_with(detail::trimmed_right(first))) return false;
+    return one;
+  };
+  const auto begins_line = [&](std::string_view piece, std::size_t at) {
+    return (piece.data() != original.data() && piece.data()[-1] != '\n') || at == 0 || text[at - 1] == '\n';
+  };
+  const auto ends_as_line = [&](std::string_view piece, std::size_t end) {
+    return piece.empty() || piece.back() != '\n' || end >= text.size() || text[end] == '\n';
+  };
+  const std::string all = clean(pieces.front());
+  const std::string first = all.substr(std::min(all.find_first_not_of('\n'), all.size()));
   std::size_t at = detail::trimmed_right(first).size();
-  for (std::size_t i = 1; i + 1 < clean.size(); ++i) {
-    const std::string_view piece = detail::trimmed(clean[i]);
-    const std::size_t found = text.find(piece, at);
+  if (!std::string_view(text).starts_with(detail::trimmed_right(first)) ||
+      (at > 0 && !ends_as_line(pieces.front(), at)))
+    return false;
+  for (std::size_t i = 1; i + 1 < pieces.size(); ++i) {
+    const std::string one = clean(pieces[i]);
+    const std::string_view piece = detail::trimmed(one);
+    if (piece.empty()) continue;
+    // Blanks that were trimmed belong to the line, too.
+    const auto stands_at = [&](std::size_t found) {
+      const std::size_t line = text.find_last_not_of(" \t", found - 1);
+      return begins_line(pieces[i], found == 0 || line == std::string::npos ? 0 : line + 1) &&
+             ends_as_line(pieces[i], found + piece.size());
+    };
+    std::size_t found = text.find(piece, at);
+    while (found != std::string::npos && !stands_at(found)) found = text.find(piece, found + 1);
     if (found == std::string::npos) return false;
     at = found + piece.size();
   }
-  const std::string_view last = detail::trimmed_right(clean.back());
-  return text.size() >= at + last.size() && std::string_view(text).ends_with(last);
+  const std::string rest = clean(pieces.back());
+  const std::string_view last = detail::trimmed_right(rest);
+  return text.size() >= at + last.size() && std::string_view(text).ends_with(last) &&
+         (last.empty() || begins_line(pieces.back(), text.size() - last.size()));
 }
 
 }  // namespace
@@ -194,10 +252,16 @@ AnchoredText read_anchors(std::string_view original, std::string_view annotated)
   if (stripped.spans.empty())
     return fault(ReplyFault::no_anchors,
                  "The region holds no <<<IMPROVE BEGINS>>> and <<<IMPROVE ENDS>>>: mark at least one place.");
-  if (detail::without_trailing_blanks(original) != detail::without_trailing_blanks(stripped.text))
-    return fault(ReplyFault::outside_anchors,
-                 "Without the anchors the region is not the one that was given; " +
-                     difference(original, stripped.text));
+  if (detail::without_trailing_blanks(original) != detail::without_trailing_blanks(stripped.text)) {
+    const auto ours = detail::code_tokens(original), theirs = detail::code_tokens(stripped.text);
+    if (!detail::same_tokens(ours, theirs))
+      return fault(ReplyFault::outside_anchors,
+                   "Without the anchors the region is not the one that was given; " +
+                       difference(original, stripped.text));
+    for (const AnchorSpan& span : stripped.spans)
+      result.spans.push_back(carried_over(span, stripped.text, theirs, original, ours));
+    return result;
+  }
   const Rows from(stripped.text), to(original);
   for (const AnchorSpan& span : stripped.spans) {
     AnchorSpan place{to.offset(from.place(span.begin)), to.offset(from.place(span.end))};
@@ -237,7 +301,7 @@ FilledText fill_anchors(std::string_view original, const std::vector<AnchorSpan>
   const Stripped stripped = strip_markers(reply);
   if (!stripped.judgement.ok()) return fault(stripped.judgement.fault, stripped.judgement.detail);
   if (stripped.spans.empty()) {
-    if (!holds_pieces(reply, pieces))
+    if (!holds_pieces(reply, original, pieces))
       return fault(
           ReplyFault::outside_anchors,
           "The reply has no anchors, and what stood outside of them is not there unchanged. Keep every "
@@ -251,7 +315,7 @@ FilledText fill_anchors(std::string_view original, const std::vector<AnchorSpan>
                                                   std::to_string(spans.size()) + '.');
   const std::vector<std::string_view> theirs = outside(stripped.text, stripped.spans);
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    if (detail::without_trailing_blanks(pieces[i]) != detail::without_trailing_blanks(theirs[i]))
+    if (!same_code(pieces[i], theirs[i]))
       return fault(ReplyFault::outside_anchors,
                    (i == 0 ? std::string("What stands before the first anchor was changed; ")
                     : i + 1 == pieces.size() ? std::string("What stands after the last anchor was changed; ")

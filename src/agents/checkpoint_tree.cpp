@@ -39,8 +39,9 @@ std::size_t CheckpointTree::index_of(std::string_view name) const {
   std::vector<std::string> known;
   for (const Checkpoint& checkpoint : checkpoints_) known.push_back(checkpoint.name);
   const std::string nearest = nearest_name(name, known);
-  detail::raise<ConfigError>("there is no such checkpoint", name,
-                             nearest.empty() ? "list() has their names" : "did you mean " + nearest + "?");
+  detail::raise<ConfigError>(
+      "there is no such checkpoint", name,
+      nearest.empty() ? "list the checkpoints for their names" : "did you mean " + nearest + "?");
 }
 
 CheckpointTree::Branch* CheckpointTree::find_branch(std::string_view name) noexcept {
@@ -131,9 +132,8 @@ void CheckpointTree::switch_to(std::string_view branch) {
   std::vector<std::string> known;
   for (const Branch& other : branches_) known.push_back(other.name);
   const std::string nearest = nearest_name(branch, known);
-  detail::raise<ConfigError>(
-      "there is no such branch", branch,
-      nearest.empty() ? "branch(name, from) makes one" : "did you mean " + nearest + "?");
+  detail::raise<ConfigError>("there is no such branch", branch,
+                             nearest.empty() ? "make one with branch" : "did you mean " + nearest + "?");
 }
 
 std::vector<std::string> CheckpointTree::path(std::string_view name) const {

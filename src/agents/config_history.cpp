@@ -78,7 +78,7 @@ std::string ConfigHistory::patterns_text(std::span<const Result* const> best) co
     for (const Result* result : best) ++counts[result->config.indices[i]];
     const auto most = std::max_element(counts.begin(), counts.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto value = [&](std::uint32_t index) { return to_string(space_.tunable(i).values[index]); };
+    const auto value = [&](std::uint32_t index) { return json_text(space_.tunable(i).values[index]); };
     text += fmt::format("- {}: ", space_.tunable(i).name);
     if (most->second == best.size()) {
       text += "always " + value(most->first);
@@ -126,6 +126,35 @@ std::string ConfigHistory::failures_text(std::size_t most) const {
   return text;
 }
 
+std::string ConfigHistory::table_text(std::span<const Result* const> right,
+                                      const ConfigHistoryOptions& options) const {
+  std::vector<std::size_t> columns;
+  std::string names;
+  for (std::size_t i = 0; i < space_.size(); ++i) {
+    if (space_.usable(i).size() < 2) continue;
+    names += (columns.empty() ? "" : ", ") + space_.tunable(i).name;
+    columns.push_back(i);
+  }
+  std::string text = fmt::format("All measured, fastest first ({}: {}):\n", names, options.unit_name);
+  std::size_t rows = 0;
+  const auto row = [&](const Result& result) {
+    if (rows++ >= options.table) return;
+    for (const std::size_t i : columns) {
+      const Value& value = space_.tunable(i).values[result.config.indices[i]];
+      const auto* word = std::get_if<std::string>(&value);
+      text += (i == columns.front() ? "" : ",") +
+              (word != nullptr ? '"' + one_line(*word) + '"' : to_string(value));
+    }
+    text += result.ok ? fmt::format(": {:.4g}\n", result.objective * options.unit)
+                      : fmt::format(": {}\n", to_string(result.verdict));
+  };
+  for (const Result* result : right) row(*result);
+  for (const Result& result : results_)
+    if (!result.ok) row(result);
+  if (rows > options.table) text += fmt::format("and {} more, slower or failed\n", rows - options.table);
+  return text;
+}
+
 std::string ConfigHistory::text(const ConfigHistoryOptions& options) const {
   const std::vector<const Result*> right = ranked();
   const Config& base = space_.default_config();
@@ -157,6 +186,7 @@ std::string ConfigHistory::text(const ConfigHistoryOptions& options) const {
     text += fmt::format("What the best {} share:\n", best.size()) + patterns_text(best);
   }
   if (right.size() < results_.size()) text += "Failures:\n" + failures_text(options.failures);
+  if (options.table > 0 && !results_.empty()) text += table_text(right, options);
   return text;
 }
 

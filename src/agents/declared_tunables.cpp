@@ -10,6 +10,7 @@
 
 #include "agents/read_declared.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
 #include "problem/json_cursor.hpp"
 #include "problem/problem_parts.hpp"
 
@@ -19,6 +20,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view mark = "//@tunables ";
+
+bool is_declaring(std::string_view line) {
+  return line.starts_with(mark) || line.starts_with(launch_mark);
+}
 
 bool is_macro_name(const std::string& name) {
   return !name.empty() && name.front() >= 'A' && name.front() <= 'Z' && detail::is_name(name) &&
@@ -59,6 +64,13 @@ Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, s
       const auto at = tunable.position(read_value(*given));
       if (!at) given->refuse("is none of the values", "give one of them");
       tunable.default_index = *at;
+    }
+  if (place.kind() == detail::JsonNode::Kind::object)
+    if (const auto condition = place.find("if")) {
+      std::string error;
+      const std::string& text = condition->string("write an expression over the other tunables");
+      tunable.active_if = Expression::try_parse(text, error);
+      if (!tunable.active_if) condition->refuse("is no expression", error, "write e.g. \"TILE_K > 1\"");
     }
   return tunable;
 }
@@ -127,11 +139,23 @@ Kernel kernel_with_declared(const Space& base, Regions regions, DeclaredTunables
   std::vector<Tunable> tunables(base.tunables().begin(), base.tunables().end());
   std::vector<Constraint> constraints;
   for (const Constraint& constraint : base.constraints())
-    if (!is_condition(base, constraint)) constraints.push_back(constraint);
+    if (!is_condition(base, constraint)) constraints.push_back(constraint);  // building adds those again
   DeclaredTunables declared = declarations_of(regions.macros, limits);
   if (declared.empty()) return {std::move(regions), base};
-  for (Tunable& tunable : declared.tunables) tunables.push_back(std::move(tunable));
-  for (const std::string& constraint : declared.constraints) constraints.emplace_back(constraint);
+  for (Tunable& tunable : declared.tunables) {
+    const auto known = std::find_if(tunables.begin(), tunables.end(),
+                                    [&](const Tunable& one) { return one.name == tunable.name; });
+    if (known == tunables.end() || !limits.replace) {
+      tunables.push_back(std::move(tunable));
+      continue;
+    }
+    if (!tunable.active_if) tunable.active_if = known->active_if;
+    *known = std::move(tunable);
+  }
+  for (const std::string& constraint : declared.constraints)
+    if (std::none_of(constraints.begin(), constraints.end(),
+                     [&](const Constraint& one) { return one.text() == constraint; }))
+      constraints.emplace_back(constraint);
   for (const auto& [name, value] : declared.defaults)
     for (Tunable& tunable : tunables)
       if (tunable.name == name)
@@ -158,12 +182,29 @@ std::string declaration_line(const DeclaredTunables& declared) {
   for (const Tunable& tunable : declared.tunables) {
     Json values = Json::array();
     for (const Value& value : tunable.values) values.push_back(json_of(value));
-    object["tunables"][tunable.name] = {{"values", std::move(values)},
-                                        {"default", json_of(tunable.values[tunable.default_index])}};
+    Json& one = object["tunables"][tunable.name];
+    one = {{"values", std::move(values)}, {"default", json_of(tunable.values[tunable.default_index])}};
+    if (tunable.active_if) one["if"] = tunable.active_if->text();
   }
   if (!declared.constraints.empty()) object["constraints"] = declared.constraints;
   for (const auto& [name, value] : declared.defaults) object["default"][name] = json_of(value);
   return std::string(mark) + object.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string declaring_lines(std::string_view macros) {
+  std::string lines;
+  for_each_line(macros, [&](std::string_view line) {
+    if (is_declaring(line)) (lines += line) += '\n';
+  });
+  return lines;
+}
+
+std::string without_declaring_lines(std::string_view macros) {
+  std::string rest;
+  for_each_line(macros, [&](std::string_view line) {
+    if (!is_declaring(line)) (rest += line) += '\n';
+  });
+  return rest;
 }
 
 std::string without_declarations(std::string_view macros) {

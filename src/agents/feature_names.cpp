@@ -24,8 +24,8 @@ std::vector<std::string> make_names() {
       "ncu.seconds", "ncu.launches", "ncu.launch__waves_per_multiprocessor",
       "ncu.launch__occupancy_limit_registers", "ncu.launch__occupancy_limit_shared_mem",
       // what compiling and loading tells
-      "registers", "shared_bytes", "local_bytes", "blocks_per_multiprocessor", "occupancy", "image_bytes",
-      "library_bytes", "nondeterministic",
+      "registers", "shared_bytes", "local_bytes", "blocks_per_multiprocessor", "occupancy", "block_threads",
+      "block_x", "block_y", "image_bytes", "library_bytes", "nondeterministic",
       // machine code in general
       "sass.instructions", "sass.loops", "sass.loop.instructions", "sass.complete", "code.instructions",
       "code.loops", "code.loop.instructions", "code.complete",

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <utility>
 
+#include "code_tokens.hpp"
+#include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "lines.hpp"
 
@@ -47,22 +49,7 @@ std::string plain(std::string_view code, bool drop_directives) {
 
 std::vector<std::string> tokens_of(std::string_view code) {
   std::vector<std::string> tokens;
-  for (std::size_t i = 0; i < code.size();) {
-    if (detail::blanks.find(code[i]) != std::string_view::npos) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i + 1;
-    if (is_word(code[i]))
-      while (end < code.size() && is_word(code[end])) ++end;
-    else if (code[i] == '"')
-      end = std::max(end, detail::skip_opaque(code, i));
-    else if (code.substr(i, 2) == "::" || code.substr(i, 2) == "&&" || code.substr(i, 2) == "[[" ||
-             code.substr(i, 2) == "]]")
-      end = i + 2;
-    tokens.emplace_back(code.substr(i, end - i));
-    i = end;
-  }
+  for (const detail::CodeToken& token : detail::code_tokens(code)) tokens.emplace_back(token.text);
   return tokens;
 }
 
@@ -140,6 +127,18 @@ std::vector<std::string> parameters_of(std::string_view list) {
   return parameters;
 }
 
+/// Tokens with blanks between them as a person writes them: `std::int32_t`, `const float*`.
+std::string as_written(std::string_view tokens) {
+  constexpr std::string_view before = ":*&,<>)[]", after = ":<([";
+  std::string text;
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i] != ' ' || text.empty() || i + 1 == tokens.size() ||
+        (before.find(tokens[i + 1]) == std::string_view::npos &&
+         after.find(text.back()) == std::string_view::npos))
+      text += tokens[i];
+  return text;
+}
+
 /// Whether the place stands inside `extern "C" {`.
 bool in_linkage_block(std::string_view code, std::size_t place) {
   for (std::size_t at = code.find("extern"); at < place; at = code.find("extern", at + 1)) {
@@ -155,8 +154,9 @@ bool in_linkage_block(std::string_view code, std::size_t place) {
 }  // namespace
 
 std::string FunctionSignature::text(std::string_view name) const {
-  std::string text = before + (before.empty() ? "" : " ") + std::string(name) + '(';
-  for (std::size_t i = 0; i < parameters.size(); ++i) (text += i == 0 ? "" : ", ") += parameters[i];
+  std::string text = as_written(before) + (before.empty() ? "" : " ") + std::string(name) + '(';
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    (text += i == 0 ? "" : ", ") += as_written(parameters[i]);
   return text + ')';
 }
 
@@ -230,7 +230,7 @@ std::string code_key(const Regions& regions) {
     key = detail::trimmed_right(key);
     key += '\0';
   }
-  return key;
+  return key + declaring_lines(regions.macros);  // comments to the compiler, but not to the kernel
 }
 
 }  // namespace kernelsearch

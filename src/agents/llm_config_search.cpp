@@ -11,18 +11,24 @@
 #include <unordered_set>
 #include <utility>
 
+#include "exchange.hpp"
 #include "kernelsearch/agents/config_item.hpp"
 #include "kernelsearch/agents/json_salvage.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/random_search.hpp"
+#include "unanswered.hpp"
 
 namespace kernelsearch {
 namespace {
 
 constexpr double failing_share = 1.0 / 3.0;       // from which on the model is told to be careful (Helion)
 constexpr std::size_t shown_of_bad_reply = 2000;  // characters
+constexpr const char* all_known =
+    "every configuration in it is measured already or about to be; change one more tunable of each, to "
+    "values that no "
+    "row of the results has";
 
 ChatResult guarded_chat(const AnyChatModel& model, const ChatRequest& request, std::stop_token stop) {
   try {
@@ -106,6 +112,10 @@ struct LlmConfigSearch::State {
     request.temperature = options.temperature;
     const std::size_t tokens = std::clamp<std::size_t>(256 + 128 * options.configs_per_round, 512, 4096);
     request.max_tokens = options.max_tokens != 0 ? options.max_tokens : static_cast<std::uint32_t>(tokens);
+    if (enforced) {
+      request.json_schema = config_schema(space);
+      request.json_schema_name = request.json_schema.empty() ? "" : "configurations";
+    }
     request.messages =
         prompts.find("config_search")
             .render({{"kernel", options.kernel.empty()
@@ -139,8 +149,17 @@ struct LlmConfigSearch::State {
 
   // --- replies -------------------------------------------------------------------------------------------
 
+  void log(const ChatRequest& request, const ChatResult& result, std::size_t attempt,
+           const ReplyJudgement& judgement, bool last) const {
+    if (!options.log) return;
+    Exchange exchange = detail::exchange_of(request, result, prompts, "config_search", attempt);
+    exchange.judgement = judgement;
+    exchange.last = last;
+    options.log(exchange);
+  }
+
   /// Queues what is new; says what is wrong where no item was a configuration.
-  [[nodiscard]] std::string take(const ChatReply& reply) {
+  [[nodiscard]] ReplyJudgement take(const ChatReply& reply) {
     const SalvagedItems salvaged = salvage_items(reply.text, "configs");
     std::size_t read = 0, fresh = 0;
     for (const std::string& text : salvaged.items) {
@@ -156,30 +175,62 @@ struct LlmConfigSearch::State {
     }
     if (read > 0) return {};
     if (reply.text.empty())
-      return reply.finish == FinishReason::stop
-                 ? "it was empty"
-                 : "it was empty (" + std::string(to_string(reply.finish)) + ")";
+      return {reply.finish == FinishReason::length ? ReplyFault::truncated : ReplyFault::empty,
+              reply.finish == FinishReason::stop
+                  ? "it was empty"
+                  : "it was empty (" + std::string(to_string(reply.finish)) + ")"};
     if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter)
-      return "it was no answer";
-    if (!salvaged.items.empty()) return "its items name no tunable of the space";
+      return {ReplyFault::declined, "it was no answer"};
+    if (!salvaged.items.empty()) return {ReplyFault::bad_tunables, "its items name no tunable of the space"};
     if (salvaged.cut || reply.finish == FinishReason::length)
-      return "it was cut before the first item was complete";
-    return "it holds no JSON list of configurations";
+      return {ReplyFault::truncated, "it was cut before the first item was complete"};
+    return {ReplyFault::no_code, "it holds no JSON list of configurations"};
   }
 
   /// Waits for the reply in flight and, where it cannot be used, for another.
   bool finish_question() {
-    for (std::size_t attempt = 0;; ++attempt) {
+    bool raised = false;
+    std::size_t repeated = 0;
+    for (std::size_t attempt = 0;;) {
       ChatResult result = question->wait();
       ChatRequest request = question->request();
       question.reset();
-      if (!result)
+      if (!result && !request.json_schema.empty() &&
+          result.error.failure == ChatFailure::configuration) {  // perhaps the provider takes no schema
+        log(request, result, attempt, {}, false);
+        enforced = false;
+        request.json_schema.clear();
+        request.json_schema_name.clear();
+        ask_model(std::move(request));
+        continue;
+      }
+      if (!result) {
+        log(request, result, attempt, {}, true);
         return end("the model failed (" + std::string(to_string(result.error.failure)) +
                    "): " + result.error.text);
-      const std::string fault = take(*result.reply);
-      if (fault.empty()) break;
-      if (attempt == options.ask_again) return end("the reply could not be used: " + fault);
-      ask_model(again_request(std::move(request), *result.reply, fault));
+      }
+      const ReplyJudgement judgement = take(*result.reply);
+      const bool cut = result.reply->finish == FinishReason::length;
+      const bool again = cut && result.reply->text.empty() && !raised;
+      const bool repeats = judgement.ok() && queue.empty() && repeated < options.repeats_again;
+      log(request, result, attempt + repeated, judgement,
+          !repeats && (judgement.ok() || (!again && attempt == options.ask_again)));
+      if (repeats) {
+        ++repeated;
+        ask_model(again_request(std::move(request), *result.reply, all_known));
+        continue;
+      }
+      if (judgement.ok()) break;
+      if (again) {  // thinking has used the limit up: no attempt
+        raised = true;
+        request.max_tokens = detail::roomier * request.max_tokens;
+        ask_model(std::move(request));
+        continue;
+      }
+      if (attempt == options.ask_again) return end("the reply could not be used: " + judgement.detail);
+      ++attempt;
+      if (cut) request.max_tokens = std::max(request.max_tokens, 2 * question_request().max_tokens);
+      ask_model(again_request(std::move(request), *result.reply, judgement.detail));
     }
     ++round;
     if (queue.empty()) return end("the reply held no configuration that is new");
@@ -204,6 +255,8 @@ struct LlmConfigSearch::State {
 
   bool end(std::string why) {
     ending = std::move(why);
+    if (options.say)
+      options.say(options.role + ": the search of configurations by a model has ended: " + ending);
     return false;
   }
 
@@ -221,6 +274,7 @@ struct LlmConfigSearch::State {
   std::size_t fruitless = 0, dropped = 0;
   double best_before = 0.0;
   bool begun = false;
+  bool enforced = true;  ///< questions carry the schema of their reply
 };
 
 LlmConfigSearch::LlmConfigSearch(Space space, AnyChatModel model, LlmConfigSearchOptions options)

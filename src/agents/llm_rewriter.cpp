@@ -16,7 +16,7 @@ LlmRewriter::LlmRewriter(AnyChatModel model, Problem problem, LlmRewriterOptions
 Generation<Candidate> LlmRewriter::generate(const Move& move, const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return builder_->root();
   const auto started = builder_->start(move, history);
-  if (!started) return Generation<Candidate>::none(started.error());
+  if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
   const PromptValues values = builder_->values(move, start, history, options_.window);
   const bool debug = move.kind == MoveKind::debug;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kernelsearch/agents/method_writer.hpp"
+#include "kernelsearch/agents/refusal.hpp"
 #include "kernelsearch/agents/reply_code.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -89,7 +90,7 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   using Made = Generation<Candidate>;
   if (move.kind == MoveKind::root) return builder_->root();
   const auto started = builder_->start(move, history);
-  if (!started) return Made::none(started.error());
+  if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
   const std::optional<SkillIteration> now = options_.journal->last();
   const fs::path root = options_.folder / fmt::format("iterv{}", now ? now->number : 0);
@@ -117,10 +118,13 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   if (ablation) write_once(root / ("kernel" + extension_), start.kernel().regions.device);
   std::string request = fmt::format(
       "# Asked for: {}\n\n{}\n\nWrite it to `kernel{}` in this folder (the whole device region; `host{}` and "
-      "`macros{}` replace the other regions), or say in `declined.txt` why not.\n\n## What it is made from: "
-      "trial {}\n\n{}\n",
-      name, words, extension_, extension_, extension_, static_cast<std::uint64_t>(parent.outcome.id),
-      feedback_text(parent.outcome));
+      "`macros{}` replace the other regions), or say in `declined.txt` why not: `{}: METHOD: the reason` for "
+      "a "
+      "method that does not apply to this kernel, which is not asked for on it again.\n\n## What it is made "
+      "from: trial {}\n\n{}\n",
+      name, words, extension_, extension_, extension_, refusal_form,
+      static_cast<std::uint64_t>(parent.outcome.id),
+      feedback_text(parent.outcome, {}, &parent.candidate->kernel->space));
   request += kernel_text(*parent.candidate, builder_->language());
   write_once(folder / "request.md", request);
 
@@ -131,7 +135,12 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
                           ? "stopped while waiting for " + file.string()
                           : fmt::format("there is no {} after {} s", file.string(), options_.wait_seconds));
   std::error_code error;
-  if (!fs::exists(file, error)) return Made::none("declined: " + text_of(declined));
+  if (!fs::exists(file, error)) {
+    const std::string why = text_of(declined);
+    const auto refusal = read_refusal(why, move.strategies);
+    if (refusal && refusal->judgement.ok()) return Made::not_applicable(refusal->reason);
+    return Made::none("declined: " + why);
+  }
   Regions regions = start.kernel().regions;
   regions.device = text_of(file);
   for (const KernelRegion region : {KernelRegion::host, KernelRegion::macros})

@@ -7,6 +7,7 @@
 
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "prompt_builder.hpp"
 
 namespace kernelsearch {
@@ -38,7 +39,7 @@ MethodWriter::MethodWriter(AnyChatModel model, Problem problem, MethodWriterOpti
 Generation<Candidate> MethodWriter::generate(const Move& move, const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return builder_->root();
   const auto started = builder_->start(move, history);
-  if (!started) return Generation<Candidate>::none(started.error());
+  if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
   PromptValues values = builder_->values(move, start, history, options_.window);
   for (const char* name : {"branch", "branches", "roofline", "methods", "again"}) values[name] = "";
@@ -46,8 +47,8 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
   std::uint32_t first = 0;
   if (const auto now = options_.journal ? options_.journal->last() : std::nullopt) {
     first = now->first_variant;
-    values["roofline"] = clean_text(roofline_words(*now));
-    values["methods"] = clean_text(methods_words(*now, options_.methods));
+    values["roofline"] = clean_text(detail::trimmed(roofline_words(*now)));
+    values["methods"] = clean_text(detail::trimmed(methods_words(*now, options_.methods)));
     for (const SkillIteration& before : options_.journal->iterations())
       for (const MethodVerdict& verdict : before.verdicts)
         if (const std::string& id = options_.methods[verdict.method].id;

@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "exchange.hpp"
 #include "kernelsearch/agents/config_key.hpp"
+#include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
+#include "kernelsearch/agents/refusal.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/result.hpp"
+#include "unanswered.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -18,6 +23,7 @@ namespace {
 using Made = Generation<Candidate>;
 
 constexpr std::size_t shown_of_region = 60000, shown_of_reason = 4000, shown_of_reply = 8000;  // characters
+constexpr std::size_t most_tried = 12;  // attempts from a kernel that are listed
 
 bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -48,16 +54,23 @@ std::string context_text(const Regions& regions) {
   return text;
 }
 
-std::string failure_text(const Trial<Candidate>& failed, KernelRegion region) {
+std::string failure_text(const Trial<Candidate>& failed) {
   const Evaluation& evaluation = failed.outcome.evaluation;
-  std::string text = "Verdict: " + std::string(to_string(evaluation.verdict)) + ". The reason:\n" +
-                     kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
-  if (failed.candidate) {
-    const std::string code = text_of(failed.candidate->kernel->regions, region);
-    text += "\nIts " + std::string(to_string(region)) + " region was:\n" +
-            kernelsearch::quoted(without_declarations(code), {}, shown_of_region);
-  }
-  return text;
+  return "Verdict: " + std::string(to_string(evaluation.verdict)) + ". The reason:\n" +
+         kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
+}
+
+std::string failed_code_text(const Trial<Candidate>& failed, KernelRegion region) {
+  if (!failed.candidate) return {};
+  const std::string code = text_of(failed.candidate->kernel->regions, region);
+  return "\nIts " + std::string(to_string(region)) + " region was:\n" +
+         kernelsearch::quoted(without_declarations(code), {}, shown_of_region);
+}
+
+std::size_t tokens_of(const std::vector<Message>& messages) {
+  std::size_t tokens = 0;
+  for (const Message& message : messages) tokens += estimated_tokens(message.text);
+  return tokens;
 }
 
 /// The transformation that repairs a failed kernel.
@@ -73,6 +86,49 @@ Transformation repair() {
                           {KernelRegion::device, instruction},
                           {KernelRegion::host, instruction}}});
   return mend;
+}
+
+/// The same in the words of all systems.
+ReplyFault reply_fault(RegionFault fault) {
+  switch (fault) {
+    case RegionFault::none:
+      return ReplyFault::none;
+    case RegionFault::empty:
+      return ReplyFault::empty;
+    case RegionFault::no_code:
+      return ReplyFault::no_code;
+    case RegionFault::several:
+      return ReplyFault::wrong_region;
+    case RegionFault::cut:
+      return ReplyFault::truncated;
+    case RegionFault::too_long:
+      return ReplyFault::too_long;
+    case RegionFault::bad_tunables:
+      return ReplyFault::bad_tunables;
+    case RegionFault::lost_entry:
+      return ReplyFault::missing_function;
+    case RegionFault::bad_refusal:
+      return ReplyFault::bad_refusal;
+  }
+  return ReplyFault::no_code;
+}
+
+bool same_tunables(const Space& a, const Space& b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i)
+    same = a.tunable(i).name == b.tunable(i).name && a.tunable(i).values == b.tunable(i).values;
+  return same;
+}
+
+/// What came of the same code with the same tunables, if it was tried.
+std::optional<Outcome> twin_of(const Kernel& kernel, const History<Candidate>& history) {
+  const std::string key = code_key(kernel.regions);
+  for (std::size_t i = 0; i < history.size(); ++i)
+    if (const Trial<Candidate> trial = history[i];
+        trial.candidate && same_tunables(trial.candidate->kernel->space, kernel.space) &&
+        code_key(trial.candidate->kernel->regions) == key)
+      return trial.outcome;
+  return std::nullopt;
 }
 
 Tunable* find_tunable(std::vector<Tunable>& tunables, const std::string& name) {
@@ -97,7 +153,11 @@ struct NaturalTransformations::Parts {
     Regions regions;
     DeclaredTunables declared;
     const Trial<Candidate>* failure = nullptr;
+    std::string remembered = {};
     std::uint64_t repetition = 0;
+    std::vector<std::string> names = {};  ///< what the model may say does not apply
+    std::string outcome = {};             ///< of the parent
+    std::vector<std::string> tried = {};  ///< a line for each attempt from it, the newest first
 
     [[nodiscard]] Regions whole() const {
       Regions all = regions;
@@ -152,36 +212,68 @@ struct NaturalTransformations::Parts {
   [[nodiscard]] ChatRequest request_for(const Transformation& transformation, std::size_t pass,
                                         const RegionEdit& edit, const Work& work) const {
     std::string fresh;
+    const Space space = kernel_of(work.whole()).space;
     for (const Tunable& tunable : transformation.tunables.tunables) {
+      if (!space.find(tunable.name)) continue;  // it did not fit, so no macro is defined
       fresh += "- " + tunable.name + ":";
-      for (const Value& value : tunable.values) fresh += ' ' + to_string(value);
+      for (const Value& value : tunable.values) fresh += ' ' + json_text(value);
       fresh += '\n';
     }
-    const Space space = kernel_of(work.whole()).space;
     ChatRequest request;
     request.role = options.role;
     request.model = options.model;
     request.temperature = options.temperature;
     request.max_tokens = options.max_tokens;
     request.repetition = work.repetition;
-    request.messages =
-        prompts.find("transformation")
-            .render({{"backend", backend},
-                     {"device", options.device},
-                     {"workload", options.workload},
-                     {"context", context_text(work.regions)},
-                     {"tunables", space.size() == 0 ? "" : space_text(space)},
-                     {"title", transformation.title},
-                     {"description", transformation.description},
-                     {"pass", std::to_string(pass + 1)},
-                     {"passes", std::to_string(transformation.passes.size())},
-                     {"pass_name", transformation.passes[pass].name},
-                     {"incomplete", pass + 1 < transformation.passes.size() ? "yes" : ""},
-                     {"new_tunables", fresh},
-                     {"failure", work.failure != nullptr ? failure_text(*work.failure, edit.region) : ""},
-                     {"region", std::string(to_string(edit.region))},
-                     {"instruction", edit.instruction}});
+    PromptValues values{{"backend", backend},
+                        {"device", options.device},
+                        {"workload", options.workload},
+                        {"outcome", work.outcome},
+                        {"context", context_text(work.regions)},
+                        {"tunables", space.size() == 0 ? "" : space_text(space)},
+                        {"title", transformation.title},
+                        {"description", transformation.description},
+                        {"pass", std::to_string(pass + 1)},
+                        {"passes", std::to_string(transformation.passes.size())},
+                        {"pass_name", transformation.passes[pass].name},
+                        {"incomplete", pass + 1 < transformation.passes.size() ? "yes" : ""},
+                        {"new_tunables", fresh},
+                        {"failure", work.failure != nullptr ? failure_text(*work.failure) : ""},
+                        {"remembered", ""},
+                        {"region", std::string(to_string(edit.region))},
+                        {"instruction", edit.instruction}};
+    add_memory(values, work, edit.region);
+    request.messages = prompts.find("transformation").render(values);
     return request;
+  }
+
+  /// What the budget has room for beside the rest, by worth: what was tried from the kernel in a line each,
+  /// the newest first; the code of the attempt that failed; what earlier runs learned.
+  void add_memory(PromptValues& values, const Work& work, KernelRegion region) const {
+    constexpr std::size_t headings = 60;  // tokens around these parts
+    const std::size_t used = tokens_of(prompts.find("transformation").render(values)) + headings;
+    std::size_t room = options.prompt_tokens > used ? options.prompt_tokens - used : 0;
+    const auto take = [&room](const std::string& text) {
+      const std::size_t tokens = estimated_tokens(text);
+      if (tokens > room) return false;
+      room -= tokens;
+      return true;
+    };
+    std::string& outcome = values["outcome"];
+    std::size_t shown = 0;
+    while (shown < std::min(work.tried.size(), most_tried) && take(work.tried[shown])) {
+      outcome += (shown == 0 ? "Tried from this kernel so far:\n" : "") + work.tried[shown];
+      ++shown;
+    }
+    if (const std::size_t older = work.tried.size() - shown; older > 0)
+      outcome += "(" + std::to_string(older) + " older " + (older == 1 ? "attempt is" : "attempts are") +
+                 " left out)\n";
+    if (work.failure != nullptr) {
+      const std::string code = failed_code_text(*work.failure, region);
+      values["failure"] += take(code) ? code : "\n(its code is left out for length)";
+    }
+    if (work.remembered.empty()) return;
+    values["remembered"] = take(work.remembered) ? work.remembered : "(left out for length)";
   }
 
   /// The reply read and judged by what can be told without building.
@@ -206,26 +298,54 @@ struct NaturalTransformations::Parts {
   }
 
   /// One region edited by the model; why not where it failed.
-  Result<void, std::string> edit(const Transformation& transformation, std::size_t pass,
-                                 const RegionEdit& wish, Work& work) const {
+  Result<void, detail::Unanswered> edit(const Transformation& transformation, std::size_t pass,
+                                        const RegionEdit& wish, Work& work) const {
     ChatRequest request = request_for(transformation, pass, wish, work);
-    for (std::size_t attempt = 0;; ++attempt) {
+    bool raised = false;
+    for (std::size_t attempt = 0;;) {
       const ChatResult result = model.chat(request, options.stop);
-      const RegionAnswer answer = result ? judged(*result.reply, wish.region, work) : RegionAnswer{};
+      RegionAnswer answer = result ? judged(*result.reply, wish.region, work) : RegionAnswer{};
+      const bool cut = result && result.reply->finish == FinishReason::length;
+      const bool empty = result && detail::trimmed(result.reply->text).empty();
+      std::optional<Refusal> refusal;
+      if (result && !empty && answer.fault != RegionFault::empty)
+        refusal = read_refusal(result.reply->text, work.names);
+      if (refusal) {
+        answer = {};
+        if (!refusal->judgement.ok()) {
+          answer.fault = RegionFault::bad_refusal;
+          answer.detail = refusal->judgement.detail;
+        }
+      }
+      const bool refused = refusal && refusal->judgement.ok();
+      const bool again = cut && empty && !raised;
       if (options.on_call)
         options.on_call(
             {transformation.name, pass, wish.region, attempt, request, result, answer.fault, answer.detail});
+      log(transformation.name, request, result, answer, attempt, refused ? refusal->reason : std::string(),
+          !again && (!result || answer.fault == RegionFault::none || attempt == options.corrections));
       const std::string place = transformation.name + ", pass " + std::to_string(pass + 1) + ", " +
                                 std::string(to_string(wish.region)) + " region: ";
       if (!result)
-        return place + "the model failed (" + std::string(to_string(result.error.failure)) +
-               "): " + result.error.text;
+        return detail::Unanswered{place + "the model failed (" +
+                                      std::string(to_string(result.error.failure)) +
+                                      "): " + result.error.text,
+                                  true, detail::is_outage(result.error.failure)};
+      if (refused) return detail::Unanswered{refusal->reason, false};
       if (answer.fault == RegionFault::none) {
         if (!answer.unchanged) text_of(work.regions, wish.region) = without_declarations(answer.text);
         return {};
       }
+      if (again) {  // thinking has used the limit up: no attempt
+        raised = true;
+        request.max_tokens = detail::roomier * request.max_tokens;
+        continue;
+      }
       if (attempt == options.corrections)
-        return place + "unusable reply (" + std::string(to_string(answer.fault)) + "): " + answer.detail;
+        return detail::Unanswered{place + "unusable reply (" + std::string(to_string(answer.fault)) +
+                                  "): " + answer.detail};
+      ++attempt;
+      if (cut) request.max_tokens = std::max(request.max_tokens, 2 * options.max_tokens);
       if (!result.reply->text.empty())
         request.messages.push_back(
             {Speaker::assistant, shortened(clean_text(result.reply->text), shown_of_reply), false});
@@ -236,7 +356,25 @@ struct NaturalTransformations::Parts {
     }
   }
 
-  Result<void, std::string> apply(const Transformation& transformation, Work& work) const {
+  /// The exchange for whoever keeps account of all systems alike. Its move lacks the parents, which an edit
+  /// of a region does not know.
+  void log(const std::string& transformation, const ChatRequest& request, const ChatResult& result,
+           const RegionAnswer& answer, std::size_t attempt, std::string inapplicable, bool last) const {
+    if (!options.log) return;
+    Exchange exchange = detail::exchange_of(request, result, prompts, "transformation", attempt);
+    exchange.last = last;
+    exchange.move.kind = MoveKind::rewrite;
+    exchange.move.strategies = {transformation};
+    if (result) {
+      const FinishReason finish = result.reply->finish;
+      const bool declined = finish == FinishReason::refusal || finish == FinishReason::filter;
+      exchange.judgement = {declined ? ReplyFault::declined : reply_fault(answer.fault), answer.detail};
+      exchange.inapplicable = std::move(inapplicable);
+    }
+    options.log(exchange);
+  }
+
+  Result<void, detail::Unanswered> apply(const Transformation& transformation, Work& work) const {
     introduce(transformation, work.declared);
     for (std::size_t pass = 0; pass < transformation.passes.size(); ++pass) {
       for (const SnippetUse& snippet : transformation.passes[pass].snippets) {
@@ -312,6 +450,13 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
   work.regions.macros = without_declarations(from.regions.macros);
   work.failure = failed ? &*failed : nullptr;
   work.repetition = move.variant;
+  if (!debug) work.names = move.strategies;
+  if (!debug) {
+    work.outcome = feedback_text(parent.outcome, parts_->options.feedback, &from.space);
+    work.tried = tried_text(history, move.parents.front(), traits_of(parts_->options.backend).language).lines;
+  }
+  if (parts_->options.recall && !debug)
+    work.remembered = parts_->options.recall(*parent.candidate, parent.outcome, move);
   try {
     work.declared = declarations_of(from.regions.macros, parts_->options.limits);
   } catch (const ConfigError& error) {
@@ -326,8 +471,12 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
     if (!debug) steps.push_back(*transformation);
   }
   for (const Transformation& step : steps)
-    if (auto applied = parts_->apply(step, work); !applied) return Made::none(std::move(applied).error());
-  if (work.regions == before) return Made::none("the transformation changed nothing");
+    if (const auto applied = parts_->apply(step, work); !applied) return applied.error().generation();
+  if (work.regions == before) {
+    if (debug) return Made::none("the repair changed nothing");
+    return Made::not_applicable(detail::joined(move.strategies, ", ") +
+                                ": every region was left UNCHANGED, without a reason");
+  }
   Parts::drop_unused(work);
 
   try {
@@ -342,6 +491,10 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
       if (start.indices[i] != space.default_config().indices[i])
         work.declared.defaults.emplace_back(space.tunable(i).name, space.value(start, i));
     auto kernel = std::make_shared<const Kernel>(parts_->kernel_of(work.whole()));
+    // Tuning what was tuned before would cost the whole of an inner search.
+    if (const auto twin = twin_of(*kernel, history))
+      return Made::none("the kernel equals kernel " + std::to_string(number(twin->id)) + ", " +
+                        came_of(*twin));
     Config config = kernel->space.default_config();
     return Made::one({std::move(kernel), std::move(config)});
   } catch (const ConfigError& error) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/problem/problem.hpp"
+#include "unanswered.hpp"
 
 namespace kernelsearch::detail {
 
@@ -25,6 +27,7 @@ namespace kernelsearch::detail {
 struct Judged {
   ReplyJudgement judgement;
   const Kernel* kernel = nullptr;  ///< read from it, if any; for the log
+  bool for_another = false;        ///< nothing comes of it but another role's question
 };
 
 /// What the generators share: the problem in words, prompts and their values, questions with one correction,
@@ -34,7 +37,7 @@ class PromptBuilder {
  public:
   PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options);
 
-  /// The problem's own kernel at its default.
+  /// The problem's own kernel where the search begins (AgentOptions::root).
   [[nodiscard]] Generation<Candidate> root() const;
 
   /// What a move starts from.
@@ -43,8 +46,8 @@ class PromptBuilder {
     [[nodiscard]] const Trial<Candidate>& parent() const { return parents.front(); }
     [[nodiscard]] const Kernel& kernel() const { return *parents.front().candidate->kernel; }
   };
-  /// Why not, where the move cannot be made.
-  [[nodiscard]] Result<Start, std::string> start(const Move& move, const History<Candidate>& history) const;
+  /// Why not, where the move cannot be made; a strategy whose condition is false does not apply.
+  [[nodiscard]] Result<Start, Unanswered> start(const Move& move, const History<Candidate>& history) const;
 
   /// Every name that any prompt knows, with what it stands for in this proposal.
   [[nodiscard]] PromptValues values(const Move& move, const Start& start, const History<Candidate>& history,
@@ -55,9 +58,11 @@ class PromptBuilder {
 
   using Judge = std::function<Judged(const std::string& text, bool cut)>;
   /// Asks, and once more (AgentOptions::corrections) where `judge` finds fault; why there is no usable reply.
-  [[nodiscard]] Result<void, std::string> ask(const AgentRole& role, std::string_view prompt,
-                                              const PromptValues& values, const Move& move,
-                                              const Judge& judge) const;
+  /// Where strategies are named the reply may be that they do not apply. A reply that was cut before its
+  /// first word is asked for once more with room, which is no attempt.
+  [[nodiscard]] Result<void, Unanswered> ask(const AgentRole& role, std::string_view prompt,
+                                             const PromptValues& values, const Move& move,
+                                             const Judge& judge) const;
 
   /// Asks for a whole kernel and makes a candidate of it. `anew`: one that was tried before will not do; an
   /// ablation may well be what was there earlier.
@@ -76,7 +81,15 @@ class PromptBuilder {
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
 
  private:
-  [[nodiscard]] std::string window_text(WindowKind kind, const History<Candidate>& history, TrialId i) const;
+  /// The other kernels of a window, within so many tokens; `shown` gets those that it shows, `left_out_note`
+  /// how many do not fit where none does.
+  [[nodiscard]] std::string window_text(WindowKind kind, const History<Candidate>& history, TrialId i,
+                                        std::size_t budget, std::set<TrialId>& shown,
+                                        std::string& left_out_note) const;
+  /// What was tried from the kernel, its ancestors and other kernels, as far as the budget has room beside
+  /// all other values.
+  void add_memory(PromptValues& values, const History<Candidate>& history, TrialId id,
+                  WindowKind window) const;
   [[nodiscard]] const std::string& key_of(const std::shared_ptr<const Kernel>& kernel) const;
   [[nodiscard]] const Strategy* find(std::string_view name) const;
 
@@ -87,7 +100,7 @@ class PromptBuilder {
   std::vector<std::string> functions_;
   std::vector<KernelRegion> regions_;
   std::shared_ptr<const Kernel> root_;
-  std::string problem_text_, rules_, signatures_;
+  std::string problem_text_, rules_, hardware_, signatures_;
   mutable std::mutex mutex_;
   // A kernel's text does not change, and the history keeps the kernels anyway.
   mutable std::unordered_map<const Kernel*, std::pair<std::shared_ptr<const Kernel>, std::string>> keys_;

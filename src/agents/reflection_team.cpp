@@ -14,6 +14,7 @@ constexpr std::size_t most_reflection = 6000;  // bytes
 
 AgentOptions with_ancestors(AgentOptions options, std::size_t ancestors) {
   options.windows.leaders = ancestors;
+  options.feedback.plans = false;  // what it keeps are analyses of parents
   return options;
 }
 
@@ -27,22 +28,29 @@ ReflectionTeam::ReflectionTeam(AnyChatModel model, Problem problem, ReflectionTe
 Generation<Candidate> ReflectionTeam::generate(const Move& move, const History<Candidate>& history) const {
   if (move.kind == MoveKind::root) return builder_->root();
   const auto started = builder_->start(move, history);
-  if (!started) return Generation<Candidate>::none(started.error());
+  if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
-  if (move.kind != MoveKind::debug)
-    return builder_->ask_for_kernel(options_.optimizer, "optimize",
-                                    builder_->values(move, start, history, WindowKind::leaders), move, start,
-                                    history);
-  PromptValues values = builder_->values(move, start, history, WindowKind::alone);
-  std::string reflection;
-  const auto reflected =
-      builder_->ask(options_.reflector, "reflect", values, move, [&](const std::string& text, bool) {
-        reflection = text;  // words, cut or not; that there are some is checked before
-        return detail::Judged{};
-      });
-  if (!reflected) return Generation<Candidate>::none(reflected.error());
+  const bool mending = move.kind == MoveKind::debug;
+  // What a right kernel was found to lack stays true; a failure is looked at again each time.
+  const TrialId parent = start.parent().outcome.id;
+  std::string reflection = mending ? std::string() : analysis_of(history, parent);
+  PromptValues values;
+  if (reflection.empty()) {
+    values = builder_->values(move, start, history, WindowKind::alone);
+    const auto reflected =
+        builder_->ask(options_.reflector, "reflect", values, move, [&](const std::string& text, bool) {
+          reflection = text;  // words, cut or not; that there are some is checked before
+          return detail::Judged{{}, nullptr, true};
+        });
+    if (!reflected) return reflected.error().generation();
+  }
+  if (!mending) values = builder_->values(move, start, history, WindowKind::leaders);
   values["reflection"] = quoted(reflection, "text", most_reflection);
-  return builder_->ask_for_kernel(options_.generator, "debug", values, move, start, history);
+  Generation<Candidate> made =
+      mending ? builder_->ask_for_kernel(options_.generator, "debug", values, move, start, history)
+              : builder_->ask_for_kernel(options_.optimizer, "optimize", values, move, start, history);
+  made.rationale = shortened(clean_text(reflection), most_reflection);
+  return made;
 }
 
 const std::vector<Strategy>& ReflectionTeam::strategies() const noexcept {

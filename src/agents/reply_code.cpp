@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "kernelsearch/agents/anchors.hpp"
+#include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/reply_blocks.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/agents/unified_diff.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch {
@@ -84,7 +86,40 @@ bool balanced(std::string_view code) {
   return depth == 0;
 }
 
-ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyExpectation& expectation) {
+/// Whether a JSON block declares something of the kernel; others are notes.
+bool is_declaration(const CodeBlock& block) {
+  if (block.language != "json") return false;
+  for (const char* key : {"\"tunables\"", "\"constraints\"", "\"launch\""})
+    if (block.text.find(key) != std::string::npos) return true;
+  return false;
+}
+
+std::string launched_name(const LaunchStep& step) {
+  return std::string(detail::trimmed(std::string_view(step.function).substr(0, step.function.find('<'))));
+}
+
+/// The functions whose signatures must stay. A kernel that is no longer launched, or is launched with other
+/// arguments, may change.
+std::vector<std::string> fixed_functions(const Kernel& kernel, const ReplyExpectation& expectation) {
+  if (expectation.problem == nullptr || expectation.problem->launch.empty()) return expectation.functions;
+  const auto before = try_launch_of(*expectation.problem, *expectation.parent);
+  const auto now = try_launch_of(*expectation.problem, kernel);
+  if (!before || !now || own_launch(kernel.regions.macros) == own_launch(expectation.parent->regions.macros))
+    return expectation.functions;
+  std::vector<std::string> fixed;
+  for (const std::string& function : expectation.functions)
+    if (std::any_of(now->begin(), now->end(), [&](const LaunchStep& step) {
+          return launched_name(step) == function &&
+                 std::any_of(before->begin(), before->end(), [&](const LaunchStep& one) {
+                   return launched_name(one) == function && one.arguments == step.arguments;
+                 });
+        }))
+      fixed.push_back(function);
+  return fixed;
+}
+
+ReplyJudgement judge_kernel(const Kernel& kernel, const ReplyExpectation& expectation) {
+  const Regions& regions = kernel.regions;
   const Regions& before = expectation.parent->regions;
   if (regions.device.size() + regions.host.size() + regions.macros.size() > expectation.most_bytes)
     return {ReplyFault::too_long,
@@ -92,7 +127,7 @@ ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyEx
   for (const KernelRegion region : kernel_regions)
     if (has_anchors(text_of(regions, region)) && !has_anchors(text_of(before, region)))
       return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
-  for (const std::string& function : expectation.functions)
+  for (const std::string& function : fixed_functions(kernel, expectation))
     for (const KernelRegion region : kernel_regions) {
       const auto wanted = function_signature(text_of(before, region), function);
       if (!wanted) continue;
@@ -105,13 +140,12 @@ ReplyJudgement judge_kernel(const Regions& regions, bool declared, const ReplyEx
         return {ReplyFault::changed_signature, "The signature must stay " + wanted->text(function) +
                                                    ", but it became " + given->text(function) + '.'};
     }
-  if (declared) return {};
   const std::string key = code_key(regions);
   if (key == code_key(before))
     return {ReplyFault::same_code, "The code is the same as before: nothing but blanks or comments changed."};
-  if (expectation.tried && expectation.tried(key))
-    return {ReplyFault::same_code,
-            "Exactly this code was tried before. Change something that was not tried."};
+  if (!expectation.tried) return {};
+  if (const std::string twin = expectation.tried(key); !twin.empty())
+    return {ReplyFault::same_code, "The code equals " + twin + ". Change something that was not tried."};
   return {};
 }
 
@@ -132,12 +166,10 @@ class Reading {
     // Regions whose last block breaks off; nothing where it does not say which.
     std::set<std::optional<KernelRegion>> broken;
     bool unplaced = false;
-    std::string tunables;
+    std::string declared;
     for (const CodeBlock& block : blocks) {
-      if (block.language == "json") {
-        if (block.text.find("\"tunables\"") != std::string::npos) tunables = block.text;
-        continue;
-      }
+      if (is_declaration(block)) declared = block.text;
+      if (block.language == "json") continue;
       if (is_diff(block)) {
         if (!block.closed && cut_) {
           broken.insert(std::nullopt);
@@ -175,9 +207,9 @@ class Reading {
           "No block defines " + detail::joined(expectation_.functions, ", ") +
               ". Give the whole region, not only the changed part, and name the region after the language.");
     }
-    if (changed_.empty() && tunables.empty())
+    if (changed_.empty() && declared.empty())
       return fault(ReplyFault::no_code, "There is no block of code in the reply.");
-    ReplyCode result = checked_kernel(std::move(regions_), tunables, expectation_);
+    ReplyCode result = checked_kernel(std::move(regions_), declared, expectation_);
     result.changed = std::move(changed_);
     return result;
   }
@@ -266,21 +298,23 @@ std::vector<std::string> entry_functions(const Problem& problem) {
 }
 
 ReplyCode checked_kernel(Regions regions, std::string_view json, const ReplyExpectation& expectation) {
-  std::optional<Space> space;
-  if (expectation.tunables && !json.empty()) {
-    DeclaredSpace declared = declare_tunables(expectation.parent->space, json, regions);
-    if (!declared.judgement.ok()) return {std::move(declared.judgement), {}, {}};
-    space = std::move(declared.space);
-  }
-  if (auto judgement = judge_kernel(regions, space.has_value(), expectation); !judgement.ok())
-    return {std::move(judgement), {}, {}};
-  return {{}, Kernel{std::move(regions), space ? *std::move(space) : expectation.parent->space}, {}};
+  const Kernel& parent = *expectation.parent;
+  // A macros region that is given anew without these lines means the code alone.
+  if (declaring_lines(regions.macros).empty())
+    regions.macros = declaring_lines(parent.regions.macros) + regions.macros;
+  const Space& base = expectation.problem != nullptr ? expectation.problem->kernel.space : parent.space;
+  DeclaredKernel declared = declared_kernel(
+      base, std::move(regions), json,
+      {.problem = expectation.problem, .before = &parent.regions, .tunables = expectation.tunables});
+  if (declared.judgement.ok()) declared.judgement = judge_kernel(*declared.kernel, expectation);
+  if (!declared.judgement.ok()) return {std::move(declared.judgement), {}, {}};
+  return {{}, std::move(declared.kernel), {}};
 }
 
 std::string declared_tunables(std::string_view reply) {
   std::string json;
   for (const CodeBlock& block : code_blocks(reply))
-    if (block.language == "json" && block.text.find("\"tunables\"") != std::string::npos) json = block.text;
+    if (is_declaration(block)) json = block.text;
   return json;
 }
 

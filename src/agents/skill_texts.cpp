@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/agents/observed_text.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 
 namespace kernelsearch {
@@ -23,7 +24,8 @@ std::string signature_words(const CodeSignature& signature) {
   const auto listed = [](const std::vector<CodeChange>& changes, std::string_view between) {
     std::string text;
     for (const CodeChange& change : changes)
-      text += (text.empty() ? "" : std::string(between)) + (change.less ? "less " : "more ") + change.feature;
+      text += (text.empty() ? "" : std::string(between)) + (change.less ? "fewer " : "more ") +
+              feature_words(change.feature);
     return text;
   };
   std::string text = "its trace in the machine code: ";
@@ -95,13 +97,8 @@ std::string analysis_text(const SkillIteration& iteration, std::span<const Metho
       fmt::format("# Iteration {}: analysis\n\nStarts from trial {}.\n\n## Roofline\n\n{}", iteration.number,
                   static_cast<std::uint64_t>(iteration.start), roofline_words(iteration));
   text += "\n## Profile\n\n";
-  std::size_t shown = 0;
-  for (const auto& [name, value] : profile) {
-    if (name.rfind("ncu.", 0) == 0) continue;  // raw metrics of the tool; the features are made of them
-    text += fmt::format("* {} = {:.4g}\n", name, value);
-    ++shown;
-  }
-  if (shown == 0) text += "Nothing was observed.\n";
+  const std::string seen = observed_text(profile);
+  text += seen.empty() ? "Nothing was observed.\n" : seen;
   text += "\n## Methods chosen\n\n" + methods_words(iteration, methods);
   if (iteration.choice.taken.empty()) text += "None.\n";
   text += "\n## Every decision\n\n";

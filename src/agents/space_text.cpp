@@ -94,6 +94,52 @@ std::string space_text(const Space& space, SpaceTextOptions options) {
   return text + "Valid configurations: " + space.count().to_string() + '\n';
 }
 
+std::string json_text(const Value& value) {
+  return text_of(json_of_value(value));
+}
+
+std::string config_schema(const Space& space) {
+  constexpr std::size_t most_tunables = 100, most_values = 500;  // what strict schemas of providers may hold
+  std::size_t values = 0;
+  Json members = Json::object(), names = Json::array();
+  for (const Tunable& tunable : space.tunables()) {
+    Json member, types = Json::array({"null"}), listed = Json::array();
+    for (const Value& value : tunable.values) {
+      const Json json = json_of_value(value);
+      // Enumerations of lists are in no provider's subset: the reader takes the nearest order.
+      if (json.is_array()) {
+        member["items"] = {{"type", "integer"}};
+        if (types.size() == 1) types.push_back("array");
+        continue;
+      }
+      const char* type = json.is_boolean()          ? "boolean"
+                         : json.is_number_integer() ? "integer"
+                         : json.is_number()         ? "number"
+                                                    : "string";
+      if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+      listed.push_back(json);
+    }
+    values += listed.size();
+    member["type"] = std::move(types);
+    if (!listed.empty()) {
+      listed.push_back(nullptr);
+      member["enum"] = std::move(listed);
+    }
+    members[tunable.name] = std::move(member);
+    names.push_back(tunable.name);
+  }
+  if (space.size() > most_tunables || values > most_values) return {};
+  const Json item{{"type", "object"},
+                  {"properties", std::move(members)},
+                  {"required", std::move(names)},
+                  {"additionalProperties", false}};
+  const Json schema{{"type", "object"},
+                    {"properties", {{"configs", {{"type", "array"}, {"items", item}}}}},
+                    {"required", {"configs"}},
+                    {"additionalProperties", false}};
+  return text_of(schema);
+}
+
 std::string config_text(const Space& space, const Config& config) {
   return text_of(object_of(space, config, nullptr));
 }

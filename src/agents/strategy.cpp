@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernelsearch/agents/data_files.hpp"
+#include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "problem/json_cursor.hpp"
 
@@ -13,6 +14,7 @@ namespace kernelsearch {
 namespace {
 
 constexpr std::size_t longest_strategy_description = 4000;
+constexpr std::size_t longest_strategy_sentence = 1000;
 
 /// Lower-case letters, digits and underscores: a strategy's name is a key in stores and a word in prompts.
 bool is_strategy_name(const std::string& name) {
@@ -21,10 +23,31 @@ bool is_strategy_name(const std::string& name) {
   });
 }
 
+std::vector<std::string> read_sentences(const detail::JsonCursor& place, const char* name, const char* todo) {
+  std::vector<std::string> sentences;
+  if (const auto list = place.find(name))
+    for (const auto& item : list->items(todo)) {
+      sentences.push_back(item.string(todo));
+      if (sentences.back().empty() || sentences.back().size() > longest_strategy_sentence)
+        item.refuse("is empty or too long", std::to_string(sentences.back().size()) + " characters",
+                    "write at most 1000 characters");
+    }
+  return sentences;
+}
+
+StrategyPart read_part(const detail::JsonCursor& place) {
+  StrategyPart part;
+  part.steps = read_sentences(place, "steps", "list what to do, in order, a sentence or two each");
+  part.knobs = read_sentences(place, "knobs", "list the sizes that decide, with values worth trying");
+  part.hazards = read_sentences(place, "hazards", "list what goes wrong");
+  return part;
+}
+
 Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::string>& backends) {
   constexpr const char* todo = "write {\"name\": ..., \"description\": ..., \"target\": ...}";
   (void)place.members(todo);
-  place.only({"name", "description", "target", "relieves", "when", "unless"});
+  place.only({"name", "description", "target", "relieves", "when", "unless", "needs", "lacks", "steps",
+              "knobs", "hazards", "on"});
   Strategy strategy;
   const auto name = place.at("name", todo);
   strategy.name = name.string("a name such as tiling");
@@ -48,20 +71,42 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
       when->refuse("is a condition without a reason", "say under \"unless\" why the strategy is not tried");
   }
   strategy.backends = backends;
+  strategy.needs = read_sentences(place, "needs", "list features of devices, e.g. [\"tma\"]");
+  strategy.lacks = read_sentences(place, "lacks", "list features of devices, e.g. [\"tma\"]");
+  strategy.parts.push_back(read_part(place));
+  if (const auto on = place.find("on"))
+    for (const auto& item : on->items("list {\"needs\": [...], \"steps\": [...]}")) {
+      (void)item.members("write {\"needs\": [...], \"steps\": [...], \"knobs\": [...], \"hazards\": [...]}");
+      item.only({"needs", "lacks", "steps", "knobs", "hazards"});
+      StrategyPart part = read_part(item);
+      part.needs = read_sentences(item, "needs", "list features of devices, e.g. [\"tma\"]");
+      part.lacks = read_sentences(item, "lacks", "list features of devices, e.g. [\"tma\"]");
+      if (part.needs.empty() && part.lacks.empty())
+        item.refuse("is for every device", "put it beside \"description\", or say what it needs or lacks");
+      strategy.parts.push_back(std::move(part));
+    }
+  std::erase_if(strategy.parts, [](const StrategyPart& part) {
+    return part.steps.empty() && part.knobs.empty() && part.hazards.empty();
+  });
   return strategy;
+}
+
+bool has_all(const std::vector<std::string>& have, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
+    return std::find(have.begin(), have.end(), one) != have.end();
+  });
+}
+
+bool has_any(const std::vector<std::string>& have, const std::vector<std::string>& unwanted) {
+  return std::any_of(unwanted.begin(), unwanted.end(), [&](const std::string& one) {
+    return std::find(have.begin(), have.end(), one) != have.end();
+  });
 }
 
 }  // namespace
 
 bool Strategy::applies(const Features& features) const {
-  if (!when) return true;
-  std::vector<Value> values;
-  for (const std::string& feature : when->names()) {
-    const auto value = features.find(feature);
-    if (!value) return true;
-    values.emplace_back(*value);
-  }
-  return when->try_test(values).value_or(true);
+  return !when || holds_for(*when, features);
 }
 
 std::vector<Strategy> parse_strategies(std::string_view text, const std::string& file) {
@@ -111,6 +156,35 @@ std::vector<Strategy> read_strategies(std::string_view backend, const std::files
     }
   }
   return all;
+}
+
+std::vector<Strategy> on_device(std::vector<Strategy> strategies, const MethodDevice& device) {
+  std::vector<std::string> have = features_of_architecture(device.architecture);
+  have.insert(have.end(), device.features.begin(), device.features.end());
+  const auto fits = [&have](const auto& one) {
+    return has_all(have, one.needs) && !has_any(have, one.lacks);
+  };
+  std::erase_if(strategies, [&](const Strategy& strategy) { return !fits(strategy); });
+  for (Strategy& strategy : strategies)
+    std::erase_if(strategy.parts, [&](const StrategyPart& part) { return !fits(part); });
+  return strategies;
+}
+
+std::string strategy_text(const Strategy& strategy) {
+  std::string text = clean_text(strategy.description);
+  const auto list = [&](const char* begins, std::vector<std::string> StrategyPart::*what, bool numbered) {
+    std::size_t at = 0;
+    for (const StrategyPart& part : strategy.parts)
+      for (const std::string& sentence : part.*what) {
+        if (at++ == 0) text += begins;
+        text += (numbered ? std::to_string(at) + ". " : "- ") + clean_text(sentence) + '\n';
+      }
+  };
+  list("\n\nSteps:\n", &StrategyPart::steps, true);
+  list("\nWhat decides, and values worth trying:\n", &StrategyPart::knobs, false);
+  list("\nWhat goes wrong:\n", &StrategyPart::hazards, false);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
 }
 
 std::vector<std::string> strategy_names(const std::vector<Strategy>& strategies) {

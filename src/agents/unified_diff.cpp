@@ -9,13 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "agents/line_diff.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch {
 namespace {
 
 struct Hunk {
-  std::optional<std::size_t> line;  ///< of the old text, from 0, as the head says
+  std::optional<std::size_t>
+      line;  ///< of the old text, from 1, as the head says; without old lines that before
   std::vector<std::string_view> before, after;
   std::string_view head;
 };
@@ -28,7 +30,7 @@ std::optional<std::size_t> stated_line(std::string_view head) {
        ++i)
     if (++digits < 9) line = 10 * line + static_cast<std::size_t>(head[i] - '0');
   if (digits == 0) return std::nullopt;
-  return line == 0 ? 0 : line - 1;
+  return line;
 }
 
 std::vector<Hunk> hunks_of(std::string_view diff) {
@@ -126,7 +128,7 @@ PatchResult apply_unified_diff(std::string_view source, std::string_view diff) {
       if (!hunk.line)
         return fault("The hunk " + shown(hunk.head) +
                      " only adds lines and does not say where: give it context.");
-      at = std::clamp(*hunk.line + (*hunk.line > 0 ? 1 : 0), done, lines.size());
+      at = std::clamp(*hunk.line, done, lines.size());
     } else {
       const std::vector<std::size_t> found = places(lines, hunk, done);
       if (found.empty())
@@ -138,7 +140,7 @@ PatchResult apply_unified_diff(std::string_view source, std::string_view diff) {
                      " places: give more lines of context.");
       at = *std::min_element(found.begin(), found.end(), [&](std::size_t a, std::size_t b) {
         const auto away = [&](std::size_t place) {
-          const std::size_t stated = hunk.line.value_or(0);
+          const std::size_t stated = std::max<std::size_t>(hunk.line.value_or(1), 1) - 1;
           return place > stated ? place - stated : stated - place;
         };
         return away(a) < away(b);
@@ -150,6 +152,42 @@ PatchResult apply_unified_diff(std::string_view source, std::string_view diff) {
   }
   copy(lines.size());
   return {{}, std::move(result)};
+}
+
+std::string unified_diff(std::string_view before, std::string_view after, std::string_view name,
+                         std::size_t context) {
+  const std::vector<detail::LineEdit> edits = detail::line_edits(before, after);
+  std::string diff;
+  std::size_t old_line = 0, new_line = 0;  // lines of both texts before the edit at `i`
+  for (std::size_t i = 0; i < edits.size();) {
+    if (edits[i].sign == ' ') {
+      ++i, ++old_line, ++new_line;
+      continue;
+    }
+    const std::size_t lead = std::min({context, i, std::min(old_line, new_line)});
+    // Changes with no more than twice the context between them are one hunk.
+    std::size_t end = i + 1;
+    for (std::size_t next = end; next < edits.size() && next - end <= 2 * context; ++next)
+      if (edits[next].sign != ' ') end = next + 1;
+    const std::size_t tail = std::min(end + context, edits.size());
+    std::size_t removed = 0, added = 0;
+    std::string lines;
+    for (std::size_t at = i - lead; at < tail; ++at) {
+      removed += edits[at].sign != '+' ? 1 : 0;
+      added += edits[at].sign != '-' ? 1 : 0;
+      ((lines += edits[at].sign) += edits[at].text) += '\n';
+    }
+    // As diff(1) counts: from 1, and where a side has no lines the line before.
+    const auto side = [&](std::size_t line, std::size_t count) {
+      return std::to_string(line - lead + (count > 0 ? 1 : 0)) + ',' + std::to_string(count);
+    };
+    if (diff.empty()) diff = "--- " + std::string(name) + "\n+++ " + std::string(name) + '\n';
+    diff += "@@ -" + side(old_line, removed) + " +" + side(new_line, added) + " @@\n" + lines;
+    old_line += removed - lead;
+    new_line += added - lead;
+    i = tail;
+  }
+  return diff;
 }
 
 std::string patched_file(std::string_view diff) {

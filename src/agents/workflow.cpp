@@ -52,7 +52,11 @@ void Workflow::record(const Observation<Move>& observation) {
   ledger_.tell(observation);
   const std::size_t index = *ledger_.tree().find(outcome.id);
   const TreeNode& node = ledger_.node(index);
-  if (!known && outcome.origin && step_) step_->children.push_back(index);
+  if (!known && outcome.origin && step_) {
+    step_->children.push_back(index);
+    if (node.not_applicable()) step_->ruled_out = outcome.evaluation.reason;
+    if (node.unanswered) step_->unanswered = true;
+  }
 
   if (const Checkpoint* checkpoint = checkpoints_.find(outcome.id)) {  // measured again
     const std::string name = checkpoint->name;
@@ -115,21 +119,35 @@ void Workflow::settle() {
     next_ = std::max(next_, step.strategy + 1);
     return;
   }
+  if (!step.ruled_out.empty()) {  // no try: the ledger has closed it on this kernel
+    attempts_.erase({step.node, step.strategy});
+    next_ = std::max(next_, step.strategy + 1);
+    note(step.node, "does not apply: " + step.ruled_out);
+    return;
+  }
+  if (step.unanswered) {  // no try either
+    again_ = step.strategy;
+    return;
+  }
   if (++attempts.failed <= retries_of(step.strategy)) {
     again_ = step.strategy;
     return;
   }
   attempts.over = true;
   next_ = std::max(next_, step.strategy + 1);
-  if (const Checkpoint* from = checkpoints_.find(ledger_.node(step.node).id)) {
-    std::string note = from->note;
-    note += note.empty() ? "" : "; ";
-    note += ledger_.name(step.strategy).empty() ? std::string("a step") : ledger_.name(step.strategy);
-    note += " failed " + std::to_string(attempts.failed) + " times";
-    if (!step.children.empty())
-      note += " (" + std::string(to_string(ledger_.node(step.children.back()).verdict)) + ')';
-    checkpoints_.set_note(from->name, std::move(note));
-  }
+  std::string text =
+      ledger_.name(step.strategy).empty() ? std::string("a step") : ledger_.name(step.strategy);
+  text += " failed " + std::to_string(attempts.failed) + " times";
+  if (!step.children.empty())
+    text += " (" + std::string(to_string(ledger_.node(step.children.back()).verdict)) + ')';
+  note(step.node, text);
+}
+
+/// Adds to the note of the node's checkpoint.
+void Workflow::note(std::size_t node, const std::string& text) {
+  const Checkpoint* const from = checkpoints_.find(ledger_.node(node).id);
+  if (from != nullptr)
+    checkpoints_.set_note(from->name, from->note + (from->note.empty() ? "" : "; ") + text);
 }
 
 /// What was done to the tree from outside since the last call.
@@ -169,6 +187,7 @@ std::optional<std::size_t> Workflow::open_strategy(std::size_t node) const {
   for (std::size_t s = 0; s < ledger_.strategies(); ++s) {
     if (!ledger_.name(s).empty() && std::find(done.begin(), done.end(), ledger_.name(s)) != done.end())
       continue;
+    if (!ledger_.open(node, s)) continue;
     const auto tried = attempts_.find({node, s});
     if (tried != attempts_.end() && tried->second.over) continue;
     const auto uses = static_cast<std::size_t>(std::count_if(
@@ -186,7 +205,8 @@ std::optional<std::size_t> Workflow::next_strategy(std::size_t node) {
   if (!listed()) return open_strategy(node);
   const std::vector<std::string> done = checkpoints_.transformations_on(checkpoints_.current()->name);
   for (; next_ < ledger_.strategies(); ++next_)
-    if (std::find(done.begin(), done.end(), ledger_.name(next_)) == done.end()) return next_;
+    if (ledger_.open(node, next_) && std::find(done.begin(), done.end(), ledger_.name(next_)) == done.end())
+      return next_;
   return std::nullopt;
 }
 

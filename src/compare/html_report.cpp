@@ -230,17 +230,11 @@ std::string settings_table(const ReportContents& contents, const Order& order) {
 std::string misuse_table(const Order& order) {
   std::string rows;
   for (const PolicyScores* policy : order) {
-    std::uint64_t repeats = 0, outside = 0, unknown = 0, early = 0, runs = 0;
-    for (const SpaceScores& s : policy->spaces) {
-      repeats += s.dropped_repeats;
-      outside += s.dropped_outside;
-      unknown += s.dropped_unknown - std::min(s.dropped_unknown, s.dropped_outside);
-      early += s.ended_early;
-      runs += s.repeats;
-    }
-    if (repeats + outside + unknown + early > 0)
+    const Misuse misuse = misuse_of(*policy);
+    if (misuse.any())
       rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} of {}</td></tr>\n",
-                          breakable(policy->strategy), repeats, outside, unknown, early, runs);
+                          breakable(policy->strategy), misuse.repeats, misuse.outside, misuse.unrecorded,
+                          misuse.early, misuse.runs);
   }
   const std::string head = "<h2>Proposed and not scored</h2>\n";
   if (rows.empty())

@@ -227,6 +227,18 @@ PolicyScores score_policy(const std::string& strategy, std::span<const Landscape
 
 }  // namespace
 
+Misuse misuse_of(const PolicyScores& policy) {
+  Misuse misuse;
+  for (const SpaceScores& s : policy.spaces) {
+    misuse.repeats += s.dropped_repeats;
+    misuse.outside += s.dropped_outside;
+    misuse.unrecorded += s.dropped_unknown - std::min(s.dropped_unknown, s.dropped_outside);
+    misuse.early += s.ended_early;
+    misuse.runs += s.repeats;
+  }
+  return misuse;
+}
+
 std::vector<PolicyScores> score(std::span<const Landscape> landscapes, std::span<const Trace> traces,
                                 const ScoreOptions& options) {
   std::map<std::string, std::size_t, std::less<>> number;

@@ -226,7 +226,7 @@ std::vector<ContractProperty> check_policy_contract(const PolicyMaker& make) {
        repeats_itself},
       {"foreign", "takes outcomes that it did not propose, and does not propose those configurations",
        takes_foreign_outcomes},
-      {"survives", "goes on after a proposal of which nothing came, and when told an outcome twice",
+      {"survives", "goes on after a proposal that yields no candidate, and when told an outcome twice",
        survives_odd_outcomes},
       {"single", "searches a space of one configuration", searches_one_configuration},
       {"huge", "searches a space of 2^80 configurations without listing it", searches_huge_spaces},

@@ -269,6 +269,13 @@ struct HttpChatModel::State {
       const Clock::time_point next =
           Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*wait));
       if (next >= deadline) return failed(last, attempts, paid, secrets.redactor);
+      if (options.on_retry)
+        options.on_retry(secrets.redactor(fmt::format(
+            "the model `{}` gave no reply ({}{}): {}; attempt {} of {} in {:.1f} s", endpoint.name,
+            to_string(last.failure),
+            last.http_status != 0 && last.http_status != 200 ? fmt::format(", status {}", last.http_status)
+                                                             : std::string(),
+            last.text, attempts + 1, options.retry.attempts, *wait)));
       if (!sleep_until(next, stop)) {
         last.failure = ChatFailure::cancelled;
         return failed(last, attempts, paid, secrets.redactor);

@@ -6,10 +6,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 
 #include "kernelsearch/mcp/tool.hpp"
 #include "kernelsearch/report/format.hpp"
@@ -50,6 +56,43 @@ class CallProgress final : public RunObserver {
   std::uint64_t told_ = 0;
   double best_ = std::numeric_limits<double>::infinity();
   Clock::time_point begun_ = Clock::now();
+};
+
+/// Tells whoever called a tool, once a second, that work goes on which is one piece: how long it has taken.
+class CallClock final : public RunObserver {
+ public:
+  CallClock(const ToolCall& call, std::string what)
+      : call_(call), what_(std::move(what)), thread_([this](const std::stop_token& end) { tick(end); }) {}
+
+  void on_message(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
+    said_ = text;
+    tell();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void tick(const std::stop_token& end) {
+    std::unique_lock lock(mutex_);
+    while (!end.stop_requested()) {
+      tell();
+      ended_.wait_for(lock, end, std::chrono::seconds(1), [] { return false; });
+    }
+  }
+  void tell() {
+    const double gone = std::chrono::duration<double>(Clock::now() - begun_).count();
+    call_.progress(gone, std::nullopt,
+                   fmt::format("{}, {:.0f} s{}{}", what_, gone, said_.empty() ? "" : ": ", said_));
+  }
+
+  const ToolCall& call_;
+  std::string what_;
+  std::string said_;
+  Clock::time_point begun_ = Clock::now();
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;  ///< last: it uses the others
 };
 
 }  // namespace kernelsearch::detail

@@ -128,8 +128,10 @@ nlohmann::json McpServer::Impl::reply_json(const ToolReply& reply, const Era& er
   json content = json::array({{{"type", "text"}, {"text", reply.text}}});
   json result;
   if (!reply.structured.empty() && !reply.error) {
-    // Clients that know no structured results read the same as text.
-    content.push_back({{"type", "text"}, {"text", reply.structured}});
+    // The revisions with a handshake have clients that show their models the text blocks alone, so these hold
+    // the same again, as 2025-06-18 advises; before it there is no other place. Clients of the stateless
+    // revision know structured results: they get one copy.
+    if (!era.modern()) content.push_back({{"type", "text"}, {"text", reply.structured}});
     if (era.version >= "2025-06-18") result["structuredContent"] = json::parse(reply.structured);
   }
   result["content"] = std::move(content);

@@ -162,7 +162,7 @@ std::string_view verdict_meaning(Verdict verdict) noexcept {
     case Verdict::ok:
       return "Built, ran, right on every check against the reference, and measured.";
     case Verdict::not_generated:
-      return "There was no candidate to judge: the move was declined, or the generator gave none.";
+      return "There was no candidate to judge: nothing was handed in for the move.";
     case Verdict::rejected:
       return "Refused before it was built: no shape of the problem accepts these settings.";
     case Verdict::build_failed:
@@ -178,6 +178,8 @@ std::string_view verdict_meaning(Verdict verdict) noexcept {
     case Verdict::cheated:
       return "It broke a rule of the measurement: wrote outside its buffers, changed inputs, or made up "
              "outputs.";
+    case Verdict::not_applicable:
+      return "No trial: what was asked for was judged not to apply to the kernel, for the reason given.";
   }
   return "";
 }
@@ -210,6 +212,8 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
     case Verdict::cheated:
       return "Write only to outputs and inside their sizes, compute from the inputs given, keep nothing "
              "between calls.";
+    case Verdict::not_applicable:
+      return "Nothing to mend; it costs nothing, and is not asked for on this kernel again.";
   }
   return "";
 }

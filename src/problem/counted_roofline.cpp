@@ -56,9 +56,26 @@ std::optional<double> counted_peak(const Problem& problem, const DevicePeaks& pe
   return peaks.f16 ? peaks.f16 : peaks.f32;
 }
 
+ShapeBound shape_bound(const Problem& problem, const Shape& shape, const DevicePeaks& peaks, bool cold,
+                       double calls) {
+  ShapeBound bound;
+  bound.operations = count(problem.operations, shape);
+  bound.bytes = count(problem.bytes, shape);
+  if (cold) {
+    bound.level = peaks.levels.empty() ? nullptr : &peaks.levels.back();
+  } else if (!peaks.levels.empty()) {
+    const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+    bound.level = level_holding(peaks, calls * array_bytes(problem, shape, tunables));
+  }
+  const auto peak = counted_peak(problem, peaks);
+  const auto bandwidth = bound.level != nullptr ? bound.level->bandwidth : std::nullopt;
+  if (bound.operations && peak && *peak > 0) bound.computing = *bound.operations / *peak;
+  if (bound.bytes && bandwidth && *bandwidth > 0) bound.moving = *bound.bytes / *bandwidth;
+  return bound;
+}
+
 Features counted_features(const Problem& problem, const Measurement& measurement, const DevicePeaks& peaks,
                           CountedOptions options) {
-  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   const auto peak = counted_peak(problem, peaks);
   Sum operations, bytes;
   Sum moving, roof;  // seconds at best: of the bytes, and of whichever of bytes and operations takes longer
@@ -71,19 +88,16 @@ Features counted_features(const Problem& problem, const Measurement& measurement
                                     [&](const Shape& one) { return one.name == measured.shape; });
     if (shape == problem.shapes.end()) return {};  // measured for another problem
     seconds += measured.weight * measured.median;
-    const auto work = count(problem.operations, *shape), traffic = count(problem.bytes, *shape);
-    operations.add(work ? std::optional(measured.weight * *work) : std::nullopt);
-    bytes.add(traffic ? std::optional(measured.weight * *traffic) : std::nullopt);
+    const auto weighted = [&measured](const std::optional<double>& value) {
+      return value ? std::optional(measured.weight * *value) : std::nullopt;
+    };
     const double calls = std::max(1.0, std::ceil(options.sample_seconds / measured.median));
-    const MemoryLevel* level = options.cold
-                                   ? (peaks.levels.empty() ? nullptr : &peaks.levels.back())
-                                   : level_holding(peaks, calls * array_bytes(problem, *shape, tunables));
-    const auto bandwidth = level != nullptr ? level->bandwidth : std::nullopt;
-    const auto computes = work && peak && *peak > 0 ? std::optional(*work / *peak) : std::nullopt;
-    const auto moves =
-        traffic && bandwidth && *bandwidth > 0 ? std::optional(*traffic / *bandwidth) : std::nullopt;
-    moving.add(moves ? std::optional(measured.weight * *moves) : std::nullopt);
-    roof.add(computes && moves ? std::optional(measured.weight * std::max(*computes, *moves)) : std::nullopt);
+    const ShapeBound bound = shape_bound(problem, *shape, peaks, options.cold, calls);
+    operations.add(weighted(bound.operations));
+    bytes.add(weighted(bound.bytes));
+    moving.add(weighted(bound.moving));
+    roof.add(weighted(bound.seconds()));
+    const MemoryLevel* const level = bound.level;
     if (level != nullptr)
       farthest = std::max(farthest, static_cast<std::size_t>(level - peaks.levels.data()) + 1);
     from_memory = from_memory && level != nullptr && std::isinf(level->bytes);

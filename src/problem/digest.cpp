@@ -93,12 +93,21 @@ class Canonical {
     if (!problem.build.libraries.empty()) text("libraries").texts(problem.build.libraries);
     if (!problem.reference.libraries.empty()) text("reference").texts(problem.reference.libraries);
     if (problem.bit_exact) text("bit_exact");
+    if (problem.hidden_shapes) hidden_shapes(*problem.hidden_shapes);
+    if (problem.libraries) text("allowed libraries").texts(*problem.libraries);
+    if (problem.over_read_bytes != 0) text("over_read_bytes").count(problem.over_read_bytes);
     return *this;
   }
   Canonical& data(const std::vector<InputFile>& files) {
     count(files.size());
     for (const InputFile& file : files) text(file.shape).text(file.digest);
     return *this;
+  }
+  Canonical& hidden_shapes(const HiddenShapes& one) {
+    text("hidden shapes").count(one.count).count(one.ranges.size());
+    for (const SizeRange& range : one.ranges)
+      text(range.name).value(Value{range.low}).value(Value{range.high}).value(Value{range.multiple_of});
+    return formulas(one.where);
   }
   Canonical& generator(const GeneratedInputs& one) {
     text("generator").text(one.source).texts(one.flags).data(one.matrix_market);
@@ -184,6 +193,7 @@ std::string kernel_digest(const Kernel& kernel) {
     all.text(tunable.name).text(to_string(tunable.kind)).count(tunable.values.size());
     for (const Value& value : tunable.values) all.value(value);
     all.count(tunable.default_index).formula(tunable.active_if);
+    if (tunable.role != TunableRole::none) all.text(to_string(tunable.role));  // kernels without keep theirs
   }
   all.count(kernel.space.constraints().size());
   for (const Constraint& constraint : kernel.space.constraints()) all.text(constraint.text());

@@ -190,14 +190,29 @@ std::vector<double> edge_values(const Argument& argument) {
   return values;
 }
 
+/// One to sixteen stretches of random lengths, each all equal, alternating between two values, with one that
+/// differs, or any mixture: so a row or a block, too, may be all at one end of the range.
 void fill_edge(const Argument& declared, std::size_t count, Rng& rng, Target out) {
   const Argument argument = bounded(declared);
   const std::vector<double> values = edge_values(argument);
-  const double one = values[rng.below(values.size())];
-  const double other = values[rng.below(values.size())];
-  const std::uint64_t pattern = rng.below(4);
-  const std::uint64_t odd_one_out = count == 0 ? 0 : rng.below(count);
+  constexpr std::size_t stretches[] = {1, 1, 4, 16};
+  std::vector<std::size_t> ends;
+  for (std::size_t i = stretches[rng.below(4)]; i > 1; --i) ends.push_back(rng.below(count + 1));
+  ends.push_back(count);
+  std::sort(ends.begin(), ends.end());
+  // The ends of the range, which come first unless all were declared, are where sums and counts overflow.
+  const auto drawn = [&] { return values[rng.below(!argument.edge && rng.chance(0.5) ? 2 : values.size())]; };
+  std::size_t stretch = 0, odd_one_out = 0;
+  std::uint64_t pattern = 0;
+  double one = 0.0, other = 0.0;
   write(argument.type, count, out, [&](std::size_t i) {
+    if (i == 0 || i == ends[stretch]) {
+      while (ends[stretch] <= i) ++stretch;
+      one = drawn();
+      other = drawn();
+      pattern = rng.below(4);
+      odd_one_out = i + rng.below(ends[stretch] - i);
+    }
     switch (pattern) {
       case 0:
         return one;  // all equal
@@ -462,6 +477,16 @@ std::size_t element_count(const Argument& argument, const Shape& shape,
   if (count > most_bytes / static_cast<std::int64_t>(argument.element_bytes()))
     refuse("an array may have 2^40 bytes at most");
   return static_cast<std::size_t>(count);
+}
+
+double bytes_of_arrays(std::span<const Argument> arguments, const Shape& shape,
+                       std::span<const NamedValue> tunables) {
+  double bytes = 0;
+  for (const Argument& argument : arguments)
+    if (argument.is_array)
+      bytes += static_cast<double>(element_count(argument, shape, tunables)) *
+               static_cast<double>(argument.element_bytes());
+  return bytes;
 }
 
 Value scalar_value(const Argument& argument, const Shape& shape) {

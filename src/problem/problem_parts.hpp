@@ -59,6 +59,12 @@ void read_files(const JsonCursor& document, const std::filesystem::path& folder,
 
 [[nodiscard]] std::vector<Shape> read_shapes(const JsonCursor& place);
 
+/// The key "hidden_shapes" of a problem whose shapes, generator and arguments are read.
+[[nodiscard]] HiddenShapes read_hidden_shapes(const JsonCursor& place, const Problem& problem);
+
+/// Sizes can be drawn that the problem accepts at its default configuration.
+void check_hidden_shapes(const JsonCursor& place, const Problem& problem);
+
 [[nodiscard]] Tolerance read_tolerance(const JsonCursor& place, ElementType type);
 
 /// The members of an object of tolerances per type.
@@ -93,9 +99,10 @@ void check_substitutions(const JsonCursor& place, const std::string& text,
 [[nodiscard]] LaunchGeometry read_geometry(const JsonCursor& place, std::span<const std::string> known,
                                            std::string_view over);
 
-/// The key "launch" of a device problem whose function, arguments and space are read: one step or a list.
+/// The key "launch" of a device problem whose function and arguments are read: one step or a list. `space` is
+/// that of the kernel that it launches.
 [[nodiscard]] std::vector<LaunchStep> read_launch(const JsonCursor& place, const Scope& scope,
-                                                  const Problem& problem);
+                                                  const Problem& problem, const Space& space);
 
 /// What is declared per shape holds for every shape at the default configuration.
 void check_shapes(const JsonCursor& document, const Problem& problem);

@@ -34,10 +34,10 @@ std::string at_default(std::string text, const Space& space) {
 
 /// A function or, for compilers that take name expressions, a template's instance, either also in a
 /// namespace.
-std::string read_function(const JsonCursor& place, const Scope& scope, const Problem& problem) {
+std::string read_function(const JsonCursor& place, const Scope& scope, const Space& space) {
   const std::string& function = place.string("name the kernel of this step");
   check_substitutions(place, function, scope.tunables);
-  const std::string text = at_default(function, problem.kernel.space);
+  const std::string text = at_default(function, space);
   if (scope.backend == Backend::opencl) {
     check_name(place, text, "a kernel of OpenCL");
     return function;
@@ -102,7 +102,8 @@ std::vector<std::string> read_step_arguments(const JsonCursor& place, const Prob
   return names;
 }
 
-LaunchStep read_step(const JsonCursor& place, const Scope& scope, const Problem& problem) {
+LaunchStep read_step(const JsonCursor& place, const Scope& scope, const Problem& problem,
+                     const Space& space) {
   constexpr const char* todo =
       "write {\"function\": NAME, \"grid\": [...], \"block\": [...]} or {\"zero\": NAME}";
   LaunchStep step;
@@ -115,7 +116,7 @@ LaunchStep read_step(const JsonCursor& place, const Scope& scope, const Problem&
     step.zero = read_zero(*zero, problem);
   } else {
     place.only({"function", "arguments", "grid", "block", "cluster", "shared_bytes", "if", "zero"});
-    step.function = read_function(place.at("function", todo), scope, problem);
+    step.function = read_function(place.at("function", todo), scope, space);
     if (const auto arguments = place.find("arguments"))
       step.arguments = read_step_arguments(*arguments, problem);
     step.geometry = read_geometry(place, scope.both, over_both);
@@ -149,7 +150,8 @@ LaunchGeometry read_geometry(const JsonCursor& place, std::span<const std::strin
   return geometry;
 }
 
-std::vector<LaunchStep> read_launch(const JsonCursor& place, const Scope& scope, const Problem& problem) {
+std::vector<LaunchStep> read_launch(const JsonCursor& place, const Scope& scope, const Problem& problem,
+                                    const Space& space) {
   constexpr const char* todo =
       "write {\"grid\": [\"...\"], \"block\": [\"...\"]}, or a list of steps with a \"function\" each";
   std::vector<LaunchStep> steps;
@@ -160,7 +162,7 @@ std::vector<LaunchStep> read_launch(const JsonCursor& place, const Scope& scope,
     steps.emplace_back().function = problem.function;
     steps.front().geometry = read_geometry(place, scope.both, over_both);
   } else {
-    for (const JsonCursor& item : place.items(todo)) steps.push_back(read_step(item, scope, problem));
+    for (const JsonCursor& item : place.items(todo)) steps.push_back(read_step(item, scope, problem, space));
   }
   for (const Argument& argument : problem.arguments)
     if (argument.is_output() && std::none_of(steps.begin(), steps.end(), [&](const LaunchStep& step) {

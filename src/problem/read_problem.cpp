@@ -146,11 +146,38 @@ void check_generated(const JsonCursor& place, const Problem& problem) {
                    "name it as \"row_pointers\", \"columns\" or \"values\", or give it another \"init\"");
 }
 
+/// "none", or the names of libraries; what the build links stands among them.
+std::vector<std::string> read_allowed_libraries(const JsonCursor& place, const HostBuild& build) {
+  std::vector<std::string> allowed;
+  if (place.kind() == JsonNode::Kind::string) {
+    if (place.string("") != "none")
+      place.refuse("is neither \"none\" nor a list",
+                   "list the libraries that a candidate may call, e.g. "
+                   "[\"m\", \"openblas\"]");
+  } else {
+    allowed = read_libraries(place);
+  }
+  for (const std::string& linked : build.libraries)
+    if (std::find(allowed.begin(), allowed.end(), linked) == allowed.end())
+      place.refuse("does not allow a library that \"build\" links", linked,
+                   "add it to \"libraries\", or remove it from the build");
+  return allowed;
+}
+
+std::uint64_t read_over_read(const JsonCursor& place, const Scope& scope) {
+  constexpr const char* todo = "give the bytes beyond an array that a kernel may read, e.g. 63";
+  const std::int64_t bytes = place.integer(todo);
+  if (bytes < 0 || bytes > 4096) place.refuse("is no number from 0 to 4096", todo);
+  if (!scope.on_host()) place.refuse("is for host kernels", "remove it");
+  return static_cast<std::uint64_t>(bytes);
+}
+
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
-  document.only({"schema", "name",       "description", "backend",     "function",   "kernel",    "arguments",
-                 "shapes", "valid",      "tunables",    "constraints", "default",    "reference", "build",
-                 "launch", "tolerances", "aggregate",   "threads",     "operations", "bytes",     "traits",
-                 "files",  "generator",  "bit_exact",   "memory_gib"});
+  document.only({"schema",     "name",          "description", "backend",        "function",    "kernel",
+                 "arguments",  "shapes",        "valid",       "tunables",       "constraints", "default",
+                 "reference",  "build",         "launch",      "tolerances",     "aggregate",   "threads",
+                 "operations", "bytes",         "traits",      "files",          "generator",   "bit_exact",
+                 "memory_gib", "hidden_shapes", "libraries",   "over_read_bytes"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -198,6 +225,8 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
                      folder, problem.shapes, problem.generator.has_value());
   if (problem.generator) check_generated(document.at("generator", ""), problem);
 
+  if (const auto place = document.find("hidden_shapes"))
+    problem.hidden_shapes = read_hidden_shapes(*place, problem);
   if (const auto valid = document.find("valid"))
     problem.valid = read_expression(*valid, scope.both, "shape variables and tunables");
   if (const auto place = document.find("tolerances")) problem.tolerances = read_tolerances(*place);
@@ -213,7 +242,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     document.refuse("lacks the key \"launch\"", "backend " + std::string(to_string(problem.backend)),
                     "write {\"grid\": [\"...\"], \"block\": [\"...\"]}, or a launch function as the kernel's "
                     "\"host\" region");
-  if (launch) problem.launch = read_launch(*launch, scope, problem);
+  if (launch) problem.launch = read_launch(*launch, scope, problem, problem.kernel.space);
   if (const auto place = document.find("aggregate"))
     problem.aggregate =
         static_cast<Aggregate>(place->choice("aggregate", {"reference_weighted", "geometric_mean"}));
@@ -239,8 +268,13 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is no bool", "write true or false");
     problem.bit_exact = exact->node().boolean;
   }
+  if (const auto place = document.find("libraries"))
+    problem.libraries = read_allowed_libraries(*place, problem.build);
+  if (const auto place = document.find("over_read_bytes"))
+    problem.over_read_bytes = read_over_read(*place, scope);
   read_files(document, folder, problem);
   check_shapes(document, problem);
+  if (problem.hidden_shapes) check_hidden_shapes(document.at("hidden_shapes", ""), problem);
   return problem;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_values = 1 << 20;
 constexpr const char* forms =
     "write a list of values, {\"range\": [from, to, step]}, {\"powers_of_two\": [first, last]}, "
-    "{\"permutation\": n} or {\"values\": [...], \"default\": ..., \"if\": \"...\"}";
+    "{\"permutation\": n} or {\"values\": [...], \"default\": ..., \"if\": \"...\", \"role\": \"...\"}";
 
 Permutation read_order(const JsonCursor& place) {
   Permutation order;
@@ -115,6 +115,18 @@ std::size_t position(const JsonCursor& place, const Tunable& tunable) {
   place.refuse("is no value of " + tunable.name, "its values are " + known);
 }
 
+TunableRole read_role(const JsonCursor& place, const Tunable& tunable) {
+  const TunableRole role =
+      place.choice("role", {to_string(TunableRole::block_size), to_string(TunableRole::warps)}) == 0
+          ? TunableRole::block_size
+          : TunableRole::warps;
+  const bool counts = (tunable.kind == TunableKind::integer || tunable.kind == TunableKind::power_of_two) &&
+                      std::all_of(tunable.values.begin(), tunable.values.end(),
+                                  [](const Value& value) { return to_number(value) > 0; });
+  if (!counts) place.refuse("is a role of counts", "only a tunable of integers above 0 can have it");
+  return role;
+}
+
 Tunable read_tunable(const JsonCursor& place, const std::string& name) {
   std::vector<Value> values = read_values(place);
   if (values.empty()) place.refuse("has no value", forms);
@@ -123,8 +135,10 @@ Tunable read_tunable(const JsonCursor& place, const std::string& name) {
                  "use at most 2^20, say by a larger step");
   unify(place, values);
   Tunable tunable = Tunable::of(name, std::move(values));
-  if (place.kind() == JsonNode::Kind::object)
+  if (place.kind() == JsonNode::Kind::object) {
     if (const auto value = place.find("default")) tunable.default_index = position(*value, tunable);
+    if (const auto role = place.find("role")) tunable.role = read_role(*role, tunable);
+  }
   return tunable;
 }
 
@@ -207,7 +221,7 @@ std::vector<Value> read_values(const JsonCursor& place) {
   if (place.kind() == JsonNode::Kind::array) return read_list(place);
   if (place.kind() == JsonNode::Kind::string) return read_expression_list(place);
   if (place.kind() != JsonNode::Kind::object) place.refuse("is no list of values", forms);
-  place.only({"values", "range", "powers_of_two", "permutation", "default", "if"});
+  place.only({"values", "range", "powers_of_two", "permutation", "default", "if", "role"});
   int given = 0;
   for (const char* key : {"values", "range", "powers_of_two", "permutation"})
     given += place.find(key) ? 1 : 0;
@@ -226,6 +240,7 @@ Space read_space(const JsonCursor& document) {
   std::vector<std::string> names;
   std::vector<std::pair<std::size_t, JsonCursor>> conditions;
   bool declared = false;
+  int warps = 0;
   if (const auto section = document.find("tunables")) {
     for (const auto& [name, member] : section->members("write {\"NAME\": [values], ...}")) {
       check_name(member, name, "a tunable");
@@ -234,6 +249,9 @@ Space read_space(const JsonCursor& document) {
         if (const auto condition = member.find("if")) conditions.emplace_back(tunables.size(), *condition);
       }
       tunables.push_back(read_tunable(member, name));
+      if (tunables.back().role == TunableRole::warps && warps++ > 0)
+        member.refuse("is a second tunable of role warps", name,
+                      "mark the one that counts the warps of a block");
       names.push_back(name);
     }
   }

@@ -115,10 +115,14 @@ void add_space(OrderedJson& json, const Space& space) {
   for (const Tunable& tunable : space.tunables()) {
     OrderedJson values = OrderedJson::array();
     for (const Value& value : tunable.values) values.push_back(to_json(value));
-    if (tunable.active_if)
-      tunables[tunable.name] = {{"values", std::move(values)}, {"if", tunable.active_if->text()}};
-    else
+    if (!tunable.active_if && tunable.role == TunableRole::none) {
       tunables[tunable.name] = std::move(values);
+      continue;
+    }
+    OrderedJson& entry = tunables[tunable.name];
+    entry["values"] = std::move(values);
+    if (tunable.active_if) entry["if"] = tunable.active_if->text();
+    if (tunable.role != TunableRole::none) entry["role"] = to_string(tunable.role);
   }
   for (std::size_t i = 0; i < space.size(); ++i)
     defaults[space.tunable(i).name] = to_json(space.value(space.default_config(), i));
@@ -170,6 +174,17 @@ OrderedJson generator_json(const GeneratedInputs& generator, Sources& sources) {
   return json;
 }
 
+OrderedJson hidden_shapes_json(const HiddenShapes& hidden) {
+  OrderedJson json{{"count", hidden.count}, {"ranges", OrderedJson::object()}};
+  for (const SizeRange& range : hidden.ranges) {
+    OrderedJson& one = json["ranges"][range.name];
+    one = {{"low", range.low}, {"high", range.high}};
+    if (range.multiple_of != 1) one["multiple_of"] = range.multiple_of;
+  }
+  if (!hidden.where.empty()) json["where"] = texts(hidden.where);
+  return json;
+}
+
 /// One launch of the problem's function is written as its geometry alone.
 OrderedJson launch_json(const Problem& problem) {
   const LaunchStep& first = problem.launch.front();
@@ -205,6 +220,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     one["weight"] = shape.weight;
     json["shapes"].push_back(std::move(one));
   }
+  if (problem.hidden_shapes) json["hidden_shapes"] = hidden_shapes_json(*problem.hidden_shapes);
   if (problem.generator) json["generator"] = generator_json(*problem.generator, sources);
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);
@@ -230,6 +246,11 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (problem.bytes) json["bytes"] = problem.bytes->text();
   if (problem.bit_exact) json["bit_exact"] = true;
   if (problem.memory) json["memory_gib"] = static_cast<double>(*problem.memory) / 0x1p30;
+  if (problem.libraries && problem.libraries->empty())
+    json["libraries"] = "none";
+  else if (problem.libraries)
+    json["libraries"] = *problem.libraries;
+  if (problem.over_read_bytes != 0) json["over_read_bytes"] = problem.over_read_bytes;
   for (const SourceFile& file : problem.files) {
     if (sources.inline_text)
       json["files"][file.path] = {{"text", file.text}};

@@ -21,6 +21,7 @@ std::string_view error_name(Verdict verdict) noexcept {
     case Verdict::ok:
       return "";
     case Verdict::not_generated:
+    case Verdict::not_applicable:
     case Verdict::rejected:
       return "InvalidConfig";
     case Verdict::build_failed:

@@ -203,7 +203,7 @@ RawRecording read_csv(std::string_view text, const std::string& source) {
     const Row row(header, fields);
     const auto verdict = verdict_from(row.text("verdict"));
     if (!verdict) malformed(source, csv.line(), "the verdict " + row.text("verdict"));
-    if (row.text("config_key").empty() && *verdict == Verdict::not_generated) continue;
+    if (row.text("config_key").empty() && !has_candidate(*verdict)) continue;
     RawTrial trial;
     trial.evaluation = evaluation_of(row, *verdict);
     trial.time_stamp = row.text("at");

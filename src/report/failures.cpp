@@ -56,7 +56,7 @@ std::string short_reason(const std::string& reason, std::size_t most) {
 }
 
 bool FailureReasons::add(TrialId trial, const Evaluation& evaluation) {
-  if (evaluation.verdict == Verdict::ok) return false;
+  if (evaluation.verdict == Verdict::ok || !is_trial(evaluation.verdict)) return false;
   // Compared before they are cut, since where that falls depends on the length of numbers.
   const std::string line = short_reason(evaluation.reason, std::string::npos);
   FailureGroup& group = groups_[{evaluation.verdict, pattern_of(line)}];

@@ -63,7 +63,7 @@ void ProgressPrinter::told(const Outcome& outcome, bool had_candidate) {
   const std::lock_guard lock(mutex_);
   // Trials that were handed in with their outcome never started.
   if (had_candidate && in_flight_ > 0) --in_flight_;
-  ++trials_;
+  trials_ += is_trial(outcome.evaluation.verdict) ? 1 : 0;
   ++verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];
   verdict_of_[number(outcome.id)] = outcome.evaluation.verdict;
   show_failure(outcome);
@@ -72,12 +72,20 @@ void ProgressPrinter::told(const Outcome& outcome, bool had_candidate) {
 
 void ProgressPrinter::show_failure(const Outcome& outcome) {
   constexpr std::size_t most = 10;  // a kernel that fails in many ways must not bury what succeeds
-  if (!failures_.add(outcome.id, outcome.evaluation) || reasons_shown_ == most) return;
+  if (outcome.ok()) return;
+  if (!is_trial(outcome.evaluation.verdict))
+    return show_line("does not apply: " + short_reason(outcome.evaluation.reason));
+  const bool fresh = failures_.add(outcome.id, outcome.evaluation);
+  if (!options_.each_failure && (!fresh || reasons_shown_ == most)) return;
   ++reasons_shown_;
   std::string line =
       fmt::format("trial {} failed: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
   if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
     line += ": " + reason;
+  show_line(line);
+}
+
+void ProgressPrinter::show_line(const std::string& line) {
   if (!options_.terminal) {
     out_ << line << '\n' << std::flush;
     return;
@@ -117,8 +125,10 @@ void ProgressPrinter::on_end(std::string_view reason) {
   out_ << "ended: " << reason << '\n' << std::flush;
 }
 
-void ProgressPrinter::activity(std::string_view doing, std::string_view waiting) {
+void ProgressPrinter::activity(std::string_view doing, std::string_view waiting,
+                               std::optional<std::size_t> measuring) {
   const std::lock_guard lock(mutex_);
+  measuring_ = measuring;
   doing_ = doing;
   if (!waiting.empty() && waiting != waited_for_) {
     waited_for_ = waiting;
@@ -161,8 +171,8 @@ std::string ProgressPrinter::status_line() const {
   text += ", " + format_duration(gone);
   if (left) text += ", " + format_duration(*left) + " left";
   text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
-  text += fmt::format(", {}/{} {} busy", std::min(in_flight_, options_.devices), options_.devices,
-                      options_.devices == 1 ? "device" : "devices");
+  text += fmt::format(", {}/{} {} busy", std::min(measuring_.value_or(in_flight_), options_.devices),
+                      options_.devices, options_.devices == 1 ? "device" : "devices");
   if (!doing_.empty()) text += ", " + doing_;
   if (trials_ > 0) text += ", " + format_verdicts(verdicts_);
   return text;

@@ -121,6 +121,8 @@ std::string run_summary(const RunStore& store, RunId run) {
     if (const std::string none = no_improvement(store, run); !none.empty())
       text += "no improvement: " + none + "\n";
     text += finalist_lines(store, run);
+    if (best->outcome.evaluation.features.find("bounds_checked"))
+      text += "bounds    kept: no access past the ends of its arrays, on any shape\n";
   } else {
     text += "best      none: no candidate was right\n";
   }
@@ -139,8 +141,8 @@ std::string run_summary(const RunStore& store, RunId run) {
   if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
   if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";
   const nlohmann::json environment = nlohmann::json::parse(row.info.environment, nullptr, false);
-  if (environment.is_object() && environment.contains("sandbox"))
-    text += "sandbox   " + environment.value("sandbox", "") + "\n";
+  if (const auto sandbox = environment.find("sandbox"); sandbox != environment.end() && sandbox->is_string())
+    text += "sandbox   " + sandbox->get<std::string>() + "\n";
   return text;
 }
 

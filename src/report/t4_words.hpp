@@ -16,6 +16,7 @@ namespace kernelsearch::detail {
     case Verdict::ok:
       return "correct";
     case Verdict::not_generated:
+    case Verdict::not_applicable:
     case Verdict::rejected:
       return "constraints";
     case Verdict::build_failed:

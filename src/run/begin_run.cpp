@@ -6,15 +6,19 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "best_known.hpp"
 #include "device_facts.hpp"
+#include "evaluator/host/peaks.hpp"
 #include "finalist_validator.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/generated_sizes.hpp"
@@ -22,15 +26,19 @@
 #include "kernelsearch/evaluator/host/measuring_lock.hpp"
 #include "kernelsearch/external/external_policy.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
+#include "kernelsearch/llm/model_file.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/run/change_recall.hpp"
+#include "kernelsearch/run/machine_text.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
+#include "kernelsearch/store/json.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "learning.hpp"
 #include "run_impl.hpp"
@@ -54,10 +62,47 @@ void check_record(const fs::path& file) {
   require_writable_file(file, "the record");
 }
 
+/// Takes inner trials over to a system that has its own option for them, fills in what was not given, and
+/// refuses what the system cannot be asked for.
+void settle_tuning(RunOptions& o, const SystemEntry& system, bool resumed) {
+  const bool own = std::any_of(system.options.begin(), system.options.end(),
+                               [](const SystemOption& one) { return one.name == "inner_trials"; });
+  if (!o.root.empty() && o.root != "best" && o.root != "default")
+    raise<ConfigError>("a search begins at the best known configuration or at the default", o.root,
+                       "give --root best or --root default");
+  if (!resumed && !o.root.empty() && !system.from_best)
+    raise<ConfigError>("this system always begins at the default", std::string(system.name),
+                       "leave out --root");
+  if (own && !resumed && o.inner_trials) {
+    nlohmann::json options = o.system_options.empty() ? nlohmann::json::object()
+                                                      : parse_json(o.system_options, "the system's options");
+    options["inner_trials"] = *o.inner_trials;
+    o.system_options = json_text(options);
+    o.inner_trials.reset();
+  }
+  if (o.inner_trials.value_or(0) > 0 && !system.tunes)
+    raise<ConfigError>("this system writes no kernels that it could tune", std::string(system.name),
+                       "leave out --inner-trials");
+  if (o.inner_trials.value_or(0) > 100'000)
+    raise<ConfigError>("so many trials of one kernel are none", std::to_string(*o.inner_trials),
+                       "give at most 100000 inner trials");
+}
+
+/// Fills in what a variant decides besides the system's own options, where nothing else was said: a paper's
+/// tunes no kernel, begins at the default and shows models nothing of earlier runs.
+void settle_variant(RunOptions& o, const SystemEntry& system, const SystemOptions& given, bool resumed) {
+  o.system_options = given.json();  // a later version may have other standard values
+  const bool published = system.variant_of(given).published;
+  if (o.root.empty()) o.root = published || !system.from_best ? "default" : "best";
+  if (resumed) return;
+  if (published) o.memory = false;
+  if (!o.inner_trials) o.inner_trials = system.tunes && !published ? usual_inner_trials : 0;
+}
+
 /// What a system cannot be asked for.
-void check_usable(const RunOptions& o, const SystemEntry& system) {
-  if (!o.learn_from.empty())
-    raise<ConfigError>("a system learns from no earlier runs", "--learn-from",
+void check_usable(const RunOptions& o, const SystemEntry& system, bool learns) {
+  if (!o.learn_from.empty() && !learns)
+    raise<ConfigError>("this system, as it is chosen, learns from no earlier runs", "--learn-from",
                        "leave it out, or search with a policy");
   if (system.rewrites && !o.configs.empty())
     raise<ConfigError>("this system writes kernels", "--configs", "leave it out");
@@ -67,7 +112,7 @@ void check_usable(const RunOptions& o, const SystemEntry& system) {
 }
 
 /// How evaluations are kept apart in the store by what was observed besides times.
-enum class Kept : std::uint8_t { plain, counted, observed, paired };
+enum class Kept : std::uint8_t { plain, inspected, counted, observed, paired };
 
 /// Under what an evaluation is kept and found again: the candidate's content with what was observed of it, or
 /// without `reuse` a key that no evaluation of this run or another one has.
@@ -87,6 +132,8 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
         return results->key("paired " + candidate_digest(candidate));
       case Kept::counted:
         return results->key("counted " + results->key(candidate));
+      case Kept::inspected:
+        return results->key("inspected " + results->key(candidate));
       case Kept::plain:
         break;
     }
@@ -157,14 +204,37 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
     kept = Kept::paired;
     return make_pairing_evaluator(run.problem, o.measurement);
   }
-  AnyEvaluator evaluator = make_evaluator(run.problem, o.measurement);
-  if (run.system == nullptr || run.system->observation != ObservationLevel::counters ||
-      run.problem.backend != Backend::cuda || !o.counters)
+  if (run.system == nullptr || !run.system->rewrites || !run.system->asks)
+    return make_evaluator(run.problem, o.measurement);
+  // Who writes kernels is told of the machine code and of the place in the roofline.
+  kept = Kept::inspected;
+  AnyEvaluator evaluator = make_inspecting_evaluator(run.problem, o.measurement);
+  if (run.system->observation != ObservationLevel::counters || run.problem.backend != Backend::cuda ||
+      !o.counters)
     return evaluator;
   bool counted = false;
   evaluator = with_counters(std::move(evaluator), gpu_options(o.measurement), counted, run.say());
   if (counted) kept = Kept::counted;
   return evaluator;
+}
+
+/// What models are told of the machine and of how the problem is measured. A run that goes on tells the same.
+void describe_machine(RunImpl& run, const AnyEvaluator& evaluator, bool own, SystemSetup& setup) {
+  StoredOptions& stored = run.stored;
+  const RunOptions& o = stored.options;
+  if (stored.machine.empty()) {
+    if (own) {  // an evaluator of the caller's own says what it measures on
+      stored.machine =
+          "- device: " + evaluator.device_id() + "\n- compiler: " + evaluator.toolchain_id() + '\n';
+    } else {
+      const MachineFacts facts = machine_facts(run.problem, o.measurement, evaluator.toolchain_id());
+      stored.machine = machine_text(run.problem, facts);
+      stored.peaks = peaks_text(facts.peaks);
+    }
+  }
+  setup.hardware = stored.machine;
+  setup.facts.peaks = read_peaks(stored.peaks).value_or(DevicePeaks{});
+  setup.facts.cold = o.measurement.cache == "cold";
 }
 
 RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, const std::string& digest) {
@@ -203,6 +273,56 @@ OptimizerOptions loop_of(const RunImpl& run, std::size_t lanes, const std::stop_
   return loop;
 }
 
+/// A run that is continued had usable replies where it has a kernel that is not the problem's own.
+void see_earlier_kernels(const RunStore& store, RunId run, ModelWatch& watch) {
+  store.each_trial(run, [&](const StoredTrial& trial) {
+    if (!trial.outcome.parents.empty() && has_candidate(trial.outcome.evaluation.verdict))
+      watch.see_earlier();
+  });
+}
+
+/// The keys that this process knows of, for texts that are kept.
+Redactor known_keys(const RunOptions& o) {
+  Redactor redactor;
+  redactor.add_environment();
+  try {
+    for (const Endpoint& endpoint : read_model_file(find_model_file(o.models.file)).models) {
+      const auto add = [&redactor](const std::string& name) {
+        if (const char* key = name.empty() ? nullptr : std::getenv(name.c_str())) redactor.add(key);
+      };
+      add(endpoint.key_env);
+      for (const auto& header : endpoint.headers)
+        if (header.second.rfind("env:", 0) == 0) add(header.second.substr(4));
+    }
+  } catch (const ConfigError&) {  // no model file, or none that can be read: no model of it is asked
+  }
+  return redactor;
+}
+
+/// What keeps a run's changes for later runs, and what its prompts show of earlier ones.
+std::shared_ptr<ChangeRecorder> remember(RunImpl& run, SystemSetup& setup, bool own,
+                                         std::shared_ptr<AskedMoves> asked) {
+  std::optional<DevicePeaks> peaks;
+  if (own || !run.problem.operations || !run.problem.bytes) {
+    // There is no roofline to place changes in.
+  } else if (!run.stored.peaks.empty()) {
+    peaks = setup.facts.peaks;  // those that models are told of, also when the run is continued elsewhere
+  } else {
+    const std::vector<int>& devices = run.options().measurement.devices;
+    try {
+      peaks = device_peaks(run.problem, devices.empty() ? 0 : devices.front());
+    } catch (const Error&) {  // then the memory says nothing of limits
+    }
+  }
+  const RunRow row = run.store->run(run.id);
+  if (run.stored.memory > 0)
+    setup.recall = recall_from(*run.store, run.problem, row.info.device, peaks, run.stored.memory);
+  return std::make_shared<ChangeRecorder>(
+      *run.store,
+      ChangeSource{row, run.problem, memory_traits(run.problem), peaks, known_keys(run.options())},
+      std::move(asked));
+}
+
 /// Makes the search of a run whose options, store and problem are known.
 void begin(RunImpl& run, RunParts& parts) {
   RunOptions& o = run.options();
@@ -213,18 +333,25 @@ void begin(RunImpl& run, RunParts& parts) {
   run.problem.kernel.space = narrowed(run.problem.kernel.space, o.where);
   if (!o.configs.empty()) run.problem.kernel.space = listed_in(run.problem.kernel.space, o.configs);
   SystemSetup setup;
+  bool learns = false;  // from moves
   if (!o.system.empty()) {
     run.system = &find_system(o.system);
+    settle_tuning(o, *run.system, run.resumed.has_value());
     setup.options = SystemOptions(run.system->name, run.system->options, o.system_options);
-    check_usable(o, *run.system);
+    settle_variant(o, *run.system, setup.options, run.resumed.has_value());
+    learns = run.system->learns != nullptr && run.system->learns(setup.options);
+    check_usable(o, *run.system, learns);
+  } else if (o.inner_trials && !run.resumed) {
+    raise<ConfigError>("a policy searches the problem's kernel itself", "--inner-trials",
+                       "leave it out, or name a --system that writes kernels");
   }
   std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
   fill_in(run);
   if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
   const bool submits = run.system == nullptr && o.policy == "submit";
-  FinalistValidator validate = make_validator(o, run.problem, observer);
+  Validation validation = make_validator(o, run.problem, parts.evaluator.has_value(), observer);
   Kept kept = submits ? Kept::paired : Kept::plain;
-  const bool own = parts.evaluator.has_value();
+  const bool own = run.foreign = parts.evaluator.has_value();
   AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
   if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())
@@ -236,30 +363,56 @@ void begin(RunImpl& run, RunParts& parts) {
   if (run.system == nullptr && !submits) {
     if (o.learn)
       for (std::string& one : runs_of(*run.store, run.problem.name)) o.learn_from.push_back(std::move(one));
+    o.learn_from = each_source(o.learn_from);
     earlier = earlier_runs(o.learn_from, run.problem.kernel.space, observer);
+  }
+  if (learns) {
+    const std::string backend(to_string(run.problem.backend));
+    if (o.learn)
+      for (std::string& one : move_runs_of(*run.store, run.problem.name, backend))
+        o.learn_from.push_back(std::move(one));
+    o.learn_from = each_move_source(o.learn_from, backend);
+    setup.examples = earlier_moves(o.learn_from, observer);
   }
   if (run.system != nullptr) {
     setup.problem = run.problem;
     setup.seed = o.seed;
     setup.budget = run.budget.trials;
+    setup.inner_trials = *o.inner_trials;
     setup.methods = o.methods;
     setup.earlier = run.stored.system_settings;
     setup.stop = run.ending.get_token();
     setup.say = run.say();
+    setup.device = method_device(run.problem.backend, o.measurement.devices);
     if (run.system->settings != nullptr) {
-      setup.device = method_device(run.problem.backend, o.measurement.devices);
       run.stored.system_settings = setup.earlier = run.system->settings(setup);
     }
   }
+  // Whoever writes the files of a folder is asked about the problem's own default.
+  if (run.system != nullptr && run.system->from_best && !setup.options.given(run.system->instead_of_model)) {
+    const Space& space = run.problem.kernel.space;
+    if (run.resumed) {
+      setup.root = config_of_values(space, run.stored.root);
+    } else if (o.root == "best") {
+      if (const auto known = best_known(*run.store, run.problem, digest, evaluator.device_id())) {
+        setup.root = known->config;
+        run.stored.root = known->values;
+        observer.on_message(told(space, *known));
+      }
+    }
+  }
+  const bool asks =
+      run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
+  if (asks || submits) describe_machine(run, evaluator, own, setup);
+  const bool rewrites = submits || (run.system != nullptr && run.system->rewrites);
+  if (!run.resumed && run.system != nullptr && rewrites && o.memory)
+    run.stored.memory = run.store->last_change();
   const RunInfo info = info_of(run, evaluator, own, digest);
-  setup.hardware = info.device;
   if (run.resumed) {
     check_same_context(*run.resumed, info);
     const std::string changed = changed_environment(run.resumed->info.environment, info.environment);
     if (!changed.empty()) observer.on_message(changed);
   }
-  const bool asks =
-      run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
   const auto exchanges = [&](RunId id) {
     return o.models.record.empty() ? exchanges_of(run.store->file(), number(id)) : fs::path(o.models.record);
   };
@@ -281,12 +434,22 @@ void begin(RunImpl& run, RunParts& parts) {
   if (asks && parts.model) {
     setup.model = std::move(parts.model);
   } else if (asks) {
-    run.models = open_models(o.models, exchanges(run.id));
+    run.models = open_models(o.models, exchanges(run.id), run.say());
     setup.model = run.models->model;
-    setup.log = [faults = run.models->faults](const Exchange& exchange) {
-      faults->add(exchange.judgement.fault);
+  }
+  auto asked = std::make_shared<AskedMoves>();
+  if (asks) {
+    run.watch = std::make_shared<ModelWatch>(run.say());
+    if (run.resumed && run.system->rewrites) see_earlier_kernels(*run.store, run.id, *run.watch);
+    setup.log = [asked, watch = run.watch,
+                 faults = run.models ? run.models->faults : nullptr](const Exchange& exchange) {
+      asked->add(exchange);
+      if (faults) faults->add(exchange.judgement.fault);
+      watch->see(exchange);
     };
   }
+  std::shared_ptr<ChangeRecorder> changes;
+  if (rewrites) changes = remember(run, setup, own, asked);
   if (setup.model) setup.model = WatchedModel{std::move(setup.model), run.messages};
   OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.ending.get_token());
   if (run.system != nullptr) {
@@ -304,11 +467,19 @@ void begin(RunImpl& run, RunParts& parts) {
       *run.store, ResultScope{digest, kept_under.device, info.toolchain, kept_under.former});
   RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages), result_key(results, o.reuse, kept),
                  results);
-  SearchContext context{*run.store,  run.id,
-                        run.problem, run.budget,
-                        limits,      run.stop.get_token(),
-                        loop.budget, std::move(validate),
-                        run.ending,  run.resumed ? RunClock::now() : run.begun};
+  SearchContext context{*run.store,
+                        run.id,
+                        run.problem,
+                        run.budget,
+                        limits,
+                        run.stop.get_token(),
+                        loop.budget,
+                        std::move(validation.validate),
+                        std::move(validation.feature),
+                        run.ending,
+                        run.resumed ? RunClock::now() : run.begun,
+                        o.reuse,
+                        std::move(changes)};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <sched.h>
-
+#include "evaluator/host/kept_affinity.hpp"
 #include "kernelsearch/run/measurement.hpp"
 
 namespace kernelsearch::detail {
@@ -11,18 +10,12 @@ namespace kernelsearch::detail {
 /// Keeps this thread and what it starts off the measured core while a call lasts. A core below 0 is none.
 class CoreLeft {
  public:
-  explicit CoreLeft(int core) : known_(core >= 0 && sched_getaffinity(0, sizeof before_, &before_) == 0) {
-    if (known_) leave_core_to_measuring(core);
+  explicit CoreLeft(int core) : before_(core >= 0) {
+    if (before_.known()) leave_core_to_measuring(core);
   }
-  ~CoreLeft() {
-    if (known_) sched_setaffinity(0, sizeof before_, &before_);
-  }
-  CoreLeft(const CoreLeft&) = delete;
-  CoreLeft& operator=(const CoreLeft&) = delete;
 
  private:
-  cpu_set_t before_{};
-  bool known_;
+  KeptAffinity before_;
 };
 
 }  // namespace kernelsearch::detail

@@ -8,11 +8,9 @@
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/problem/problem.hpp"
+#include "message_sink.hpp"
 
 namespace kernelsearch::detail {
-
-/// Tells people something; called from any thread.
-using MessageTeller = std::function<void(const std::string&)>;
 
 /// Adds the counters of Nsight Compute to what the evaluator observes of right kernels. Where they cannot be
 /// had (no ncu, no permission, no CUDA) it says why once, and the evaluator goes on without.

@@ -37,6 +37,17 @@ MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
     }
     return device;
   }
+  if (backend == Backend::hip) {
+    // The driver tells the family alone (9.0 is gfx900 to gfx90a), so the product's name decides.
+    for (const GpuDevice& gpu : gpu_status(GpuBackend::hip).devices)
+      if (!devices.empty() && gpu.ordinal == devices.front()) {
+        const bool cdna2 = gpu.name.find("MI2") != std::string::npos;
+        if (cdna2) device.features.emplace_back("gfx90a");
+        if (cdna2 || gpu.name.find("MI1") != std::string::npos || (gpu.major == 9 && gpu.minor == 4))
+          device.features.emplace_back("mfma");
+      }
+    return device;
+  }
   if (backend != Backend::cuda) return device;
   for (const GpuDevice& gpu : gpu_status(GpuBackend::cuda).devices)
     if (!devices.empty() && gpu.ordinal == devices.front())
@@ -58,7 +69,8 @@ std::string environment_of(Backend backend, const std::string& sandbox) {
 std::string changed_environment(const std::string& before, const std::string& now) {
   const auto governor = [](const std::string& text) {
     const nlohmann::json environment = nlohmann::json::parse(text, nullptr, false);
-    return environment.is_object() ? environment.value("governor", "") : std::string();
+    const auto found = environment.find("governor");
+    return found != environment.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
   const std::string was = governor(before), is = governor(now);
   if (was.empty() || is.empty() || was == is) return {};

@@ -18,6 +18,7 @@
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "stored_options.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -52,7 +53,7 @@ class Exporter {
         row_(store.run(run)),
         kernel_(std::make_shared<const Kernel>(problem.kernel)),
         default_{kernel_, kernel_->space.default_config()},
-        cache_(nlohmann::json::parse(row_.info.options).value("cache", std::string())) {
+        cache_(detail::decode_options(row_).options.measurement.cache) {
     if (cache_.empty()) cache_ = cache_mode({}, problem.backend);
     if (row_.info.problem_digest != measurement_digest(problem, cache_))
       detail::raise<ConfigError>("the problem is not the one that the run tuned", row_.info.problem,
@@ -155,10 +156,10 @@ class Exporter {
     const auto timed = std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
                                      [](const Shape& one) { return one.weight > 0.0; });
     const ShapeMeasurement* of_winner = measured_on(winner_, shape);
-    std::vector<Choice> choices{
-        {winner_, candidate_of(winner_),
-         of_winner != nullptr ? of_winner->median : winner_.outcome.evaluation.measurement.seconds}};
     const double seconds = winner_.outcome.evaluation.measurement.seconds;
+    std::vector<Choice> choices;
+    choices.reserve(2);
+    choices.push_back({winner_, candidate_of(winner_), of_winner != nullptr ? of_winner->median : seconds});
     std::optional<Choice> fastest;
     for (const StoredTrial& trial : trials_) {
       if (!trial.outcome.ok() || !trial.candidate) continue;

@@ -6,11 +6,32 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/compute_sanitizer.hpp"
+#include "kernelsearch/evaluator/host/host_bounds.hpp"
 
 namespace kernelsearch::detail {
 
-FinalistValidator make_validator(const RunOptions& options, const Problem& problem, RunObserver& observer) {
-  if (options.validate.empty()) return nullptr;
+namespace {
+
+template <class Validator>
+Validation made(std::shared_ptr<Validator> validator, const Problem& problem, const char* feature,
+                RunObserver& observer) {
+  if (const auto objection = validator->validate(problem.default_candidate()))
+    observer.on_message("the default configuration would not pass: " + objection->reason);
+  return {[validator](const Candidate& candidate) { return validator->validate(candidate); }, feature,
+          [validator](const Candidate& candidate, const std::stop_token& stop) {
+            return validator->validate(candidate, stop);
+          }};
+}
+
+}  // namespace
+
+Validation make_validator(const RunOptions& options, const Problem& problem, bool foreign,
+                          RunObserver& observer) {
+  if (options.validate.empty()) {
+    if (foreign || !options.bounds || problem.backend != Backend::host) return {};
+    return made(std::make_shared<HostBounds>(problem, host_options(options.measurement)), problem,
+                "bounds_checked", observer);
+  }
   if (!is_gpu(problem.backend))
     detail::raise<ConfigError>(
         "--validate runs Compute Sanitizer, which checks CUDA kernels", to_string(problem.backend),
@@ -23,9 +44,7 @@ FinalistValidator make_validator(const RunOptions& options, const Problem& probl
   const auto validator =
       std::make_shared<ComputeSanitizer>(problem, gpu_options(options.measurement), std::move(sanitizer));
   observer.on_message("trying " + options.validate + " on the default configuration");
-  if (const auto objection = validator->validate(problem.default_candidate()))
-    observer.on_message("the default configuration would not pass: " + objection->reason);
-  return [validator](const Candidate& candidate) { return validator->validate(candidate); };
+  return made(validator, problem, "validated", observer);
 }
 
 }  // namespace kernelsearch::detail

@@ -9,6 +9,10 @@ bool same_candidate(const Candidate& a, const Candidate& b) {
   return a.kernel == b.kernel || (a.kernel && b.kernel && a.kernel->regions == b.kernel->regions);
 }
 
+void detail::mark_passed(const FinalistSteps& steps, Evaluation& evaluation) {
+  if (steps.validate && !steps.passed.empty()) evaluation.features.set(steps.passed, 1);
+}
+
 std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials) {
   std::stable_sort(trials.begin(), trials.end(), [](const Trial<Candidate>* a, const Trial<Candidate>* b) {
     return a->outcome.objective < b->outcome.objective;

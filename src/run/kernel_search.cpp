@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_search.hpp"
 
+#include "earlier_tunings.hpp"
 #include "typed_search.hpp"
 
 namespace kernelsearch::detail {
@@ -9,6 +10,16 @@ namespace kernelsearch::detail {
 void KernelSearch::decline(const std::string&, RunObserver&) {
   raise<ConfigError>("this run suggests no moves", context.problem.name,
                      "only runs with the policy submit do");
+}
+
+TuneReport KernelSearch::tune(const TuneRequest&, RunObserver&) {
+  raise<ConfigError>("this run searches by itself", context.problem.name,
+                     "let it work with step; only runs with the policy submit tune a kernel when asked");
+}
+
+void KernelSearch::raise_no_trial(TrialId trial) {
+  raise<ConfigError>("no such trial with code in this run", std::to_string(number(trial)),
+                     "name a trial by its number, as status and submit_kernel give it");
 }
 
 void KernelSearch::raise_spent() {
@@ -51,10 +62,17 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
     return typed(std::move(context), std::move(*configs), std::move(judge), std::move(loop),
                  std::move(lookup));
   auto& moves = std::get<SearchParts<Move>>(made.parts);
-  if (made.inner)
-    return typed(std::move(context), std::move(moves),
-                 RunTuned(std::move(made.inner->policy), std::move(judge), made.inner->options),
-                 std::move(loop), std::move(lookup));
+  if (made.inner) {
+    made.inner->options.builders = loop.build_threads;
+    TuningLookup known = context.reuse ? earlier_tunings(context.store, context.run) : nullptr;
+    RunTuned tuned(std::move(made.inner->policy), std::move(judge), made.inner->options, std::move(known));
+    if (made.inner->counted)
+      return typed(std::move(context), std::move(moves), std::move(tuned), std::move(loop),
+                   std::move(lookup));
+    KernelsTuned kernels(std::move(tuned), context.problem);
+    return typed(std::move(context), std::move(moves), std::move(kernels), std::move(loop),
+                 std::move(lookup));
+  }
   if (made.pair_with_parent) {
     RunPaired paired = beside_parents(std::move(judge), context, lookup);
     return typed(std::move(context), std::move(moves), std::move(paired), std::move(loop), std::move(lookup));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "change_recorder.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/optimizer/optimizer_options.hpp"
 #include "kernelsearch/run/finalists.hpp"
@@ -35,8 +36,11 @@ struct SearchContext {
   std::stop_token stop;  ///< someone wants the run to stop
   std::shared_ptr<TrialBudget> trials;
   FinalistValidator validate;
-  std::stop_source ending;             ///< that, or the end of the budget's time
-  RunClock::time_point first_begun{};  ///< of a new run: preparing it is in the budget too
+  std::string validated;                              ///< feature of finalists that it has no objection to
+  std::stop_source ending;                            ///< that, or the end of the budget's time
+  RunClock::time_point first_begun{};                 ///< of a new run: preparing it is in the budget too
+  bool reuse = true;                                  ///< what earlier runs measured may be used
+  std::shared_ptr<ChangeRecorder> changes = nullptr;  ///< keeps them for later runs; null: there are none
 };
 
 /// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed
@@ -53,6 +57,13 @@ struct KernelSearch {
   virtual std::optional<TrialId> submit(const Submission& submission, RunObserver& observer) = 0;
   virtual std::optional<Move> suggestion() { return std::nullopt; }
   virtual void decline(const std::string& reason, RunObserver& observer);
+  virtual TuneReport tune(const TuneRequest& request, RunObserver& observer);
+  /// A trial with its candidate as it was measured; ConfigError for one that is not there or has no code.
+  [[nodiscard]] virtual Trial<Candidate> measured_trial(TrialId trial) const = 0;
+  /// What measures, without what remembers.
+  [[nodiscard]] virtual AnyEvaluator& measuring() = 0;
+  /// Replaces what is known of a trial, in the store too.
+  virtual void revise(TrialId trial, Evaluation evaluation, RunObserver& observer) = 0;
   [[nodiscard]] virtual std::vector<LearnedFrom> learned() { return {}; }
 
   /// Whether the run has had all of the time that it was given.
@@ -60,6 +71,7 @@ struct KernelSearch {
     return context.budget.seconds && context.store.run(context.run).seconds >= *context.budget.seconds;
   }
   [[noreturn]] static void raise_spent();
+  [[noreturn]] static void raise_no_trial(TrialId trial);
 
   SearchContext context;
   bool spent = false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -12,6 +13,9 @@
 #include "kernelsearch/run/run_observer.hpp"
 
 namespace kernelsearch::detail {
+
+/// Tells people something; called from any thread.
+using MessageTeller = std::function<void(const std::string&)>;
 
 /// Where messages and what the run is doing go: to whoever watches the call that is under way. They come from
 /// any thread.

@@ -43,6 +43,22 @@ AnyEvaluator observed(E evaluator, Inspector inspector, Observe step) {
                                              std::move(step));
 }
 
+template <class E, class Inspector>
+AnyEvaluator counting(E evaluator, Inspector inspector, CountedRoofline step) {
+  using Inspected = CodeInspected<E, Candidate, Inspector>;
+  return Then<Inspected, Candidate, CountedRoofline>(Inspected(std::move(evaluator), std::move(inspector)),
+                                                     std::move(step));
+}
+
+/// Disassemblers run beside what is being measured, not on its core.
+ObjectCodeOptions beside(const HostOptions& host) {
+  ObjectCodeOptions code;
+  code.sandbox = host.sandbox;
+  for (const int core : host_machine().cores)
+    if (core != host.core) code.cores.push_back(core);
+  return code;
+}
+
 }  // namespace
 
 ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options) {
@@ -69,14 +85,28 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOp
   Observe step{trait_features(problem), host_roofline(evaluator)};
   if (!problem.operations || !problem.bytes)
     missing.emplace_back("the problem declares no operations or no bytes: its gaps are unknown");
-  const HostOptions& host = evaluator.options();
-  ObjectCodeOptions code;
-  code.sandbox = host.sandbox;
-  for (const int core : host_machine().cores)  // not beside what is being measured
-    if (core != host.core) code.cores.push_back(core);
+  const ObjectCodeOptions code = beside(evaluator.options());
   if (find_objdump().empty())
     missing.emplace_back("there is no objdump: nothing can be proven in machine code");
   return {observed(std::move(evaluator), HostCodeInspector(code), std::move(step)), std::move(missing)};
+}
+
+AnyEvaluator make_inspecting_evaluator(Problem problem, const MeasurementOptions& options) {
+  if (is_gpu(problem.backend)) {
+    GpuEvaluator evaluator(std::move(problem), gpu_options(options));
+    CountedRoofline counted = gpu_roofline(evaluator);
+    if (evaluator.problem().backend == Backend::cuda)
+      return counting(std::move(evaluator), GpuCodeInspector(), std::move(counted));
+    return Then<GpuEvaluator, Candidate, CountedRoofline>(std::move(evaluator), std::move(counted));
+  }
+  HostEvaluator evaluator(std::move(problem), host_options(options));
+  CountedRoofline counted{evaluator.problem(), {}};
+  try {
+    counted = host_roofline(evaluator);
+  } catch (const ConfigError&) {  // fewer cores than threads: there are no peaks of so many
+  }
+  HostCodeInspector inspector(beside(evaluator.options()));
+  return counting(std::move(evaluator), std::move(inspector), std::move(counted));
 }
 
 }  // namespace kernelsearch

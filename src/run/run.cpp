@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/traits.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/winner.hpp"
+#include "kernelsearch/run/observing_evaluator.hpp"
 #include "kernelsearch/runtime/settings_table.hpp"
 #include "run_impl.hpp"
 
@@ -57,6 +60,124 @@ std::optional<Move> Run::suggestion() {
 void Run::decline_told(const std::string& reason, RunObserver& observer) {
   const detail::Call call(*impl_, observer);
   impl_->search->decline(reason, observer);
+}
+
+namespace {
+
+/// The trial, which must be right; ConfigError for what `verb` cannot be done with.
+Trial<Candidate> right_trial(const detail::RunImpl& run, TrialId id, const char* verb) {
+  Trial<Candidate> trial = run.search->measured_trial(id);
+  if (!trial.outcome.ok())
+    detail::raise<ConfigError>(
+        fmt::format("only right kernels can be {}", verb),
+        fmt::format("trial {}: {}", number(id), to_string(trial.outcome.evaluation.verdict)),
+        "mend it first, or name another trial");
+  return trial;
+}
+
+/// A run that was stopped once is stopped for good: it has to be resumed.
+bool stopped(detail::RunImpl& run) {
+  const bool asked = run.stop.stop_requested();
+  run.search->spent = run.search->spent || asked;
+  return asked;
+}
+
+}  // namespace
+
+TuneReport Run::tune_told(const TuneRequest& request, RunObserver& observer) {
+  const detail::Call call(*impl_, observer);
+  return impl_->search->tune(request, observer);
+}
+
+std::optional<Speedup> Run::compare_told(TrialId trial, TrialId against, RunObserver& observer) {
+  const detail::Call call(*impl_, observer);
+  const Candidate candidate = *right_trial(*impl_, trial, "compared").candidate;
+  const Candidate champion = *right_trial(*impl_, against, "compared").candidate;
+  if (same_candidate(candidate, champion))
+    detail::raise<ConfigError>("these are the same kernel with the same settings",
+                               fmt::format("trials {} and {}", number(trial), number(against)),
+                               "name two that differ");
+  PairOptions pairs = FinalistSteps().pairs;
+  pairs.stop = impl_->stop.get_token();
+  impl_->search->measuring().renew();
+  std::optional<Speedup> speedup = impl_->search->measuring().compare(candidate, champion, pairs);
+  if (stopped(*impl_)) return std::nullopt;
+  if (!speedup || speedup->pairs == 0)
+    detail::raise<ConfigError>("these trials cannot be timed in pairs", impl_->problem.name,
+                               "the evaluator of this run cannot compare: go by their times");
+  return speedup;
+}
+
+ProfileReport Run::profile_told(TrialId trial, RunObserver& observer) {
+  const Trial<Candidate> known = right_trial(*impl_, trial, "profiled");
+  ProfileReport report;
+  // Made before this thread leaves the measured core, which an evaluator takes from those it may use.
+  std::optional<ObservingEvaluator> observing;
+  if (!impl_->foreign)
+    observing = make_observing_evaluator(impl_->problem, impl_->stored.options.measurement);
+  const detail::Call call(*impl_, observer);
+  EvaluationContext how;
+  how.trial = trial;
+  how.stop = impl_->stop.get_token();
+  Evaluation seen;
+  if (impl_->foreign) {
+    report.missing.emplace_back(
+        "the evaluator of this run is its caller's own: there is nothing but what it tells of itself");
+    seen = impl_->search->measuring().evaluate(*known.candidate, how);
+    for (const auto& [name, value] : trait_features(impl_->problem)) seen.features.set(name, value);
+  } else {
+    report.missing = std::move(observing->missing);
+    for (const std::string& one : report.missing) observer.on_message("not observed: " + one);
+    seen = observing->evaluator.evaluate(*known.candidate, how);
+  }
+  report.stopped = stopped(*impl_);
+  report.evaluation = known.outcome.evaluation;
+  if (report.stopped) return report;
+  if (seen.verdict != Verdict::ok) {
+    report.evaluation = std::move(seen);
+    return report;
+  }
+  for (const auto& [name, value] : seen.features) report.evaluation.features.set(name, value);
+  impl_->search->revise(trial, report.evaluation, observer);
+  return report;
+}
+
+ValidationReport Run::validate_told(TrialId trial, const std::string& tools, RunObserver& observer) {
+  const Trial<Candidate> known = right_trial(*impl_, trial, "validated");
+  if (impl_->foreign)
+    detail::raise<ConfigError>("nothing validates the kernels of this run", impl_->problem.name,
+                               "its evaluator is the caller's own, and judges alone");
+  const bool gpu = is_gpu(impl_->problem.backend);
+  if (!tools.empty() && !gpu)
+    detail::raise<ConfigError>(
+        "the tools of Compute Sanitizer check CUDA kernels", tools,
+        "name none: kernels of a host are run with arrays between pages without access");
+  const std::string names = tools.empty() && gpu ? "memcheck,racecheck,initcheck" : tools;
+  auto found = impl_->validators.find(names);
+  if (found == impl_->validators.end()) {
+    RunOptions options = impl_->stored.options;
+    options.validate = names;
+    options.bounds = true;
+    found = impl_->validators.emplace(names, detail::make_validator(options, impl_->problem, false, observer))
+                .first;
+  }
+  const detail::Validation& validation = found->second;
+  if (!validation.until)
+    detail::raise<ConfigError>("there is no validator for this backend", to_string(impl_->problem.backend),
+                               "go by the verdict");
+  const detail::Call call(*impl_, observer);  // only now: validators are made on the cores that we may use
+  ValidationReport report;
+  report.checked = gpu ? names : "accesses beyond the arrays";
+  report.objection = validation.until(*known.candidate, impl_->stop.get_token());
+  report.stopped = stopped(*impl_);
+  if (report.stopped) return report;
+  Evaluation evaluation = known.outcome.evaluation;
+  if (report.objection)
+    evaluation = *report.objection;
+  else
+    evaluation.features.set(validation.feature, 1);
+  impl_->search->revise(trial, std::move(evaluation), observer);
+  return report;
 }
 
 RunResult stored_result(const RunStore& store, RunId run, const Problem& problem,
@@ -122,6 +243,7 @@ RunResult Run::finish() {
       run.messages->tell("report in " + page.string());
     });
   }
+  if (run.watch && !run.system->outlives_model) result.no_reply = run.watch->no_reply();
   if (run.models) {
     result.models_text = run.models->text();
     result.models_json = run.models->json();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,6 +13,7 @@
 
 #include "core_left.hpp"
 #include "counted_evaluator.hpp"
+#include "finalist_validator.hpp"
 #include "kernel_search.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
@@ -37,9 +39,12 @@ struct RunImpl {
   std::optional<std::stop_callback<std::function<void()>>> forward, forward_end;
   RunClock::time_point begun = RunClock::now();
   std::optional<RunModels> models;
+  std::shared_ptr<ModelWatch> watch;  ///< where models are asked
   const SystemEntry* system = nullptr;
   RunReport report;
   std::filesystem::path report_folder;
+  bool foreign = false;                               ///< an evaluator of the caller's own judges
+  std::map<std::string, Validation> validators = {};  ///< that were asked for, by the names of their tools
   std::unique_ptr<KernelSearch> search;
 
   [[nodiscard]] RunOptions& options() { return stored.options; }

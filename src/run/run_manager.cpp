@@ -26,12 +26,14 @@ namespace {
 void check_continuable(const RunRow& row) {
   if (row.info.generator != "template" && row.info.generator != "submit")
     detail::raise<ConfigError>(fmt::format("run {} was made by another generator", number(row.id)),
-                               row.info.generator, "continue it with the command that began it");
+                               row.info.generator,
+                               "it goes on with the command that began it; here start a run of your own");
   const RunOptions options = detail::decode_options(row).options;
   const auto refuse = [&row](const char* what, const std::string& given) {
     detail::raise<ConfigError>(
         fmt::format("run {} was begun with {}", number(row.id), what), given,
-        fmt::format("continue it with `kernelsearch tune --resume {}`", number(row.id)));
+        fmt::format("it goes on with `kernelsearch tune --resume {}`; here start a run of your own",
+                    number(row.id)));
   };
   if (!options.learn_from.empty()) refuse("learned_from", options.learn_from.front());
   if (!options.where.empty()) refuse("where", options.where.front());
@@ -70,9 +72,10 @@ struct RunManager::Impl {
     const detail::StoredOptions stored = detail::decode_options(row);
     if (!stored.problem_text.empty()) return parse_problem(stored.problem_text, root.path());
     if (stored.problem.empty() || !root.holds(stored.problem))
-      detail::raise<ConfigError>(fmt::format("the problem of run {} is not below the root", number(row.id)),
-                                 stored.problem.empty() ? "no path" : stored.problem,
-                                 "start the server with another --root");
+      detail::raise<ConfigError>(
+          fmt::format("the problem of run {} is not below the root", number(row.id)),
+          stored.problem.empty() ? "no path" : stored.problem,
+          "start a run of a problem below the root, or have the server begun with another --root");
     return read_problem(stored.problem);
   }
 
@@ -298,6 +301,38 @@ void RunManager::decline(RunId run, const std::string& reason, const RunCall& ca
   });
 }
 
+TuneReport RunManager::tune(RunId run, const TuneRequest& request, const RunCall& call) {
+  auto report = impl_->with(run, "tune", call, [&request](Run& opened, RunObserver& observer) {
+    return opened.tune(request, observer);
+  });
+  if (report) return *std::move(report);
+  return {.of = request.trial.value_or(TrialId{}), .stopped = true, .reason = "stopped"};
+}
+
+std::optional<Speedup> RunManager::compare(RunId run, TrialId trial, TrialId against, const RunCall& call) {
+  const auto speedup = impl_->with(run, "compare", call, [=](Run& opened, RunObserver& observer) {
+    return opened.compare(trial, against, observer);
+  });
+  return speedup ? *speedup : std::nullopt;
+}
+
+ProfileReport RunManager::profile(RunId run, TrialId trial, const RunCall& call) {
+  auto report = impl_->with(run, "profile", call, [trial](Run& opened, RunObserver& observer) {
+    return opened.profile(trial, observer);
+  });
+  if (report) return *std::move(report);
+  return {.stopped = true};
+}
+
+ValidationReport RunManager::validate(RunId run, TrialId trial, const std::string& tools,
+                                      const RunCall& call) {
+  auto report = impl_->with(run, "validate", call, [&](Run& opened, RunObserver& observer) {
+    return opened.validate(trial, tools, observer);
+  });
+  if (report) return *std::move(report);
+  return {.stopped = true};
+}
+
 std::optional<Move> RunManager::suggestion(RunId run) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->entries.find(number(run));
@@ -329,6 +364,13 @@ std::string RunManager::doing(RunId run) const {
 
 Problem RunManager::problem_of(RunId run) const {
   return impl_->problem_of(impl_->store.run(run));
+}
+
+std::string RunManager::machine_of(RunId run) const {
+  const RunRow row = impl_->store.run(run);
+  std::string text = detail::decode_options(row).machine;
+  return text.empty() ? fmt::format("- device: {}\n- compiler: {}\n", row.info.device, row.info.toolchain)
+                      : text;
 }
 
 RunStore& RunManager::store() noexcept {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/llm/exchange_folder.hpp"
 #include "kernelsearch/llm/ledgered_model.hpp"
 #include "kernelsearch/llm/model_set.hpp"
@@ -15,6 +16,8 @@
 
 namespace kernelsearch::detail {
 namespace {
+
+constexpr std::size_t most_of_message = 300;  // characters
 
 /// The one model for all roles, whose temperatures and limits stay.
 void take_everywhere(ModelFile& file, const std::string& model) {
@@ -61,7 +64,40 @@ std::string FaultCount::text() const {
   return all == 0 ? "" : std::to_string(all) + " (" + each + ')';
 }
 
-RunModels open_models(const RunModelOptions& o, const std::filesystem::path& folder) {
+void ModelWatch::see(const Exchange& exchange) {
+  if (exchange.error && exchange.error->failure == ChatFailure::cancelled)
+    return;  // the run is being stopped
+  const std::lock_guard lock(mutex_);
+  ++asked_;
+  if (!exchange.error && exchange.judgement.ok()) {
+    if (!exchange.for_another) ++usable_;
+    in_a_row_ = 0;
+    last_kind_.clear();
+    return;
+  }
+  const std::string kind(exchange.error ? to_string(exchange.error->failure)
+                                        : to_string(exchange.judgement.fault));
+  const std::string what = shortened(
+      clean_text(exchange.error ? exchange.error->text : exchange.judgement.detail), most_of_message);
+  last_ = fmt::format("{}: {} ({}): {}", exchange.role,
+                      exchange.error ? "no reply" : "a reply that cannot be used", kind, what);
+  in_a_row_ = kind == last_kind_ ? in_a_row_ + 1 : 1;
+  last_kind_ = kind;
+  // An hour of the same is a few lines: the 1st, 2nd, 4th, 8th, ...
+  if ((in_a_row_ & (in_a_row_ - 1)) != 0 || !say_) return;
+  say_(last_ + (in_a_row_ > 1 ? fmt::format(" ({} in a row)", in_a_row_) : std::string()) +
+       (exchange.last ? "; the question is given up, and the search goes on without it"
+                      : "; it is asked again"));
+}
+
+std::string ModelWatch::no_reply() const {
+  const std::lock_guard lock(mutex_);
+  if (asked_ == 0 || usable_ != 0) return {};
+  return fmt::format("no model gave a reply that could be used, to {} {}; the last: {}", asked_,
+                     asked_ == 1 ? "question" : "questions", last_);
+}
+
+RunModels open_models(const RunModelOptions& o, const std::filesystem::path& folder, MessageTeller say) {
   RunModels asked;
   asked.folder = folder;
   asked.ledger = std::make_shared<Ledger>(LedgerLimits{.money = o.max_cost, .tokens = o.max_tokens});
@@ -76,6 +112,7 @@ RunModels open_models(const RunModelOptions& o, const std::filesystem::path& fol
   take_everywhere(file, o.model);
   ModelSetOptions options;
   options.ledger = asked.ledger;
+  options.http.on_retry = std::move(say);
   if (o.replay.empty()) {
     book_earlier(kept, *asked.ledger, file);
     options.recording = kept;

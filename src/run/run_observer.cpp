@@ -12,7 +12,7 @@ std::string to_string(const RunActivity& activity) {
     text += (text.empty() ? "" : ", ") + std::string(what);
     if (count > 1) text += " " + std::to_string(count);
   };
-  add(activity.asking, "asking a model");
+  add(activity.asking, "waiting for a model");
   add(activity.compiling, "compiling");
   add(activity.measuring, "measuring");
   return text;

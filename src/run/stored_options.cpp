@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "stored_options.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch::detail {
@@ -48,7 +50,9 @@ std::string encode_options(const StoredOptions& stored) {
            {"where", o.where},
            {"configs", absolute(o.configs)},
            {"sandbox", o.measurement.sandbox},
-           {"require_sandbox", o.measurement.require_sandbox}};
+           {"require_sandbox", o.measurement.require_sandbox},
+           {"no_bounds", !o.bounds},
+           {"no_reuse", !o.reuse}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
   if (!o.policy_command.empty())
     out.update({{"policy_command", o.policy_command},
@@ -66,11 +70,15 @@ std::string encode_options(const StoredOptions& stored) {
                 {"model", o.models.model},
                 {"methods", absolute(o.methods)},
                 {"proposals", o.proposals},
+                {"inner_trials", o.inner_trials.value_or(0)},
+                {"memory", stored.memory},
                 {"no_counters", !o.counters},
                 {"record_exchanges", absolute(o.models.record)},
                 {"replay_exchanges", absolute(o.models.replay)},
                 {"max_tokens", o.models.max_tokens},
                 {"max_cost", o.models.max_cost}});
+  if (!stored.root.empty()) out["root"] = parsed(stored.root);
+  if (!stored.machine.empty()) out.update({{"machine", stored.machine}, {"peaks", stored.peaks}});
   // The name that stores have had for it since the one system that needs it came.
   if (!stored.system_settings.empty()) out["skill"] = parsed(stored.system_settings);
   return json_text(out);
@@ -98,16 +106,22 @@ StoredOptions decode_options(const RunRow& row) {
   o.measurement.samples = member(first, "samples", o.measurement.samples);
   o.measurement.sandbox = member(first, "sandbox", o.measurement.sandbox);
   o.measurement.require_sandbox = member(first, "require_sandbox", o.measurement.require_sandbox);
+  o.bounds = !member(first, "no_bounds", false);
+  o.reuse = !member(first, "no_reuse", false);
   o.where = member(first, "where", o.where);
   o.configs = member(first, "configs", o.configs);
   o.learn_from = member(first, "learned_from", o.learn_from);
+  stored.machine = member(first, "machine", stored.machine);
+  stored.peaks = member(first, "peaks", stored.peaks);
   o.system = member(first, "system", o.system);
   if (o.system.empty()) return stored;
   json options = member(first, "system_options", json::object());
+  if (!options.is_object()) options = json::object();
   // Stores of version 0.1 had these two beside the rest.
   for (const char* earlier : {"from_files", "wait"})
     if (first.contains(earlier) && !options.contains(earlier)) options[earlier] = first[earlier];
-  if (options.contains("wait")) options["wait"] = options["wait"].get<double>();
+  if (const auto wait = options.find("wait"); wait != options.end() && wait->is_number())
+    *wait = wait->get<double>();
   o.system_options = options.empty() ? "" : json_text(options);
   o.models.file = member(first, "models", o.models.file);
   o.models.model = member(first, "model", o.models.model);
@@ -117,7 +131,10 @@ StoredOptions decode_options(const RunRow& row) {
   o.models.max_cost = member(first, "max_cost", o.models.max_cost);
   o.methods = member(first, "methods", o.methods);
   o.proposals = member(first, "proposals", o.proposals);
+  o.inner_trials = member(first, "inner_trials", std::uint64_t{0});  // which earlier versions had not
+  if (first.contains("root")) stored.root = first["root"].dump();
   o.counters = !member(first, "no_counters", false);
+  stored.memory = std::max<std::int64_t>(member(first, "memory", std::int64_t{0}), 0);
   if (first.contains("skill")) stored.system_settings = first["skill"].dump();
   return stored;
 }
@@ -145,13 +162,19 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   o.learn_from = first.learn_from;
   o.learn = false;
   if (o.budget.empty()) o.budget = first.budget;
+  o.bounds = o.bounds && first.bounds;
+  o.reuse = o.reuse && first.reuse;
   o.measurement.jobs = first.measurement.jobs;
   o.measurement.cache = first.measurement.cache;
   o.measurement.devices = first.measurement.devices;
   if (o.measurement.samples == 0) o.measurement.samples = first.measurement.samples;
   if (!o.system.empty()) {
     json options = parsed(first.system_options);
-    options.update(parsed(o.system_options));
+    const json now = parsed(o.system_options);
+    if (const auto variant = now.find("variant"); variant != now.end() && *variant != options["variant"])
+      raise<ConfigError>("a run that goes on keeps its variant", variant->dump(),
+                         "leave it out; this run is of " + options["variant"].dump());
+    options.update(now);
     o.system_options = options.empty() ? "" : json_text(options);
     if (o.models.file.empty()) o.models.file = first.models.file;
     if (o.models.model.empty()) o.models.model = first.models.model;
@@ -162,7 +185,11 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
     if (o.models.replay.empty()) o.models.replay = first.models.replay;
     o.methods = first.methods;
     o.proposals = first.proposals;
+    o.inner_trials = first.inner_trials;
+    o.root = first.root;
     o.counters = first.counters;
+    // The same questions come again only from the same memory.
+    if (!o.memory) stored.memory = 0;
   }
   first = std::move(o);
   return stored;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "kernelsearch/run/run_options.hpp"
@@ -14,6 +15,10 @@ struct StoredOptions {
   RunOptions options;
   std::string problem = {};          ///< path; empty: the problem was not read from a file
   std::string problem_text = {};     ///< or its JSON
+  std::string root = {};             ///< values of the configuration that a system began at, as JSON
+  std::string machine = {};          ///< `machine_text` when the run began: its questions keep their bytes
+  std::string peaks = {};            ///< and the peaks that shapes were bounded by, as `peaks_text`
+  std::int64_t memory = 0;           ///< the last change that its prompts may show; 0: they show none
   std::string system_settings = {};  ///< what repeats the system's search, as JSON; see SystemEntry::settings
 };
 

@@ -16,7 +16,7 @@ Generation<Candidate> SubmitGenerator::generate(const Move& move, const History<
   if (*answer_ && (*answer_)->move == move) {
     const Answer answer = *std::exchange(*answer_, std::nullopt);
     if (answer.candidate) return Generation<Candidate>::one(*answer.candidate);
-    return Generation<Candidate>::none("declined: " + answer.reason);
+    return Generation<Candidate>::not_applicable("declined: " + answer.reason);
   }
   if (move.kind == MoveKind::root) return Generation<Candidate>::one({root_, root_->space.default_config()});
   return Generation<Candidate>::none("nobody has answered this move");

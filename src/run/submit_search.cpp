@@ -1,10 +1,23 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "changed_settings.hpp"
+#include "kernelsearch/agents/declared_tunables.hpp"
+#include "kernelsearch/agents/tunable_header.hpp"
+#include "kernelsearch/generator/marked_loops.hpp"
+#include "kernelsearch/generator/template_generator.hpp"
+#include "kernelsearch/optimizer/tuning_policy.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/run/stored_candidate.hpp"
 #include "kernelsearch/run/submit_generator.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/load_record.hpp"
@@ -17,8 +30,15 @@ namespace {
 /// A recorder for suggestions, whose asks are in the store already.
 struct WithoutAsks {
   RunRecorder<Move>& recorder;
-  void on_trial(const Trial<Candidate>& trial, const Move& move) { recorder.on_trial(trial, move); }
-  void on_revised(const Trial<Candidate>& trial) { recorder.on_revised(trial); }
+  Remembering<Move> changes;
+  void on_trial(const Trial<Candidate>& trial, const Move& move) {
+    changes.on_trial(trial, move);
+    recorder.on_trial(trial, move);
+  }
+  void on_revised(const Trial<Candidate>& trial) {
+    changes.on_revised(trial);
+    recorder.on_revised(trial);
+  }
 };
 
 /// Kernels that are handed in, and a policy over moves that suggests some.
@@ -26,11 +46,7 @@ struct Submits final : KernelSearch {
   Submits(SearchContext c, const RunOptions& options, RunJudge judge, OptimizerOptions loop)
       : KernelSearch(std::move(c)),
         root(std::make_shared<const Kernel>(context.problem.kernel)),
-        lookup(lookup_in(context.store,
-                         [kernel = root](Regions regions) {
-                           if (regions == kernel->regions) return kernel;
-                           return std::make_shared<const Kernel>(Kernel{std::move(regions), kernel->space});
-                         })),
+        lookup(lookup_in(context.store, submitted_kernels(context.problem))),
         search(SuggestedMoves(make_move_policy(options.suggest, options.strategies, options.seed,
                                                context.problem.backend)),
                SubmitGenerator(root), std::move(judge), std::move(loop)) {
@@ -53,7 +69,7 @@ struct Submits final : KernelSearch {
   std::optional<TrialId> carry_out(RunObserver& observer) {
     if (context.trials->remaining() == 0) raise_spent();
     RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
-    WithoutAsks told{recorder};
+    WithoutAsks told{recorder, remembering<Move>(context.changes.get(), search)};
     LoopEvents events{observer};
     search.policy().release();
     std::optional<TrialId> trial;
@@ -62,11 +78,14 @@ struct Submits final : KernelSearch {
     return trial;
   }
 
-  std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, LoopEvents& events) {
+  /// Without `incumbent`, since whoever wrote a slower kernel wants to know how slow.
+  std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, LoopEvents& events,
+                               std::optional<double> incumbent = {}) {
     EvaluationContext how;
     how.trial = job.id;
     how.parents = job.context.parents;
-    how.stop = context.stop;  // and no incumbent: whoever wrote a slower kernel wants to know how slow
+    how.stop = context.stop;
+    how.incumbent = incumbent;
     Evaluation evaluation = search.evaluator().evaluate(job.candidate, how);
     spent = spent || context.stop.stop_requested();
     if (context.stop.stop_requested() && evaluation.verdict != Verdict::ok) return std::nullopt;
@@ -110,10 +129,49 @@ struct Submits final : KernelSearch {
     if (!id && answered && !answered->parents.empty()) id = answered->parents.front();
     if (!id && search.best() != nullptr) id = search.best()->outcome.id;
     if (!id && !search.trials().empty()) id = search.trials().front().outcome.id;
-    if (!id || !search.log().contains(*id) || !search.log().own(*id).candidate)
-      raise<ConfigError>("no such trial with code in this run", id ? std::to_string(number(*id)) : "none",
+    if (!id)
+      raise<ConfigError>("no such trial with code in this run", "none",
                          "name the parent's number, as status and submit_kernel give it");
+    if (!search.log().contains(*id) || !search.log().own(*id).candidate) raise_no_trial(*id);
     return *search.log().own(*id).candidate;
+  }
+
+  [[nodiscard]] Trial<Candidate> measured_trial(TrialId id) const override {
+    if (!search.log().contains(id) || !search.log().own(id).candidate) raise_no_trial(id);
+    return search.log().own(id);
+  }
+  [[nodiscard]] AnyEvaluator& measuring() override { return search.evaluator().inner(); }
+  void revise(TrialId id, Evaluation evaluation, RunObserver& observer) override {
+    RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
+    WithoutAsks told{recorder, remembering<Move>(context.changes.get(), search)};
+    LoopEvents events{observer};
+    search.revise(id, std::move(evaluation), told, events);
+  }
+
+  /// The kernel that the submission makes of its parent's.
+  [[nodiscard]] std::shared_ptr<const Kernel> kernel_of(const Submission& submission,
+                                                        const std::shared_ptr<const Kernel>& base) const {
+    Regions regions = base->regions;
+    if (submission.device) regions.device = *submission.device;
+    if (submission.host) regions.host = *submission.host;
+    if (submission.macros) {
+      // Tunables that the new text says nothing of are still the kernel's.
+      const std::string parents = declaration_line(declarations_of(base->regions.macros));
+      const bool declares = !declarations_of(*submission.macros).empty();
+      regions.macros = (declares ? "" : parents) + *submission.macros;
+    }
+    if (submission.tunables) {
+      const DeclaredTunables declared = read_declared_tunables(*submission.tunables, "tunables");
+      regions.macros = without_declarations(regions.macros);
+      for (const Tunable& tunable : declared.tunables)
+        if (!mentions(regions.device, tunable.name) && !mentions(regions.host, tunable.name) &&
+            !mentions(regions.macros, tunable.name))
+          raise<ConfigError>("the code does not use this tunable", tunable.name,
+                             "use it as a macro in the code, or leave it out");
+      regions.macros = declaration_line(declared) + regions.macros;
+    }
+    if (regions == base->regions) return base;
+    return std::make_shared<const Kernel>(kernel_with_declared(root->space, std::move(regions)));
   }
 
   std::optional<TrialId> submit(const Submission& submission, RunObserver& observer) override {
@@ -125,14 +183,11 @@ struct Submits final : KernelSearch {
     }
     std::optional<TrialId> parent;
     const Candidate& base = parent_of(submission, answered, parent);
-    Regions regions = base.kernel->regions;
-    if (submission.device) regions.device = *submission.device;
-    if (submission.host) regions.host = *submission.host;
-    if (submission.macros) regions.macros = *submission.macros;
-    Candidate candidate{base.kernel, changed_settings(base.kernel->space, base.config, submission.settings)};
-    if (!(regions == base.kernel->regions))
-      candidate.kernel = std::make_shared<const Kernel>(Kernel{regions, root->space});
-    else if (candidate.config == base.config)
+    Candidate candidate{kernel_of(submission, base.kernel), {}};
+    const Space& space = candidate.kernel->space;
+    candidate.config =
+        changed_settings(space, carried_over(base.kernel->space, base.config, space), submission.settings);
+    if (same_candidate(candidate, base))
       raise<ConfigError>("the kernel is the same as its parent", std::to_string(number(*parent)),
                          "give code or settings that differ");
     if (answered) {
@@ -143,7 +198,7 @@ struct Submits final : KernelSearch {
     if (context.trials->remaining() == 0) raise_spent();
     context.store.continue_run(context.run);
     RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
-    WithoutAsks told{recorder};
+    WithoutAsks told{recorder, remembering<Move>(context.changes.get(), search)};
     LoopEvents events{observer};
     Move move{MoveKind::submitted,
               {*parent},
@@ -154,6 +209,125 @@ struct Submits final : KernelSearch {
     const std::optional<TrialId> trial = judge(*job, told, events);
     recorder.on_end("waiting for kernels");
     return trial;
+  }
+
+  TuneReport tune(const TuneRequest& request, RunObserver& observer) override {
+    Submission at;
+    at.parent = request.trial;
+    std::optional<TrialId> parent;
+    const Candidate base = parent_of(at, std::nullopt, parent);
+    const Space& space = base.kernel->space;
+    if (space.count().fits_u64() && space.count().low() < 2)
+      raise<ConfigError>("this kernel has nothing to tune",
+                         fmt::format("trial {} has one configuration", number(*parent)),
+                         "hand it in with tunables that its code uses");
+    if (context.trials->remaining() == 0) raise_spent();
+    TuneReport report{.of = *parent, .trials = {}, .best = {}, .stopped = false, .reason = {}};
+    Optimizer inner(policy_for(base, request), TemplateGenerator(base.kernel));
+    std::unordered_map<std::string, Evaluation> known;
+    double fastest = std::numeric_limits<double>::infinity();
+    const auto take = [&](const Trial<Candidate>& trial) {
+      known.emplace(space.key(trial.candidate->config), trial.outcome.evaluation);
+      if (!trial.outcome.ok() || !(trial.outcome.objective < fastest)) return;
+      fastest = trial.outcome.objective;
+      report.best = trial.outcome.id;
+    };
+    for (const Trial<Candidate>& trial : search.trials()) {
+      if (trial.candidate && same_kernel(*trial.candidate->kernel, *base.kernel)) take(trial);
+    }
+    context.store.continue_run(context.run);
+    RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
+    WithoutAsks told{recorder, remembering<Move>(context.changes.get(), search)};
+    LoopEvents events{observer};
+    report.reason = search_settings(request, inner, known, report, take, fastest, told, events);
+    report.stopped = context.stop.stop_requested();
+    recorder.on_end("waiting for kernels");
+    return report;
+  }
+
+  /// What the trials of this run say of a kernel's configurations.
+  [[nodiscard]] std::shared_ptr<const KernelTuning> tuning_of_kernel(
+      const std::shared_ptr<const Kernel>& kernel) const {
+    auto tuning = std::make_shared<KernelTuning>(KernelTuning{kernel, {}, {}});
+    for (const Trial<Candidate>& trial : search.trials())
+      if (trial.candidate && same_kernel(*trial.candidate->kernel, *kernel))
+        tuning->points.push_back(
+            {trial.candidate->config, trial.outcome.evaluation.verdict, trial.outcome.objective});
+    return tuning;
+  }
+
+  /// The policy of `tune`: it begins with what is known of the kernel and of those that it was made from.
+  [[nodiscard]] TuningPolicy<AnyPolicy<Config>> policy_for(const Candidate& base,
+                                                           const TuneRequest& request) const {
+    const Space& space = base.kernel->space;
+    std::vector<std::shared_ptr<const KernelTuning>> told{tuning_of_kernel(base.kernel)}, learned;
+    std::vector<EarlierRun> runs;
+    std::vector<std::shared_ptr<const Kernel>> parents;
+    for (const Trial<Candidate>& trial : search.trials()) {
+      if (!trial.candidate || !same_kernel(*trial.candidate->kernel, *base.kernel)) continue;
+      for (const TrialId id : trial.outcome.parents) {
+        if (!search.log().contains(id)) continue;
+        const Trial<Candidate>& parent = search.log().own(id);
+        const auto same = [&parent](const auto& one) { return same_kernel(*one, *parent.candidate->kernel); };
+        if (!parent.candidate || same(base.kernel) || std::any_of(parents.begin(), parents.end(), same))
+          continue;
+        parents.push_back(parent.candidate->kernel);
+        const auto tuning = tuning_of_kernel(parents.back());
+        const bool enough = says_enough(*tuning, space);
+        (enough ? learned : told).push_back(tuning);
+        if (enough) runs.push_back(earlier_run(*tuning, space));
+      }
+    }
+    const std::vector<Config> own{base.config, space.default_config()};
+    return {make_config_policy(request.policy, {.space = space,
+                                                .seed = search.trials().size(),
+                                                .budget = request.trials,
+                                                .earlier = std::move(runs)}),
+            space,
+            own,
+            told,
+            {},
+            learned};
+  }
+
+  /// The loop of `tune`; why it ended.
+  template <class Inner, class Take>
+  std::string search_settings(const TuneRequest& request, Inner& inner,
+                              const std::unordered_map<std::string, Evaluation>& known, TuneReport& report,
+                              const Take& take, const double& fastest, WithoutAsks& told,
+                              LoopEvents& events) {
+    std::uint64_t repeats = 0;  // of what is known, which costs no trial
+    while (report.trials.size() < request.trials) {
+      if (context.stop.stop_requested()) return "stopped";
+      auto jobs = inner.ask(1);
+      if (jobs.empty())
+        return inner.policy().given_up()
+                   ? fmt::format("none of {} configurations was right", inner.trials().size())
+                   : "the policy has no more to propose";
+      Job<Candidate>& job = jobs.front();
+      const Space& space = job.candidate.kernel->space;
+      if (const auto seen = known.find(space.key(job.candidate.config)); seen != known.end()) {
+        inner.tell(job.id, seen->second);
+        if (++repeats > 10 * request.trials) return "the policy has nothing new to propose";
+        continue;
+      }
+      Move move{
+          MoveKind::submitted, {report.of}, {"tune"}, static_cast<std::uint32_t>(search.trials().size())};
+      const auto outer = search.submit(std::move(move), job.candidate, told, events);
+      if (!outer) return "the trial budget is spent";
+      const auto incumbent =
+          fastest < std::numeric_limits<double>::infinity() ? std::optional(fastest) : std::nullopt;
+      const auto trial = judge(*outer, told, events, incumbent);
+      if (!trial) return "stopped";
+      report.trials.push_back(*trial);
+      take(search.log().own(*trial));
+      inner.tell(job.id, search.log().own(*trial).outcome.evaluation);
+    }
+    return "the trials are spent";
+  }
+
+  [[nodiscard]] static bool same_kernel(const Kernel& a, const Kernel& b) {
+    return &a == &b || a.regions == b.regions;
   }
 
   std::shared_ptr<const Kernel> root;

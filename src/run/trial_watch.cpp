@@ -11,8 +11,8 @@
 namespace kernelsearch::detail {
 
 double finalist_seconds(double budget, double longest) {
-  // At least three are measured again and then in pairs, in two rounds of two processes each: nine times what
-  // one takes. A quarter is the most, since what is not searched cannot win.
+  // At least three are measured again and then in pairs, in up to four rounds of two processes each: nine
+  // times what one takes. A quarter is the most, since what is not searched cannot win.
   return std::clamp(9 * longest, 0.05 * budget, 0.25 * budget);
 }
 

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "changed_settings.hpp"
 #include "countdown.hpp"
+#include "earlier_tunings.hpp"
+#include "idle_tunables.hpp"
 #include "kernel_search.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
@@ -60,7 +63,22 @@ struct CallLimit {
   [[nodiscard]] std::string describe() const { return limits.describe(); }
 };
 
-using RunTuned = Tuned<std::function<AnyPolicy<Config>(const Space&, std::uint64_t)>, RunJudge>;
+using RunTuned = Tuned<InnerPolicyMaker, RunJudge>;
+/// The same where the run's budget counts kernels, as the papers do: what tuning one costs is bounded by
+/// itself.
+class KernelsTuned : public RunTuned {
+ public:
+  static constexpr bool draws_own_budget = false;
+  KernelsTuned(RunTuned tuned, Problem problem) : RunTuned(std::move(tuned)), problem_(std::move(problem)) {}
+  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
+    EvaluationContext own = context;
+    own.budget = nullptr;
+    return RunTuned::evaluate(without_idle_tunables(problem_, candidate), own);
+  }
+
+ private:
+  Problem problem_;
+};
 using RunPaired = PairedWithParent<RunJudge>;
 
 /// A search whose policy proposes `P` and whose candidates `Judge` judges.
@@ -80,6 +98,7 @@ class TypedSearch final : public KernelSearch {
       if (!trial.outcome.origin) context.trials->take();
       watch_.see(trial.outcome, nullptr);
     }
+    if constexpr (std::derived_from<Judge, RunTuned>) remember_tunings();
   }
 
   void to_end(RunObserver& observer) override {
@@ -90,17 +109,18 @@ class TypedSearch final : public KernelSearch {
     if (context.budget.seconds) prepared = std::min(prepared, *context.budget.seconds / 2);
     const RunClock::time_point end = after(begun, -prepared - before);
     context.store.continue_run(context.run);
+    Remembering<P> changes = remembering<P>(context.changes.get(), search_);
     RunRecorder<P> recorder(context.store, context.run, codec());
     LoopEvents events{observer};
     std::string reason;
     {
       Countdown countdown(context.ending, search_end(end));
       Watching<P> watching{watch_, observer, [&] { countdown.move(search_end(end)); }};
-      reason = search_.run(CallLimit{context.limits}, recorder, events, watching).reason;
+      reason = search_.run(CallLimit{context.limits}, changes, recorder, events, watching).reason;
       if (countdown.over() && !context.stop.stop_requested())
         reason = WallTime{*context.budget.seconds}.describe();
     }
-    if (!context.stop.stop_requested()) measure_finalists(end, observer, recorder, events);
+    if (!context.stop.stop_requested()) measure_finalists(end, observer, changes, recorder, events);
     context.store.end_run(context.run, reason,
                           before + std::chrono::duration<double>(RunClock::now() - begun).count());
     spent = spent || context.ending.stop_requested();
@@ -112,6 +132,7 @@ class TypedSearch final : public KernelSearch {
     const bool paused = !row.finished || row.reason == "paused" || row.reason == "begun";
     const RunClock::time_point end = after(RunClock::now(), -row.seconds);
     context.store.continue_run(context.run);
+    Remembering<P> changes = remembering<P>(context.changes.get(), search_);
     RunRecorder<P> recorder(context.store, context.run, codec());
     LoopEvents events{observer};
     Countdown countdown(context.ending, search_end(end));
@@ -125,10 +146,10 @@ class TypedSearch final : public KernelSearch {
     if (!out_of_time() && rule.trials - before > window_) {
       CallLimit early = rule;
       early.trials -= window_;
-      search_.run(early, recorder, events, watching);
+      search_.run(early, changes, recorder, events, watching);
     }
     while (!search_.done() && !context.ending.stop_requested() && !rule.reached(search_.progress()))
-      if (!search_.step(recorder, events, watching)) break;
+      if (!search_.step(changes, recorder, events, watching)) break;
 
     StepReport report;
     report.trials = search_.trials().size() - before;
@@ -141,7 +162,7 @@ class TypedSearch final : public KernelSearch {
     report.finished = !report.stopped && (search_.done() || late || limited);
     // Of a run that had ended before this step the finalists were compared.
     if (report.finished && (report.trials > 0 || (late && paused && !search_.trials().empty()))) {
-      measure_finalists(end, observer, recorder, events);
+      measure_finalists(end, observer, changes, recorder, events);
       report.stopped = context.stop.stop_requested();
     }
     report.reason = report.stopped   ? "stopped"
@@ -167,8 +188,37 @@ class TypedSearch final : public KernelSearch {
 
   [[nodiscard]] std::vector<LearnedFrom> learned() override { return search_.policy().learned(); }
 
+  [[nodiscard]] Trial<Candidate> measured_trial(TrialId id) const override {
+    if (!search_.log().contains(id) || !search_.log().own(id).candidate) raise_no_trial(id);
+    Trial<Candidate> trial = search_.log().own(id);
+    trial.candidate = tuned(*trial.candidate, trial.outcome.evaluation.tuned_key);
+    return trial;
+  }
+  [[nodiscard]] AnyEvaluator& measuring() override {
+    if constexpr (std::same_as<Judge, RunJudge>)
+      return search_.evaluator().inner();
+    else
+      return search_.evaluator().inner().inner();
+  }
+  void revise(TrialId id, Evaluation evaluation, RunObserver& observer) override {
+    RunRecorder<P> recorder(context.store, context.run, codec());
+    LoopEvents events{observer};
+    search_.revise(id, std::move(evaluation), recorder, events);
+  }
+
  private:
   [[nodiscard]] CandidateCodec<Candidate> codec() const { return CandidateCodec<Candidate>(lookup_); }
+
+  /// The kernels of a resumed run are tuned from those that its first part tuned.
+  void remember_tunings() {
+    std::map<std::uint64_t, std::vector<StoredInnerTrial>> inner;
+    for (StoredInnerTrial& trial : context.store.inner_trials(context.run))
+      inner[number(trial.parent)].push_back(std::move(trial));
+    for (const Trial<Candidate>& trial : search_.trials())
+      if (const auto found = inner.find(number(trial.outcome.id)); trial.candidate && found != inner.end())
+        search_.evaluator().remember(trial.outcome.id,
+                                     tuning_of(*trial.candidate, trial.outcome.evaluation, found->second));
+  }
 
   [[nodiscard]] RunClock::time_point deadline(const StepLimit& limit) const {
     double seconds = limit.seconds.value_or(std::numeric_limits<double>::infinity());
@@ -212,9 +262,10 @@ class TypedSearch final : public KernelSearch {
                                             : std::string("the default configuration")));
             },
         .validate = context.validate,
+        .passed = context.validated,
         .baseline = context.problem.default_candidate()};
     std::optional<FinalistComparison> chosen;
-    if constexpr (std::same_as<Judge, RunTuned>) {
+    if constexpr (std::derived_from<Judge, RunTuned>) {
       AtTuned evaluator{search_};
       chosen = choose_winner(search_, evaluator, stop, steps, observers...);
     } else if constexpr (std::same_as<Judge, RunPaired>) {
@@ -253,7 +304,7 @@ class TypedSearch final : public KernelSearch {
   };
 
   std::optional<TrialId> submit_settings(const Submission& submission, RunObserver& observer) {
-    if (submission.device || submission.host || submission.macros)
+    if (submission.device || submission.host || submission.macros || submission.tunables)
       raise<ConfigError>("this run searches settings of one kernel", "code",
                          "give settings alone, or start a run with the policy submit for kernels");
     const auto kernel = std::make_shared<const Kernel>(context.problem.kernel);

@@ -206,6 +206,7 @@ void to_json(json& out, const Outcome& outcome) {
     out["origin"] = {{"proposal", number(outcome.origin->proposal)},
                      {"index", outcome.origin->index},
                      {"count", outcome.origin->count}};
+  if (!outcome.rationale.empty()) out["rationale"] = outcome.rationale;
 }
 
 void from_json(const json& in, Outcome& outcome) {
@@ -219,6 +220,7 @@ void from_json(const json& in, Outcome& outcome) {
         Origin{ProposalId{integer_from_json<std::uint64_t>(member(*found, "proposal"), "proposal")},
                integer_from_json<std::uint32_t>(member(*found, "index"), "index"),
                integer_from_json<std::uint32_t>(member(*found, "count"), "count")};
+  outcome.rationale = in.contains("rationale") ? string_of(in, "rationale") : std::string();
 }
 
 void to_json(json& out, const FinalistComparison& comparison) {

@@ -58,6 +58,7 @@ void ResultCache::insert(const std::string& key, const Evaluation& evaluation) {
 bool ResultCache::worth_keeping(const Evaluation& evaluation) {
   switch (evaluation.verdict) {
     case Verdict::not_generated:
+    case Verdict::not_applicable:
     case Verdict::launch_failed:
     case Verdict::crashed:
     case Verdict::timed_out:

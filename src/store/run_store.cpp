@@ -71,7 +71,7 @@ RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)
       rollback(database.handle(), "ROLLBACK"),
       insert_kernel(database.handle(), "INSERT OR IGNORE INTO kernels VALUES(?, ?, ?, ?)"),
       insert_trial(database.handle(), (std::string("INSERT INTO trials(run, ") + detail::trial_columns +
-                                       ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+                                       ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
                                           .c_str()),
       insert_event(database.handle(), "INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?)"),
       insert_inner(database.handle(), "INSERT OR REPLACE INTO inner_trials VALUES(?, ?, ?, ?, ?, ?, ?)"),
@@ -197,7 +197,7 @@ void RunStore::add_trial(RunId run, std::span<const AskEvent> asks, const Stored
             to_string(evaluation.verdict), finite_or_null(outcome.objective), evaluation.progress,
             evaluation.phases.build, evaluation.phases.check, evaluation.phases.measure, trial.elapsed, at,
             digest, config, key, values, trial.point, parents, evaluation.reason, evaluation.tuned_key,
-            evaluation.provenance, features, measurement)
+            evaluation.provenance, features, measurement, outcome.rationale)
       .run();
   impl_->insert_event
       .bind(number(run), position.event++, "told", nullptr, nullptr, number(outcome.id), nullptr)

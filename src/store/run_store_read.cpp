@@ -23,7 +23,7 @@ constexpr const char* run_query =
     "toolchain, "
     "environment, version, started, finished, reason, "
     "coalesce(seconds, (SELECT max(elapsed) FROM trials WHERE run = runs.id), 0), "
-    "(SELECT count(*) FROM trials WHERE run = runs.id), "
+    "(SELECT count(*) FROM trials WHERE run = runs.id AND verdict <> 'not_applicable'), "
     "(SELECT objective FROM trials WHERE run = runs.id AND id = coalesce(" KERNELSEARCH_WINNER
     ", (SELECT id FROM trials WHERE run = runs.id AND verdict = 'ok' AND objective IS NOT NULL "
     "ORDER BY objective, position LIMIT 1))) FROM runs ";
@@ -32,6 +32,18 @@ std::uint64_t unsigned_from(const std::string& text) {
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+std::vector<TrialId> parents_from(const std::string& text) {
+  const nlohmann::json list = parse_json(text, "the list of parents");
+  std::vector<TrialId> parents;
+  for (const auto& parent : list) {
+    if (!list.is_array() || !parent.is_number_unsigned())
+      detail::raise<StoreError>("malformed list of parents in the store", text.substr(0, 80),
+                                "the file is damaged");
+    parents.push_back(TrialId{parent.get<std::uint64_t>()});
+  }
+  return parents;
 }
 
 }  // namespace
@@ -67,13 +79,13 @@ StoredTrial RunStore::Impl::read_trial(const sqlite::Statement& row) const {
   }
   column += 4;
   trial.point = row.text(column++);
-  for (const auto& parent : parse_json(row.text(column++), "the list of parents"))
-    outcome.parents.push_back(TrialId{parent.get<std::uint64_t>()});
+  outcome.parents = parents_from(row.text(column++));
   evaluation.reason = row.text(column++);
   evaluation.tuned_key = row.text(column++);
   evaluation.provenance = row.text(column++);
   evaluation.features = from_json_text<Features>(row.text(column++));
   evaluation.measurement = from_json_text<Measurement>(row.text(column++));
+  outcome.rationale = row.text(column++);
   return trial;
 }
 
@@ -209,6 +221,38 @@ std::vector<StoredInnerTrial> RunStore::inner_trials(RunId run, std::optional<Tr
                       {static_cast<std::uint64_t>(query.integer(1)), query.text(2),
                        from_json_text<Evaluation>(query.text(3))}});
   return trials;
+}
+
+std::vector<StoredTuning> RunStore::earlier_tunings(RunId run, const StoredKernel& text,
+                                                    std::size_t limit) const {
+  const std::lock_guard lock(impl_->mutex);
+  sqlite::Statement query(
+      impl_->database.handle(),
+      "SELECT o.device, r.device, t.run, t.id, t.kernel, t.config, t.config_key, t.config_values "
+      "FROM runs o JOIN runs r ON r.problem_digest = o.problem_digest AND r.toolchain = o.toolchain AND "
+      "r.id <> o.id JOIN trials t ON t.run = r.id JOIN kernels k ON k.digest = t.kernel "
+      "WHERE o.id = ?1 AND t.at <= o.started AND k.device = ?2 AND k.host = ?3 AND k.macros = ?4 AND "
+      "EXISTS(SELECT 1 FROM inner_trials i WHERE i.run = t.run AND i.parent = t.id) "
+      "ORDER BY t.run DESC, t.position DESC");
+  query.bind(number(run), text.device, text.host, text.macros);
+  std::vector<StoredTuning> tunings;
+  while (tunings.size() < limit && query.step()) {
+    if (!same_device(query.text(0), query.text(1))) continue;  // which spellings are one, SQL cannot tell
+    StoredTuning tuning;
+    tuning.candidate = {query.text(4), query.text(5), query.text(6), query.text(7)};
+    sqlite::Statement points(
+        impl_->database.handle(),
+        "SELECT key, verdict, seconds FROM inner_trials WHERE run = ? AND parent = ? ORDER BY number");
+    points.bind(query.integer(2), query.integer(3));
+    while (points.step()) {
+      const std::string verdict = points.text(1);
+      const auto known = verdict_from(verdict);
+      if (!known) detail::raise<StoreError>("unknown verdict in the store", verdict, "the file is damaged");
+      tuning.points.push_back({points.text(0), *known, points.null(2) ? 0.0 : points.real(2)});
+    }
+    tunings.push_back(std::move(tuning));
+  }
+  return tunings;
 }
 
 std::vector<StoredEvent> RunStore::events(RunId run) const {

@@ -53,6 +53,12 @@ CREATE TABLE results(
 ALTER TABLE runs ADD COLUMN winner INTEGER;
 ALTER TABLE runs ADD COLUMN winner_trials INTEGER;
 ALTER TABLE runs ADD COLUMN finalists TEXT;
+)sql",
+                                      R"sql(
+CREATE TABLE changes(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE, problem TEXT NOT NULL, backend TEXT NOT NULL, content TEXT NOT NULL);
+ALTER TABLE trials ADD COLUMN rationale TEXT NOT NULL DEFAULT '';
 )sql"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 

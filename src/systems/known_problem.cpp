@@ -10,14 +10,15 @@ LlmConfigSearchOptions known(const Problem& problem, LlmConfigSearchOptions opti
     for (const std::string* region : {&regions.macros, &regions.device, &regions.host})
       if (!region->empty()) (options.kernel += options.kernel.empty() ? "" : "\n") += *region;
   }
-  if (options.workload.empty()) options.workload = problem.description;
+  options.facts.fixed_kernel = true;
+  if (options.workload.empty()) options.workload = problem_text(problem, options.facts);
   return options;
 }
 
 NaturalTransformationsOptions known(const Problem& problem, NaturalTransformationsOptions options) {
   options.backend = problem.backend;
   if (options.function.empty()) options.function = problem.function;
-  if (options.workload.empty()) options.workload = problem.description;
+  if (options.workload.empty()) options.workload = problem_text(problem, options.facts);
   return options;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <string>
 #include <utility>
 
 #include "kernelsearch/systems/helion_hybrid.hpp"
@@ -15,17 +16,30 @@ namespace {
 LlmConfigSearchOptions asking(const SystemSetup& setup, LlmConfigSearchOptions options) {
   options.seed = setup.seed;
   options.device = setup.hardware;
+  options.facts = setup.facts;
   options.prompts = PromptLibrary(setup.methods);
   options.stop = setup.stop;
+  options.log = setup.log;
+  options.say = setup.say;
   options.rounds = setup.options.count("rounds");
   options.configs_per_round = setup.options.count("configs_per_round");
+  options.ask_again = options.repeats_again = setup.options.count("ask_again");
+  if (setup.options.given("variant") && setup.options.text("variant") == "paper") options.history.table = 0;
   return options;
 }
 
 std::vector<SystemOption> question_options(const LlmConfigSearchOptions& standard, const char* source) {
   return {{"rounds", whole(standard.rounds), "questions to the model, the first included", source, 1, 1000},
           {"configs_per_round", whole(standard.configs_per_round), "configurations that a question asks for",
-           source, 1, 1000}};
+           source, 1, 1000},
+          {"ask_again",
+           whole(standard.ask_again),
+           "times that a reply of no use is answered",
+           "ours",
+           0,
+           100,
+           {},
+           {{"paper", whole(0), "Helion 1.5.1 gives up"}}}};
 }
 
 template <class Policy>
@@ -37,12 +51,50 @@ SystemSearch search_of(std::pair<Policy, TemplateGenerator> parts) {
 
 std::vector<SystemOption> helion_lfbo_options() {
   const HelionLfboSettings standard;
-  return {{"initial", whole(standard.search.initial), "configurations that a run begins with",
-           "Helion 1.5.1, full effort", 1, 1e6},
-          {"copies", whole(standard.search.copies), "the best of them, searched from in parallel",
-           "Helion 1.5.1, full effort", 1, 1e6},
-          {"generations", whole(standard.search.generations), "generations, at most",
-           "Helion 1.5.1, full effort", 1, 1e6}};
+  const HelionLfboOptions small = helion_lfbo_small();
+  const auto ours = [](std::size_t value) {
+    return std::vector<VariantValue>{{"ours", whole(value), "docs/benchmarks/policies.md"}};
+  };
+  return {{"initial",
+           whole(standard.search.initial),
+           "configurations that a run begins with",
+           "Helion 1.5.1, full effort",
+           1,
+           1e6,
+           {},
+           ours(small.initial)},
+          {"copies",
+           whole(standard.search.copies),
+           "the best of them, searched from in parallel",
+           "Helion 1.5.1, full effort",
+           1,
+           1e6,
+           {},
+           ours(small.copies)},
+          {"generations",
+           whole(standard.search.generations),
+           "generations, at most",
+           "Helion 1.5.1, full effort",
+           1,
+           1e6,
+           {},
+           ours(small.generations)},
+          {"fraction",
+           standard.search.fraction,
+           "share of a copy's proposals that is measured",
+           "Helion 1.5.1, full effort",
+           0,
+           1,
+           {},
+           {{"ours", small.fraction, "docs/benchmarks/policies.md"}}},
+          {"patience",
+           whole(standard.search.patience),
+           "generations without gain that a copy survives",
+           "Helion 1.5.1, full effort",
+           0,
+           1e6,
+           {},
+           ours(small.patience)}};
 }
 
 SystemSearch helion_lfbo(SystemSetup setup) {
@@ -51,6 +103,8 @@ SystemSearch helion_lfbo(SystemSetup setup) {
   settings.search.initial = setup.options.count("initial");
   settings.search.copies = setup.options.count("copies");
   settings.search.generations = setup.options.count("generations");
+  settings.search.patience = setup.options.count("patience");
+  settings.search.fraction = setup.options.number("fraction");
   return search_of(helion_lfbo_parts(setup.problem, std::move(settings)));
 }
 
@@ -65,13 +119,24 @@ SystemSearch helion_llm(SystemSetup setup) {
 }
 
 std::vector<SystemOption> helion_hybrid_options() {
-  return question_options(HelionHybridSettings{}.model_search, "Helion 1.5.1, llm_seeded_lfbo.py");
+  std::vector<SystemOption> options =
+      question_options(HelionHybridSettings{}.model_search, "Helion 1.5.1, llm_seeded_lfbo.py");
+  for (SystemOption& option : options) option.variants.clear();  // it has no variant of Helion's
+  options.push_back(
+      {.name = "stage2",
+       .standard = std::string("ours"),
+       .summary = "what searches after the model: `ours` (Lfbo) or `helion` (HelionLfbo, Helion's own)",
+       .source = "ours; Helion has its own search",
+       .choices = {"ours", "helion"}});
+  return options;
 }
 
 SystemSearch helion_hybrid(SystemSetup setup) {
   HelionHybridSettings settings;
   settings.model_search = asking(setup, settings.model_search);
   settings.search = {.seed = setup.seed, .budget = setup.budget};
+  settings.helion_search.seed = setup.seed;
+  settings.stage2 = setup.options.text("stage2") == "helion" ? HelionStage2::helion : HelionStage2::ours;
   return search_of(helion_hybrid_parts(std::move(setup.model), setup.problem, std::move(settings)));
 }
 
@@ -81,6 +146,22 @@ std::vector<SystemOption> peak_options() {
            "steps without a gain before work goes on from the best checkpoint", "PEAK, section 5.1", 0, 1e6},
           {"retries", whole(standard.workflow.retries), "further tries of a transformation that failed",
            "PEAK, section 5.2", 0, 1000},
+          {"middle_retries",
+           whole(standard.workflow.middle_retries),
+           "the same again for the middle third of the list",
+           "ours",
+           0,
+           1000,
+           {},
+           {{"paper", whole(0), "PEAK has none"}}},
+          {"min_gain",
+           standard.workflow.min_gain,
+           "a step that gains less is without a gain",
+           "ours",
+           0,
+           1,
+           {},
+           {{"paper", 0.0, "PEAK has none"}}},
           {"inner_trials", static_cast<std::int64_t>(standard.tuning.max_trials),
            "trials of the search over one kernel's tunables", "ours; the paper enumerates them", 1, 1e9}};
 }
@@ -89,19 +170,21 @@ SystemSearch peak(SystemSetup setup) {
   PeakSettings settings;
   settings.library = TransformationLibrary(setup.methods);
   settings.transformations.device = setup.hardware;
+  settings.transformations.facts = setup.facts;
   settings.transformations.prompts = PromptLibrary(setup.methods);
   settings.transformations.stop = setup.stop;
+  settings.transformations.log = setup.log;
+  settings.transformations.recall = setup.recall;
   settings.workflow.patience = setup.options.count("patience");
   settings.workflow.retries = setup.options.count("retries");
+  settings.workflow.middle_retries = setup.options.count("middle_retries");
+  settings.workflow.min_gain = setup.options.number("min_gain");
   settings.tuning = {.max_trials = setup.options.count("inner_trials"), .seed = setup.seed};
   auto [policy, generator] = peak_parts(std::move(setup.model), setup.problem, settings);
   const NaturalTransformations transform = generator;
   return {.parts = SearchParts<Move>{std::move(policy), std::move(generator)},
           .kernel_of = [transform](Regions regions) { return transform.kernel_of(std::move(regions)); },
-          .inner = InnerSearch{[](const Space& space, std::uint64_t seed) {
-                                 return AnyPolicy<Config>(TunesByLfbo{}(space, seed));
-                               },
-                               settings.tuning}};
+          .inner = InnerSearch{TunesByBayes{}, settings.tuning}};
 }
 
 }  // namespace kernelsearch::systems::made

@@ -4,21 +4,32 @@
 #include <utility>
 
 #include "kernelsearch/agents/agent_options.hpp"
+#include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/systems/best_of_k.hpp"
 #include "kernelsearch/systems/geak.hpp"
 #include "kernelsearch/systems/greedy_refine.hpp"
-#include "kernelsearch/systems/kernelband.hpp"
 #include "kernelsearch/systems/stark.hpp"
-#include "made_systems.hpp"
+#include "made_kernel_systems.hpp"
 
-/// Systems whose candidates are kernels that models write, all with the problem's space.
+/// Systems whose candidates are kernels that models write, over the problem's space and what they declare.
 namespace kernelsearch::systems::made {
+
+SystemOption repairs_option(std::size_t standard, std::vector<VariantValue> variants) {
+  constexpr std::size_t most_repairs = 100;
+  return {"repairs",
+          whole(standard),
+          "questions that mend a kernel that failed, each a trial of its own; 0: none",
+          "ours",
+          0,
+          most_repairs,
+          {},
+          std::move(variants)};
+}
+
 namespace {
 
-template <class Policy, class Generator>
-SystemSearch search_of(std::pair<Policy, Generator> parts, const Problem& problem) {
-  return {.parts = SearchParts<Move>{std::move(parts.first), std::move(parts.second)},
-          .kernel_of = kernels_of(problem)};
+std::vector<VariantValue> without_repairs() {
+  return {{"paper", whole(0), "the papers' baselines have none"}};
 }
 
 }  // namespace
@@ -26,17 +37,22 @@ SystemSearch search_of(std::pair<Policy, Generator> parts, const Problem& proble
 AgentOptions agent_options(const SystemSetup& setup) {
   AgentOptions options;
   options.prompts = PromptLibrary(setup.methods);
-  options.strategies = read_strategies(to_string(setup.problem.backend), setup.methods);
-  options.tunables = false;  // nothing here searches them
+  options.strategies =
+      on_device(read_strategies(to_string(setup.problem.backend), setup.methods), setup.device);
+  options.tunables = setup.inner_trials > 0;  // otherwise nothing searches them
+  options.root = setup.root;
   options.hardware = setup.hardware;
+  options.facts = setup.facts;
+  options.device = setup.device;
   options.stop = setup.stop;
+  options.recall = setup.recall;
   options.log = setup.log;
   return options;
 }
 
 KernelMaker kernels_of(const Problem& problem) {
   return [space = problem.kernel.space](Regions regions) {
-    return std::make_shared<const Kernel>(Kernel{std::move(regions), space});
+    return std::make_shared<const Kernel>(kernel_with_declared(space, std::move(regions), kernel_limits));
   };
 }
 
@@ -44,27 +60,31 @@ std::vector<SystemOption> best_of_k_options() {
   const BestOfKSettings standard;
   return {{"k", std::int64_t{0},
            "rewrites of the problem's kernel; 0: as many as the budget has trials, less its own",
-           "ours; STARK and KernelBand give their baselines as many tries as they have", 0, 1e6}};
+           "ours; STARK and KernelBand give their baselines as many tries as they have", 0, 1e6},
+          repairs_option(standard.repairs, without_repairs())};
 }
 
 SystemSearch best_of_k(SystemSetup setup) {
   BestOfKSettings settings;
   settings.rewriter.common = agent_options(setup);
+  settings.repairs = setup.options.count("repairs");
   settings.search.seed = setup.seed;
   if (const std::size_t k = setup.options.count("k"); k > 0)
     settings.search.k = k;
   else if (setup.budget)  // which counts the problem's own kernel too
     settings.search.k = std::max<std::uint64_t>(*setup.budget, 2) - 1;
-  return search_of(best_of_k_parts(std::move(setup.model), setup.problem, std::move(settings)),
-                   setup.problem);
+  return search_of_kernels(best_of_k_parts(std::move(setup.model), setup.problem, std::move(settings)),
+                           setup);
 }
 
 std::vector<SystemOption> geak_options() {
   const GeakSettings standard;
   return {{"patience", whole(standard.search.patience),
            "steps without a gain before the chain goes on from the best; 0: never", "ours", 0, 1e6},
-          {"debugs", whole(standard.search.limits.debugs), "attempts to repair one failed kernel",
-           "GEAK, section 3", 0, 1e6}};
+          {"debugs", whole(standard.search.limits.debugs),
+           "rounds of debugging after a kernel that failed, in all", "GEAK, section 3", 0, 1e6},
+          {"failures", whole(standard.search.limits.max_failures),
+           "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6}};
 }
 
 SystemSearch geak(SystemSetup setup) {
@@ -72,49 +92,28 @@ SystemSearch geak(SystemSetup setup) {
   settings.team.common = agent_options(setup);
   settings.search.seed = setup.seed;
   settings.search.patience = setup.options.count("patience");
-  settings.search.limits.debugs =
-      static_cast<decltype(settings.search.limits.debugs)>(setup.options.count("debugs"));
-  return search_of(geak_parts(std::move(setup.model), setup.problem, std::move(settings)), setup.problem);
+  settings.search.limits.debugs = settings.search.limits.chain_debugs = setup.options.count("debugs");
+  settings.search.limits.max_failures = setup.options.count("failures");
+  return search_of_kernels(geak_parts(std::move(setup.model), setup.problem, std::move(settings)), setup);
 }
 
 std::vector<SystemOption> greedy_refine_options() {
   const GreedyRefineSettings standard;
   return {
       {"width", whole(standard.search.width), "kernels kept from one generation to the next", "ours", 1, 1e6},
-      {"branch", whole(standard.search.branch), "rewrites of each of them in a generation", "ours", 1, 1e6}};
+      {"branch", whole(standard.search.branch), "rewrites of each of them in a generation", "ours", 1, 1e6},
+      repairs_option(standard.repairs, without_repairs())};
 }
 
 SystemSearch greedy_refine(SystemSetup setup) {
   GreedyRefineSettings settings;
   settings.rewriter.common = agent_options(setup);
+  settings.repairs = setup.options.count("repairs");
   settings.search.seed = setup.seed;
   settings.search.width = setup.options.count("width");
   settings.search.branch = setup.options.count("branch");
-  return search_of(greedy_refine_parts(std::move(setup.model), setup.problem, std::move(settings)),
-                   setup.problem);
-}
-
-std::vector<SystemOption> kernelband_options() {
-  const KernelBandSettings standard;
-  return {
-      {"clusters", whole(standard.search.clusters), "clusters of kernels, at most", "KernelBand v1", 1, 1000},
-      {"recluster_every", whole(standard.search.recluster_every), "trials between two clusterings",
-       "KernelBand v1", 1, 1e6},
-      {"exploration", standard.search.exploration, "c in sqrt(c ln t / n)", "KernelBand v1", 0, 1000},
-      {"alpha", standard.search.alpha, "weight of the compatibility heads; 0: none", "KernelBand v1", 0,
-       1000}};
-}
-
-SystemSearch kernelband(SystemSetup setup) {
-  KernelBandSettings settings;
-  settings.rewriter.common = agent_options(setup);
-  settings.search.seed = setup.seed;
-  settings.search.clusters = setup.options.count("clusters");
-  settings.search.recluster_every = setup.options.count("recluster_every");
-  settings.search.exploration = setup.options.number("exploration");
-  settings.search.alpha = setup.options.number("alpha");
-  return search_of(kernelband_parts(std::move(setup.model), setup.problem, std::move(settings)),
-                   setup.problem);
+  return search_of_kernels(greedy_refine_parts(std::move(setup.model), setup.problem, std::move(settings)),
+                           setup);
 }
 
 std::vector<SystemOption> stark_options() {
@@ -124,7 +123,17 @@ std::vector<SystemOption> stark_options() {
        "children of the root, after which it cannot be selected", "STARK, section 3.4", 1, 1e6},
       {"dead_children", whole(standard.search.dead_children),
        "a node with more children than these, all failed, cannot be selected", "STARK, section 3.4", 0, 1e6},
-      {"epsilon", standard.search.epsilon, "probability of a random node", "STARK: 0.3 to 0.4", 0, 1}};
+      {"epsilon", standard.search.epsilon, "probability of a random leaf", "STARK: 0.3 to 0.4", 0, 1},
+      {"epsilon_decay", standard.search.epsilon_decay, "factor of epsilon for each trial told; 1: none",
+       "STARK has none", 0, 1},
+      {"least_epsilon", standard.search.least_epsilon, "where that decay stops", "ours", 0, 1},
+      {"graded", standard.search.graded,
+       "a failed node counts as its parent, slowed by what it lacks, instead of infinity",
+       "STARK: failures count as infinity"},
+      {"failures", whole(standard.search.limits.max_failures),
+       "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6},
+      {"debugs", whole(standard.search.limits.debugs), "attempts to repair one failed kernel", "ours", 0,
+       1e6}};
 }
 
 SystemSearch stark(SystemSetup setup) {
@@ -134,7 +143,12 @@ SystemSearch stark(SystemSetup setup) {
   settings.search.root_children = setup.options.count("root_children");
   settings.search.dead_children = setup.options.count("dead_children");
   settings.search.epsilon = setup.options.number("epsilon");
-  return search_of(stark_parts(std::move(setup.model), setup.problem, std::move(settings)), setup.problem);
+  settings.search.epsilon_decay = setup.options.number("epsilon_decay");
+  settings.search.least_epsilon = setup.options.number("least_epsilon");
+  settings.search.graded = setup.options.flag("graded");
+  settings.search.limits.max_failures = setup.options.count("failures");
+  settings.search.limits.debugs = setup.options.count("debugs");
+  return search_of_kernels(stark_parts(std::move(setup.model), setup.problem, std::move(settings)), setup);
 }
 
 }  // namespace kernelsearch::systems::made

@@ -36,10 +36,13 @@ namespace kernelsearch::systems::made {
 [[nodiscard]] std::vector<SystemOption> peak_options();
 [[nodiscard]] std::vector<SystemOption> stark_options();
 
+[[nodiscard]] std::vector<SystemVariant> kernelband_variants();
+[[nodiscard]] bool kernelband_learns(const SystemOptions& given);
+
 /// What all generators that ask models are given.
 [[nodiscard]] AgentOptions agent_options(const SystemSetup& setup);
 
-/// Makes a stored kernel again where all of a system's kernels have the problem's space.
+/// Makes a stored kernel again: its space is the problem's with what its text declares.
 [[nodiscard]] KernelMaker kernels_of(const Problem& problem);
 
 /// A count as the registry has it.

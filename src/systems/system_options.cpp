@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/store/json.hpp"
 
@@ -36,6 +37,35 @@ std::optional<Value> read_value(const SystemOption& option, const json& given) {
   return given.is_string() ? std::optional<Value>(given.get<std::string>()) : std::nullopt;
 }
 
+void check_choice(std::string_view system, const SystemOption& option, const Value& value) {
+  const std::string* text = std::get_if<std::string>(&value);
+  if (text == nullptr || option.choices.empty() ||
+      std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end())
+    return;
+  const std::string nearest = nearest_name(*text, option.choices);
+  detail::raise<ConfigError>(
+      "the option " + option.name + " of " + std::string(system) + " has no such value", *text,
+      (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " +
+          detail::joined(option.choices, ", "));
+}
+
+/// The option's value in the variant, and where that comes from.
+std::pair<const Value&, const std::string&> standard_in(const SystemOption& option,
+                                                        std::string_view variant) {
+  for (const VariantValue& one : option.variants)
+    if (one.variant == variant) return {one.value, one.source};
+  return {option.standard, option.source};
+}
+
+nlohmann::json read_options(std::string_view text, std::string_view what) {
+  if (text.empty()) return nlohmann::json::object();
+  nlohmann::json given = parse_json(text, what);
+  if (!given.is_object())
+    detail::raise<ConfigError>("the options of a system are a JSON object", std::string(text.substr(0, 80)),
+                               R"(write {"NAME": value, ...})");
+  return given;
+}
+
 void check_bounds(std::string_view system, const SystemOption& option, const Value& value) {
   if (!std::holds_alternative<std::int64_t>(option.standard) &&
       !std::holds_alternative<double>(option.standard))
@@ -51,12 +81,15 @@ void check_bounds(std::string_view system, const SystemOption& option, const Val
 
 SystemOptions::SystemOptions(std::string_view system, std::span<const SystemOption> options,
                              std::string_view text) {
-  for (const SystemOption& option : options) values_.emplace(option.name, option.standard);
-  if (text.empty()) return;
-  const nlohmann::json given = parse_json(text, "the options of " + std::string(system));
-  if (!given.is_object())
-    detail::raise<ConfigError>("the options of a system are a JSON object", std::string(text.substr(0, 80)),
-                               R"(write {"NAME": value, ...})");
+  const nlohmann::json given = read_options(text, "the options of " + std::string(system));
+  std::string variant;
+  for (const SystemOption& option : options) {
+    if (option.name != "variant") continue;
+    const auto named = given.find("variant");
+    variant = to_string(named != given.end() && named->is_string() ? Value(named->get<std::string>())
+                                                                   : option.standard);
+  }
+  for (const SystemOption& option : options) values_.emplace(option.name, standard_in(option, variant).first);
   for (const auto& [name, value] : given.items()) {
     const SystemOption* known = nullptr;
     std::vector<std::string> names;
@@ -75,6 +108,7 @@ SystemOptions::SystemOptions(std::string_view system, std::span<const SystemOpti
       detail::raise<ConfigError>("the option " + name + " of " + std::string(system) + " is of another type",
                                  json_text(value), std::string("give a JSON ") + json_type(known->standard));
     check_bounds(system, *known, *read);
+    check_choice(system, *known, *read);
     values_[name] = *std::move(read);
   }
 }
@@ -123,6 +157,22 @@ std::string SystemOptions::json() const {
   return json_text(out);
 }
 
+SystemOption variant_option(std::span<const SystemVariant> variants) {
+  SystemOption option{"variant", variants.empty() ? std::string() : variants.front().name, "", ""};
+  for (const SystemVariant& variant : variants) {
+    option.choices.push_back(variant.name);
+    option.summary += (option.summary.empty() ? "" : "; ") + variant.name + ": " + variant.summary;
+    option.source += (option.source.empty() ? "" : "; ") + variant.source;
+  }
+  return option;
+}
+
+std::string merged_system_options(std::string_view below, std::string_view above, std::string_view what) {
+  nlohmann::json options = read_options(below, what);
+  options.update(read_options(above, what));
+  return options.empty() ? "" : json_text(options);
+}
+
 std::string system_options_schema(std::string_view system, std::span<const SystemOption> options) {
   nlohmann::ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                                 {"title", "Options of " + std::string(system)},
@@ -143,6 +193,10 @@ std::string system_options_schema(std::string_view system, std::span<const Syste
     };
     bound("minimum", option.least);
     bound("maximum", option.most);
+    if (!option.choices.empty()) one["enum"] = option.choices;
+    for (const VariantValue& variant : option.variants)
+      one["x-variants"][variant.variant] = {{"default", value_to_json(variant.value)},
+                                            {"source", variant.source}};
     schema["properties"][option.name] = std::move(one);
   }
   return schema.dump(2);

@@ -113,6 +113,13 @@ TEST_CASE("anchors: the coder fills places and nothing else") {
   CHECK(fault("void g() {\n  load4();\n  compute();\n  store4();\n}\n") == ReplyFault::outside_anchors);
   CHECK(fault("void f() {\n  load4();\n  compute();\n  store4();\n}\nint more;\n") ==
         ReplyFault::outside_anchors);
+  // lines outside that were made longer, at either end
+  for (const char* longer : {"void f() { extra();\n  load4();\n  compute();\n  store4();\n}\n",
+                             "void f() {\n  load4();\n  compute(); extra();\n  store4();\n}\n",
+                             "void f() {\n  load4();\n  extra(); compute();\n  store4();\n}\n",
+                             "void f() {\n  load4();\n  compute();\n  store4(); }\n"})
+    CHECK(fault(longer) == ReplyFault::outside_anchors);
+  CHECK(fault("void f() {\n  compute(); more();\n  compute();\n  store4();\n}\n") == ReplyFault::none);
   std::string changed = filled;
   changed.replace(changed.find("compute"), 7, "combine");
   CHECK(fault(changed) == ReplyFault::outside_anchors);
@@ -121,6 +128,20 @@ TEST_CASE("anchors: the coder fills places and nothing else") {
   CHECK(fault("void f() {\n<<<IMPROVE BEGINS>>>\n<<<IMPROVE ENDS>>>\n  compute();\n  store();\n}\n") ==
         ReplyFault::outside_anchors);
   CHECK(fault("void f() {\n<<<IMPROVE BEGINS>>>\n  load();\n") == ReplyFault::bad_anchors);
+}
+
+TEST_CASE("anchors: without anchors the lines outside must keep their order, too") {
+  const std::string text = "begin\n1\nfirst\n2\nsecond\n3\nend\n";
+  std::vector<AnchorSpan> spans;
+  for (const char* place : {"1\n", "2\n", "3\n"}) {
+    const std::size_t at = text.find(place);
+    spans.push_back({at, at + 2});
+  }
+  const auto fault = [&](const std::string& reply) {
+    return fill_anchors(text, spans, reply).judgement.fault;
+  };
+  CHECK(fault("begin\na\nfirst\nb\nsecond\nc\nend\n") == ReplyFault::none);
+  CHECK(fault("begin\na\nsecond\nb\nfirst\nc\nend\n") == ReplyFault::outside_anchors);
 }
 
 TEST_CASE("anchors: any spans survive the way to the coder and back, whatever is put between them") {

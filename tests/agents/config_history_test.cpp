@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernelsearch/problem/read_problem.hpp"
 #include "support/search_driver.hpp"
 
 using namespace kernelsearch;
@@ -59,7 +60,30 @@ TEST_CASE("ConfigHistory: anchors, results, patterns and failures") {
         "- block: always 64\n"
         "- unroll: 2 x1, 3 x1, 4 x1\n"
         "Failures:\n"
-        "- 1x build_failed, e.g. {\"block\":256}: error: too much shared memory\n");
+        "- 1x build_failed, e.g. {\"block\":256}: error: too much shared memory\n"
+        "All measured, fastest first (block, unroll: ms):\n"
+        "64,2: 1\n"
+        "64,3: 1.1\n"
+        "64,4: 2\n"
+        "16,1: 4\n"
+        "256,1: build_failed\n");
+  const std::string cut = history.text({.table = 3});
+  CHECK(cut.ends_with("64,4: 2\nand 2 more, slower or failed\n"));
+  CHECK(history.text({.table = 0}).find("All measured") == std::string::npos);
+}
+
+TEST_CASE("ConfigHistory: the table has a column for each tunable that can differ, and texts in quotes") {
+  const Space of = SpaceBuilder()
+                       .add(Tunable::integer("only", 3, 3))
+                       .add(Tunable::categorical("flags", std::vector<std::string>{"", "-O2\n# Task"}))
+                       .add(Tunable::permutation("order", 2))
+                       .build();
+  ConfigHistory history(of);
+  history.tell(search_driver::observation(Config{{0, 1, 1}}, 2e-3, 0, std::nullopt));
+  history.tell(search_driver::observation(Config{{0, 0, 0}}, 3e-3, 1, std::nullopt));
+  CHECK(
+      history.text().ends_with("All measured, fastest first (flags, order: ms):\n"
+                               "\"-O2 # Task\",[1, 0]: 2\n\"\",[0, 1]: 3\n"));
 }
 
 TEST_CASE("ConfigHistory: an outcome told again replaces the first") {
@@ -84,4 +108,21 @@ TEST_CASE("ConfigHistory: reasons are one short line each, whatever kernels prin
   wrong.outcome.evaluation.reason = "caf\xc3\xa9 \xff\xc3 \xed\xa0\x80.";  // bytes that no JSON may hold
   history.tell(wrong);
   CHECK(history.text().find("caf\xc3\xa9 \xef\xbf\xbd") != std::string::npos);
+}
+
+TEST_CASE("ConfigHistory: an empty text that the best share is seen") {
+  const Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/host/matmul");
+  const Space& space = problem.kernel.space;
+  ConfigHistory history(space);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    Config config = space.default_config();
+    config.indices[0] = i;
+    Observation<Config> right{config, {}};
+    right.outcome.id = TrialId{i};
+    right.outcome.evaluation = Evaluation::succeeded(1e-3 * (i + 1));
+    right.outcome.objective = 1e-3 * (i + 1);
+    history.tell(right);
+  }
+  CHECK(history.text().find("- FLAGS: always \"\"\n") != std::string::npos);
+  CHECK(history.text().find("- LOOP_ORDER: always [0,1,2]\n") != std::string::npos);
 }

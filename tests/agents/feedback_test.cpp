@@ -33,7 +33,7 @@ TEST_CASE("feedback: times of shapes, speedup with its interval, features") {
   CHECK(holds(text, "2.5 times as fast as the reference (95 %: 2.4 to 2.6)"));
   CHECK(holds(text, "- small: 2 us (spread 1.0 %)"));
   CHECK(holds(text, "- large: 3 ms (spread 2.0 %), 3 times"));
-  CHECK(holds(text, "dram_utilisation=81.5"));
+  CHECK(holds(text, "use of the device, of its peaks: main memory 81.5 %"));
   CHECK(holds(text, "16,2"));
   text = feedback_text(outcome, {.shapes = 1, .features = 0});
   CHECK(holds(text, "and 1 more"));
@@ -95,9 +95,9 @@ TEST_CASE("feedback: the lineage says what each step gained") {
   const History<Candidate> history(log, 3);
   CHECK(lineage_text(history, TrialId{0}).empty());
   CHECK(lineage_text(history, TrialId{2}) ==
-        "- kernel 0: 1 s\n- kernel 1: 500 ms (2 times as fast as the one before)\n- kernel 2: wrong_result: "
-        "c[3]\n");
-  CHECK(holds(lineage_text(history, TrialId{2}, {.lineage = 2}), "- 1 older kernels\n- kernel 1"));
+        "- kernel 0: 1 s\n- kernel 1: 500 ms; against the one before 2 times as fast, measured apart\n"
+        "- kernel 2: wrong_result, 50 % of the way to a right result: c[3]\n");
+  CHECK(holds(lineage_text(history, TrialId{2}, {.lineage = 2}), "- 1 older kernels left out\n- kernel 1"));
 }
 
 TEST_CASE("feedback: a problem and a kernel in words") {
@@ -105,11 +105,139 @@ TEST_CASE("feedback: a problem and a kernel in words") {
   const std::string text = problem_text(problem);
   CHECK(holds(text, "Function: `matmul`"));
   CHECK(holds(text, "- c: array of f32, output, n*m elements; may differ by 0.0002 + 0.0001 |expected|"));
-  CHECK(holds(text, "- odd: n=61 m=127 k=33, weight 0"));
+  CHECK(holds(text, "Shapes that are only checked, weight 0:\n- odd: n=61 m=127 k=33\n"));
   CHECK(holds(text, "Compiled with: g++"));
+  CHECK(holds(problem_text(read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_tiled")),
+              "\nLaunch:\n- `matmul_tiled`, grid "));
   const std::string kernel = kernel_text(
       {std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()}, "cpp");
   CHECK(holds(kernel, "```cpp device\n"));
   CHECK(holds(kernel, "- BLOCK_ROWS = 64 of 32, 64, 96"));
+  CHECK(holds(kernel, "- FLAGS = \"\" of \"\", \"-fno-schedule-insns2\""));
+  CHECK(holds(kernel, "- PREFETCH_A = 0 of 0, 8, 16, 32 (integer); has an effect only if PACK_A"));
+  CHECK(holds(kernel, "- TILE_ROWS * TILE_VECTORS + TILE_VECTORS + 1 <= 32"));
   CHECK(time_text(0.25e-6) == "250 ns");
+}
+
+TEST_CASE("feedback: times in pairs against the parent, and times that did not settle") {
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(1e-3);
+  outcome.evaluation.measurement.spread = 0.12;
+  outcome.evaluation.features.set("times_parent", 0.8);
+  outcome.evaluation.features.set("times_parent.low", 0.78);
+  outcome.evaluation.features.set("times_parent.high", 0.82);
+  std::string text = feedback_text(outcome);
+  CHECK(holds(text,
+              "against the kernel that it was made from, in pairs: 1.25 times as fast (95 %: 1.22 to 1.28)"));
+  CHECK(holds(text, "The times varied by 12 %"));
+  outcome.evaluation.features.set("times_parent.high", 1.02);
+  outcome.evaluation.measurement.spread = 0.01;
+  text = feedback_text(outcome);
+  CHECK(holds(text, "in pairs: no difference"));
+  CHECK(!holds(text, "The times varied"));
+  CHECK(!holds(text, "times_parent"));
+  outcome.evaluation.features.set("load.core", 0.3);
+  outcome.evaluation.features.set("clock_overhead", 0.01);
+  text = feedback_text(outcome);
+  CHECK(holds(text, "Other programs disturbed the measurement: they had the device 30 % of the time."));
+  CHECK(!holds(text, "load.core"));
+  CHECK(!holds(text, "clock_overhead"));
+  outcome.evaluation.features.set("times_parent", 1.5);
+  outcome.evaluation.features.set("times_parent.low", 1.4);
+  outcome.evaluation.features.set("times_parent.high", 1.6);
+  CHECK(holds(feedback_text(outcome), "1.5 times as slow (95 %: 1.4 to 1.6)"));
+  outcome.evaluation = Evaluation{};
+  CHECK(holds(feedback_text(outcome), "time: not measured yet"));
+}
+
+TEST_CASE(
+    "feedback: what was tried from a kernel, by strategy, with effect and reason; failures with their "
+    "change") {
+  TrialLog<Candidate> log;
+  const auto tell = [&](std::uint64_t id, std::vector<TrialId> parents, Evaluation evaluation,
+                        std::string strategy, std::set<std::string> words = {}) {
+    Outcome outcome;
+    outcome.id = TrialId{id};
+    outcome.parents = parents;
+    outcome.evaluation = std::move(evaluation);
+    if (outcome.ok()) outcome.objective = outcome.evaluation.measurement.seconds;
+    if (!strategy.empty()) outcome.move = Move{MoveKind::rewrite, parents, {strategy}, 0};
+    log.append({scripted::kernel_with(words), outcome});
+  };
+  const char* errors =
+      "kernel.cpp: In function 'void f()':\nkernel.cpp:9:5: error: 'weight' was not declared; did you mean "
+      "'weights'?\n"
+      "    9 |     weight[i];\n      |     ^~~~~~\n";
+  tell(0, {}, Evaluation::succeeded(1.0), "");
+  tell(1, {TrialId{0}}, Evaluation::succeeded(0.5), "tiling", {"tiling"});
+  tell(2, {TrialId{0}}, Evaluation::failed(Verdict::build_failed, errors), "fusion", {"fusion"});
+  tell(3, {TrialId{0}}, Evaluation::failed(Verdict::wrong_result, "c[3] is 1 instead of 2", 0.9), "prefetch",
+       {"prefetch"});
+  tell(4, {TrialId{1}}, Evaluation::failed(Verdict::build_failed, errors), "fusion");
+  tell(5, {TrialId{0}}, Evaluation::unanswered("rewriter: no reply: network"), "loop_order");
+  tell(6, {TrialId{1}}, Evaluation::failed(Verdict::crashed, "signal 11"), "same", {"tiling"});
+  const History<Candidate> history(log, 7);
+  const TriedText tried = tried_text(history, TrialId{0}, "cpp");
+  REQUIRE(tried.lines.size() == 3);
+  CHECK(tried.lines[0] ==
+        "- prefetch (kernel 3): wrong_result, 72 % of the way to a right result: c[3] is 1 instead of 2\n");
+  CHECK(tried.lines[1] ==
+        "- fusion (kernel 2): build_failed: kernel.cpp:9:5: error: 'weight' was not declared; did you mean "
+        "'weights'?\n");
+  CHECK(tried.lines[2] == "- tiling (kernel 1): 2 times as fast, measured apart (500 ms)\n");
+  REQUIRE(tried.failures.size() == 2);
+  CHECK(holds(tried.failures[0],
+              "Kernel 3, made from this one by prefetch: it failed"));  // the near miss first
+  CHECK(holds(tried.failures[1], "did you mean 'weights'?"));
+  CHECK(holds(tried.failures[1], "What it changed:"));
+  CHECK(holds(tried.failures[1], "fusion"));
+  CHECK(tried_text(history, TrialId{0}, "cpp", {TrialId{3}}).failures.size() == 1);
+  // An outage is no attempt; where nothing changed no change is announced.
+  for (const std::string& line : tried.lines) CHECK(!holds(line, "loop_order"));
+  const TriedText unchanged = tried_text(history, TrialId{1}, "cpp");
+  REQUIRE(unchanged.failures.size() == 2);
+  CHECK(holds(unchanged.failures[0], "signal 11"));
+  CHECK(!holds(unchanged.failures[0], "What it changed"));
+  // A lineage names strategies, and the error rather than the function that it is in.
+  const std::string lineage = lineage_text(history, TrialId{4});
+  CHECK(holds(lineage, "- kernel 1 (tiling): 500 ms"));
+  CHECK(holds(lineage, "- kernel 4 (fusion): build_failed: kernel.cpp:9:5: error: 'weight'"));
+  CHECK(!holds(lineage, "In function"));
+}
+
+TEST_CASE("feedback: what came of a kernel on one line, cut between characters") {
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(2.7e-3);
+  CHECK(came_of(outcome) == "2.7 ms");
+  outcome.evaluation = Evaluation{};
+  CHECK(came_of(outcome) == "not measured yet");
+  outcome.evaluation =
+      Evaluation::failed(Verdict::build_failed, "k.cpp: In function 'f':\nk.cpp:3:1: error: no\n");
+  CHECK(came_of(outcome) == "build_failed: k.cpp:3:1: error: no");
+  std::string letters = "x";
+  for (int i = 0; i < 300; ++i) letters += "\xc3\xa9";
+  outcome.evaluation = Evaluation::failed(Verdict::crashed, letters);
+  const std::string cut = came_of(outcome);
+  CHECK(holds(cut, "crashed, 25 % of the way to a right result: x"));
+  CHECK(cut.size() < 320);
+  CHECK(cut.substr(cut.size() - 6) == "\xc3\xa9 ...");
+}
+
+TEST_CASE("feedback: of failed attempts the nearest to a right result comes first, though others are newer") {
+  TrialLog<Candidate> log;
+  const auto tell = [&](std::uint64_t id, Evaluation evaluation) {
+    Outcome outcome;
+    outcome.id = TrialId{id};
+    if (id > 0) outcome.parents = {TrialId{0}};
+    outcome.evaluation = std::move(evaluation);
+    log.append({scripted::kernel_with({}), outcome});
+  };
+  tell(0, Evaluation::succeeded(1.0));
+  tell(1, Evaluation::failed(Verdict::wrong_result, "c[3] is 1 instead of 2", 0.9));
+  tell(2, Evaluation::failed(Verdict::crashed, "signal 11"));
+  tell(3, Evaluation::failed(Verdict::crashed, "signal 8"));
+  const TriedText tried = tried_text(History<Candidate>(log, 4), TrialId{0}, "cpp");
+  REQUIRE(tried.failures.size() == 3);
+  CHECK(holds(tried.failures[0], "c[3] is 1 instead of 2"));
+  CHECK(holds(tried.failures[1], "signal 8"));  // of equals the newest
 }

@@ -28,16 +28,16 @@ bool same(const std::string& a, const std::string& b) {
 
 TEST_CASE("function signature: types in order, linkage and result") {
   CHECK(text_of("extern \"C\" void f(int n, const float* a, float* c) { g(); }") ==
-        "extern \"C\" void f(int, const float *, float *)");
+        "extern \"C\" void f(int, const float*, float*)");
   CHECK(text_of("template <int BM, typename T>\n__global__ void f(T* a) {}") ==
-        "template < int BM , typename T > __global__ void f(T *)");
+        "template<int BM, typename T> __global__ void f(T*)");
   CHECK(text_of("void g();\nstatic int f() {}") == "int f()");
   CHECK(text_of("int f(void) {}") == "int f()");
   CHECK(text_of("void g() { f(1); if (f(2)) { } }") == "none");
   CHECK(text_of("void f(int);") == "none");
   CHECK(text_of("// void f(int a) {}\n/* void f() {} */ const char* s = \"void f() {}\";") == "none");
   CHECK(text_of("void f(std::size_t n, std::array<int, 3> a, unsigned long m) {}") ==
-        "void f(std :: size_t, std :: array < int , 3 >, unsigned long)");
+        "void f(std::size_t, std::array<int, 3>, unsigned long)");
 }
 
 TEST_CASE("function signature: what may change freely does not count") {

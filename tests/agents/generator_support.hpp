@@ -14,8 +14,10 @@ struct WordHistory {
   scripted::TrialLog<scripted::Candidate> log;
 
   scripted::TrialId add(std::vector<scripted::TrialId> parents, const std::set<std::string>& words,
-                        scripted::Evaluation evaluation) {
+                        scripted::Evaluation evaluation, std::string rationale = {}) {
     scripted::Outcome outcome;
+    if (!rationale.empty()) outcome.move = scripted::Move{scripted::MoveKind::rewrite, parents, {}};
+    outcome.rationale = std::move(rationale);
     outcome.id = scripted::TrialId{log.size()};
     outcome.parents = std::move(parents);
     if (evaluation.verdict == scripted::Verdict::ok) outcome.objective = evaluation.measurement.seconds;

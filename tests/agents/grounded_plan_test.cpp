@@ -29,19 +29,20 @@ TEST_CASE("grounded plan: places and an instruction for each") {
     CAPTURE(instructions);
     const GroundedPlan plan = read_plan("Here.\n" + marked + instructions, false, expectation);
     REQUIRE_MESSAGE(plan.judgement.ok(), plan.judgement.detail);
-    CHECK(plan.region == KernelRegion::device);
-    CHECK(plan.spans.size() == 2);
+    REQUIRE(plan.parts.size() == 1);
+    CHECK(plan.parts[0].region == KernelRegion::device);
+    CHECK(plan.places() == 2);
     CHECK(plan.instructions.find("a") != std::string::npos);
   }
   const GroundedPlan macros =
       read_plan("```cpp macros\n<<<IMPROVE BEGINS>>>\n#define A 1\n<<<IMPROVE ENDS>>>\n```\nSet it to 2.",
                 false, expectation);
   REQUIRE(macros.judgement.ok());  // one place needs no number
-  CHECK(macros.region == KernelRegion::macros);
+  CHECK(macros.parts.at(0).region == KernelRegion::macros);
   // the region is found where the block does not name it
   const GroundedPlan unnamed = read_plan(
       "```\n<<<IMPROVE BEGINS>>>\n#define A 1\n<<<IMPROVE ENDS>>>\n```\nSet it to 2.", false, expectation);
-  CHECK(unnamed.region == KernelRegion::macros);
+  CHECK(unnamed.parts.at(0).region == KernelRegion::macros);
 }
 
 TEST_CASE("grounded plan: faults") {
@@ -57,6 +58,66 @@ TEST_CASE("grounded plan: faults") {
   std::string host = marked + "1. a\n2. b\n";
   host.replace(host.find("device"), 6, "host");
   CHECK(fault_of(host) == ReplyFault::wrong_region);
+}
+
+TEST_CASE("grounded plan: one plan changes several regions, and both are filled") {
+  const std::string both = marked +
+                           "```cpp macros\n<<<IMPROVE BEGINS>>>\n#define A 1\n<<<IMPROVE ENDS>>>\n```\n"
+                           "1. Load four.\n2. Store four.\n3. Set it to 4.\n";
+  const GroundedPlan plan = read_plan(both, false, expectation);
+  REQUIRE_MESSAGE(plan.judgement.ok(), plan.judgement.detail);
+  REQUIRE(plan.parts.size() == 2);
+  CHECK(plan.parts[1].region == KernelRegion::macros);
+  CHECK(plan.places() == 3);
+  CHECK(fault_of(both.substr(0, both.find("3."))) == ReplyFault::missing_instruction);
+  // A draft of a region that a later block has right does not count; a region that is never right does.
+  std::string draft = marked;
+  draft.replace(draft.find("load"), 4, "lend");
+  CHECK(read_plan(draft + both, false, expectation).judgement.ok());
+  CHECK(fault_of(both + draft) == ReplyFault::outside_anchors);
+
+  const std::string device =
+      "```cpp device\nextern \"C\" void f() {\n<<<IMPROVE BEGINS>>>\n  load4();\n<<<IMPROVE ENDS>>>\n"
+      "<<<IMPROVE BEGINS>>>\n  store4();\n<<<IMPROVE ENDS>>>\n}\n```\n";
+  const std::string macros = "<<<IMPROVE BEGINS>>>\n#define A 4\n<<<IMPROVE ENDS>>>\n```\n";
+  for (const std::string& reply : {device + "```cpp macros\n" + macros, "```cpp macros\n" + macros + device,
+                                   device + "```\n" + macros}) {
+    CAPTURE(reply);
+    const ReplyCode code = read_filled_plan(reply, false, plan, expectation);
+    REQUIRE_MESSAGE(code.judgement.ok(), code.judgement.detail);
+    CHECK(code.kernel->regions.device.find("load4();\n  store4();") != std::string::npos);
+    CHECK(code.kernel->regions.macros == "#define A 4\n");
+    CHECK(code.changed.size() == 2);
+  }
+  const ReplyCode half = read_filled_plan(device, false, plan, expectation);
+  CHECK(half.judgement.fault == ReplyFault::no_code);
+  CHECK(half.judgement.detail.find("region macros") != std::string::npos);
+}
+
+TEST_CASE("grounded plan: a comment or a line break that was lost outside of the anchors refuses nothing") {
+  const Kernel commented{
+      {"// Adds up.\nextern \"C\" void f() {  // the entry\n  load();  // four\n\n"
+       "  /* then */\n  store();\n  end();  // done\n}\n",
+       "", ""}};
+  const ReplyExpectation wanted{.parent = &commented, .functions = {"f"}};
+  const std::string bare =
+      "```cpp device\nextern \"C\" void f()\n{\n  load();\n<<<IMPROVE BEGINS>>>\n  store();\n"
+      "<<<IMPROVE ENDS>>>\n  end();\n}\n```\n";
+  const GroundedPlan plan = read_plan(bare + "Store more.", false, wanted);
+  REQUIRE_MESSAGE(plan.judgement.ok(), plan.judgement.detail);
+  const AnchorSpan span = plan.parts.at(0).spans.at(0);
+  CHECK(commented.regions.device.substr(span.begin, span.end - span.begin) == "  store();\n");
+  std::string filled = bare;
+  filled.replace(filled.find("store();"), 8, "store4();");
+  const ReplyCode code = read_filled_plan(filled, false, plan, wanted);
+  REQUIRE_MESSAGE(code.judgement.ok(), code.judgement.detail);
+  // What stands outside is the original's, with its comments.
+  std::string whole = commented.regions.device;
+  whole.replace(whole.find("store();"), 8, "store4();");
+  CHECK(code.kernel->regions.device == whole);
+  std::string changed = filled;
+  changed.replace(changed.find("end();"), 6, "end2();");
+  CHECK(read_filled_plan(changed, false, plan, wanted).judgement.fault == ReplyFault::outside_anchors);
 }
 
 TEST_CASE("grounded plan: the coder's reply") {
@@ -116,7 +177,7 @@ TEST_CASE("grounded plan: any replies are read") {
     for (std::uint64_t i = rng.below(12); i > 0; --i) reply += parts[rng.below(std::size(parts))];
     const bool cut = rng.chance(0.2);
     const GroundedPlan plan = read_plan(reply, cut, expectation);
-    if (plan.judgement.ok()) CHECK(!plan.spans.empty());
+    if (plan.judgement.ok()) CHECK(plan.places() > 0);
     const ReplyCode code = read_filled_plan(reply, cut, good, expectation);
     CHECK(code.judgement.ok() == code.kernel.has_value());
   }

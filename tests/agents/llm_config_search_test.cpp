@@ -21,6 +21,7 @@
 #include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/seeded.hpp"
+#include "kernelsearch/problem/digest.hpp"
 #include "support/policy_contract.hpp"
 #include "support/scripted_chat.hpp"
 
@@ -242,8 +243,41 @@ TEST_CASE("LlmConfigSearch: stop rules") {
         ScriptedChat::replies({R"({"configs":[{"block":128}]})", R"({"configs":[{"block":128},{}]})"});
     LlmConfigSearch policy(space, model, {.random_seeds = 0});
     CHECK(run_alone(policy, space).size() == 2);
+    CHECK(policy.ending() == "the model failed (server): the script has ended");  // it was asked once more
+    CHECK(model.calls() == 3);
+    CHECK(policy.rounds_done() == 1);
+  }
+  SUBCASE("a reply without anything new is answered once, with what was measured; a second ends the search") {
+    const std::string repeats = R"({"configs":[{"block":128},{}]})", fresh = R"([{"block":32}])";
+    std::vector<Exchange> log;
+    LlmConfigSearchOptions options{.rounds = 3, .random_seeds = 0};
+    options.log = [&log](const Exchange& exchange) { log.push_back(exchange); };
+    ScriptedChat model =
+        ScriptedChat::replies({R"({"configs":[{"block":128}]})", repeats, fresh, repeats, repeats});
+    LlmConfigSearch policy(space, model, options);
+    CHECK(run_alone(policy, space).size() == 3);
     CHECK(policy.ending() == "the reply held no configuration that is new");
-    CHECK(model.calls() == 2);
+    CHECK(policy.rounds_done() == 3);
+    REQUIRE(model.calls() == 5);
+    const ChatRequest again = model.requests()[2];
+    REQUIRE(again.messages.size() == 5);
+    CHECK(again.messages[2].text.find("All measured, fastest first (block, unroll, pad, layout: ms):\n") !=
+          std::string::npos);
+    CHECK(again.messages[2].text.find("\n128,1,false,\"row\": ") != std::string::npos);
+    CHECK(again.messages[3].speaker == Speaker::assistant);
+    CHECK(again.messages[3].text == repeats);
+    CHECK(again.messages[4].text.find("every configuration in it is measured already") != std::string::npos);
+    REQUIRE(log.size() == 5);
+    CHECK_FALSE(log[1].last);
+    CHECK(log[1].judgement.ok());
+    CHECK(log[2].last);
+    CHECK_FALSE(log[3].last);
+    CHECK(log[4].last);
+    ScriptedChat helion = ScriptedChat::replies({R"({"configs":[{"block":128}]})", repeats});
+    options.repeats_again = 0;  // as Helion
+    LlmConfigSearch shortly(space, helion, options);
+    CHECK(run_alone(shortly, space).size() == 2);
+    CHECK(helion.calls() == 2);
   }
   SUBCASE("two rounds in a row without a gain, the first round not counted") {
     // the landscape's best is 64,4,true,row-like: each reply is slower than the default
@@ -339,4 +373,97 @@ TEST_CASE("Helion's hybrid: with a model it starts from its best, without one it
     for (std::size_t i = 0; i < whole.trials().size(); ++i)
       CHECK(second.trials()[i].candidate->config == whole.trials()[i].candidate->config);
   }
+}
+
+TEST_CASE("LlmConfigSearch: a cut reply is asked again with more room, and the end is said") {
+  const Space space = policy_contract::small_space();
+  const std::string good = R"({"configs":[{"block":128,"unroll":3}]})";
+  std::vector<std::string> said;
+  std::vector<Exchange> log;
+  LlmConfigSearchOptions options{.rounds = 1, .random_seeds = 1, .max_tokens = 1000};
+  options.say = [&said](const std::string& text) { said.push_back(text); };
+  options.log = [&log](const Exchange& exchange) { log.push_back(exchange); };
+  SUBCASE("before its first word: the same question, no attempt") {
+    ScriptedChat model([&good](const ChatRequest&, std::size_t at) {
+      if (at == 0) return ScriptedChat::says("", FinishReason::length);
+      return at == 1 ? ScriptedChat::says("prose") : ScriptedChat::says(good);
+    });
+    LlmConfigSearch policy(space, model, options);
+    run_alone(policy, space);
+    REQUIRE(model.calls() == 3);
+    CHECK(model.asked()[1].max_tokens == 4000);
+    CHECK(model.asked()[1].messages == model.asked()[0].messages);
+    CHECK(policy.rounds_done() == 1);
+    REQUIRE(log.size() == 3);
+    CHECK(log[0].judgement.fault == ReplyFault::truncated);
+    CHECK_FALSE(log[0].last);
+    CHECK(log[1].judgement.fault == ReplyFault::no_code);
+    CHECK(log[2].judgement.ok());
+  }
+  SUBCASE("in its first item") {
+    ScriptedChat model([&good](const ChatRequest&, std::size_t at) {
+      return at == 0 ? ScriptedChat::says(R"({"configs":[{"blo)", FinishReason::length)
+                     : ScriptedChat::says(good);
+    });
+    LlmConfigSearch policy(space, model, options);
+    run_alone(policy, space);
+    REQUIRE(model.calls() == 2);
+    CHECK(model.asked()[1].max_tokens == 2000);
+  }
+  SUBCASE("a model that is gone") {
+    LlmConfigSearch policy(space, ScriptedChat::replies({}), options);
+    run_alone(policy, space);
+    REQUIRE(said.size() == 1);
+    CHECK(said[0] ==
+          "config_search: the search of configurations by a model has ended: the model failed "
+          "(server): the script has ended");
+    REQUIRE(log.size() == 1);
+    CHECK(log[0].error.has_value());
+    CHECK(log[0].last);
+  }
+}
+
+TEST_CASE("LlmConfigSearch: questions carry the schema of their reply, unless the provider refuses it") {
+  const Space space = policy_contract::small_space();
+  const std::string good = R"({"configs":[{"block":128,"unroll":3,"pad":null}]})";
+  std::vector<Exchange> log;
+  LlmConfigSearchOptions options{.rounds = 1, .random_seeds = 1};
+  options.log = [&log](const Exchange& exchange) { log.push_back(exchange); };
+  ScriptedChat takes([&good](const ChatRequest&) {
+    ChatResult result = ScriptedChat::says(good);
+    result.reply->model = "some-model-2026";
+    return result;
+  });
+  LlmConfigSearch policy(space, takes, options);
+  run_alone(policy, space);
+  REQUIRE(takes.calls() == 1);
+  CHECK(takes.asked()[0].json_schema == config_schema(space));
+  CHECK(takes.asked()[0].json_schema_name == "configurations");
+  CHECK(policy.rounds_done() == 1);
+  // The exchange is kept as those of all roles are: what answered, and which texts.
+  REQUIRE(log.size() == 1);
+  CHECK(log[0].model == "some-model-2026");
+  CHECK(log[0].template_hash == PromptLibrary().find("config_search").hash());
+  CHECK(log[0].question_hash.size() == 64);
+  CHECK(log[0].reply_hash == sha256(good));
+
+  log.clear();
+  ScriptedChat refuses([&good](const ChatRequest& request) {
+    return request.json_schema.empty()
+               ? ScriptedChat::says(good)
+               : ChatResult::failed(ChatFailure::configuration, "no response_format here");
+  });
+  LlmConfigSearch plain(space, refuses, options);
+  run_alone(plain, space);
+  REQUIRE(refuses.calls() == 2);
+  CHECK(refuses.asked()[1].messages == refuses.asked()[0].messages);
+  CHECK(plain.rounds_done() == 1);
+  REQUIRE(log.size() == 2);
+  CHECK_FALSE(log[0].last);
+  // Where that was not the reason it ends.
+  ScriptedChat wrong([](const ChatRequest&) { return ChatResult::failed(ChatFailure::configuration, "no"); });
+  LlmConfigSearch lost(space, wrong, options);
+  run_alone(lost, space);
+  CHECK(wrong.calls() == 2);
+  CHECK(lost.ending().find("configuration") != std::string::npos);
 }

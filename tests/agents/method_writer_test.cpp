@@ -56,7 +56,7 @@ TEST_CASE(
   CHECK(requests[0].role == "writer");
   CHECK(requests[0].repetition == 6);
   const std::string text = text_of(requests[0]);
-  for (const char* part : {"branch 3 of 4", "`tiling`", "Fuse loops.", "less code.loop.load",
+  for (const char* part : {"branch 3 of 4", "`tiling`", "Fuse loops.", "fewer load in the hot loop",
                            "| memory | 0.75 |", "- tiling: no trace"}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);

@@ -11,11 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/agents/problem_text.hpp"
+#include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/workflow.hpp"
 #include "kernelsearch/evaluator/validated.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/space/space_builder.hpp"
 #include "support/scripted_chat.hpp"
 #include "support/scripted_kernels.hpp"
@@ -268,7 +271,80 @@ TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing cha
   REQUIRE(made.candidates.size() == 1);
   CHECK(without_declarations(made.candidates[0].kernel->regions.macros) == "#define ONE 1\n#define HELP 1\n");
   CHECK(model.calls() == 1);
-  CHECK(generator.generate(use({"idle"}), history).failure == "the transformation changed nothing");
+  const Generation<Candidate> idle = generator.generate(use({"idle"}), history);
+  CHECK(idle.failure == "idle: every region was left UNCHANGED, without a reason");
+  CHECK_FALSE(idle.applicable);  // an answer, and no failure
+}
+
+TEST_CASE("NaturalTransformations: a transformation may be judged not to apply") {
+  const std::vector<Transformation> library{transformation("t", {device_pass("Do."), device_pass("Go on.")})};
+  std::vector<Exchange> log;
+  NaturalTransformationsOptions options;
+  options.log = [&log](const Exchange& exchange) { log.push_back(exchange); };
+  Setup s(library,
+          ScriptedChat::replies({fenced("void f() { ; }\n"), "DOES NOT APPLY: there is no loop to split."}),
+          options);
+  const Generation<Candidate> made = s.generate(use({"t"}));
+  CHECK(made.candidates.empty());
+  CHECK_FALSE(made.applicable);
+  CHECK(made.failure == "t: there is no loop to split.");
+  REQUIRE(s.model.requests().size() == 2);
+  CHECK(s.model.requests()[0].messages[0].text.find("DOES NOT APPLY: the reason") != std::string::npos);
+  REQUIRE(log.size() == 2);
+  CHECK(log[1].inapplicable == "t: there is no loop to split.");
+  CHECK(log[1].last);
+
+  // Without a reason it is a fault, which is answered; what failed is an attempt and no refusal.
+  Setup mute(library, ScriptedChat::replies({"DOES NOT APPLY", "DOES NOT APPLY:"}), options);
+  const Generation<Candidate> faulty = mute.generate(use({"t"}));
+  CHECK(faulty.applicable);
+  CHECK(faulty.failure.find("bad_refusal") != std::string::npos);
+  REQUIRE(mute.model.requests().size() == 2);
+  CHECK(mute.model.requests()[1].messages.back().text.find("does not say why") != std::string::npos);
+}
+
+TEST_CASE("NaturalTransformations: a reply that was cut is asked for again with more room") {
+  const std::vector<Transformation> library{transformation("t", {device_pass("Do.")})};
+  SUBCASE("before its first word: no attempt") {
+    Setup s(library, ScriptedChat([](const ChatRequest&, std::size_t at) {
+              if (at == 0) return ScriptedChat::says("", FinishReason::length);
+              if (at == 1) return ScriptedChat::says("prose");
+              return ScriptedChat::says(fenced("void f() { ; }\n"));
+            }),
+            {.max_tokens = 1000});
+    CHECK(s.generate(use({"t"})).candidates.size() == 1);
+    const auto asked = s.model.requests();
+    REQUIRE(asked.size() == 3);
+    CHECK(asked[1].max_tokens == 4000);
+    CHECK(asked[1].messages == asked[0].messages);
+    CHECK(asked[2].messages.size() > asked[1].messages.size());  // the one correction is left
+  }
+  SUBCASE("in its code") {
+    Setup s(library, ScriptedChat([](const ChatRequest&, std::size_t at) {
+              return at == 0 ? ScriptedChat::says("```cpp\nvoid f() {", FinishReason::length)
+                             : ScriptedChat::says(fenced("void f() { ; }\n"));
+            }),
+            {.max_tokens = 1000});
+    CHECK(s.generate(use({"t"})).candidates.size() == 1);
+    REQUIRE(s.model.requests().size() == 2);
+    CHECK(s.model.requests()[1].max_tokens == 2000);
+  }
+}
+
+TEST_CASE("NaturalTransformations: a kernel that was tuned before is refused by the name of its twin") {
+  Setup s({transformation("t", {device_pass("Do.")})},
+          ScriptedChat::replies({fenced("void f() { ; }\n"), fenced("void f() { ; }  // again\n")}));
+  Trial<Candidate> first;
+  first.candidate = s.generate(use({"t"})).candidates.at(0);
+  first.outcome.id = TrialId{1};
+  first.outcome.parents = {TrialId{0}};
+  first.outcome.evaluation = Evaluation::succeeded(0.0027);
+  first.outcome.objective = 0.0027;
+  s.log.append(first);
+  const Generation<Candidate> again = s.generate(use({"t"}, 1));
+  CHECK(again.candidates.empty());
+  CHECK(again.applicable);
+  CHECK(again.failure == "the kernel equals kernel 1, 2.7 ms");
 }
 
 TEST_CASE("NaturalTransformations: moves that it cannot make") {
@@ -342,4 +418,151 @@ TEST_CASE("PEAK: a workflow of natural transformations with tuned and validated 
     CHECK(checkpoints.compare("root", "fusion").speedup > 1.0);
     CHECK(CheckpointTree::from_json(checkpoints.to_json(), "c.json") == checkpoints);
   }
+}
+
+TEST_CASE("NaturalTransformations: what earlier runs learned of the transformation is in every question") {
+  const auto chat = [] { return ScriptedChat::replies({fenced("void f() { g(); }\n")}); };
+  NaturalTransformationsOptions options;
+  options.recall = [](const Candidate&, const Outcome& outcome, const Move& move) {
+    return "remembered of " + move.strategies.front() + " at " + outcome.evaluation.tuned_key;
+  };
+  Setup with({transformation("pad", {device_pass("Do it.")})}, chat(), options);
+  CHECK(with.generate(use({"pad"})).candidates.size() == 1);
+  const std::string text = with.model.requests().at(0).messages.back().text;
+  const std::size_t at = text.find("# What earlier runs learned\n\nremembered of pad at 64\n");
+  REQUIRE(at != std::string::npos);
+  CHECK(at < text.find("# Your edit: the device region"));
+  Setup without({transformation("pad", {device_pass("Do it.")})}, chat());
+  CHECK(without.generate(use({"pad"})).candidates.size() == 1);
+  CHECK(without.model.requests().at(0).messages.back().text.find("earlier runs") == std::string::npos);
+}
+
+namespace {
+
+/// PEAK's own transformation of a real kernel, after attempts of which the last failed.
+struct RealKernel {
+  Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_peak");
+  Log log;
+
+  ChatRequest asked(NaturalTransformationsOptions options, const std::string& name = "coalesce_accesses",
+                    std::uint64_t attempts = 0) {
+    ScriptedChat chat([](const ChatRequest&) { return ScriptedChat::fails("nobody is there"); });
+    options.function = problem.function;
+    options.workload = problem_text(problem);
+    const NaturalTransformations generator(problem.kernel, TransformationLibrary(), chat, options);
+    Log told;
+    Trial<Candidate> root;
+    root.candidate = generator.generate(Move{}, {}).candidates.front();
+    root.outcome.evaluation = Evaluation::succeeded(0.85e-3);
+    root.outcome.evaluation.tuned_key = problem.kernel.space.key(problem.kernel.space.default_config());
+    root.outcome.objective = 0.85e-3;
+    told.append(root);
+    for (std::uint64_t i = 1; i <= attempts; ++i) {
+      Trial<Candidate> failed = root;
+      failed.outcome = {};
+      failed.outcome.id = TrialId{i};
+      failed.outcome.parents = {TrialId{0}};
+      failed.outcome.move = use({"attempt_" + std::to_string(i)});
+      failed.outcome.evaluation =
+          Evaluation::failed(Verdict::build_failed, "k.cu(7): error: identifier \"weight\" is undefined\n");
+      told.append(failed);
+    }
+    made = generator.generate(use({name}, attempts > 0 ? 1 : 0), History<Candidate>(told, told.size()));
+    REQUIRE(chat.calls() == 1);
+    return chat.asked().front();
+  }
+  Generation<Candidate> made;
+};
+
+bool asks(const ChatRequest& request, const std::string& part) {
+  for (const Message& message : request.messages)
+    if (message.text.find(part) != std::string::npos) return true;
+  return false;
+}
+
+std::size_t tokens_in(const ChatRequest& request) {
+  std::size_t tokens = 0;
+  for (const Message& message : request.messages) tokens += estimated_tokens(message.text);
+  return tokens;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "NaturalTransformations: a question about a real kernel keeps to its budget, and says what it lacks") {
+  RealKernel real;
+  NaturalTransformationsOptions options;
+  options.recall = [](const Candidate&, const Outcome&, const Move&) {
+    return "Recalled: " + std::string(900, 'r') + '\n';
+  };
+  const ChatRequest whole = real.asked(options, "coalesce_accesses", 14);
+  CHECK(asks(whole, "- attempt_14 (kernel 14): build_failed: k.cu(7): error: identifier"));
+  CHECK(asks(whole, "- attempt_3 (kernel 3): build_failed"));
+  CHECK_FALSE(asks(whole, "- attempt_2 (kernel 2)"));  // at most twelve, whatever the room
+  CHECK(asks(whole, "(2 older attempts are left out)"));
+  CHECK(asks(whole, "Its device region was:"));
+  CHECK(asks(whole, "Recalled: "));
+  CHECK(asks(whole, "best configuration of its tunables: {\"TILE_M\":64,\"TILE_N\":64,"));
+
+  // Without anything that may be left out, and then with room for a little of it.
+  const std::size_t least = tokens_in(real.asked({.prompt_tokens = 1}, "coalesce_accesses", 14));
+  options.prompt_tokens = least + 200;
+  const ChatRequest tight = real.asked(options, "coalesce_accesses", 14);
+  CHECK(tokens_in(tight) <= options.prompt_tokens);
+  CHECK(asks(tight, "- attempt_14 (kernel 14)"));  // the newest is worth most
+  CHECK_FALSE(asks(tight, "- attempt_3 (kernel 3)"));
+  CHECK(asks(tight, "older attempts are left out)"));
+  CHECK(asks(tight, "identifier \"weight\" is undefined"));  // why it failed stays
+  CHECK(asks(tight, "(its code is left out for length)"));
+  CHECK(asks(tight, "(left out for length)"));
+  CHECK_FALSE(asks(tight, "Recalled: "));
+  // Never left out: rules, problem, code, tunables, the edit.
+  for (const char* part :
+       {"Rules of the reply", "## Problem: matmul_peak", "__global__ void __launch_bounds__",
+        "- TILE_M (power_of_two): 32, 64, 128; default 64", "time: 850 us", "# Your edit: "}) {
+    CAPTURE(part);
+    CHECK(asks(tight, part));
+  }
+}
+
+TEST_CASE("NaturalTransformations: an outage is told apart, and the exchange is kept as those of all roles") {
+  RealKernel real;
+  std::vector<Exchange> log;
+  NaturalTransformationsOptions options;
+  options.log = [&log](const Exchange& exchange) { log.push_back(exchange); };
+  (void)real.asked(options);
+  CHECK(real.made.candidates.empty());
+  CHECK_FALSE(real.made.answered);
+  REQUIRE(log.size() == 1);
+  CHECK(log[0].template_hash == PromptLibrary().find("transformation").hash());
+  CHECK(log[0].question_hash.size() == 64);
+  CHECK(log[0].error.has_value());
+
+  log.clear();
+  Setup s({transformation("t", {device_pass("Do.")})}, ScriptedChat([](const ChatRequest&) {
+            ChatResult result = ScriptedChat::says("DOES NOT APPLY: no loop.");
+            result.reply->model = "some-model-2026";
+            return result;
+          }),
+          options);
+  CHECK_FALSE(s.generate(use({"t"})).applicable);
+  REQUIRE(log.size() == 1);
+  CHECK(log[0].model == "some-model-2026");
+  CHECK(log[0].reply_hash.size() == 64);
+  Setup spent({transformation("t", {device_pass("Do.")})}, ScriptedChat([](const ChatRequest&) {
+                return ChatResult::failed(ChatFailure::quota, "no credit left");
+              }));
+  CHECK(spent.generate(use({"t"})).answered);  // it will not be otherwise: that is a failure
+}
+
+TEST_CASE("NaturalTransformations: tunables that a transformation brings are told as JSON, if they fit") {
+  DeclaredTunables flags;
+  flags.tunables.push_back(Tunable::categorical("SUFFIX", std::vector<std::string>{"", "f"}));
+  const Transformation t = transformation("t", {device_pass("Do.")}, flags);
+  Setup s({t}, ScriptedChat::replies({fenced("void f() { SUFFIX; }\n")}));
+  CHECK(s.generate(use({"t"})).candidates.size() == 1);
+  CHECK(asks(s.model.requests()[0], "- SUFFIX: \"\" \"f\"\n"));
+  Setup full({t}, ScriptedChat::replies({fenced("void f() { ; }\n")}), {.max_tunables = 1});
+  CHECK(full.generate(use({"t"})).candidates.size() == 1);
+  CHECK_FALSE(asks(full.model.requests()[0], "introduces these tunables"));
 }

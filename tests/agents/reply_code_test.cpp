@@ -4,8 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/agents/function_signature.hpp"
+#include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
+#include "support/device_problem.hpp"
 
 using namespace kernelsearch;
 
@@ -100,10 +106,13 @@ TEST_CASE("reply code: every fault has its name") {
   CHECK(read_reply_code(block("int a;\n"), false, nameless).judgement.fault == ReplyFault::wrong_region);
   const ReplyExpectation tried{
       .parent = &code_parent, .functions = {"f"}, .tried = [](const std::string& key) {
-        return key == code_key({with("  g();\n"), "", "#define ONE 1\n"});
+        return std::string(key == code_key({with("  g();\n"), "", "#define ONE 1\n"}) ? "kernel 12, 2.7 ms"
+                                                                                      : "");
       }};
-  CHECK(read_reply_code(block(with("  g();  // again\n")), false, tried).judgement.fault ==
-        ReplyFault::same_code);
+  const ReplyJudgement twin = read_reply_code(block(with("  g();  // again\n")), false, tried).judgement;
+  CHECK(twin.fault == ReplyFault::same_code);
+  CHECK(twin.detail.find("equals kernel 12, 2.7 ms.") != std::string::npos);
+  CHECK(read_reply_code(block(with("  h();\n")), false, tried).judgement.ok());
 }
 
 TEST_CASE("reply code: a whole block in a reply that was cut later still counts") {
@@ -121,8 +130,170 @@ TEST_CASE("reply code: declared tunables extend the space") {
   REQUIRE_MESSAGE(result.judgement.ok(), result.judgement.detail);
   CHECK(result.kernel->space.size() == 1);
   CHECK(declared_tunables(reply).find("TILE") != std::string::npos);
+  // Where nothing searches tunables, a declaration would leave a macro without a value: it is told.
   const ReplyExpectation without{.parent = &code_parent, .functions = {"f"}, .tunables = false};
-  CHECK(read_reply_code(reply, false, without).kernel->space.size() == 0);
+  const ReplyCode refused = read_reply_code(reply, false, without);
+  CHECK(refused.judgement.fault == ReplyFault::unwanted_tunables);
+  CHECK_FALSE(refused.kernel.has_value());
+  CHECK(refused.judgement.detail.find("Nothing searches tunables here") != std::string::npos);
+  CHECK(read_reply_code(block(with("  g();\n")), false, without).judgement.ok());
+}
+
+TEST_CASE("reply code: what a kernel declares stands in its text and is passed on to its children") {
+  const ReplyCode first =
+      read(block(with("  g(TILE);\n")) +
+           block(R"({"tunables": {"TILE": [8, 16], "WAYS": [1, 2]}, "constraints": ["TILE * WAYS <= 16"]})"
+                 "\n",
+                 "json"));
+  CHECK(first.judgement.fault == ReplyFault::bad_tunables);  // WAYS is used nowhere
+  const std::string both = with("  g(TILE, WAYS);\n");
+  const ReplyCode parent =
+      read(block(both) +
+           block(R"({"tunables": {"TILE": [8, 16], "WAYS": [1, 2]}, "constraints": ["TILE * WAYS <= 16"]})"
+                 "\n",
+                 "json"));
+  REQUIRE_MESSAGE(parent.judgement.ok(), parent.judgement.detail);
+  const std::string line =
+      R"(//@tunables {"tunables":{"TILE":{"values":[8,16],"default":8},"WAYS":{"values":[1,2],"default":1}},)"
+      R"("constraints":["TILE * WAYS <= 16"]})"
+      "\n";
+  CHECK(parent.kernel->regions.macros == line + "#define ONE 1\n");
+  CHECK(parent.kernel->space.count() == BigCount(3));
+  // A macros region given anew keeps them; so does other code.
+  Problem problem;
+  problem.kernel = code_parent;
+  const auto child = [&](const std::string& reply, bool tunables = true) {
+    return read_reply_code(
+        reply, false,
+        {.parent = &*parent.kernel, .problem = &problem, .functions = {"f"}, .tunables = tunables});
+  };
+  CHECK(child(block("#define ONE 2\n", "cpp macros")).kernel->regions.macros == line + "#define ONE 2\n");
+  CHECK(child(block(with("  h(TILE, WAYS);\n")), false).kernel->space.count() == BigCount(3));
+  // What is no longer used is dropped, with what was asked of it.
+  const ReplyCode fewer = child(block(with("  h(TILE);\n")));
+  REQUIRE_MESSAGE(fewer.judgement.ok(), fewer.judgement.detail);
+  CHECK(fewer.kernel->space.size() == 1);
+  CHECK(fewer.kernel->space.constraints().empty());
+  // Declared again: other values, and the constraints that were made for the old ones go.
+  const ReplyCode again = child(block(R"({"tunables": {"TILE": [32, 64]}})"
+                                      "\n",
+                                      "json"));
+  REQUIRE_MESSAGE(again.judgement.ok(), again.judgement.detail);
+  CHECK(again.kernel->space.count() == BigCount(4));
+  CHECK(again.kernel->regions.device == both);
+  // A constraint alone, and a default alone.
+  const ReplyCode narrower = child(block(R"({"constraints": ["WAYS == 1"], "default": {"TILE": 16}})"
+                                         "\n",
+                                         "json"));
+  REQUIRE_MESSAGE(narrower.judgement.ok(), narrower.judgement.detail);
+  CHECK(narrower.kernel->space.count() == BigCount(2));
+  CHECK(narrower.kernel->space.key(narrower.kernel->space.default_config()) == "16,1");
+  CHECK(child(block(R"({"tunables": {"TILE": [8, 16], "WAYS": [1, 2]}, "constraints": ["TILE * WAYS <= 16"]})"
+                    "\n",
+                    "json"))
+            .judgement.fault == ReplyFault::same_code);
+  CHECK(child(block(R"({"default": {"NONE": 1}, "constraints": []})"
+                    "\n",
+                    "json"))
+            .judgement.fault == ReplyFault::bad_tunables);
+  CHECK(child(block(R"({"default": {"TILE": 9}, "constraints": []})"
+                    "\n",
+                    "json"))
+            .judgement.fault == ReplyFault::bad_tunables);
+  // Its text alone is the whole kernel.
+  const Kernel read_again = kernel_with_declared(problem.kernel.space, again.kernel->regions, kernel_limits);
+  CHECK(kernel_digest(read_again) == kernel_digest(*again.kernel));
+}
+
+namespace {
+
+std::string scale_reply(const std::string& launch, const std::string& code = "") {
+  return (code.empty() ? code : block(code, "cpp device")) + block(launch + "\n", "json");
+}
+
+}  // namespace
+
+TEST_CASE("reply code: a launch is read, checked as a problem's, and stands in the kernel's text") {
+  const Problem problem = support::DeviceProblem().parsed();
+  const auto read_scale = [&](const std::string& reply, const Kernel& parent, bool tunables = true) {
+    return read_reply_code(reply, false,
+                           {.parent = &parent,
+                            .problem = &problem,
+                            .functions = entry_functions(problem),
+                            .tunables = tunables});
+  };
+  const auto fault = [&](const std::string& launch, const std::string& words, const std::string& code = "") {
+    const ReplyCode result = read_scale(scale_reply(launch, code), problem.kernel);
+    CHECK(result.judgement.fault == ReplyFault::bad_launch);
+    CHECK_MESSAGE(result.judgement.detail.find(words) != std::string::npos, result.judgement.detail);
+  };
+  const ReplyCode other = read_scale(
+      scale_reply(
+          R"({"tunables": {"WIDTH": [64, 128]}, "launch": {"grid": ["(n + WIDTH - 1) // WIDTH"], "block": ["WIDTH"]}})"),
+      problem.kernel);
+  REQUIRE_MESSAGE(other.judgement.ok(), other.judgement.detail);  // used in the launch alone
+  CHECK(other.kernel->regions.macros.rfind(
+            R"(//@launch {"grid":["(n + WIDTH - 1) // WIDTH"],"block":["WIDTH"]})"
+            "\n//@tunables ",
+            0) == 0);
+  const auto steps = launch_of(problem, *other.kernel);
+  CHECK(steps[0].geometry.block[0].text() == "WIDTH");
+  // Numbers need nobody to tune them.
+  const ReplyCode fixed = read_scale(
+      scale_reply(R"({"launch": {"grid": ["(n + 63) // 64"], "block": [64]}})"), problem.kernel, false);
+  REQUIRE_MESSAGE(fixed.judgement.ok(), fixed.judgement.detail);
+  CHECK(code_key(fixed.kernel->regions) != code_key(problem.kernel.regions));
+  CHECK(read_scale(scale_reply(R"({"launch": {"grid": ["(n + 63) // 64"], "block": [64]}})"), *fixed.kernel)
+            .judgement.fault == ReplyFault::same_code);
+
+  fault(R"({"launch": {"grid": ["m"], "block": [64]}})", "m");
+  fault(R"({"launch": {"grid": ["n"]}})", "block");
+  fault(R"({"launch": {"grid": ["n"], "block": [2048]}})", "2048 threads for shape small");
+  fault(R"({"launch": {"grid": ["n / 2"], "block": [64]}})", "whole number");
+  fault(R"({"launch": [{"function": "other", "grid": ["n"], "block": [64]}]})", "does not define");
+  fault(R"({"launch": [{"function": "scale", "arguments": ["n", "y"], "grid": ["n"], "block": [64]}]})",
+        "passes 2 arguments to scale, which has 3 parameters");
+  const std::string two =
+      "extern \"C\" __global__ void twice(const float* x, float* y) { y[0] = x[0]; }\n"
+      "extern \"C\" __global__ void scale(float* y) { y[0] += 1; }\n";
+  // A kernel that is launched with other arguments may have another signature; the problem's may not.
+  const ReplyCode several = read_scale(
+      scale_reply(
+          R"({"launch": [{"function": "twice", "arguments": ["x", "y"], "grid": ["n"], "block": [64]},
+                         {"function": "scale", "arguments": ["y"], "grid": ["n"], "block": [64]}]})",
+          two),
+      problem.kernel);
+  CHECK_MESSAGE(several.judgement.ok(), several.judgement.detail);
+  CHECK(read_scale(block(two, "cpp device"), problem.kernel).judgement.fault ==
+        ReplyFault::changed_signature);
+  // No host kernel is launched.
+  Problem host;
+  host.kernel = code_parent;
+  CHECK(read_reply_code(scale_reply(R"({"launch": {"grid": [1], "block": [1]}})"), false,
+                        {.parent = &code_parent, .problem = &host, .functions = {"f"}})
+            .judgement.fault == ReplyFault::bad_launch);
+}
+
+TEST_CASE("reply code: a launch function may be given anew, and keeps its signature") {
+  const Problem problem =
+      read_problem(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples/cuda/matmul_peak");
+  REQUIRE_FALSE(problem.kernel.regions.host.empty());
+  const ReplyExpectation expectation{
+      .parent = &problem.kernel, .problem = &problem, .functions = entry_functions(problem)};
+  const auto host = [&](std::string from, const std::string& to) {
+    std::string text = problem.kernel.regions.host;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return read_reply_code(block(text.replace(at, from.size(), to), "cpp host"), false, expectation);
+  };
+  const ReplyCode changed = host("{", "{\n  if (false) return;\n");
+  REQUIRE_MESSAGE(changed.judgement.ok(), changed.judgement.detail);
+  CHECK(changed.changed == std::vector{KernelRegion::host});
+  CHECK(host(problem.function + "(", problem.function + "(int more, ").judgement.fault ==
+        ReplyFault::changed_signature);
+  CHECK(host(problem.function, "other").judgement.fault == ReplyFault::missing_function);
+  CHECK(read_reply_code(scale_reply(R"({"launch": {"grid": [1], "block": [1]}})"), false, expectation)
+            .judgement.detail.find("host region") != std::string::npos);
 }
 
 TEST_CASE("reply code: instructions in a reply's code or prose change nothing") {
@@ -156,6 +327,7 @@ TEST_CASE("reply code: any reply is a kernel or a fault; a kernel always keeps i
                                device,
                                "@@ -1 +1 @@\n-#include <x>\n+#include <y>\n",
                                "{\"tunables\": {\"TILE\": [1]}}\n",
+                               "{\"launch\": {\"grid\": [1], \"block\": [1]}}\n",
                                "extern \"C\" void f(",
                                "}\n",
                                "<<<IMPROVE ENDS>>>\n",

@@ -4,7 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "kernelsearch/agents/method_registry.hpp"
+#include "kernelsearch/agents/observed_text.hpp"
+#include "support/recorded_features.hpp"
 
 using namespace kernelsearch;
 
@@ -18,7 +23,7 @@ std::vector<Method> registry() {
   tile.priority = 2;
   tile.description = "Block the loops.";
   tile.trigger = Expression::parse("l2_hit < 30 and dram_utilisation > 5");
-  tile.signature.any.push_back({"code.loop.load", true});
+  tile.signature.any.push_back({"code.loop.call", true});
   Method fuse = tile;
   fuse.id = "memory.fuse";
   fuse.priority = 1;
@@ -64,7 +69,7 @@ TEST_CASE("skill texts: the analysis has gaps, profile, decisions, and what fail
   const std::vector<SkillIteration> earlier{before};
   const std::string text = analysis_text(iteration(), registry(), profile, earlier);
   for (const char* part : {"# Iteration 2", "trial 7", "| compute | unknown | 0 |", "| memory | 0.50 | 2 |",
-                           "Bound by: bandwidth", "l2_hit = 12", "less code.loop.load",
+                           "Bound by: bandwidth", "- cache hits: L2 12 %\n", "fewer calls in the hot loop",
                            "`memory.fuse` (P1): no_trigger: bytes 3 is not over 9", "(strength 0.75)",
                            "`memory.tile` failed in iteration 1: no trace of it"}) {
     CAPTURE(part);
@@ -102,4 +107,47 @@ TEST_CASE("skill texts: names of folders") {
   CHECK(branch_name(now, second) == "r2");
   CHECK(ablation_name({MoveKind::ablate, {TrialId{9}}, {"memory.tile", "memory.fuse"}, 0}) ==
         "memory.tile+memory.fuse");
+}
+
+TEST_CASE("skill texts: an H200's recorded counters and the published methods name no counter of a tool") {
+  const Features profile = scripted::h200_profile();
+  for (const char* backend : {"cuda", "host"}) {
+    CAPTURE(backend);
+    const std::vector<Method> methods = read_methods(backend);
+    SkillIteration one = iteration();
+    one.choice = choose_methods(methods, profile, {90, {}}, {{2, 2, 2}});
+    for (std::size_t i = 0; i < methods.size(); ++i)
+      if (std::find(one.choice.taken.begin(), one.choice.taken.end(), i) == one.choice.taken.end())
+        one.choice.taken.push_back(i);  // the words of all of them
+    const std::string words = methods_words(one, methods);
+    for (const char* raw : {"ncu.", "sass.", "code.loop"}) {
+      CAPTURE(raw);
+      CHECK(words.find(raw) == std::string::npos);
+    }
+    CHECK(words.find("its trace in the machine code: more ") != std::string::npos);
+  }
+  const std::vector<Method> methods = read_methods("cuda");
+  SkillIteration now = iteration();
+  now.choice = choose_methods(methods, profile, {90, {}}, {{1, 1, 1}});
+  const std::string text = analysis_text(now, methods, profile, {});
+  const std::string seen =
+      text.substr(text.find("## Profile"), text.find("## Methods chosen") - text.find("## Profile"));
+  CAPTURE(seen);
+  CHECK(seen.find("- use of the device, of its peaks: multiprocessors 38.1 %") != std::string::npos);
+  CHECK(seen.find("- hot loop: 10 instructions") != std::string::npos);
+  CHECK(seen.find("It reaches 3.77 % of what the roofline allows") != std::string::npos);
+  for (const char* raw : {"ncu.", "sass.", "watts", "temperature", "_utilisation", "__"}) {
+    CAPTURE(raw);
+    CHECK(seen.find(raw) == std::string::npos);
+  }
+  CHECK(std::count(seen.begin(), seen.end(), '\n') < 20);
+}
+
+TEST_CASE("skill texts: what a trace is looked for in, in words") {
+  CHECK(feature_words("sass.loop.tensor_core") == "instructions on the matrix units in the hot loop");
+  CHECK(feature_words("sass.barrier") == "barriers of the block");
+  CHECK(feature_words("code.loop.vector_256") == "instructions on vectors of 256 bits in the hot loop");
+  CHECK(feature_words("ncu.launches") == "kernels launched a call");
+  CHECK(feature_words("sass.loop.some_new_kind") == "some new kind in the hot loop");
+  CHECK(feature_words("mine") == "mine");
 }

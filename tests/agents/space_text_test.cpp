@@ -4,9 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/space/space_builder.hpp"
 
 using namespace kernelsearch;
@@ -63,4 +65,31 @@ TEST_CASE("config_text and config_difference") {
   CHECK(config_text(space, space.default_config()) == R"({"a":1,"b":false,"p":[0,1]})");
   CHECK(config_difference(space, Config{{2, 0, 1}}, space.default_config()) == R"({"a":3,"p":[1,0]})");
   CHECK(config_difference(space, space.default_config(), space.default_config()) == "{}");
+}
+
+TEST_CASE("json_text: a value as it is written, an empty text too") {
+  CHECK(json_text(Value{std::string()}) == "\"\"");
+  CHECK(json_text(Value{std::int64_t{16}}) == "16");
+  CHECK(json_text(Value{true}) == "true");
+}
+
+TEST_CASE("config_schema: every tunable of a real problem with its values, and null for its default") {
+  const Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/host/matmul");
+  const Space& space = problem.kernel.space;
+  const auto schema = nlohmann::json::parse(config_schema(space));
+  const auto& item = schema["properties"]["configs"]["items"];
+  CHECK(schema["additionalProperties"] == false);
+  CHECK(item["additionalProperties"] == false);
+  CHECK(item["required"].size() == space.size());
+  CHECK(item["properties"].size() == space.size());
+  CHECK(item["properties"]["VECTOR_WIDTH"] ==
+        nlohmann::json::parse(R"({"type": ["null", "integer"], "enum": [4, 8, 16, null]})"));
+  CHECK(item["properties"]["PACK_A"]["enum"] == nlohmann::json::parse("[false, true, null]"));
+  CHECK(item["properties"]["FLAGS"]["enum"][0] == "");
+  CHECK(item["properties"]["LOOP_ORDER"]["items"]["type"] == "integer");
+  CHECK_FALSE(item["properties"]["LOOP_ORDER"].contains("enum"));
+  // More than providers take: no schema rather than a question that is refused.
+  SpaceBuilder large;
+  large.add(Tunable::integer("n", 1, 501));
+  CHECK(config_schema(large.build()).empty());
 }

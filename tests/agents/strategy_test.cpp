@@ -99,7 +99,12 @@ TEST_CASE("strategies: the files keep to their schema's keys and required member
   const auto& item = schema["properties"]["strategies"]["items"];
   std::set<std::string> known;
   for (const auto& [key, value] : item["properties"].items()) known.insert(key);
-  CHECK(known == std::set<std::string>{"name", "description", "target", "relieves", "when", "unless"});
+  CHECK(known == std::set<std::string>{"name", "description", "target", "relieves", "when", "unless", "needs",
+                                       "lacks", "steps", "knobs", "hazards", "on"});
+  std::set<std::string> of_devices;
+  for (const auto& [key, value] : item["properties"]["on"]["items"]["properties"].items())
+    of_devices.insert(key);
+  CHECK(of_devices == std::set<std::string>{"needs", "lacks", "steps", "knobs", "hazards"});
   for (const char* file : {"gpu", "host"}) {
     std::ifstream data(std::string(KERNELSEARCH_SOURCE_DIR "/data/strategies/") + file + ".json");
     for (const auto& strategy : nlohmann::json::parse(data)["strategies"]) {
@@ -107,4 +112,51 @@ TEST_CASE("strategies: the files keep to their schema's keys and required member
       for (const auto& needed : item["required"]) CHECK(strategy.contains(needed.get<std::string>()));
     }
   }
+}
+
+TEST_CASE("strategies: a model is shown the steps that are for its device") {
+  const auto text_on = [](const char* backend, const char* name, MethodDevice device) {
+    for (const Strategy& strategy : on_device(read_strategies(backend), device))
+      if (strategy.name == name) return strategy_text(strategy);
+    return std::string();
+  };
+  const std::string hopper = text_on("cuda", "tensor_cores", {90, {}}),
+                    ampere = text_on("cuda", "tensor_cores", {80, {}});
+  const auto has_part = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has_part(hopper, "wgmma.mma_async"));
+  CHECK(!has_part(hopper, "mma.sync"));
+  CHECK(has_part(ampere, "mma.sync.m16n8k16"));
+  CHECK(!has_part(ampere, "wgmma"));
+  const std::string mi250 = text_on("hip", "tensor_cores", {0, {"gfx90a", "mfma"}});
+  CHECK(has_part(mi250, "__builtin_amdgcn_mfma"));
+  CHECK(!has_part(mi250, "mma.sync"));
+  CHECK(has_part(text_on("cuda", "pipelining", {90, {}}), "TMA"));
+  CHECK(!has_part(text_on("cuda", "pipelining", {80, {}}), "TMA"));
+  CHECK(has_part(text_on("cuda", "pipelining", {80, {}}), "cp.async"));
+  CHECK(has_part(text_on("host", "tiling", {0, {"avx2", "avx512"}}), "512 bits"));
+  CHECK(!has_part(text_on("host", "tiling", {0, {"avx2", "avx512"}}), "256 bits"));
+  CHECK(has_part(text_on("host", "tiling", {0, {"avx2"}}), "256 bits"));
+  CHECK(has_part(text_on("host", "tiling", {}), "Steps:\n1. "));
+  CHECK(has_part(text_on("host", "tiling", {}), "What goes wrong:\n- "));
+  CHECK(!has_part(text_on("host", "tiling", {}), "512 bits"));
+  // Nothing tells them to declare what nothing may search.
+  for (const char* backend : {"host", "cuda"})
+    for (const Strategy& strategy : read_strategies(backend))
+      CHECK(!has_part(strategy.description, "tunable"));
+
+  const auto only = parse_strategies(
+      file_with_strategy(R"({"name": "a", "description": "d", "target": "t", "needs": ["tma"]})"), "f");
+  CHECK(on_device(only, {}).empty());
+  CHECK(on_device(only, {90, {}}).size() == 1);
+  CHECK_THROWS_WITH_AS(
+      (void)parse_strategies(
+          file_with_strategy(R"({"name": "a", "description": "d", "target": "t", "on": [{"steps": ["s"]}]})"),
+          "f.json"),
+      doctest::Contains("is for every device"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      (void)parse_strategies(
+          file_with_strategy(R"({"name": "a", "description": "d", "target": "t", "steps": [""]})"), "f.json"),
+      doctest::Contains("empty or too long"), ConfigError);
 }

@@ -28,6 +28,7 @@ TEST_CASE("unified diff: hunks go where their lines stand") {
   CHECK(patched("-c\n+C\n") == "a\nb\nC\nd\ne\nf\ng\n");
   CHECK(patched("@@ -0,0 +1,1 @@\n+first\n") == "first\n" + source);
   CHECK(patched("@@ -7,0 +8,1 @@\n+last\n") == source + "last\n");
+  CHECK(patched("@@ -1,0 +2,1 @@\n+second\n") == "a\nsecond\nb\nc\nd\ne\nf\ng\n");
   CHECK(patched("diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+A\n\\ No newline at end "
                 "of file\n") == "A\nb\nc\nd\ne\nf\ng\n");
 }
@@ -97,5 +98,38 @@ TEST_CASE("unified diff: any text is applied or refused") {
     const PatchResult result = apply_unified_diff(source, diff);
     CHECK((result.judgement.ok() || result.judgement.fault == ReplyFault::bad_patch));
     (void)patched_file(diff);
+  }
+}
+
+TEST_CASE("unified diff: a diff that is made leads from the one text to the other, with context and counts") {
+  CHECK(unified_diff(source, source, "device").empty());
+  CHECK(unified_diff(source, "a\nb\nC\nd\ne\nf\ng\n", "device", 1) ==
+        "--- device\n+++ device\n@@ -2,3 +2,3 @@\n b\n-c\n+C\n d\n");
+  // Changes that are near are one hunk; those further apart are two.
+  CHECK(unified_diff(source, "A\nb\nc\nD\ne\nf\ng\n", "x", 1) ==
+        "--- x\n+++ x\n@@ -1,5 +1,5 @@\n-a\n+A\n b\n c\n-d\n+D\n e\n");
+  CHECK(unified_diff(source, "A\nb\nc\nd\nE\nf\ng\n", "x", 1) ==
+        "--- x\n+++ x\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n@@ -4,3 +4,3 @@\n d\n-e\n+E\n f\n");
+  CHECK(unified_diff("", "a\nb\n", "x") == "--- x\n+++ x\n@@ -0,0 +1,2 @@\n+a\n+b\n");
+  CHECK(unified_diff("a\nb\n", "", "x") == "--- x\n+++ x\n@@ -1,2 +0,0 @@\n-a\n-b\n");
+  CHECK(patched_file(unified_diff("a\n", "b\n", "host")) == "host");
+}
+
+TEST_CASE("unified diff: what is made applies, for any two texts and any context") {
+  Rng rng(7);
+  const auto text = [&rng](std::size_t lines) {
+    std::string all;
+    for (std::size_t i = 0; i < lines; ++i) (all += "line ") += std::to_string(rng.below(4)) + "\n";
+    return all;
+  };
+  for (int round = 0; round < 300; ++round) {
+    const std::string before = text(rng.below(12)), after = text(rng.below(12));
+    if (before == after) continue;
+    for (const std::size_t context : {0, 1, 3}) {
+      const std::string diff = unified_diff(before, after, "device", context);
+      CAPTURE(before);
+      CAPTURE(diff);
+      CHECK(patched(diff, before) == after);
+    }
   }
 }

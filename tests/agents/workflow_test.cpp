@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ namespace {
 class Bench {
  public:
   using Effect = std::function<double(double parent, std::uint32_t variant)>;  // negative: it fails
+  static constexpr double inapplicable = -77;                                  // or does not apply
+  static constexpr double nobody = -78;                                        // or nobody answers
 
   explicit Bench(Workflow& workflow) : workflow_(workflow) {}
   std::map<std::string, Effect> effects;
@@ -35,7 +38,13 @@ class Bench {
     double time = 100.0;
     if (move.kind == MoveKind::rewrite)
       time = effects.at(std::string(move.strategy()))(times_.at(number(move.parents.front())), move.variant);
-    if (time < 0) {
+    if (time == inapplicable) {
+      observation.outcome.evaluation = Evaluation::failed(Verdict::not_applicable, "b: there is no loop");
+      if (proposal) observation.outcome.origin->count = 0;
+    } else if (time == nobody) {
+      observation.outcome.evaluation = Evaluation::unanswered("transformer: the model failed (network)");
+      if (proposal) observation.outcome.origin->count = 0;
+    } else if (time < 0) {
       observation.outcome.evaluation = Evaluation::failed(Verdict::build_failed, "error: no");
     } else {
       observation.outcome.evaluation = Evaluation::succeeded(time);
@@ -97,6 +106,16 @@ TEST_CASE("Workflow: a list in order, each step on the last") {
   CHECK(workflow.checkpoints().path("c") == Names{"root", "a", "b", "c"});
   CHECK(workflow.checkpoints().current()->name == "c");
   CHECK(workflow.checkpoints().at("c").objective == doctest::Approx(36));
+}
+
+TEST_CASE("Workflow: an outage is no try; the step is asked for again") {
+  Workflow workflow({.transformations = {"a", "b"}, .retries = 0});
+  Bench bench(workflow);
+  bench.effects = {
+      {"a", [](double parent, std::uint32_t variant) { return variant < 3 ? Bench::nobody : parent * 0.5; }},
+      {"b", times(0.9)}};
+  CHECK(bench.run() == Names{"a on 0", "a on 0", "a on 0", "a on 0", "b on 4"});
+  CHECK(workflow.checkpoints().at("root").note.empty());
 }
 
 TEST_CASE("Workflow: a failure leaves the kernel as it was, is tried again and then skipped") {
@@ -201,4 +220,23 @@ TEST_CASE("Workflow: an open list tries what was tried least, and leaves what is
   // a does not help: back to the root, b there; on b what is left, a; then what is left elsewhere: b on a
   CHECK(bench.run() == Names{"a on 0", "b on 0", "a on 2", "b on 1"});
   CHECK(workflow.checkpoints().best()->transformation == "b");
+}
+
+TEST_CASE("Workflow: a transformation that does not apply is passed over for good, at no cost") {
+  for (const WorkflowOrder order : {WorkflowOrder::listed, WorkflowOrder::open}) {
+    Workflow workflow({.transformations = {"a", "b", "c"}, .order = order, .patience = 0});
+    Bench bench(workflow);
+    bench.effects["a"] = times(0.5);
+    bench.effects["b"] = [](double, std::uint32_t) { return Bench::inapplicable; };
+    bench.effects["c"] = times(0.5);
+    const Names names = bench.run();
+    // Once on each kernel, never again there: no retry, and no step without a gain.
+    std::set<std::string> unique(names.begin(), names.end());
+    CHECK(unique.size() == names.size());
+    CHECK(unique.contains("b on 1"));
+    CHECK(unique.contains("c on 1"));  // goes on from the same checkpoint
+    const Checkpoint* from = workflow.checkpoints().find(TrialId{1});
+    REQUIRE(from != nullptr);
+    CHECK(from->note == "does not apply: b: there is no loop");
+  }
 }

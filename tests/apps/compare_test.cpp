@@ -7,17 +7,11 @@
 #include <string>
 
 #include "apps/command.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch_test;
 
 namespace {
-
-bool compare_has(const std::string& text, const std::string& part) {
-  INFO("text: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 /// A cachefile of a made-up kernel with 8 x 12 configurations, some of which failed.
 void write_recording(const std::filesystem::path& file, double best_x) {
@@ -55,15 +49,15 @@ TEST_CASE("command: compare prints a table and fills a folder, whatever the numb
   };
   const Ran ran = with({"--out", "compared", "--jobs", "1"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  compare_has(ran.out, "P@20 [95 %]");
-  compare_has(ran.out, "\nrandom ");
-  compare_has(ran.out, "\niterated_local_search ");
-  compare_has(ran.out, "P per space (B)");
-  compare_has(ran.out, "  here (");
-  compare_has(ran.out, "  there (");
+  check_has(ran.out, "P@20 [95 %]");
+  check_has(ran.out, "\nrandom ");
+  check_has(ran.out, "\niterated_local_search ");
+  check_has(ran.out, "P per space (B)");
+  check_has(ran.out, "  here (");
+  check_has(ran.out, "  there (");
   CHECK(ran.out.find("there_T4") == std::string::npos);
-  compare_has(ran.out, ", p = ");
-  compare_has(ran.err, "16 of 16 runs");
+  check_has(ran.out, ", p = ");
+  check_has(ran.err, "16 of 16 runs");
   for (const char* file : {"traces.jsonl", "options.json", "scores.json", "scores.csv", "report.html"})
     CHECK(std::filesystem::file_size(desk.path() / "compared" / file) > 100);
 
@@ -78,7 +72,7 @@ TEST_CASE("command: compare prints a table and fills a folder, whatever the numb
 
   const Ran other = with({"--out", "compared", "--seed", "8"});
   CHECK(other.code == 3);
-  compare_has(other.err, "seed is 0 there and 8 here");
+  check_has(other.err, "seed is 0 there and 8 here");
 }
 
 TEST_CASE("command: compare scores the traces of other tuners beside") {
@@ -109,12 +103,11 @@ TEST_CASE("command: compare lets policies learn from other recordings, never fro
   };
   const Ran out = with({"compare", "here.json", "there.json", "--leave-one-out"});
   CHECK_MESSAGE(out.code == 0, out.err);
-  compare_has(out.err, "here: policies may learn from there\n");
-  compare_has(out.err, "there: policies may learn from here\n");
+  check_has(out.err, "here: policies may learn from there\n");
+  check_has(out.err, "there: policies may learn from here\n");
   const Ran given = with({"compare", "here.json", "--learn-from", "here.json", "there.json"});
-  compare_has(given.err, "here: policies may learn from there\n");
-  compare_has(with({"compare", "here.json", "--leave-one-out"}).err,
-              "here: policies may learn from nothing\n");
+  check_has(given.err, "here: policies may learn from there\n");
+  check_has(with({"compare", "here.json", "--leave-one-out"}).err, "here: policies may learn from nothing\n");
 }
 
 TEST_CASE("command: compare says what is wrong with what it was given") {
@@ -124,7 +117,7 @@ TEST_CASE("command: compare says what is wrong with what it was given") {
     const Ran ran = desk.kernelsearch(arguments);
     CHECK(ran.code == code);
     CHECK(ran.out == "");
-    compare_has(ran.err, words);
+    check_has(ran.err, words);
   };
   refused({"compare"}, 2, "SPACE");
   refused({"compare", "here.json", "--polices", "random"}, 2, "did you mean --policies?");

@@ -121,6 +121,64 @@ TEST_CASE("command: tune --validate takes the verdict from finalists with faults
       shown.out, shown.err);
 }
 
+TEST_CASE("command: a reply's launch and tunable are tuned, and stay with the kernel") {
+  use_stand_ins();
+  const Desk desk;
+  write_text(desk.path() / "problem.json", problem);
+  std::filesystem::create_directory(desk.path() / "script");
+  write_text(desk.path() / "script/script.json",
+             R"({"kernelsearch_script": 1, "rules": [{"role": "rewriter", "file": "wide.md"}]})");
+  // Only blocks of 128 threads are fast, and only the launch can make them so. The problem's kernel is slow.
+  write_text(desk.path() / "script/wide.md", R"reply(
+```cpp device
+extern "C" __global__ void twice(int n, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  volatile float wasted = 0;
+  for (int k = 0; k < (blockDim.x == 128 ? 0 : 4000); ++k) wasted = k;
+  if (i < n) y[i] = 2 * x[i];
+}
+```
+```json
+{"tunables": {"WIDTH": [32, 64, 128, 256]}, "constraints": ["WIDTH != 256"],
+ "launch": {"grid": ["(n + WIDTH - 1) // WIDTH"], "block": ["WIDTH"]}}
+```
+)reply");
+  const Ran ran = desk.kernelsearch({"tune",
+                                     "problem.json",
+                                     "--system",
+                                     "best_of_k",
+                                     "--budget",
+                                     "2",
+                                     "--store",
+                                     "runs.db",
+                                     "--samples",
+                                     "6",
+                                     "--json",
+                                     "-q",
+                                     "--sandbox",
+                                     "none",
+                                     "--out",
+                                     "out",
+                                     "--where",
+                                     "RACY == 0",
+                                     "--replay-exchanges",
+                                     "script"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const auto json = ran.json();
+  CHECK(json["best"]["trial"] == 1);
+  CHECK(json["best"]["config"]["WIDTH"] == 128);
+  bool launch = false;
+  for (const auto& file : std::filesystem::directory_iterator(desk.path() / "out"))
+    launch = launch || read_text(file.path()).find("//@launch {\"grid\":[\"(n + WIDTH - 1) // WIDTH\"]") !=
+                           std::string::npos;
+  CHECK(launch);  // in the winner's file
+  // What was stored is the whole kernel: a run that goes on knows it.
+  const Ran more = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "3", "--store", "runs.db",
+                                      "--json", "-q", "--sandbox", "none", "--out", "out"});
+  CHECK_MESSAGE(more.code == 0, more.err);
+  CHECK(more.json()["best"]["config"]["WIDTH"] == 128);
+}
+
 TEST_CASE("command: check judges a device problem's default, or says how deep it came") {
   use_stand_ins();
   const Desk desk;

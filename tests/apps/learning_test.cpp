@@ -18,6 +18,7 @@ TEST_CASE("command: tune learns from earlier runs of the problem, of others when
   problem["tunables"] = {{"ROWS", {1, 2, 3}}, {"LANES", {1, 2, 4}}, {"FAST_MATH", {""}}};
   problem.erase("constraints");
   problem.erase("default");
+  one_small_shape(problem);
   write_text(desk.path() / "mine/problem.json", problem.dump());
   Ran ran = desk.kernelsearch({"tune", "mine", "--policy", "exhaustive", "--budget", "all", "--store",
                                "runs.db", "--record", "all.json", "--json"});
@@ -63,6 +64,7 @@ TEST_CASE("command: measured anew means that no result of another run is taken, 
   problem["tunables"] = {{"ROWS", {1, 2, 3}}, {"LANES", {1, 2, 4}}, {"FAST_MATH", {""}}};
   problem.erase("constraints");
   problem.erase("default");
+  one_small_shape(problem);
   write_text(desk.path() / "mine/problem.json", problem.dump());
   nlohmann::json seen = nlohmann::json::array();
   for (const int rows : {1, 2, 2}) {

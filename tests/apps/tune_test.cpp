@@ -6,17 +6,11 @@
 #include <string>
 
 #include "apps/command.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch_test;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  INFO("text: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 /// The newest run of the store; null where there is none yet.
 nlohmann::json newest_run(const Desk& desk) {
@@ -37,6 +31,45 @@ std::map<int, nlohmann::json> trials_of_newest(const Desk& desk) {
 
 }  // namespace
 
+TEST_CASE("command: a kernel that reads past its arrays does not win, unless that is asked for") {
+  const Desk desk;
+  std::filesystem::create_directory(desk.path() / "past");
+  // Without SAFE it is faster, and wrong by one element that it reads and does not use.
+  write_text(desk.path() / "past" / "kernel.cpp",
+             "extern \"C\" void f(int n, const float* x, float* y) {\n"
+             "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"
+             "#if SAFE\n  for (int k = 0; k < 20; ++k) for (int i = 0; i < n; ++i) { asm volatile(\"\" ::: "
+             "\"memory\"); "
+             "y[i] = 2 * x[i]; }\n"
+             "#else\n  volatile float next = x[n]; (void)next;\n#endif\n}\n");
+  write_text(desk.path() / "past" / "problem.json", R"({"schema": 1, "name": "past", "function": "f",
+    "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
+                  {"name": "y", "type": "f32", "size": "n", "role": "out"}],
+    "kernel": {"device": "kernel.cpp"}, "tunables": {"SAFE": [1, 0]}, "default": {"SAFE": 1},
+    "shapes": [{"name": "one", "n": 1000}], "hidden_shapes": {"ranges": {"n": [1, 2000]}},
+    "reference": {"source": {"text": "void r(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"},
+                  "function": "r"}})");
+  const auto best_of = [&desk](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"tune",       "past",    "--budget", "all",    "--policy",
+                                       "exhaustive", "--store", "runs.db",  "--json", "--no-reuse"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = desk.kernelsearch(arguments);
+    REQUIRE_MESSAGE(ran.code == 0, ran.err);
+    return ran.json();
+  };
+  const auto kept = best_of({});
+  CHECK(kept["best"]["config"]["SAFE"] == 1);
+  CHECK(kept["verdicts"]["crashed"] == 1);
+  const auto shown = desk.kernelsearch({"show", "latest", "--failed", "--store", "runs.db"});
+  check_has(shown.out, "it reads past the end of x, at byte 0 behind its 1000 elements (shape one)");
+  const Ran told = desk.kernelsearch(
+      {"tune", "past", "--budget", "all", "--policy", "exhaustive", "--store", "runs.db", "--no-reuse"});
+  check_has(told.out, "bounds    kept");
+  CHECK(best_of({"--no-bounds"})["best"]["config"]["SAFE"] == 0);
+  const Ran checked = desk.kernelsearch({"check", "past", "--quick"});
+  check_has(checked.out, "hidden     3 of each evaluation, checked only\n  n            1 to 2000\n");
+}
+
 TEST_CASE("command: new, check, tune, runs, show, best, export") {
   const Desk desk;
   Ran ran = desk.kernelsearch({"new", "mine"});
@@ -48,12 +81,12 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
 
   ran = desk.kernelsearch({"check", "mine"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  has(ran.out, "clean: no findings (reference and default were run on 3 of 3 shapes)");
+  check_has(ran.out, "clean: no findings (reference and default were run on 3 of 3 shapes)");
 
   ran =
       desk.kernelsearch({"tune", "mine", "--budget", "15", "--json", "--store", "runs.db", "--out", "tuned"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
-  has(ran.err, "run 1 of mine");
+  check_has(ran.err, "run 1 of mine");
   const auto result = ran.json();
   REQUIRE(result.is_object());
   CHECK(result["run"] == 1);
@@ -79,7 +112,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   CHECK(run["trials"] == 15);
   CHECK(run["finished"].is_string());
   CHECK(run["best_seconds"].get<double>() > 0);
-  has(desk.kernelsearch({"runs", "--store", "runs.db"}).out, "mine");
+  check_has(desk.kernelsearch({"runs", "--store", "runs.db"}).out, "mine");
 
   const auto shown =
       desk.kernelsearch({"show", "latest", "--store", "runs.db", "--json", "--top", "3"}).json();
@@ -90,21 +123,21 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   const std::string best = std::to_string(shown["top"][0]["trial"].get<int>());
   ran = desk.kernelsearch({"show", "1", "--trial", best, "--store", "runs.db"});
   CHECK(ran.code == 0);
-  has(ran.out, "verdict   ok");
-  has(ran.out, "square");
+  check_has(ran.out, "verdict   ok");
+  check_has(ran.out, "square");
   ran = desk.kernelsearch({"show", "1", "--trial", "999", "--store", "runs.db"});
   CHECK(ran.code == 3);
-  has(ran.err, "15 trials");
+  check_has(ran.err, "15 trials");
   ran = desk.kernelsearch({"show", "other", "--store", "runs.db"});
   CHECK(ran.code == 3);
-  has(ran.err, "kernelsearch runs");
+  check_has(ran.err, "kernelsearch runs");
 
   const auto winner = desk.kernelsearch({"best", "--store", "runs.db", "--json"}).json();
   REQUIRE(winner.is_object());
   CHECK(winner["best"] == result["best"]);
   ran = desk.kernelsearch({"best", "latest", "--store", "runs.db"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  has(ran.out, "ROWS");
+  check_has(ran.out, "ROWS");
   ran = desk.kernelsearch({"best", "1", "--store", "runs.db", "--source"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
   write_text(desk.path() / "fast.cpp", ran.out);
@@ -112,7 +145,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   CHECK_MESSAGE(ran.code == 0, ran.err);
   ran = desk.kernelsearch({"best", "1", "--store", "runs.db", "--settings"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  has(ran.out, "ROWS");
+  check_has(ran.out, "ROWS");
   write_text(desk.path() / "settings.cpp", ran.out);
   ran = desk.program({"g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "settings.cpp"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
@@ -122,7 +155,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   // What is defined already must not decide in silence.
   ran = desk.program({"g++", "-std=c++20", "-fsyntax-only", "-DROWS=1", "settings.cpp"});
   CHECK(ran.code != 0);
-  has(ran.err, "ROWS is defined already");
+  check_has(ran.err, "ROWS is defined already");
 
   ran = desk.kernelsearch({"export", "latest", "--store", "runs.db"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
@@ -134,7 +167,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   ran = desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "csv", "-o", "run.csv"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.out == "");
-  has(read_text(desk.path() / "run.csv"), "ROWS");
+  check_has(read_text(desk.path() / "run.csv"), "ROWS");
   for (const char* format : {"t4", "t4-metadata"})
     CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", format}).json().is_object());
   CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", "cvs"}).code == 2);
@@ -159,7 +192,7 @@ TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes 
   tune.signal(SIGINT);
   const Ran stopped = tune.finish(std::chrono::seconds(60));
   CHECK_MESSAGE(stopped.code == 130, stopped.err);
-  has(stopped.err, "stopping");
+  check_has(stopped.err, "stopping");
 
   const auto run = newest_run(desk);
   REQUIRE(run.is_object());
@@ -193,12 +226,13 @@ TEST_CASE("command: tune keeps a recording that can be replayed, of all configur
   problem["tunables"] = {{"ROWS", {1, 2}}, {"LANES", {1, 2}}, {"FAST_MATH", {""}}};
   problem.erase("constraints");
   problem.erase("default");
+  one_small_shape(problem);
   write_text(desk.path() / "mine/problem.json", problem.dump());
   Ran ran = desk.kernelsearch({"tune", "mine", "--policy", "exhaustive", "--budget", "all", "--record",
                                "all.json.gz", "--store", "runs.db", "--json"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["trials"] == 4);
-  has(ran.err, "4 configurations recorded in all.json.gz");
+  check_has(ran.err, "4 configurations recorded in all.json.gz");
   const auto recorded = desk.kernelsearch({"inspect", "all.json.gz", "--json"}).json();
   REQUIRE(recorded.is_object());
   CHECK(recorded["recorded"] == 4);
@@ -220,6 +254,6 @@ TEST_CASE("command: tune keeps a recording that can be replayed, of all configur
   // Said before anything is measured.
   ran = desk.kernelsearch({"tune", "mine", "--record", "all.txt"});
   CHECK(ran.code == 3);
-  has(ran.err, "does not say its format");
+  check_has(ran.err, "does not say its format");
   CHECK(desk.kernelsearch({"tune", "mine", "--record", "no/such/all.json"}).code == 3);
 }

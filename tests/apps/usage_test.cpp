@@ -5,17 +5,11 @@
 #include <string>
 
 #include "apps/command.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch_test;
 
 namespace {
-
-bool usage_has(const std::string& text, const std::string& part) {
-  INFO("text: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 /// A * B <= 6 over {1, 2, 3, 4} x {1, 2, 4}.
 constexpr const char* small_t1 = R"({
@@ -43,16 +37,16 @@ TEST_CASE("command: help of every subcommand has an example") {
   const Desk desk;
   const Ran all = desk.kernelsearch({"--help"});
   CHECK(all.code == 0);
-  usage_has(all.out, "Examples:");
-  usage_has(all.out, "Exit codes:");
-  for (const char* name : {"tune", "check", "profile", "new", "best", "show", "runs", "export", "convert",
-                           "inspect", "space", "compare", "list", "mcp", "doctor", "completion"}) {
+  check_has(all.out, "Examples:");
+  check_has(all.out, "Exit codes:");
+  for (const char* name : {"tune", "check", "profile", "new", "best", "show", "runs", "memory", "export",
+                           "convert", "inspect", "space", "compare", "list", "mcp", "doctor", "completion"}) {
     CAPTURE(name);
     const Ran one = desk.kernelsearch({name, "--help"});
     CHECK(one.code == 0);
-    usage_has(one.out, "Example");
-    usage_has(one.out, std::string("kernelsearch ") + name);
-    usage_has(all.out, std::string("\n  ") + name);
+    check_has(one.out, "Example");
+    check_has(one.out, std::string("kernelsearch ") + name);
+    check_has(all.out, std::string("\n  ") + name);
   }
   const Ran version = desk.kernelsearch({"--version"});
   CHECK(version.code == 0);
@@ -65,7 +59,7 @@ TEST_CASE("command: wrong usage names the nearest right word and ends with 2") {
     const Ran ran = desk.kernelsearch(arguments);
     CHECK(ran.code == 2);
     CHECK(ran.out == "");
-    usage_has(ran.err, words);
+    check_has(ran.err, words);
   };
   refused({"tune", "mine", "--polcy", "random"}, "unknown option: --polcy; did you mean --policy?");
   refused({"check", "mine", "--statik"}, "did you mean --static?");
@@ -90,8 +84,8 @@ TEST_CASE("command: input that cannot be used ends with 3 and says what is wrong
       CHECK(ran.code == 3);
       CHECK(ran.out == "");
       CHECK(ran.err.rfind("kernelsearch: ", 0) == 0);
-      usage_has(ran.err, "problem.json");
-      usage_has(ran.err, words);
+      check_has(ran.err, "problem.json");
+      check_has(ran.err, words);
     }
   };
   refused("{", "problem.json");
@@ -102,13 +96,13 @@ TEST_CASE("command: input that cannot be used ends with 3 and says what is wrong
   for (const char* name : {"check", "space", "tune"}) {
     const Ran ran = desk.kernelsearch({name, "nowhere"});
     CHECK(ran.code == 3);
-    usage_has(ran.err, "nowhere");
+    check_has(ran.err, "nowhere");
   }
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"runs", "--store", "none.db"}, {"show", "--store", "none.db"}}) {
     const Ran ran = desk.kernelsearch(arguments);
     CHECK(ran.code == 3);
-    usage_has(ran.err, "none.db");
+    check_has(ran.err, "none.db");
   }
 }
 
@@ -129,7 +123,7 @@ TEST_CASE("command: space of a T1 file") {
   for (const auto& drawn : json["sample"]) CHECK(drawn["A"].get<int>() * drawn["B"].get<int>() <= 6);
   const Ran plain = desk.kernelsearch({"space", "small.json"});
   CHECK(plain.code == 0);
-  usage_has(plain.out, "valid      8\n");
+  check_has(plain.out, "valid      8\n");
 }
 
 TEST_CASE("command: check of a T1 file says that it is a space and what it lacks") {
@@ -137,9 +131,9 @@ TEST_CASE("command: check of a T1 file says that it is a space and what it lacks
   write_text(desk.path() / "small.json", small_t1);
   const Ran ran = desk.kernelsearch({"check", "small.json"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  usage_has(ran.out, "T1 file small: a space without a kernel that could be run");
-  usage_has(ran.out, "2 tunables, 12 combinations, 8 valid");
-  usage_has(ran.out, "lacks ");
+  check_has(ran.out, "T1 file small: a space without a kernel that could be run");
+  check_has(ran.out, "2 tunables, 12 combinations, 8 valid");
+  check_has(ran.out, "lacks ");
   const auto json = desk.kernelsearch({"check", "small.json", "--json"}).json();
   REQUIRE(json.is_object());
   CHECK(json["runnable"] == false);
@@ -162,10 +156,10 @@ TEST_CASE("command: check describes a device problem without running it") {
     "launch": [{"zero": "total", "if": "SPLIT > 1"}, {"function": "sums<${SPLIT}>", "grid": ["SPLIT"], "block": [64]}]})");
   const Ran ran = desk.kernelsearch({"check", "problem.json", "--static"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  usage_has(ran.out, "\n  map_a              tensor map of a\n");
-  usage_has(ran.out, "\n  table        f32   constant   [4]\n");
-  usage_has(ran.out, "\n  partial      f32   workspace  [SPLIT]\n");
-  usage_has(ran.out, "\nsteps\n  zero total if SPLIT > 1\n  sums<${SPLIT}>\nshapes\n");
+  check_has(ran.out, "\n  map_a              tensor map of a\n");
+  check_has(ran.out, "\n  table        f32   constant   [4]\n");
+  check_has(ran.out, "\n  partial      f32   workspace  [SPLIT]\n");
+  check_has(ran.out, "\nsteps\n  zero total if SPLIT > 1\n  sums<${SPLIT}>\nshapes\n");
   const auto json = desk.kernelsearch({"check", "problem.json", "--static", "--json"}).json();
   REQUIRE(json.is_object());
   CHECK(json["arguments"][1] == nlohmann::json({{"name", "map_a"}, {"array", "a"}, {"role", "tensor map"}}));
@@ -178,10 +172,10 @@ TEST_CASE("command: check tells errors by its exit code") {
   write_text(desk.path() / "problem.json", wrong_default);
   const Ran ran = desk.kernelsearch({"check", "problem.json"});
   CHECK_MESSAGE(ran.code == 1, ran.err);
-  usage_has(ran.out, "problem twice");
-  usage_has(ran.out, "n = 5000");
-  usage_has(ran.out, "twice_reference");
-  usage_has(ran.out, "ERROR      the default's output y (shape odd) is wrong");
+  check_has(ran.out, "problem twice");
+  check_has(ran.out, "n = 5000");
+  check_has(ran.out, "twice_reference");
+  check_has(ran.out, "ERROR      the default's output y (shape odd) is wrong");
   const auto json = desk.kernelsearch({"check", "problem.json", "--json"}).json();
   REQUIRE(json.is_object());
   CHECK(json["errors"] == 1);
@@ -190,29 +184,29 @@ TEST_CASE("command: check tells errors by its exit code") {
   CHECK(json["shapes"][1]["bytes"] == 37 * 8);
   const Ran all = desk.kernelsearch({"check", "problem.json", "--all"});
   CHECK(all.code == 1);
-  usage_has(all.out, "run on 2 of 2 shapes");
+  check_has(all.out, "run on 2 of 2 shapes");
   const Ran unseen = desk.kernelsearch({"check", "problem.json", "--static"});
   CHECK(unseen.code == 0);
-  usage_has(unseen.out, "clean: no findings (nothing was run)");
+  check_has(unseen.out, "clean: no findings (nothing was run)");
 }
 
 TEST_CASE("command: lists") {
   const Desk desk;
   const Ran policies = desk.kernelsearch({"list", "policies"});
   CHECK(policies.code == 0);
-  for (const char* name : {"random", "exhaustive", "iterated_local_search"}) usage_has(policies.out, name);
+  for (const char* name : {"random", "exhaustive", "iterated_local_search"}) check_has(policies.out, name);
   const auto json = desk.kernelsearch({"list", "policies", "--json"}).json();
   REQUIRE(json.is_array());
   CHECK(json.size() >= 3);
-  usage_has(desk.kernelsearch({"list", "generators"}).out, "template");
-  usage_has(desk.kernelsearch({"list", "evaluators"}).out, "host");
+  check_has(desk.kernelsearch({"list", "generators"}).out, "template");
+  check_has(desk.kernelsearch({"list", "evaluators"}).out, "host");
   CHECK(desk.kernelsearch({"list", "policies", "--architecture", "90"}).code == 2);
 }
 
 TEST_CASE("command: methods, and which of them a profile asks for") {
   const Desk desk;
   CHECK(desk.kernelsearch({"list", "methods", "--json"}).json().size() == 63);
-  usage_has(desk.kernelsearch({"list", "methods", "--backend", "host"}).out, "compute.vectorise");
+  check_has(desk.kernelsearch({"list", "methods", "--backend", "host"}).out, "compute.vectorise");
   write_text(desk.path() / "profile.json",
              R"({"counters": {"features": {"tensor_utilisation": 0, "stall_barrier": 4}}})");
   write_text(desk.path() / "plain.json",
@@ -220,7 +214,7 @@ TEST_CASE("command: methods, and which of them a profile asks for") {
   const Ran words =
       desk.kernelsearch({"list", "methods", "--features", "profile.json", "--architecture", "90"});
   CHECK(words.code == 0);
-  usage_has(words.out, "stall_barrier 4 % is not over 30");
+  check_has(words.out, "stall_barrier 4 % is not over 30");
   const auto json = desk.kernelsearch({"list", "methods", "--features", "plain.json", "--architecture", "90",
                                        "--slots", "2", "--json"})
                         .json();
@@ -244,7 +238,7 @@ TEST_CASE("command: completion for bash parses and knows subcommands and options
                                       "f=$(sed 's/.*-F \\([^ ]*\\).*/\\1/' complete.txt);"
                                       "COMP_WORDS=(kernelsearch tune --pol); COMP_CWORD=2; $f kernelsearch "
                                       "--pol tune; echo \"${COMPREPLY[@]}\""});
-  usage_has(completed.out, "--policy");
+  check_has(completed.out, "--policy");
   CHECK(desk.kernelsearch({"completion", "zsh"}).code == 0);
   CHECK(desk.kernelsearch({"completion", "fish"}).code == 0);
   CHECK(desk.kernelsearch({"completion", "tcsh"}).code == 2);
@@ -263,7 +257,7 @@ TEST_CASE("command: convert and inspect a recording") {
   CHECK_MESSAGE(ran.code == 0, ran.err);
   for (const char* words : {"Some GPU", "[64]", "6 combinations, 3 recorded", "ok 2", "launch_failed 1",
                             "1.000 ms at A=2 B=1", "cut in the middle"})
-    usage_has(ran.out, words);
+    check_has(ran.out, words);
   ran = desk.kernelsearch({"inspect", "saxpy_gpu.json", "--json"});
   const auto json = ran.json();
   REQUIRE(json.is_object());
@@ -279,7 +273,7 @@ TEST_CASE("command: convert and inspect a recording") {
     CAPTURE(to);
     ran = desk.kernelsearch({"convert", from, to});
     CHECK_MESSAGE(ran.code == 0, ran.err);
-    usage_has(ran.err, "3 configurations of saxpy");
+    check_has(ran.err, "3 configurations of saxpy");
     const auto again = desk.kernelsearch({"inspect", to, "--json"}).json();
     REQUIRE(again.is_object());
     for (const char* field : {"best", "verdicts", "median_seconds", "kernel", "recorded"})
@@ -287,10 +281,10 @@ TEST_CASE("command: convert and inspect a recording") {
     from = to;
   }
   CHECK(desk.kernelsearch({"convert", "c.jsonl", "e.txt", "--to", "t4"}).code == 0);
-  usage_has(read_text(desk.path() / "e.txt"), "\"schema_version\": \"1.0.0\"");
+  check_has(read_text(desk.path() / "e.txt"), "\"schema_version\": \"1.0.0\"");
   ran = desk.kernelsearch({"convert", "c.jsonl", "e.txt"});
   CHECK(ran.code == 3);
-  usage_has(ran.err, "give --to");
+  check_has(ran.err, "give --to");
   CHECK(desk.kernelsearch({"convert", "absent.json", "x.json"}).code == 3);
   CHECK(desk.kernelsearch({"inspect", "absent.json"}).code == 3);
   // A declared space that is asked for decides which records count.

@@ -20,6 +20,7 @@ TEST_CASE("Verdict: every name is its own and reads back") {
   // Stores hold these names: a change here needs a migration there.
   CHECK(to_string(Verdict::ok) == "ok");
   CHECK(to_string(Verdict::not_generated) == "not_generated");
+  CHECK(to_string(Verdict::not_applicable) == "not_applicable");
   CHECK(to_string(Verdict::rejected) == "rejected");
   CHECK(to_string(Verdict::build_failed) == "build_failed");
   CHECK(to_string(Verdict::launch_failed) == "launch_failed");
@@ -41,4 +42,13 @@ TEST_CASE("graded_progress: the further a candidate came the more, and only a ri
   for (const Verdict not_built :
        {Verdict::not_generated, Verdict::rejected, Verdict::build_failed, Verdict::cheated})
     CHECK(graded_progress(not_built, 1.0) == 0.0);
+}
+
+TEST_CASE("verdict: of what does not apply there is neither a candidate nor a trial") {
+  for (int i = 0; i < verdict_count; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    CHECK(is_trial(verdict) == (verdict != Verdict::not_applicable));
+    CHECK(has_candidate(verdict) ==
+          (verdict != Verdict::not_applicable && verdict != Verdict::not_generated));
+  }
 }

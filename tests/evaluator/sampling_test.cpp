@@ -171,7 +171,7 @@ TEST_CASE("paired_speedup: what differs between processes is in the interval") {
     pairs.rounds.clear();
     covered_as_one += holds(paired_speedup(pairs)) ? 1 : 0;
   }
-  CHECK(covered >= 80);
+  CHECK(covered >= 92);  // 81 without what few rounds hide
   CHECK(covered_as_one < covered - 20);
   // rounds without pairs are none, and where all rounds agree they change nothing
   const PairedTimes same{1.0, {3, 3, 3, 3, 3, 3}, {1, 1, 1, 1, 1, 1}, {0, 3, 6}};

@@ -15,6 +15,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/external/policy_contract.hpp"
 #include "kernelsearch/policy/random_search.hpp"
+#include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
@@ -44,13 +45,6 @@ std::string proposing(const std::string& configurations) {
          "read line; echo '{\"type\":\"proposals\",\"configurations\":[" + configurations + "]}'; ";
 }
 
-bool command_has(const std::string& text, const std::string& part) {
-  INFO("text: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("CommandPolicy: a shell script proposes, is told, and proposes again") {
@@ -69,12 +63,12 @@ TEST_CASE("CommandPolicy: a shell script proposes, is told, and proposes again")
   std::getline(in, hello);
   std::getline(in, tell);
   std::getline(in, end);
-  command_has(hello, R"("type":"hello","protocol":1)");
-  command_has(hello, R"("policy":"mine","seed":7,"budget":40)");
-  command_has(hello, R"({"name":"block","kind":"power_of_two","values":[16,32,64,128,256]})");
-  command_has(hello, R"("constraints":["block * unroll <= 512")");
-  command_has(tell, R"({"type":"tell","trials":[{"trial":0,"proposal":0,"configuration":{"block":16,)");
-  command_has(tell, R"("verdict":"ok","objective":)");
+  check_has(hello, R"("type":"hello","protocol":1)");
+  check_has(hello, R"("policy":"mine","seed":7,"budget":40)");
+  check_has(hello, R"({"name":"block","kind":"power_of_two","values":[16,32,64,128,256]})");
+  check_has(hello, R"("constraints":["block * unroll <= 512")");
+  check_has(tell, R"({"type":"tell","trials":[{"trial":0,"proposal":0,"configuration":{"block":16,)");
+  check_has(tell, R"("verdict":"ok","objective":)");
   CHECK(end == R"({"type":"end"})");
 }
 
@@ -90,33 +84,31 @@ TEST_CASE("CommandPolicy: runs in the folder given, with our environment") {
 }
 
 TEST_CASE("CommandPolicy: what goes wrong is an error that names the policy and what was seen") {
-  command_has(said("echo oh dear >&2; exit 3"),
-              "policy mine ended: it ended with exit code 3, having written:\noh dear");
-  command_has(said("no_such_program_anywhere"), "exit code 127");
-  command_has(said("kill -9 $$"), "it was ended by SIGKILL");
-  command_has(said("read line; echo hello"),
-              "policy mine answered with a line that is no JSON object: hello");
-  command_has(said("read line; echo '{\"type\":\"ready\",\"protocol\":9}'"),
-              "policy mine speaks another protocol: 9");
-  command_has(said("read line; echo '{\"type\":\"ready\"}'"), "ready without a protocol");
-  command_has(said("read line; echo '{\"type\":\"proposals\",\"configurations\":[]}'"),
-              "answered out of turn");
-  command_has(said("read line; echo '{\"type\":\"error\",\"message\":\"too large for me\"}'"),
-              "policy mine gave up: too large for me (after 0 trials)");
-  command_has(said("read line; sleep 20", {.folder = {}, .answer_seconds = 0.2}),
-              "policy mine did not answer: within 0.2 s");
-  command_has(said("read line; printf '{\"type\":\"ready\",\"protocol\":1}\\nhm\\n'; read line"),
-              "policy mine spoke without being asked: hm");
+  check_has(said("echo oh dear >&2; exit 3"),
+            "policy mine ended: it ended with exit code 3, having written:\noh dear");
+  check_has(said("no_such_program_anywhere"), "exit code 127");
+  check_has(said("kill -9 $$"), "it was ended by SIGKILL");
+  check_has(said("read line; echo hello"), "policy mine answered with a line that is no JSON object: hello");
+  check_has(said("read line; echo '{\"type\":\"ready\",\"protocol\":9}'"),
+            "policy mine speaks another protocol: 9");
+  check_has(said("read line; echo '{\"type\":\"ready\"}'"), "ready without a protocol");
+  check_has(said("read line; echo '{\"type\":\"proposals\",\"configurations\":[]}'"), "answered out of turn");
+  check_has(said("read line; echo '{\"type\":\"error\",\"message\":\"too large for me\"}'"),
+            "policy mine gave up: too large for me (after 0 trials)");
+  check_has(said("read line; sleep 20", {.folder = {}, .answer_seconds = 0.2}),
+            "policy mine did not answer: within 0.2 s");
+  check_has(said("read line; printf '{\"type\":\"ready\",\"protocol\":1}\\nhm\\n'; read line"),
+            "policy mine spoke without being asked: hm");
   const std::string whole = R"({"block":16,"unroll":1,"pad":true,"layout":"tiled"})";
-  command_has(said(proposing(whole + "," + whole + "," + whole)),
-              "proposed more than it was asked for: 3 instead of 2");
-  command_has(said(proposing(R"({"block":17,"unroll":1,"pad":true,"layout":"row"})")),
-              "proposed an unknown value: block = 17");
-  command_has(said(proposing(R"({"block":16,"unroll":1,"pad":true})")), "without a value for layout");
-  command_has(said(proposing(R"({"block":16,"unroll":1,"pad":true,"layout":"row","unrol":2})")),
-              "did you mean unroll?");
-  command_has(said(proposing(whole) + "read line"),
-              "policy mine ended: it ended with exit code 0 (after 1 trials)");
+  check_has(said(proposing(whole + "," + whole + "," + whole)),
+            "proposed more than it was asked for: 3 instead of 2");
+  check_has(said(proposing(R"({"block":17,"unroll":1,"pad":true,"layout":"row"})")),
+            "proposed an unknown value: block = 17");
+  check_has(said(proposing(R"({"block":16,"unroll":1,"pad":true})")), "without a value for layout");
+  check_has(said(proposing(R"({"block":16,"unroll":1,"pad":true,"layout":"row","unrol":2})")),
+            "did you mean unroll?");
+  check_has(said(proposing(whole) + "read line"),
+            "policy mine ended: it ended with exit code 0 (after 1 trials)");
 }
 
 TEST_CASE(

@@ -9,6 +9,7 @@
 #include "kernelsearch/external/external_policy.hpp"
 #include "kernelsearch/external/policy_contract.hpp"
 #include "kernelsearch/external/policy_plugin.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch;
 
@@ -24,13 +25,6 @@ std::string refusal(const std::string& file, const char* mode = "") {
   }
   unsetenv("KERNELSEARCH_TEST_PLUGIN");
   return text;
-}
-
-bool plugin_has(const std::string& text, const std::string& part) {
-  INFO("text: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 }  // namespace
@@ -52,16 +46,16 @@ TEST_CASE("load_policy_plugin: its policies work as ours do, and what they throw
 TEST_CASE(
     "load_policy_plugin: what is no plug-in, or one for another library, is refused with both sides named") {
   const std::string other = refusal(KERNELSEARCH_TEST_OTHER_VERSION);
-  plugin_has(other, "built for another library or by another compiler");
-  plugin_has(other, "is for kernelsearch 0.0.1, g++ 2");
-  plugin_has(other, "of this one: " + detail::plugin_abi());
-  plugin_has(refusal(KERNELSEARCH_TEST_NO_PLUGIN), "is no plug-in with policies");
-  plugin_has(refusal("/nowhere/at_all.so"), "there is no such plug-in: /nowhere/at_all.so");
-  plugin_has(refusal(KERNELSEARCH_SOURCE_DIR "/README.md"), "the plug-in cannot be loaded");
-  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "none"), "registers no policy");
-  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "throws"), "failed to register its policies");
-  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "twice"), "two policies of one name");
-  plugin_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "built_in"), "a built-in policy has that name: greedy");
+  check_has(other, "built for another library or by another compiler");
+  check_has(other, "is for kernelsearch 0.0.1, g++ 2");
+  check_has(other, "of this one: " + detail::plugin_abi());
+  check_has(refusal(KERNELSEARCH_TEST_NO_PLUGIN), "is no plug-in with policies");
+  check_has(refusal("/nowhere/at_all.so"), "there is no such plug-in: /nowhere/at_all.so");
+  check_has(refusal(KERNELSEARCH_SOURCE_DIR "/README.md"), "the plug-in cannot be loaded");
+  check_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "none"), "registers no policy");
+  check_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "throws"), "failed to register its policies");
+  check_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "twice"), "two policies of one name");
+  check_has(refusal(KERNELSEARCH_TEST_ODD_POLICIES, "built_in"), "a built-in policy has that name: greedy");
 }
 
 TEST_CASE("plugin_abi: names version, compiler and sizes") {

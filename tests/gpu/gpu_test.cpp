@@ -44,6 +44,8 @@ GpuOptions quick() {
   options.cache_directory = folder() / "cache";
   options.include = {support::test_data() / ".." / "include"};
   options.check.seeds = 1;
+  options.verification = {.search_seconds = 0,
+                          .finalist_seconds = 0.02};  // references of large shapes are slow
   options.limits.call = 2;
   options.sandbox = Sandbox::none;
   options.sampling = {.precision = 0.05, .min_samples = 6, .max_samples = 24, .budget_seconds = 0.2};

@@ -8,6 +8,7 @@
 
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/call_plan.hpp"
+#include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/gpu_worker.hpp"
 #include "evaluator/gpu/service_source.hpp"
@@ -31,7 +32,7 @@ class NaiveHarness {
         backend_(backend),
         options_(options),
         builders_(backend, options),
-        memory_(1 << 20) {
+        memory_(1 << 20, Arena::Writers::both) {
     for (std::size_t s = 0; s < problem.shapes.size(); ++s)
       if (problem.shapes[s].weight > 0) shape_ = s;
   }
@@ -42,15 +43,11 @@ class NaiveHarness {
     bool usable = false;  ///< whether the process still works
   };
 
-  Judgement judge(const std::string& code) {
-    if (!worker_ || !worker_->alive()) start();
-    Kernel kernel = problem_.kernel;
-    kernel.regions.device = code;
-    const Candidate candidate{std::make_shared<const Kernel>(std::move(kernel)),
-                              problem_.kernel.space.default_config()};
+  Judgement judge(const Candidate& candidate) {
+    // Host code of an earlier one may have done anything to the process, which is no merit of the next.
+    if (!worker_ || !worker_->alive() || launches_itself(problem_.kernel)) start();
     const std::vector<std::string> names = launched_kernels(problem_, candidate);
-    const Built built =
-        builders_.build(device_source(candidate), compile_options(device_, options_, {}), names);
+    const Built built = build_candidate(builders_, problem_, candidate, device_, options_);
     Judgement judgement;
     judgement.usable = true;
     if (built.verdict != Verdict::ok) return judgement;
@@ -58,7 +55,7 @@ class NaiveHarness {
     std::vector<std::int32_t> blocks;
     std::string reason;
     const CallPlan plan = plan_call(problem_, candidate, shape_, candidate_module, names, reason);
-    ignore(worker_->load(candidate_module, *built.image, built.functions, facts));
+    ignore(load_candidate(*worker_, candidate_module, *built.image, built.library, built.functions, facts));
     ignore(worker_->define(candidate_program, plan.program, blocks));
     fill(plan);
     call(reference_program, 1);

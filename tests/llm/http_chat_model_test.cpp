@@ -204,6 +204,23 @@ TEST_CASE("HttpChatModel: 429 and 5xx are tried again, with or without retry-aft
   }
 }
 
+TEST_CASE("HttpChatModel: what is tried again is told before it is") {
+  LoopbackServer server([](const Asked& asked, Peer& peer) {
+    if (asked.index == 0) return peer.answer(503, R"({"error":{"message":"busy test-secret-0123456789"}})");
+    peer.answer(200, whole("at last"));
+  });
+  HttpOptions options = quick();
+  std::vector<std::string> told;
+  options.on_retry = [&told](const std::string& text) { told.push_back(text); };
+  HttpChatModel model(endpoint_of(server.url()), options);
+  CHECK(ask(model).reply->text == "at last");
+  REQUIRE(told.size() == 1);
+  CHECK(has(told[0], "the model `loop` gave no reply (server, status 503)"));
+  CHECK(has(told[0], "attempt 2 of 5 in "));
+  CHECK(has(told[0], "busy"));
+  CHECK_FALSE(has(told[0], secret));
+}
+
 TEST_CASE("HttpChatModel: what does not pass is not tried again, and says why") {
   const auto refused = [](int status, const char* body, const std::string& headers = "") {
     const ChatResult result =

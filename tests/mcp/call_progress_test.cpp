@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace kernelsearch;
@@ -36,4 +38,31 @@ TEST_CASE("CallProgress: each trial is told with what is done, what was asked fo
   CHECK(told[0] == "trial 0: ok 2.000 s, best of this step 2.000 s");
   CHECK(told[1] == "trial 1: wrong_result, best of this step 2.000 s");
   CHECK(told[2] == "trial 2: ok 3.000 s, best of this step 2.000 s");
+}
+
+TEST_CASE("CallClock: says what goes on at once and again, and ends with its scope") {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  double last = -1;
+  const ToolCall call({}, [&](double done, std::optional<double> total, std::string_view text) {
+    const std::lock_guard lock(mutex);
+    CHECK(done > last);
+    CHECK(!total);
+    last = done;
+    told.emplace_back(text);
+  });
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return told.size();
+  };
+  {
+    detail::CallClock clock(call, "profiling trial 3");
+    while (count() == 0) std::this_thread::yield();
+    clock.on_message("not observed: x");
+    while (count() < 3) std::this_thread::yield();
+  }
+  CHECK(told.front().starts_with("profiling trial 3, "));
+  CHECK(told.front().ends_with(" s"));
+  CHECK(told.back().starts_with("profiling trial 3, "));
+  CHECK(told.back().ends_with(" s: not observed: x"));
 }

@@ -20,6 +20,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(SOURCE / "tests/support")]
 from python_environment import run_inside  # noqa: E402
 
+from dot_kernels import RIGHT, SUMS_APART  # noqa: E402
+
 COMMAND, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 run_inside(FOLDER, ("mcp>=2", "jsonschema"))
 
@@ -39,13 +41,7 @@ ENVELOPES = {
     "method": {"type": "object", "additionalProperties": False, "required": ["jsonrpc", "method"],
                "properties": {"jsonrpc": {"const": "2.0"}, "method": {"type": "string"}, "params": {"type": "object"}}},
 }
-RIGHT = """#include <cstdint>
-extern "C" void dot(std::int32_t n, const float* x, const float* y, float* total) {
-  float all = 0;
-  for (std::int32_t i = 0; i < n; ++i) all += x[i] * y[i];
-  *total = all;
-}
-"""
+TEXTS = ("prompt", "apply")  # tools that answer with a text and no data
 failures, checked = [], {}
 
 
@@ -160,13 +156,21 @@ class Server:
         result = answer.get("result", {})
         check(f"{self.version} {tool}: {'an error' if error else 'works'}", result.get("isError", False) is error, answer)
         content = result.get("structuredContent")
+        blocks = [block["text"] for block in result.get("content", [])]
+        if not error:
+            # Data once in the stateless revision, and again as text for clients that read nothing else.
+            wanted = 1 if tool in TEXTS or self.version == MODERN else 2
+            check(f"{self.version} {tool}: {wanted} blocks of text", len(blocks) == wanted, len(blocks))
+        if tool in TEXTS and not error:
+            check(f"{self.version} {tool}: a text and no data", content is None and len(blocks[0]) > 100, answer)
+            return blocks[0]
         if self.version >= "2025-06-18" and not error:
             check(f"{self.version} {tool}: fits its output schema", content is not None
                   and not (told := faults(self.tools[tool]["outputSchema"], content)), content if content is None else told)
         if self.version < "2025-06-18":
             check(f"{self.version} {tool}: no structured content before 2025-06-18", content is None)
         if content is None and not error:
-            content = json.loads(result["content"][-1]["text"])
+            content = json.loads(blocks[-1])
         return content
 
 
@@ -186,15 +190,18 @@ def play(version, desk):
         for name in ("inputSchema", "outputSchema"):
             if name in tool:
                 jsonschema.Draft202012Validator.check_schema(tool[name])
-    check(f"{version}: nine tools", len(server.tools) == 9, sorted(server.tools))
+    check(f"{version}: seventeen tools", len(server.tools) == 17, sorted(server.tools))
 
     server.call("list_methods")
     server.call("list_methods", {"folder": "strategies"})
     server.call("list_methods", {"name": "loop_tiling"})
+    server.call("list_methods", {"backend": "cuda", "trait": "matmul"})
+    server.call("describe_problem", {"problem": "dot"})
     run = server.call("start_run", {"problem": "dot", "policy": "random", "budget": "4"})["run"]
     server.call("step", {"run": run, "trials": 2}, progress=True)
     server.call("submit_kernel", {"run": run, "settings": {"LANES": 8}})
-    server.call("step", {"run": run})
+    if version in (ERAS[0], MODERN):  # the end of a run compares finalists in pairs, by far the slowest of these calls
+        server.call("step", {"run": run})
     run = server.call("start_run", {"problem": "dot", "policy": "submit", "strategies": ["tile"], "budget": "20"})["run"]
     server.call("submit_kernel", {"run": run, "device": RIGHT, "parent": 0, "strategies": ["tile"]}, progress=True)
     wrong = server.call("submit_kernel", {"run": run, "device": RIGHT.replace("i < n", "i + 1 < n"), "answers": True})
@@ -206,10 +213,29 @@ def play(version, desk):
         server.call("best", {"run": run, "code": code})
     server.call("explain_verdict", {"run": run, "trial": wrong["trial"]["trial"], "code": True})
     server.call("explain_verdict", {"run": run, "trial": 0})
+    server.call("describe_problem", {"run": run})
+    server.call("prompt", {"run": run})
+    server.call("apply", {"run": run, "name": "unrolling", "trial": 1})
+    tiled = server.call("submit_kernel", {"run": run, "device": SUMS_APART, "parent": 0, "tunables": {"SUMS": [4, 8, 16]},
+                                          "constraints": ["SUMS * UNROLL <= 64"]})["trial"]["trial"]
+    server.call("tune", {"run": run, "trial": tiled, "trials": 2}, progress=True)
+    server.call("profile", {"run": run, "trial": tiled, "counters": True}, progress=True)
+    server.call("validate", {"run": run, "trial": tiled}, progress=True)
+    server.call("compare", {"run": run, "trial": tiled}, progress=True)
+    server.call("checkpoints", {"run": run, "action": "name", "name": "tiled", "trial": tiled, "note": "sums apart"})
+    server.call("checkpoints", {"run": run, "action": "compare", "name": "tiled", "from": "start"})
+    server.call("checkpoints", {"run": run, "action": "branch", "name": "other", "from": "start"})
+    server.call("checkpoints", {"run": run, "action": "switch", "name": "main"})
+    server.call("checkpoints", {"run": run, "action": "restore", "name": "start"})
+    server.call("checkpoints", {"run": run})
     for kind in ("text", "json", "html"):
         server.call("report", {"run": run, "format": kind})
     server.call("cancel", {"run": run})
-    for tool, arguments in (("start_run", {"problem": "../x"}), ("step", {}), ("best", {"run": 0}), ("status", {"x": 1})):
+    for tool, arguments in (("start_run", {"problem": "../x"}), ("step", {}), ("best", {"run": 0}), ("status", {"x": 1}),
+                            ("describe_problem", {}), ("apply", {"run": run, "name": "none"}), ("prompt", {"run": 99}),
+                            ("tune", {"run": run, "trials": 0}), ("compare", {"run": run, "trial": tiled, "against": tiled}),
+                            ("validate", {"run": run, "trial": 999}), ("profile", {"run": run, "trial": -1}),
+                            ("checkpoints", {"run": run, "action": "drop"})):
         server.call(tool, arguments, error=True)
 
     # A call that is cancelled has no answer; a long one reports first.
@@ -239,10 +265,10 @@ def play(version, desk):
 
 
 def main():
+    desk = FOLDER / "messages"  # one for all, so that what one revision had measured the next ones need not measure again
+    shutil.rmtree(desk, ignore_errors=True)
+    desk.mkdir(parents=True)
     for version in ERAS:
-        desk = FOLDER / ("messages_" + version)
-        shutil.rmtree(desk, ignore_errors=True)
-        desk.mkdir(parents=True)
         play(version, desk)
     for (version, method), count in sorted(checked.items()):
         print(f"{version} {method}: {count} checked")

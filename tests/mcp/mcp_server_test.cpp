@@ -114,7 +114,7 @@ TEST_CASE("McpServer: stateless requests list and call tools") {
   CHECK(result["isError"] == false);
   CHECK(result["structuredContent"] == json{{"b", 42}});
   CHECK(result["content"][0] == json{{"type", "text"}, {"text", "it is 42"}});
-  CHECK(json::parse(result["content"][1]["text"].get<std::string>()) == json{{"b", 42}});
+  CHECK(result["content"].size() == 1);  // its data is there once
 }
 
 TEST_CASE("McpServer: requests of the stateless revision must say what they need to") {

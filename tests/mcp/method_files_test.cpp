@@ -55,6 +55,36 @@ TEST_CASE("read_method_files: every object with a name, by folder and name") {
   CHECK(read_method_files({}).empty());
 }
 
+TEST_CASE("read_method_files: backends and traits that a method is for") {
+  const TemporaryFolder folder;
+  const auto put = [&](const std::string& name, const std::string& text) {
+    fs::create_directories((folder.path() / name).parent_path());
+    std::ofstream(folder.path() / name) << text;
+  };
+  put("methods/set.json", R"({"name": "set", "backends": ["cuda", "hip"], "methods": [
+    {"id": "a", "trigger": "(trait.matmul or trait.fp8) and x < 3"}, {"id": "b", "backends": ["hip"]}]})");
+  put("transformations/c.json",
+      R"({"name": "c", "tags": ["general", "host"], "backends": ["host"], "description": "One. Two."})");
+  put("transformations/d.json", R"({"name": "d", "tags": ["stencil"], "description": ")" +
+                                    std::string(100, 'x') + " " + std::string(100, 'y') + R"("})");
+  const std::vector<MethodEntry> all = read_method_files(folder.path());
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].backends == std::vector<std::string>{"cuda", "hip"});
+  CHECK(all[0].traits == std::vector<std::string>{"matmul", "fp8"});
+  CHECK(all[0].is_for_backend("hip"));
+  CHECK(!all[0].is_for_backend("host"));
+  CHECK(all[0].is_for_traits({"stencil", "fp8"}));
+  CHECK(!all[0].is_for_traits({"stencil"}));
+  CHECK(all[0].is_for_traits({}));  // of a problem that says nothing
+  CHECK(all[1].backends == std::vector<std::string>{"hip"});
+  CHECK(all[2].traits.empty());  // tags that are no traits
+  CHECK(all[2].is_for_traits({"matmul"}));
+  CHECK(all[2].summary() == "One");
+  CHECK(all[3].is_for_backend("anything"));
+  CHECK(all[3].traits == std::vector<std::string>{"stencil"});
+  CHECK(all[3].summary() == std::string(100, 'x') + " ...");
+}
+
 TEST_CASE("data_folder: what the environment names comes first") {
   const TemporaryFolder folder;
   setenv("KERNELSEARCH_DATA", ("/nonexistent:" + folder.path().string()).c_str(), 1);

@@ -4,56 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <set>
 
-#include "kernelsearch/mcp/schema_fault.hpp"
 #include "mcp/support.hpp"
 
 using namespace mcp_test;
 
 namespace {
-
-/// A server over a scripted problem; every reply is checked against its tool's schema.
-struct Desk {
-  Place place;
-  RunManager book;
-  std::map<std::string, json> outputs;
-  std::unique_ptr<Client> client;
-
-  explicit Desk(const std::string& data = "") : book(*place.store, place.options()) {
-    RunToolsOptions options{place.folder / "reports", data};
-    for (const Tool& tool : run_tools(book, options)) outputs[tool.name] = json::parse(tool.output_schema);
-    client = std::make_unique<Client>(run_tools(book, options));
-  }
-  ~Desk() { client.reset(); }
-
-  json ok(const std::string& tool, const json& arguments = json::object()) {
-    const json answer = client->call(tool, arguments);
-    INFO(answer.dump());
-    REQUIRE(answer.contains("result"));
-    REQUIRE(answer["result"]["isError"] == false);
-    text = answer["result"]["content"][0]["text"].get<std::string>();
-    const json& structured = answer["result"]["structuredContent"];
-    CHECK_MESSAGE(schema_fault(outputs[tool], structured, "result") == "", structured.dump());
-    return structured;
-  }
-  std::string refused(const std::string& tool, const json& arguments = json::object()) {
-    const json answer = client->call(tool, arguments);
-    INFO(answer.dump());
-    REQUIRE(answer.contains("result"));
-    CHECK(answer["result"]["isError"] == true);
-    return answer["result"]["content"][0]["text"].get<std::string>();
-  }
-  std::string text;  ///< of the last reply
-};
-
-bool has(const std::string& all, const std::string& part) {
-  INFO("text: ", all, "\nwanted: ", part);
-  const bool found = all.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 /// Any object in a schema that says neither which properties it has nor of what kind they are.
 void check_strict(const json& schema, const std::string& where) {
@@ -78,7 +35,8 @@ TEST_CASE("run_tools: every tool is described, and its schemas leave nothing ope
     names.insert(tool.name);
     CHECK(!tool.title.empty());
     CHECK(tool.description.size() > 40);
-    const json input = json::parse(tool.input_schema), output = json::parse(tool.output_schema);
+    const json input = json::parse(tool.input_schema),
+               output = tool.output_schema.empty() ? json() : json::parse(tool.output_schema);
     check_strict(input, tool.name);
     check_strict(output, tool.name);
     CHECK(tool.input_schema.find("\"@") == std::string::npos);
@@ -87,7 +45,9 @@ TEST_CASE("run_tools: every tool is described, and its schemas leave nothing ope
       CHECK_MESSAGE(property.value().contains("description"), property.key());
   }
   CHECK(names == std::set<std::string>{"start_run", "step", "status", "best", "submit_kernel",
-                                       "explain_verdict", "list_methods", "report", "cancel"});
+                                       "explain_verdict", "list_methods", "report", "cancel",
+                                       "describe_problem", "prompt", "apply", "tune", "profile", "validate",
+                                       "compare", "checkpoints"});
   CHECK(run_tools_instructions().find("submit_kernel") != std::string::npos);
 }
 
@@ -139,7 +99,7 @@ TEST_CASE("run_tools: a policy's run from start to report") {
 
 TEST_CASE("run_tools: an agent writes kernels") {
   Desk desk;
-  json inlined = json::parse(problem_text);
+  json inlined = json::parse(support::problem_text);
   json run = desk.ok("start_run", {{"problem_json", inlined},
                                    {"policy", "submit"},
                                    {"suggest", "best_of_k"},
@@ -180,7 +140,11 @@ TEST_CASE("run_tools: an agent writes kernels") {
   const json step = desk.ok("step", {{"run", 1}, {"decline", "no idea"}});
   CHECK(step["reason"] == "waiting for kernels");
   CHECK(step["run"]["next_move"] != before);
-  CHECK(desk.ok("explain_verdict", {{"run", 1}, {"trial", 4}})["trial"]["reason"] == "declined: no idea");
+  why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 4}});
+  CHECK(why["trial"]["reason"] == "declined: no idea");
+  CHECK(why["trial"]["verdict"] == "not_applicable");
+  has(why["advice"].get<std::string>(), "not asked for on this kernel again");
+  CHECK(step["run"]["trials"] == 4);  // it cost none
 }
 
 TEST_CASE("run_tools: what is wrong is said, with what to do") {
@@ -241,12 +205,10 @@ TEST_CASE("run_tools: list_methods reads what data files there are") {
   CHECK(all["policies"].size() > 5);
   CHECK(all["suggesting_policies"].size() == 6);
   REQUIRE(all["methods"].size() == 1);
-  CHECK(all["methods"][0] == json{{"folder", "strategies"},
-                                  {"name", "tile"},
-                                  {"description", "work in blocks"},
-                                  {"file", "strategies/tile.json"}});
+  CHECK(all["methods"][0] == json{{"folder", "strategies"}, {"name", "tile"}, {"summary", "work in blocks"}});
   all = desk.ok("list_methods", {{"name", "tile"}});
   CHECK(all["methods"][0]["definition"]["when"] == "reuse > 2");
+  CHECK(all["methods"][0]["file"] == "strategies/tile.json");
   has(desk.refused("list_methods", {{"folder", "../.."}}), "no such method");
   std::filesystem::create_directories(data / "methods");
   std::ofstream(data / "methods/set.json")

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +13,8 @@
 #include <vector>
 
 #include "kernelsearch/mcp/mcp_server.hpp"
+#include "kernelsearch/mcp/run_tools.hpp"
+#include "kernelsearch/mcp/schema_fault.hpp"
 #include "run/support.hpp"
 
 /// A client that keeps what a server sends.
@@ -87,5 +93,62 @@ class Client {
   int last_ = 1000;
   McpServer server_;
 };
+
+/// A server over a scripted problem, or over other ones below `root`; every reply is checked against its
+/// tool's schema. Judged by words, unless the machine is to judge.
+struct Desk {
+  Place place;
+  RunManager book;
+  std::map<std::string, json> outputs;  ///< of tools that have structured results
+  std::unique_ptr<Client> client;
+
+  explicit Desk(const std::string& data = "", const std::string& root = "", bool machine = false)
+      : book(*place.store, options_for(place, root, machine)) {
+    const RunToolsOptions options{place.folder / "reports", data, place.folder / "checkpoints"};
+    for (const Tool& tool : run_tools(book, options))
+      if (!tool.output_schema.empty()) outputs[tool.name] = json::parse(tool.output_schema);
+    client = std::make_unique<Client>(run_tools(book, options));
+  }
+  ~Desk() { client.reset(); }
+
+  static RunManagerOptions options_for(const Place& place, const std::string& root, bool machine) {
+    RunManagerOptions options = place.options();
+    if (!root.empty()) options.root = root;
+    if (machine) options.evaluator = nullptr;
+    return options;
+  }
+
+  /// The result's data, or its text where the tool gives no data.
+  json ok(const std::string& tool, const json& arguments = json::object()) {
+    const json answer = client->call(tool, arguments);
+    INFO(answer.dump());
+    REQUIRE(answer.contains("result"));
+    REQUIRE(answer["result"]["isError"] == false);
+    REQUIRE(answer["result"]["content"].size() == 1);
+    text = answer["result"]["content"][0]["text"].get<std::string>();
+    if (!outputs.contains(tool)) {
+      CHECK(!answer["result"].contains("structuredContent"));
+      return text;
+    }
+    const json& structured = answer["result"]["structuredContent"];
+    CHECK_MESSAGE(schema_fault(outputs[tool], structured, "result") == "", structured.dump());
+    return structured;
+  }
+  std::string refused(const std::string& tool, const json& arguments = json::object()) {
+    const json answer = client->call(tool, arguments);
+    INFO(answer.dump());
+    REQUIRE(answer.contains("result"));
+    CHECK(answer["result"]["isError"] == true);
+    return answer["result"]["content"][0]["text"].get<std::string>();
+  }
+  std::string text;  ///< of the last reply
+};
+
+inline bool has(const std::string& all, const std::string& part) {
+  INFO("text: ", all, "\nwanted: ", part);
+  const bool found = all.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
 
 }  // namespace mcp_test

@@ -88,6 +88,60 @@ TEST_CASE("Optimizer: the budget counts candidates, failed generations included,
   }
 }
 
+namespace {
+
+/// Of every third proposal it says that it does not apply.
+struct Declining {
+  using Candidate = int;
+  Generation<int> generate(int proposal, const History<int>&) const {
+    if (proposal % 3 == 1) return Generation<int>::not_applicable("no: " + std::to_string(proposal));
+    return Generation<int>::one(proposal);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Optimizer: what does not apply is told and draws no trial, also in a run that is resumed") {
+  for (const std::size_t in_flight : {1, 4}) {
+    CAPTURE(in_flight);
+    const auto options = [in_flight](std::uint64_t trials) {
+      return OptimizerOptions{.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(trials)};
+    };
+    Recorder recorder;
+    Optimizer search{Counting{.last = 1000, .window = 1}, Declining{}, Landscape{}, options(10)};
+    const RunSummary summary = search.run(recorder);
+    CHECK(summary.trials == 10);
+    CHECK(search.progress().trials == 10);
+    CHECK(summary.verdicts[static_cast<int>(Verdict::not_applicable)] == 5);  // 1, 4, 7, 10, 13
+    const Outcome& declined = search.policy().told[1].outcome;
+    CHECK(declined.evaluation.verdict == Verdict::not_applicable);
+    CHECK(declined.evaluation.reason == "no: 1");
+    CHECK(declined.origin == Origin{ProposalId{1}, 0, 0});
+    CHECK_FALSE(search.trials()[1].candidate.has_value());
+
+    Optimizer again{Counting{.last = 1000, .window = 1}, Declining{}, Landscape{}, options(12)};
+    again.resume(recorder.record);
+    CHECK(again.progress().trials == 10);
+    CHECK(again.run().trials == 12);  // two more, as in one part
+    Optimizer whole{Counting{.last = 1000, .window = 1}, Declining{}, Landscape{}, options(12)};
+    whole.run();
+    CHECK(transcript(again) == transcript(whole));
+  }
+}
+
+TEST_CASE("Optimizer: what does not apply is no trial without a gain") {
+  struct Refusing {
+    using Candidate = int;
+    Generation<int> generate(int proposal, const History<int>&) const {
+      return proposal == 0 ? Generation<int>::one(321) : Generation<int>::not_applicable("no");
+    }
+  };
+  Optimizer search{Counting{.last = 20}, Refusing{}, Landscape{}};
+  search.run();
+  CHECK(search.progress().trials_since_gain == 0);
+  CHECK(search.progress().trials == 1);
+}
+
 TEST_CASE("Optimizer: the same seed gives the same trials, byte for byte, whatever the phases take") {
   for (const std::size_t in_flight : {1, 4}) {
     std::string first;

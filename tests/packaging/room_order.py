@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks that the rooms of docs/architecture.md are those that there are, and that includes point up its list only.
+"""Checks that the rooms of docs/architecture.md are those that there are, that includes point up its list only, and that
+no two types have one name: a program that links both rooms would take the functions of one for those of the other.
 
 A room is a folder of include/kernelsearch with its bodies in src/. The bodies that src/ROOM.cpp includes are in
 include/kernelsearch/ROOM/impl. Exceptions, each an include of a plain struct that has no code, are named below.
@@ -28,6 +29,22 @@ for room in there:
         for other in include.findall(file.read_text()):
             if other in order and order.index(other) > order.index(room):
                 faults.append(f"{file.relative_to(root)} includes from {other}/, which comes after {room}/")
+
+opened = re.compile(r"^(?:inline )?namespace(?: ([\w:]+))? \{")
+defined = re.compile(r"^(?:template.*> *)?(?:struct|class|enum class|enum|union) (\w+)(?: final)?(?: :[^:].*)? *\{")
+types = {}
+for file in sorted([*(root / "include").rglob("*.hpp"), *(root / "src").rglob("*.[hc]pp")]):
+    spaces = []
+    for line in file.read_text().splitlines():
+        if names := opened.match(line):
+            spaces.append(names[1] or "")
+        elif spaces and re.match(r"\}  // namespace", line):
+            spaces.pop()
+        elif (name := defined.match(line)) and "" not in spaces:
+            types.setdefault("::".join([*spaces, name[1]]), []).append(str(file.relative_to(root)))
+for name, files in types.items():
+    if len(files) > 1:
+        faults.append(f"{name} is defined in {' and in '.join(files)}")
 
 print("\n".join(faults) or f"{len(order)} rooms, no include points down the list")
 sys.exit(1 if faults else 0)

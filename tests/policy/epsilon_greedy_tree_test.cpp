@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
@@ -89,4 +91,39 @@ TEST_CASE("EpsilonGreedyTree: exploring draws leaves, and epsilon decays where t
   CHECK(decaying.epsilon() == doctest::Approx(0.2));
   step(decaying, 1, 1.0);
   CHECK(decaying.epsilon() == doctest::Approx(0.15));
+}
+
+TEST_CASE("EpsilonGreedyTree: below epsilon any leaf is drawn, failed ones too, and above it the best node") {
+  // A root with four children, the second of which failed: leaves are 1 to 4, the best node is 1.
+  std::map<std::uint64_t, int> drawn;
+  constexpr std::size_t rounds = 400;
+  for (std::uint64_t seed = 0; seed < rounds; ++seed) {
+    EpsilonGreedyTree policy(
+        {.strategies = {"a"}, .seed = seed, .root_children = 4, .epsilon = 0.4, .limits = {.debugs = 1}});
+    step(policy, 0, 10.0);
+    std::uint64_t id = 1;
+    for (; id <= 4; ++id) {
+      // Whatever it draws here, the outcomes are told as children of the root.
+      Observation<Move> observation{{MoveKind::rewrite, root, {"a"}, static_cast<std::uint32_t>(id)}, {}};
+      observation.outcome.id = TrialId{id};
+      observation.outcome.parents = root;
+      observation.outcome.evaluation = id == 2 ? Evaluation::failed(Verdict::wrong_result, "scripted")
+                                               : Evaluation::succeeded(static_cast<double>(id));
+      if (id != 2) observation.outcome.objective = static_cast<double>(id);
+      move_policy_contract::tell(policy, observation);
+    }
+    const Move move = policy.ask(1).at(0);
+    const std::uint64_t parent = number(move.parents.at(0));
+    ++drawn[parent];
+    CHECK((move.kind == MoveKind::debug) == (parent == 2));
+  }
+  // With probability 0.4 one of four leaves: 1 comes with 0.6 + 0.1, each other one with 0.1.
+  for (const std::uint64_t leaf : {2u, 3u, 4u}) {
+    CAPTURE(leaf);
+    CHECK(drawn[leaf] > 20);
+    CHECK(drawn[leaf] < 60);
+  }
+  CHECK(drawn[1] > 240);
+  CHECK(drawn[1] < 320);
+  CHECK(drawn.find(0) == drawn.end());  // throttled
 }

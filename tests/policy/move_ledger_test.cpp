@@ -94,6 +94,45 @@ TEST_CASE("MoveLedger: limits close a strategy on a kernel, and the kernel with 
   CHECK(ledger.pulls().empty());  // nothing came of them
 }
 
+TEST_CASE("MoveLedger: an outage counts for no limit, no child and no pull, and closes nothing") {
+  MoveLedger ledger = with_root({.variants = 2, .max_failures = 1, .debugs = 1});
+  const auto outage = [&ledger](const Move& move, std::uint64_t id, std::uint64_t proposal) {
+    Observation<Move> lost = failure_of(move, id, proposal, Verdict::not_generated);
+    lost.outcome.evaluation = Evaluation::unanswered("rewriter: no reply: network");
+    ledger.tell(lost);
+  };
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    const Move move = ledger.propose(0, 0);
+    CHECK(move.variant == i - 1);  // no proposal is repeated
+    outage(move, i, i);
+    CHECK(ledger.open(0, 0));
+  }
+  CHECK(ledger.children(0) == 0);
+  CHECK(ledger.best_expandable() == 0);
+  // Two real tries are still to be had, and the limit closes the strategy then.
+  const Move first = ledger.propose(0, 0), second = ledger.propose(0, 0);
+  CHECK_FALSE(ledger.open(0, 0));
+  ledger.tell(outcome_of(first, 6, 6, 9.0));
+  outage(second, 7, 7);
+  CHECK(ledger.open(0, 0));
+  ledger.tell(outcome_of(ledger.propose(0, 0), 8, 8, 8.0));
+  CHECK_FALSE(ledger.open(0, 0));
+  CHECK(ledger.pulls().size() == 2);
+  // A strategy that does not apply stays closed whatever else was outstanding.
+  const Move no = ledger.propose(0, 1), lost = ledger.propose(0, 1);
+  ledger.tell(failure_of(no, 9, 9, Verdict::not_applicable));
+  outage(lost, 10, 10);
+  CHECK_FALSE(ledger.open(0, 1));
+  CHECK(ledger.open(6, 1));  // on this kernel alone
+  // A repair that was lost in an outage may be asked for again.
+  ledger.tell(failure_of(ledger.propose(6, 0), 11, 11, Verdict::crashed));
+  const std::size_t failed = *ledger.tree().find(TrialId{11});
+  const Move repair = ledger.propose_debug(failed);
+  CHECK_FALSE(ledger.can_debug(failed));
+  outage(repair, 12, 12);
+  CHECK(ledger.can_debug(failed));
+}
+
 TEST_CASE("MoveLedger: failed kernels are debugged a limited number of times, pairs are joined once") {
   MoveLedger ledger = with_root({.debugs = 1});
   const Move move = ledger.propose(0, 0);
@@ -105,6 +144,39 @@ TEST_CASE("MoveLedger: failed kernels are debugged a limited number of times, pa
   CHECK(ledger.propose_recombination(0, 1)->parents.size() == 2);
   CHECK_FALSE(ledger.propose_recombination(1, 0));
   CHECK_FALSE(ledger.propose_recombination(1, 1));
+}
+
+TEST_CASE("MoveLedger: what was mended is not mended again, nor what failed at it") {
+  MoveLedger ledger = with_root({.debugs = 3});
+  ledger.tell(failure_of(ledger.propose(0, 0), 1, 1, Verdict::wrong_result));
+  const Move first = ledger.propose_debug(1), second = ledger.propose_debug(1);
+  ledger.tell(failure_of(first, 2, 2, Verdict::crashed));
+  CHECK(ledger.can_debug(1));
+  CHECK(ledger.can_debug(2));
+  ledger.tell(outcome_of(second, 3, 3, 5.0));
+  CHECK_FALSE(ledger.can_debug(1));  // 3 is what was wanted of it
+  CHECK_FALSE(ledger.can_debug(2));  // and its sibling is the fix
+}
+
+TEST_CASE("MoveLedger: rounds of debugging are counted over the whole chain") {
+  MoveLedger ledger = with_root({.debugs = 5, .chain_debugs = 3});
+  ledger.tell(failure_of(ledger.propose(0, 0), 1, 1, Verdict::wrong_result));
+  for (std::uint64_t at = 1; at <= 3; ++at) {
+    REQUIRE(ledger.can_debug(at));
+    ledger.tell(failure_of(ledger.propose_debug(at), at + 1, at + 1, Verdict::wrong_result));
+  }
+  for (std::size_t at = 1; at <= 4; ++at) CHECK_FALSE(ledger.can_debug(at));
+  ledger.tell(failure_of(ledger.propose(0, 1), 5, 5, Verdict::wrong_result));
+  CHECK(ledger.can_debug(5));  // another chain
+  Observation<Move> lost = failure_of(ledger.propose_debug(5), 6, 6, Verdict::not_generated);
+  lost.outcome.evaluation = Evaluation::unanswered("debugger: no reply: network");
+  ledger.tell(lost);
+  for (const std::uint64_t at : {5u, 7u, 8u}) {  // an outage is no round: there are three still
+    const std::uint64_t next = at == 5 ? 7 : at + 1;
+    REQUIRE(ledger.can_debug(at));
+    ledger.tell(failure_of(ledger.propose_debug(at), next, next, Verdict::wrong_result));
+  }
+  CHECK_FALSE(ledger.can_debug(9));
 }
 
 TEST_CASE("MoveLedger: a replaced outcome moves the node in the ranking and counts as a revision") {

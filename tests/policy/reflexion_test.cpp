@@ -49,6 +49,26 @@ TEST_CASE("Reflexion: one chain, each attempt on the last; failures are debugged
   CHECK(next(5, std::nullopt).parents == std::vector<TrialId>{TrialId{4}});
 }
 
+TEST_CASE("Reflexion: rounds of debugging belong to the chain, after which it goes on from the best (GEAK)") {
+  Reflexion policy({.strategies = {"x"}, .patience = 1, .limits = {.debugs = 5, .chain_debugs = 5}});
+  std::vector<MoveKind> kinds;
+  for (std::uint64_t id = 0; id < 20; ++id) {
+    const Move move = policy.ask(1).at(0);
+    kinds.push_back(move.kind);
+    if (id > 0 && move.kind == MoveKind::rewrite) CHECK(move.parents == std::vector<TrialId>{TrialId{0}});
+    Observation<Move> observation{move, {}};
+    observation.outcome.id = TrialId{id};
+    observation.outcome.origin = Origin{ProposalId{id}, 0, 1};
+    observation.outcome.parents = move.parents;
+    observation.outcome.evaluation =
+        id == 0 ? Evaluation::succeeded(1.0) : Evaluation::failed(Verdict::wrong_result, "scripted");
+    if (id == 0) observation.outcome.objective = 1.0;
+    move_policy_contract::tell(policy, observation);
+  }
+  // One rewrite and five rounds, again and again: not 18 rounds of 20.
+  for (std::size_t id = 1; id < kinds.size(); ++id) CHECK((kinds[id] == MoveKind::rewrite) == (id % 6 == 1));
+}
+
 TEST_CASE("Reflexion: out of patience, the chain goes on from the best") {
   Reflexion policy({.strategies = {"x"}, .seed = 1, .patience = 2});
   for (std::uint64_t t = 0; t < 5; ++t) {

@@ -59,7 +59,7 @@ class Stage {
     outcome.origin = Origin{ProposalId{next_++}, 0, 1};
     outcome.parents = move.parents;
     rule_(move, outcome);
-    if (outcome.evaluation.verdict == Verdict::not_generated) outcome.origin->count = 0;
+    if (!has_candidate(outcome.evaluation.verdict)) outcome.origin->count = 0;
     told_.push_back(observation);
     return observation;
   }
@@ -271,6 +271,44 @@ TEST_CASE("RooflineBudget: branches of which nothing came are asked for again") 
   CHECK(moves.back().kind == MoveKind::branch);
   CHECK(moves.back().variant == 6);
   CHECK(stage.policy.iterations()[0].retries == 3);
+}
+
+TEST_CASE("RooflineBudget: a method that does not apply is left out of the iteration, which begins anew") {
+  std::vector<std::vector<std::string>> asked;
+  Stage stage(three(), [&asked](const Move& move, Outcome& outcome) {
+    if (is(move, MoveKind::root)) {
+      takes(outcome, 10), gaps(outcome, 0.9, 0.5, 0.4);
+    } else if (is(move, MoveKind::branch)) {
+      if (asked.empty() || asked.back() != move.strategies) asked.push_back(move.strategies);
+      const auto& names = move.strategies;
+      if (std::find(names.begin(), names.end(), "memory.b") != names.end()) {
+        fails(outcome, Verdict::not_applicable);
+        outcome.evaluation.reason = "memory.b: nothing is read twice";
+      } else {
+        takes(outcome, 5);
+      }
+    } else {
+      takes(outcome, 7);
+    }
+  });
+  stage.run();
+  REQUIRE(asked.size() == 2);
+  CHECK(asked[0] == std::vector<std::string>{"compute.a", "memory.b", "latency.c"});
+  CHECK(asked[1] == std::vector<std::string>{"compute.a", "latency.c"});
+  REQUIRE(stage.policy.iterations().size() == 1);  // the first one counts for nothing
+  const SkillIteration& one = stage.policy.iterations()[0];
+  CHECK(one.number == 1);
+  CHECK(one.retries == 0);
+  CHECK(one.champion.has_value());
+  bool told = false;
+  for (const MethodDecision& decision : one.choice.decisions)
+    if (decision.reason == MethodReason::not_applicable) {
+      told = true;
+      CHECK(decision.method == 1);
+      CHECK(decision.words == "it was judged not to apply to this kernel: memory.b: nothing is read twice");
+    }
+  CHECK(told);
+  CHECK(stage.policy.record()[1].attempts == 0);
 }
 
 TEST_CASE("RooflineBudget: it ends early, and says why") {

@@ -151,7 +151,10 @@ TEST_CASE("kernel_digest: regions, values, defaults and constraints") {
   tunables[6].active_if.reset();
   other.space = Space::build(tunables, constraints);
   seen.insert(kernel_digest(other));
-  CHECK(seen.size() == 8);
+  tunables[1].role = TunableRole::block_size;
+  other.space = Space::build(tunables, constraints);
+  seen.insert(kernel_digest(other));
+  CHECK(seen.size() == 9);
 }
 
 TEST_CASE("candidate_digest: code and values, not the space around them") {

@@ -160,6 +160,26 @@ TEST_CASE("fill_input: edge values reach both ends of the range and constant arr
   CHECK(high);
 }
 
+TEST_CASE("fill_input: edge values also come as a stretch of equal ones within others") {
+  int stretches = 0, constant = 0, at_an_end = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const auto values =
+        filled(array(ElementType::f32, Initialisation::uniform, -2, 2), 200, seed, InputFlavour::edge);
+    const std::set<double> distinct(values.begin(), values.end());
+    int run = 1, longest = 1;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      run = values[i] == values[i - 1] ? run + 1 : 1;
+      longest = std::max(longest, run);
+    }
+    stretches += longest >= 10 && distinct.size() > 2;
+    constant += distinct.size() == 1;
+    at_an_end += distinct.size() == 1 && std::abs(values[0]) > 1.9;
+  }
+  CHECK(stretches >= 100);
+  CHECK(constant >= 40);
+  CHECK(2 * at_an_end >= constant);
+}
+
 TEST_CASE("fill_input: the same seed draws the same, a longer array begins like a shorter one") {
   for (const auto initialisation : {Initialisation::uniform, Initialisation::normal}) {
     const Argument argument = array(ElementType::f32, initialisation);
@@ -192,6 +212,20 @@ TEST_CASE("element_count: evaluates over the shape, then the tunables") {
   CHECK(element_count(argument, s) == 21);
   argument.is_array = false;
   CHECK(element_count(argument, s) == 1);
+}
+
+TEST_CASE("bytes_of_arrays: those of all arrays and of no scalar") {
+  Argument wide = array(ElementType::f64, Initialisation::uniform);
+  wide.size = Expression::parse("n * PAD");
+  Argument narrow = array(ElementType::u8, Initialisation::uniform), scalar = narrow;
+  narrow.size = Expression::parse("n + 1");
+  scalar.is_array = false;
+  const Shape s = shape({{"n", std::int64_t{6}}});
+  const std::vector<NamedValue> tunables{{"PAD", std::int64_t{2}}};
+  CHECK(bytes_of_arrays(std::vector{wide, narrow, scalar}, s, tunables) == 6 * 2 * 8 + 7);
+  CHECK(bytes_of_arrays({}, s) == 0);
+  CHECK_THROWS_WITH_AS((void)bytes_of_arrays(std::vector{narrow, wide}, s), doctest::Contains("PAD"),
+                       ConfigError);
 }
 
 TEST_CASE("element_count: sizes that cannot be are refused with the reason") {

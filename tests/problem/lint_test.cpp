@@ -11,6 +11,7 @@
 
 #include "kernelsearch/problem/element_access.hpp"
 #include "problem/problem_texts.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch_test;
@@ -83,14 +84,6 @@ std::string linted(Scripted& runner, const char* text = axpy) {
   return listed(lint(parsed(text), runner));
 }
 
-bool has(const std::string& text, const std::string& part) {
-  INFO(text);
-  INFO(part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
 Function both(Function f) {
   return f;
 }
@@ -112,17 +105,17 @@ TEST_CASE("lint: constant outputs and outputs that ignore inputs") {
   Scripted runner;
   runner.reference = runner.kernel =
       both([](const Call& call) { return std::vector<double>(call.x.size(), 3.0); });
-  has(linted(runner), "error: output y (shape odd) is always 3.0");
+  check_has(linted(runner), "error: output y (shape odd) is always 3.0");
   runner.reference = runner.kernel = both([](const Call& call) {
     std::vector<double> y(call.x.size());
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(i);
     return y;
   });
-  has(linted(runner), "error: output y (shape odd) does not depend on the inputs' values");
+  check_has(linted(runner), "error: output y (shape odd) does not depend on the inputs' values");
   runner.reference = runner.kernel = both([](const Call& call) {
     return std::vector<double>(call.x.size(), call.x[0] + call.z[1] * call.alpha);
   });
-  has(linted(runner), "warning: all elements of output y (shape odd) are equal");
+  check_has(linted(runner), "warning: all elements of output y (shape odd) are equal");
 }
 
 TEST_CASE("lint: an input that no output depends on, array or scalar") {
@@ -133,7 +126,7 @@ TEST_CASE("lint: an input that no output depends on, array or scalar") {
     return y;
   });
   const std::string text = linted(runner);
-  has(text, "warning: no output depends on input z");
+  check_has(text, "warning: no output depends on input z");
   CHECK(text.find("input x") == std::string::npos);
   CHECK(text.find("input alpha") == std::string::npos);
   runner.reference = runner.kernel = both([](const Call& call) {
@@ -141,7 +134,7 @@ TEST_CASE("lint: an input that no output depends on, array or scalar") {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] += call.z[i];
     return y;
   });
-  has(linted(runner), "warning: no output depends on input alpha");
+  check_has(linted(runner), "warning: no output depends on input alpha");
 }
 
 TEST_CASE("lint: tolerances wider than the output's spread") {
@@ -154,11 +147,12 @@ TEST_CASE("lint: tolerances wider than the output's spread") {
     };
   };
   runner.reference = runner.kernel = scaled(1e-5, 0);
-  has(linted(runner),
+  check_has(
+      linted(runner),
       "error: the tolerance of output y (shape odd) is wider than its spread: another call's result would "
       "pass");
   runner.reference = runner.kernel = scaled(1e-3, 100);
-  has(linted(runner), "is wider than its spread");
+  check_has(linted(runner), "is wider than its spread");
   // Few large elements among many tiny ones: zeros pass for most.
   runner.reference = runner.kernel = both([](const Call& call) {
     std::vector<double> y = right(call);
@@ -166,39 +160,40 @@ TEST_CASE("lint: tolerances wider than the output's spread") {
       if (i % 20 != 0) y[i] *= 1e-6;
     return y;
   });
-  has(linted(runner),
+  check_has(
+      linted(runner),
       "warning: the tolerance of output y (shape odd) is as wide as the spread of most of its elements");
   std::string wide = axpy;
   wide.insert(wide.rfind("\"role\": \"out\""), "\"tolerance\": {\"absolute\": 10}, ");
   runner.reference = runner.kernel = right;
-  has(linted(runner, wide.c_str()), "the bound is 10.0 + ");
+  check_has(linted(runner, wide.c_str()), "the bound is 10.0 + ");
 }
 
 TEST_CASE("lint: a default that fails or is wrong, a reference that fails") {
   Scripted runner;
   runner.kernel_failure = "it does not compile";
-  has(linted(runner), "error: the default fails (shape odd): it does not compile");
+  check_has(linted(runner), "error: the default fails (shape odd): it does not compile");
   runner.kernel_failure.clear();
   runner.kernel = [](const Call& call) {
     std::vector<double> y = right(call);
     y[7] += 1;
     return y;
   };
-  has(linted(runner), "error: the default's output y (shape odd) is wrong: element 7 is ");
+  check_has(linted(runner), "error: the default's output y (shape odd) is wrong: element 7 is ");
   runner.kernel = [](const Call& call) {
     std::vector<double> y = right(call);
     y[3] = std::numeric_limits<double>::quiet_NaN();
     return y;
   };
-  has(linted(runner), "wrong: element 3 is nan");
+  check_has(linted(runner), "wrong: element 3 is nan");
   runner.kernel = [](const Call& call) {
     std::vector<double> y = right(call);
     y.pop_back();
     return y;
   };
-  has(linted(runner), "element 60 is nothing");
+  check_has(linted(runner), "element 60 is nothing");
   runner.reference_failure = "no such function";
-  has(linted(runner), "error: the reference fails (shape odd): no such function");
+  check_has(linted(runner), "error: the reference fails (shape odd): no such function");
 }
 
 TEST_CASE("lint: two runs that differ") {
@@ -209,20 +204,20 @@ TEST_CASE("lint: two runs that differ") {
     y[5] += 1e-7 * ++calls;
     return y;
   };
-  has(linted(runner), "warning: two runs of the default differ within the tolerance in output y");
+  check_has(linted(runner), "warning: two runs of the default differ within the tolerance in output y");
   runner.kernel = [&](const Call& call) {
     std::vector<double> y = right(call);
     y[5] += ++calls;
     return y;
   };
-  has(linted(runner), "error: two runs of the default differ beyond the tolerance in output y");
+  check_has(linted(runner), "error: two runs of the default differ beyond the tolerance in output y");
   runner.kernel = right;
   runner.reference = [&](const Call& call) {
     std::vector<double> y = right(call);
     y[5] += 1e-7 * ++calls;
     return y;
   };
-  has(linted(runner), "error: two runs of the reference differ in output y");
+  check_has(linted(runner), "error: two runs of the reference differ in output y");
 }
 
 TEST_CASE("lint: outputs that are no numbers") {
@@ -230,14 +225,14 @@ TEST_CASE("lint: outputs that are no numbers") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   runner.reference = runner.kernel =
       both([=](const Call& call) { return std::vector<double>(call.x.size(), nan); });
-  has(linted(runner), "error: no element of the reference's output y (shape odd) is finite");
+  check_has(linted(runner), "error: no element of the reference's output y (shape odd) is finite");
   runner.reference = runner.kernel = both([=](const Call& call) {
     std::vector<double> y = right(call);
     y[1] = nan;
     return y;
   });
   const std::string text = linted(runner);
-  has(text, "warning: 1 elements of the reference's output y (shape odd) are not finite");
+  check_has(text, "warning: 1 elements of the reference's output y (shape odd) are not finite");
   CHECK(text.find("default") == std::string::npos);  // NaN where NaN is expected is right
 }
 
@@ -247,7 +242,7 @@ TEST_CASE("lint: runs the smallest shapes that are valid, and says which are not
   text.insert(text.find("{\"name\": \"odd\""),
               "{\"name\": \"mid\", \"n\": 500}, {\"name\": \"small\", \"n\": 99}, ");
   Scripted runner;
-  has(listed(lint(parsed(text), runner, {0, 2})), "warning: the default is not valid for shape odd");
+  check_has(listed(lint(parsed(text), runner, {0, 2})), "warning: the default is not valid for shape odd");
   CHECK(runner.shapes.front() == "small");
   CHECK(runner.shapes.back() == "mid");
   (void)lint(parsed(text), runner);
@@ -271,7 +266,7 @@ TEST_CASE("lint: a shape of one element may be constant, the problem may not") {
   CHECK(linted(runner, strict.c_str()) == "");
   runner.reference = runner.kernel =
       both([](const Call& call) { return std::vector<double>(call.x.size(), 1.0); });
-  has(linted(runner, text.c_str()), "error: output y (shape one) is always 1.0");
+  check_has(linted(runner, text.c_str()), "error: output y (shape one) is always 1.0");
 }
 
 TEST_CASE("lint_static: nothing to time, nothing to tune, one shape, round or tiny sizes") {
@@ -281,13 +276,16 @@ TEST_CASE("lint_static: nothing to time, nothing to tune, one shape, round or ti
     return listed(lint_static(parsed(text)));
   };
   CHECK(listed(lint_static(parsed(axpy))) == "");
-  has(changed("\"n\": 2000}", "\"n\": 2000, \"weight\": 0}"), "error: no shape is timed");
-  has(changed(",\n  \"tunables\": {\"A\": [1, 2]}", ""), "warning: there is nothing to tune: no tunables");
-  has(changed("[1, 2]", "[1]"), "warning: there is nothing to tune: one configuration");
-  has(changed(", {\"name\": \"odd\", \"n\": 61, \"weight\": 0}", ""), "warning: there is one shape only");
-  has(changed("\"n\": 2000}, {\"name\": \"odd\", \"n\": 61", "\"n\": 2048}, {\"name\": \"odd\", \"n\": 64"),
+  check_has(changed("\"n\": 2000}", "\"n\": 2000, \"weight\": 0}"), "error: no shape is timed");
+  check_has(changed(",\n  \"tunables\": {\"A\": [1, 2]}", ""),
+            "warning: there is nothing to tune: no tunables");
+  check_has(changed("[1, 2]", "[1]"), "warning: there is nothing to tune: one configuration");
+  check_has(changed(", {\"name\": \"odd\", \"n\": 61, \"weight\": 0}", ""),
+            "warning: there is one shape only");
+  check_has(
+      changed("\"n\": 2000}, {\"name\": \"odd\", \"n\": 61", "\"n\": 2048}, {\"name\": \"odd\", \"n\": 64"),
       "warning: all sizes are powers of two");
-  has(changed("\"n\": 2000}", "\"n\": 60}"), "warning: the timed shapes are too small to time well");
+  check_has(changed("\"n\": 2000}", "\"n\": 60}"), "warning: the timed shapes are too small to time well");
   CHECK(changed("\"n\": 2000}, {\"name\": \"odd\", \"n\": 61, \"weight\": 0}],",
                 "\"n\": 60}, {\"name\": \"odd\", \"n\": 61, \"weight\": 0}], \"operations\": \"n**4\",") ==
         "");
@@ -326,7 +324,7 @@ TEST_CASE("lint: workspaces and tensor maps are neither drawn, compared nor miss
   small.shapes[0].weight = 1;
   small.shapes[0].variables = {{"n", Value{std::int64_t{3}}}, {"k", Value{std::int64_t{8}}}};
   small.arguments[5].size = Expression::parse("99999999");
-  has(listed(lint_static(small)), "warning: the timed shapes are too small to time well");
+  check_has(listed(lint_static(small)), "warning: the timed shapes are too small to time well");
 }
 
 TEST_CASE("draw_inputs: one buffer for each argument, none for outputs, the same for the same seed") {

@@ -25,7 +25,7 @@ void check_equal(const Problem& a, const Problem& b) {
 
 constexpr const char* launched_by_host = R"({"schema": 1, "name": "x", "backend": "cuda", "function": "f",
     "kernel": {"device": {"text": "f"}, "host": {"text": "h"}}, "shapes": [{"n": 1000, "a": 0.5, "b": true}],
-    "tunables": {"BLOCK": [64, 128], "K": {"values": [1, 2], "if": "BLOCK > 64"}}, "constraints": ["BLOCK * K >= 128"],
+    "tunables": {"BLOCK": {"values": [64, 128], "role": "block_size"}, "K": {"values": [1, 2], "if": "BLOCK > 64", "role": "warps"}}, "constraints": ["BLOCK * K >= 128"],
     "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "inout", "init": "ill_conditioned", "low": 0, "high": 9}]})";
 
 constexpr const char* one_step = R"({"schema": 1, "name": "x", "backend": "hip", "function": "f",
@@ -50,6 +50,17 @@ TEST_CASE("problem_json: what is written reads back equal") {
     check_equal(problem, parsed(written));
     CHECK(problem_json(parsed(written)) == written);
   }
+}
+
+TEST_CASE("problem_json: the roles of tunables stay") {
+  const Problem problem = parsed(problem_json(parsed(launched_by_host)));
+  CHECK(problem.kernel.space.tunable(0).role == TunableRole::block_size);
+  CHECK(problem.kernel.space.tunable(1).role == TunableRole::warps);
+  CHECK(parsed(full_problem).kernel.space.tunable(0).role == TunableRole::none);
+  CHECK_THROWS_WITH_AS((void)parsed(R"({"schema": 1, "name": "x", "function": "f", "kernel": {"text": "f"},
+    "shapes": [{"n": 10}], "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
+    "tunables": {"A": {"values": [1, 2], "role": "warps"}, "B": {"values": [1, 2], "role": "warps"}}})"),
+                       doctest::Contains("/tunables/B is a second tunable of role warps"), ConfigError);
 }
 
 TEST_CASE("problem_json: one launch of the function is written as its geometry, others as steps") {

@@ -33,7 +33,7 @@ struct Exported {
       trial.point = "[1]";
       trial.outcome = random_outcome::outcome(rng, i);
       trial.elapsed = rng.uniform();
-      if (trial.outcome.evaluation.verdict != Verdict::not_generated)
+      if (has_candidate(trial.outcome.evaluation.verdict))
         trial.candidate =
             StoredCandidate{"k", "[1]", random_outcome::awkward_text(rng),
                             i % 2 == 0 ? R"({"TILE":16,"FAST":true,"S":"a,\"b"})" : R"({"TILE":0.1})"};

@@ -9,18 +9,12 @@
 #include "kernelsearch/report/load.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/report/winner.hpp"
+#include "support/check_has.hpp"
 #include "support/stored_run.hpp"
 
 using namespace kernelsearch;
 
 namespace {
-
-bool says(const std::string& text, const std::string& part) {
-  INFO("text: ", text);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 FinalistComparison won_by(std::uint64_t trial, Speedup over_default, bool is_default = false) {
   return {TrialId{trial}, 4, is_default, {{TrialId{trial}, std::nullopt, over_default}}};
@@ -35,8 +29,8 @@ TEST_CASE("no_improvement: a winner that is surely faster than what it was compa
   CHECK(no_improvement(stored.store, stored.run).empty());
   const std::string summary = run_summary(stored.store, stored.run);
   CHECK(summary.find("no improvement") == std::string::npos);
-  says(summary, ", trial 0\n");
-  says(summary, "finalists trial 0 over the default configuration: 1.20x (1.10 to 1.30), 20 pairs\n");
+  check_has(summary, ", trial 0\n");
+  check_has(summary, "finalists trial 0 over the default configuration: 1.20x (1.10 to 1.30), 20 pairs\n");
   const auto record = nlohmann::json::parse(winner_record(stored.store, stored.run, stored.problem));
   CHECK(record["improvement"] == true);
   CHECK(!record.contains("no_improvement"));
@@ -50,15 +44,16 @@ TEST_CASE("no_improvement: one whose interval is not above 1 is said to be none,
   const std::string words =
       "not surely faster than the default configuration: 1.02x (0.99 to 1.05) in 20 pairs";
   CHECK(no_improvement(stored.store, stored.run) == words);
-  says(run_summary(stored.store, stored.run), "no improvement: " + words + "\n");
-  says(winner_source(stored.store, stored.run, stored.problem), "//   NO IMPROVEMENT: " + words + "\n");
-  says(winner_settings(stored.store, stored.run, stored.problem), "//   NO IMPROVEMENT: " + words + "\n");
+  check_has(run_summary(stored.store, stored.run), "no improvement: " + words + "\n");
+  check_has(winner_source(stored.store, stored.run, stored.problem), "//   NO IMPROVEMENT: " + words + "\n");
+  check_has(winner_settings(stored.store, stored.run, stored.problem),
+            "//   NO IMPROVEMENT: " + words + "\n");
   const auto record = nlohmann::json::parse(winner_record(stored.store, stored.run, stored.problem));
   CHECK(record["improvement"] == false);
   CHECK(record["no_improvement"] == words);
 
   stored.store.set_finalists(stored.run, won_by(1, {0.8, {0.7, 0.9}, 20}));
-  says(no_improvement(stored.store, stored.run), "slower than the default configuration");
+  check_has(no_improvement(stored.store, stored.run), "slower than the default configuration");
   stored.store.set_finalists(stored.run, won_by(1, {1, {1, 1}, 0}, true));
   CHECK(no_improvement(stored.store, stored.run) == "it is the default configuration");
 }
@@ -82,8 +77,8 @@ TEST_CASE("run_summary: says how many trials were measured under load") {
   Outcome little = stored.store.trial(stored.run, TrialId{1})->outcome;
   little.evaluation.features.set("load.core", 0.02);
   stored.store.add_revision(stored.run, {}, little);
-  says(run_summary(stored.store, stored.run),
-       "load      1 of 4 trials were measured while others used the core or device (up to 43 % of it)");
+  check_has(run_summary(stored.store, stored.run),
+            "load      1 of 4 trials were measured while others used the core or device (up to 43 % of it)");
   CHECK(run_totals(stored.store, stored.run).loaded == 1);
   CHECK(load_of(loaded.evaluation.features) == 0.43);
 }

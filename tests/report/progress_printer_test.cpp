@@ -191,3 +191,35 @@ TEST_CASE("ProgressPrinter: says what the run is doing, and a new reason to wait
     CHECK(printer.status().find("waits") == std::string::npos);
   }
 }
+
+TEST_CASE("ProgressPrinter: while a model is waited for no device is busy") {
+  Fixture f;
+  ProgressPrinter printer(f.out, f.options(false));
+  printer.on_start(TrialId{0}, 1);
+  CHECK(printer.status().find("1/1 device busy") != std::string::npos);
+  printer.activity("waiting for a model", "", 0);
+  CHECK(printer.status().find("0/1 device busy, waiting for a model") != std::string::npos);
+  printer.activity("waiting for a model, measuring", "", 1);
+  CHECK(printer.status().find("1/1 device busy") != std::string::npos);
+}
+
+TEST_CASE(
+    "ProgressPrinter: every failure of a kernel that a model wrote has a line; what does not apply is no "
+    "trial") {
+  Fixture f;
+  auto options = f.options(false);
+  options.trials = 20;
+  options.each_failure = true;
+  ProgressPrinter printer(f.out, options);
+  std::string wanted;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    printer.on_trial(trial(i, Evaluation::failed(Verdict::build_failed, "error: the same")), 1);
+    wanted += "trial " + std::to_string(i) + " failed: build_failed: error: the same\n";
+  }
+  Trial<int> declined = trial(12, Evaluation::failed(Verdict::not_applicable, "tiling: there is no loop"));
+  declined.candidate.reset();
+  printer.on_trial(declined, 1);
+  CHECK(f.taken() == wanted + "does not apply: tiling: there is no loop\n");
+  CHECK(printer.status().find("12/20 trials") != std::string::npos);
+  CHECK(printer.status().find("12 build_failed, 1 not_applicable") != std::string::npos);
+}

@@ -50,6 +50,8 @@ TEST_CASE("run_summary: a run that found nothing and did not end") {
   CHECK(text.find("not ended") != std::string::npos);
   CHECK(text.find("best      none") != std::string::npos);
   CHECK(text.find("trials    0 in 0.0 s: none") != std::string::npos);
+  const RunId odd = store.begin_run({.name = "odd", .environment = R"({"sandbox":1})"});
+  CHECK(run_summary(store, odd).find("sandbox") == std::string::npos);
 }
 
 TEST_CASE("run_summary: the three commonest reasons of failure, and where the others are") {

@@ -26,6 +26,8 @@ TEST_CASE("changed_environment: another governor is said, unknown ones and cores
   CHECK(said(R"({"governor":"powersave","cores":2})", R"({"governor":"powersave","cores":1})").empty());
   CHECK(said("{}", R"({"governor":"performance"})").empty());
   CHECK(said("damaged", "{}").empty());
+  CHECK(said(R"({"governor":1})", R"({"governor":"performance"})").empty());
+  CHECK(said("[]", R"({"governor":"performance"})").empty());
 }
 
 TEST_CASE("result_device: results of 0.1 are found, and another governor keeps them apart") {

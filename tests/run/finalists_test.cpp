@@ -78,8 +78,16 @@ TEST_CASE("measure_finalists_again: what the validator objects to makes room for
   CHECK(search.best()->candidate->config.indices[0] == 2);
   CHECK(search.best()->outcome.objective == 2.5);
   CHECK(search.evaluator().renewed == 1);  // what is faulty is not measured
+  CHECK_FALSE(search.best()->outcome.evaluation.features.find("checked"));
   CHECK(search.trials()[1].outcome.evaluation.verdict == Verdict::crashed);
   CHECK(search.trials()[1].outcome.evaluation.reason == "memcheck: a fault");
+
+  Optimizer marked{Exhaustive(space), TemplateGenerator(kernel), Lucky{}};
+  marked.run();
+  measure_finalists_again(marked, marked.evaluator(), {}, {.validate = but({1, 3}), .passed = "checked"});
+  CHECK(marked.best()->outcome.evaluation.features.find("checked") == 1.0);
+  CHECK_FALSE(marked.trials()[1].outcome.evaluation.features.find("checked"));
+  CHECK_FALSE(marked.trials()[0].outcome.evaluation.features.find("checked"));
 
   Optimizer none{Exhaustive(space), TemplateGenerator(kernel), Lucky{}};
   none.run();

@@ -6,6 +6,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "run/support.hpp"
+#include "support/check_has.hpp"
 
 using namespace run_test;
 
@@ -35,13 +36,6 @@ std::string message_of(const std::function<void()>& action) {
   return "";
 }
 
-bool book_has(const std::string& text, const std::string& part) {
-  INFO("text: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("RunManager: runs begin, work, and go on in another process") {
@@ -68,7 +62,7 @@ TEST_CASE("RunManager: a problem given as text is kept with its run") {
   Place place;
   RunRequest inlined = request("submit");
   inlined.problem = "";
-  inlined.problem_text = problem_text;
+  inlined.problem_text = support::problem_text;
   RunId run{};
   {
     RunManager book(*place.store, place.options());
@@ -86,7 +80,7 @@ TEST_CASE("RunManager: requests that cannot be met say why, and begin nothing") 
   const auto refused = [&](const std::function<void(RunRequest&)>& change, const char* words) {
     RunRequest wrong = request();
     change(wrong);
-    book_has(message_of([&] { (void)book.start(wrong, {}); }), words);
+    check_has(message_of([&] { (void)book.start(wrong, {}); }), words);
   };
   refused([](RunRequest& r) { r.problem = "thrice"; }, "no such file or folder below the root");
   refused([](RunRequest& r) { r.problem = "../runs.db"; }, "no such file or folder below the root");
@@ -111,13 +105,13 @@ TEST_CASE("RunManager: requests that cannot be met say why, and begin nothing") 
   refused(
       [](RunRequest& r) {
         r.problem = "";
-        json text = json::parse(problem_text);
+        json text = json::parse(support::problem_text);
         text["kernel"] = {{"device", "../../runs.db"}};
         r.problem_text = text.dump();
       },
       "runs.db");
   CHECK(place.store->runs().empty());
-  book_has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
+  check_has(message_of([&] { (void)book.step(RunId{7}, {}, {}); }), "no such run");
 }
 
 TEST_CASE("RunManager: runs that it did not begin must fit the root, the device and the way they began") {
@@ -132,12 +126,12 @@ TEST_CASE("RunManager: runs that it did not begin must fit the root, the device 
     std::filesystem::create_directories(place.folder / "other");
     elsewhere.root = place.folder / "other";
     RunManager book(*place.store, elsewhere);
-    book_has(message_of([&] { (void)book.step(run, {}, {}); }), "not below the root");
+    check_has(message_of([&] { (void)book.step(run, {}, {}); }), "not below the root");
   }
   {
     place.device = "another device";
     RunManager book(*place.store, place.options());
-    book_has(message_of([&] { (void)book.step(run, {}, {}); }), "the device has changed");
+    check_has(message_of([&] { (void)book.step(run, {}, {}); }), "the device has changed");
   }
   place.device = "a scripted device";
   RunManager book(*place.store, place.options());
@@ -146,10 +140,10 @@ TEST_CASE("RunManager: runs that it did not begin must fit the root, the device 
   options["learned_from"] = {"runs.db:1"};
   info.options = options.dump();
   const RunId learned = place.store->begin_run(info);
-  book_has(message_of([&] { (void)book.step(learned, {}, {}); }), "tune --resume");
+  check_has(message_of([&] { (void)book.step(learned, {}, {}); }), "tune --resume");
   info.generator = "rewriter";
   const RunId other = place.store->begin_run(info);
-  book_has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
+  check_has(message_of([&] { (void)book.step(other, {}, {}); }), "another generator");
   CHECK_THROWS_AS(RunManager(*place.store, RunManagerOptions{.root = place.folder / "absent"}), ConfigError);
 }
 
@@ -162,8 +156,8 @@ TEST_CASE("RunManager: of all runs one measures at a time, and a run works for o
   std::thread one([&] { first = book.submit(a, code("wait"), {}); });
   CHECK(soon([&] { return place.gate->waiting == 1; }));
   CHECK(book.doing(a) == "submit_kernel");
-  book_has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
-  book_has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
+  check_has(message_of([&] { (void)book.submit(a, code("x"), {}); }), "is at work");
+  check_has(message_of([&] { (void)book.step(a, {}, {}); }), "is at work");
   struct Waits final : RunObserver {
     std::atomic<bool>& waits;
     explicit Waits(std::atomic<bool>& w) : waits(w) {}

@@ -78,6 +78,15 @@ Submission with_code(const std::string& words) {
   return submission;
 }
 
+/// That a run with these options is not begun, in such words.
+void check_refused(const Place& place, RunOptions options, const char* words) {
+  RunParts parts;
+  parts.evaluator = Words{small_problem(), place.gate};
+  parts.store = place.store.get();
+  CHECK_THROWS_WITH_AS((void)Run::start(small_problem(), std::move(options), std::move(parts)),
+                       doctest::Contains(words), ConfigError);
+}
+
 }  // namespace
 
 TEST_CASE("Run: steps make exactly the trials that were asked for, until the budget is spent") {
@@ -337,7 +346,7 @@ TEST_CASE("Run: suggested moves are carried out, declined, and outlive the sessi
       session.decline("it was tried already");
       CHECK(session.spent());
     }
-    CHECK(bench.trial(3).outcome.evaluation.verdict == Verdict::not_generated);
+    CHECK(bench.trial(3).outcome.evaluation.verdict == Verdict::not_applicable);
     CHECK(bench.trial(3).outcome.evaluation.reason == "declined: it was tried already");
     Run session = bench.open();
     const std::optional<Move> third = session.suggestion();
@@ -347,7 +356,7 @@ TEST_CASE("Run: suggested moves are carried out, declined, and outlive the sessi
     REQUIRE(session.submit(answer));
     CHECK(bench.trial(4).outcome.evaluation.verdict == Verdict::wrong_result);
     REQUIRE(bench.open().suggestion());
-    CHECK(bench.place.store->run(bench.run).trials == 5);
+    CHECK(bench.place.store->run(bench.run).trials == 4);  // what was declined is none
   }
 }
 
@@ -502,11 +511,7 @@ TEST_CASE("Run: a policy that is a command is stored, and a resumed run replays 
 TEST_CASE("Run: a policy from outside that cannot be is refused before anything stands in the store") {
   const Place place;
   const auto refused = [&](RunOptions options, const char* words) {
-    RunParts parts;
-    parts.evaluator = Words{small_problem(), place.gate};
-    parts.store = place.store.get();
-    CHECK_THROWS_WITH_AS((void)Run::start(small_problem(), std::move(options), std::move(parts)),
-                         doctest::Contains(words), ConfigError);
+    check_refused(place, std::move(options), words);
   };
   refused({.policy_command = "exit 3"}, "policy exit ended: it ended with exit code 3");
   refused({.policy_command = " "}, "a policy command is empty");
@@ -542,11 +547,7 @@ TEST_CASE("Run: what was measured before is reused, and learned from, unless tha
 TEST_CASE("Run: what cannot be is refused before anything stands in the store") {
   const Place place;
   const auto refused = [&](RunOptions options, const char* words) {
-    RunParts parts;
-    parts.evaluator = Words{small_problem(), place.gate};
-    parts.store = place.store.get();
-    CHECK_THROWS_WITH_AS((void)Run::start(small_problem(), std::move(options), std::move(parts)),
-                         doctest::Contains(words), ConfigError);
+    check_refused(place, std::move(options), words);
   };
   refused({.policy = "bayesia"}, "did you mean");
   refused({.system = "starc"}, "did you mean stark?");
@@ -554,6 +555,10 @@ TEST_CASE("Run: what cannot be is refused before anything stands in the store") 
   refused({.system = "stark", .system_options = R"({"epsilon": 2})"}, "out of bounds");
   refused({.system = "stark", .system_options = R"({"epsilon": true})"}, "another type");
   refused({.system = "stark", .learn_from = {"x.json"}}, "learns from no earlier runs");
+  refused({.system = "kernelband", .system_options = R"({"variant": "v2"})", .learn_from = {"x.db"}},
+          "learns from no earlier runs");
+  refused({.system = "kernelband", .learn_from = {"x.json"}}, "name a store, or STORE:RUN");
+  refused({.system = "kernelband", .system_options = R"({"variant": "v9"})"}, "there are ours, v1, v2");
   refused({.budget = "lots"}, "lots");
   refused({.where = {"NONE == 1"}}, "NONE");
   refused({.validate = "memcheck"}, "Compute Sanitizer");

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kernelsearch/core/error.hpp"
+
 using namespace kernelsearch;
 using detail::decode_options;
 using detail::encode_options;
@@ -29,6 +31,7 @@ StoredOptions full() {
   StoredOptions stored;
   stored.problem = "/problems/dot";
   stored.system_settings = R"({"iterations":2})";
+  stored.memory = 12;
   RunOptions& o = stored.options;
   o.system = "cuda_skill_v2";
   o.system_options = R"({"noise":0.5})";
@@ -46,7 +49,11 @@ StoredOptions full() {
   o.models = {"/models.json", "m", "/rec", "/rep", 100, 2.5};
   o.methods = "/methods";
   o.proposals = 4;
+  o.inner_trials = 5;
+  stored.root = R"({"A":1})";
   o.counters = false;
+  o.bounds = false;
+  o.reuse = false;
   return stored;
 }
 
@@ -66,7 +73,26 @@ TEST_CASE("stored options: all that repeats a run comes back") {
   CHECK(back.options.measurement.devices == std::vector<int>{0, 2});
   CHECK(back.options.where == std::vector<std::string>{"A == 1"});
   CHECK_FALSE(back.options.counters);
+  CHECK_FALSE(back.options.bounds);
+  CHECK_FALSE(resumed_options(row_of(stored), {}).options.bounds);
+  CHECK_FALSE(back.options.reuse);
+  CHECK_FALSE(resumed_options(row_of(stored), {}).options.reuse);
+  RunOptions anew;
+  anew.reuse = false;
+  CHECK_FALSE(resumed_options(row_of({}), anew).options.reuse);
+  CHECK(resumed_options(row_of({}), {}).options.reuse);
   CHECK(back.options.proposals == 4);
+  CHECK(back.options.inner_trials == 5);
+  CHECK(back.root == R"({"A":1})");
+  RunOptions others;
+  others.inner_trials = 9;
+  CHECK(resumed_options(row_of(stored), others).options.inner_trials == 5);
+  CHECK(resumed_options(row_of(stored), others).root == R"({"A":1})");
+  CHECK(back.memory == 12);
+  CHECK(resumed_options(row_of(stored), {}).memory == 12);
+  RunOptions forgetful;
+  forgetful.memory = false;
+  CHECK(resumed_options(row_of(stored), forgetful).memory == 0);
 
   StoredOptions submit;
   submit.problem_text = "{}";
@@ -123,8 +149,14 @@ TEST_CASE("stored options: runs of the first stores are read") {
   const StoredOptions old = decode_options(row);
   CHECK(old.options.system_options == R"({"from_files":"/kernels","wait":3.0})");
   CHECK(old.system_settings == R"({"noise":0.1})");
+  CHECK(old.memory == 0);                                         // and asks what it asked then
   CHECK(old.options.measurement.devices == std::vector<int>{0});  // of another type: the standard value
   CHECK_FALSE(old.options.counters);
+  // What is damaged is not there.
+  row.info.options = R"({"system":"cuda_skill_v2","system_options":{"wait":"long"}})";
+  CHECK(decode_options(row).options.system_options == R"({"wait":"long"})");
+  row.info.options = R"({"system":"cuda_skill_v2","system_options":[1],"wait":"long"})";
+  CHECK(decode_options(row).options.system_options == R"({"wait":"long"})");
 }
 
 TEST_CASE("stored options: a resumed run takes over what repeats it, and what is given anew") {
@@ -156,4 +188,16 @@ TEST_CASE("stored options: a resumed run takes over what repeats it, and what is
   CHECK_FALSE(o.learn);
   given.budget = "99";
   CHECK(resumed_options(row, given).options.budget == "99");
+}
+
+TEST_CASE("stored options: a run that goes on keeps its variant") {
+  StoredOptions first = full();
+  first.options.system_options = R"({"noise":0.5,"variant":"paper"})";
+  const RunRow row = row_of(first);
+  RunOptions given;
+  given.system_options = R"({"variant":"paper"})";
+  CHECK(resumed_options(row, given).options.system_options == R"({"noise":0.5,"variant":"paper"})");
+  given.system_options = R"({"variant":"ours"})";
+  CHECK_THROWS_WITH_AS((void)resumed_options(row, given), doctest::Contains("keeps its variant"),
+                       ConfigError);
 }

@@ -32,5 +32,8 @@ TEST_CASE("SubmitGenerator: the root is the problem's kernel, other moves what w
 
   generator.answer(move, mine);
   generator.decline(move, "too slow");
-  CHECK(generator.generate(move, none).failure == "declined: too slow");
+  const Generation<Candidate> declined = generator.generate(move, none);
+  CHECK(declined.failure == "declined: too slow");
+  CHECK_FALSE(declined.applicable);  // a judgement of the move, as a model's
+  CHECK(generator.generate(move, none).applicable);
 }

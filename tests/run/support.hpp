@@ -23,7 +23,6 @@ namespace run_test {
 using namespace kernelsearch;
 using nlohmann::json;
 
-using support::problem_text;
 using support::small_problem;
 using support::Words;
 
@@ -41,7 +40,7 @@ struct Place {
 
   Place() {
     std::filesystem::create_directories(folder / "root" / "twice");
-    std::ofstream(folder / "root" / "twice" / "problem.json") << problem_text;
+    std::ofstream(folder / "root" / "twice" / "problem.json") << support::problem_text;
     store = std::make_unique<RunStore>(folder / "runs.db");
   }
   [[nodiscard]] RunManagerOptions options() const {

@@ -168,7 +168,7 @@ TEST_CASE("TrialWatch: warns of load once, and says what it does to the figures"
 TEST_CASE("RunActivity: what a run does, and first of all what it waits for") {
   CHECK(to_string(RunActivity{}).empty());
   CHECK(to_string(RunActivity{.compiling = 3, .measuring = 1}) == "compiling 3, measuring");
-  CHECK(to_string(RunActivity{.asking = 2}) == "asking a model 2");
+  CHECK(to_string(RunActivity{.asking = 2}) == "waiting for a model 2");
   CHECK(to_string(RunActivity{.compiling = 1, .waiting = "waits for core 1"}) == "waits for core 1");
 }
 

@@ -6,7 +6,9 @@
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -117,7 +119,12 @@ TEST_CASE("RunStore: a run reads back as it was written, by another object too")
   CHECK(run.info.environment == "{\"os\":\"linux\"}");
   CHECK(run.reason == "done");
   CHECK(run.seconds == 7.5);
-  CHECK(run.trials == 600);
+  // What does not apply is kept, and is no trial.
+  CHECK(run.trials ==
+        static_cast<std::uint64_t>(std::count_if(written.begin(), written.end(), [](const StoredTrial& one) {
+          return is_trial(one.outcome.evaluation.verdict);
+        })));
+  CHECK(run.trials < 600);
   CHECK(run.started.size() == 24);
   CHECK(run.finished.has_value());
 
@@ -247,7 +254,8 @@ TEST_CASE("RunStore: a store of the first version is brought up to date and has 
   }
   for (const char* column : {"winner", "winner_trials", "finalists"})
     execute(folder / "runs.db", (std::string("ALTER TABLE runs DROP COLUMN ") + column).c_str());
-  execute(folder / "runs.db", "PRAGMA user_version = 1");
+  execute(folder / "runs.db",
+          "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; PRAGMA user_version = 1");
   RunStore store(folder / "runs.db");
   CHECK(store.best_trial(run)->outcome.id == TrialId{1});
   CHECK(!store.finalists(run));
@@ -431,7 +439,7 @@ TEST_CASE("RunStore: several processes create and write one file at once") {
   const RunStore store(file);
   const auto runs = store.runs();
   REQUIRE(runs.size() == processes);
-  for (const RunRow& run : runs) CHECK(run.trials == each);
+  for (const RunRow& run : runs) CHECK(store.trials(run.id).size() == each);
 }
 
 TEST_CASE("RunStore: a store may be created by another at any moment of its opening") {
@@ -527,7 +535,7 @@ TEST_CASE("RunStore: several threads use one object at once") {
       }
     });
   for (auto& thread : threads) thread.join();
-  for (const RunRow& run : store.runs()) CHECK(run.trials == 40);
+  for (const RunRow& run : store.runs()) CHECK(store.trials(run.id).size() == 40);
 }
 
 TEST_CASE("RunStore: the default file follows the environment") {
@@ -547,4 +555,51 @@ TEST_CASE("RunStore: the default file follows the environment") {
   unsetenv("HOME");
   CHECK_THROWS_AS((void)RunStore::default_path(), StoreError);
   if (!home_before.empty()) set("HOME", home_before.c_str());
+}
+
+TEST_CASE("RunStore: earlier tunings of a text, those that other runs had told when a run began") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const StoredKernel text{"digest", "the code", "", "#define A 1"};
+  const auto tune = [&](RunId run, std::uint64_t id, const StoredKernel& kernel, double seconds) {
+    StoredTrial t;
+    t.point = "0";
+    t.outcome.id = TrialId{id};
+    t.candidate = StoredCandidate{kernel.digest, "[0]", "16", R"({"A":16})"};
+    store.add_inner(run, TrialId{id}, {0, "8", Evaluation::failed(Verdict::launch_failed, "no")});
+    store.add_inner(run, TrialId{id}, {1, "16", Evaluation::succeeded(seconds)});
+    store.add_trial(run, {}, t, kernel);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // moments are kept in milliseconds
+  };
+  const RunId first = store.begin_run(info());
+  tune(first, 0, text, 1.0);
+  tune(first, 1, {"other", "other code", "", "#define A 1"}, 2.0);
+  RunInfo elsewhere = info();
+  elsewhere.device = "another device";
+  tune(store.begin_run(elsewhere), 0, text, 3.0);
+  RunInfo newer = info();
+  newer.toolchain = "g++ 13";
+  tune(store.begin_run(newer), 0, text, 4.0);
+  RunInfo problem = info();
+  problem.problem_digest = "another";
+  tune(store.begin_run(problem), 0, text, 5.0);
+  const RunId second = store.begin_run(info());
+  // The same text with another space: another digest.
+  tune(second, 0, {"digest 2", "the code", "", "#define A 1"}, 6.0);
+
+  const RunId run = store.begin_run(info());
+  tune(run, 0, text, 7.0);
+  tune(first, 2, text, 8.0);  // a run beside it goes on
+  const std::vector<StoredTuning> known = store.earlier_tunings(run, text);
+  REQUIRE(known.size() == 2);
+  CHECK(known[0].points.back().seconds == 6.0);
+  CHECK(known[0].candidate.values == R"({"A":16})");
+  REQUIRE(known[1].points.size() == 2);
+  CHECK(known[1].points[0].key == "8");
+  CHECK(known[1].points[0].verdict == Verdict::launch_failed);
+  CHECK(known[1].points[1].key == "16");
+  CHECK(known[1].points[1].verdict == Verdict::ok);
+  CHECK(known[1].points[1].seconds == 1.0);
+  CHECK(store.earlier_tunings(run, text, 1).size() == 1);
+  CHECK(store.earlier_tunings(first, text).empty());
 }

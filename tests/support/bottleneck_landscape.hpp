@@ -95,6 +95,10 @@ class BottleneckLandscape {
   [[nodiscard]] double success(std::size_t bottleneck, std::size_t strategy) const {
     return success_[bottleneck][strategy];
   }
+  /// The logarithm of the time that the strategy takes away on average.
+  [[nodiscard]] double worth(std::size_t bottleneck, std::size_t strategy) const {
+    return success_[bottleneck][strategy] * -std::log1p(-gain_[strategy]);
+  }
   [[nodiscard]] std::size_t cluster_of(kernelsearch::TrialId id) const {
     return kernels_.at(kernelsearch::number(id)).cluster;
   }
@@ -125,23 +129,57 @@ struct Regret {
   double compatibility = 0.0;  ///< sum over pulls of `missed()`
 };
 
-/// `pulls` moves of the policy, one after another.
+/// What the policy came to after each of these numbers of moves, in rising order, one move after another.
 template <class Policy>
-Regret regret_of(Policy& policy, BottleneckLandscape landscape, std::size_t pulls) {
+std::vector<Regret> regrets_of(Policy& policy, BottleneckLandscape landscape,
+                               const std::vector<std::size_t>& pulls) {
   using namespace kernelsearch;
+  std::vector<Regret> regrets;
   Regret regret;
   double best = std::numeric_limits<double>::infinity();
-  for (std::uint64_t t = 0; t <= pulls; ++t) {
+  for (std::uint64_t t = 0; regrets.size() < pulls.size(); ++t) {
     const std::vector<Move> moves = policy.ask(1);
-    if (moves.empty()) break;
-    const Observation<Move> observation = landscape.realise(moves.front(), t, t);
-    policy.tell(std::span<const Observation<Move>>(&observation, 1));
-    best = std::min(best, observation.outcome.objective);
+    if (!moves.empty()) {
+      const Observation<Move> observation = landscape.realise(moves.front(), t, t);
+      policy.tell(std::span<const Observation<Move>>(&observation, 1));
+      best = std::min(best, observation.outcome.objective);
+    }
     if (t == 0) continue;  // the root
     regret.time += std::log(best / BottleneckLandscape::optimum);
     regret.compatibility += landscape.missed();
+    if (t == pulls[regrets.size()]) regrets.push_back(regret);
   }
-  return regret;
+  return regrets;
+}
+
+/// `pulls` moves of the policy, one after another.
+template <class Policy>
+Regret regret_of(Policy& policy, BottleneckLandscape landscape, std::size_t pulls) {
+  return regrets_of(policy, std::move(landscape), {pulls}).front();
+}
+
+/// The same of one who knows the bottlenecks and the compatibilities: the best kernel, by the strategy that
+/// takes most time away on average. No policy can be expected to do better.
+inline std::vector<Regret> informed_regrets(BottleneckLandscape landscape,
+                                            const std::vector<std::size_t>& pulls) {
+  using namespace kernelsearch;
+  std::vector<Regret> regrets;
+  Regret regret;
+  TrialId best{};
+  double least = landscape.realise(Move{}, 0, 0).outcome.objective;
+  for (std::uint64_t t = 1; regrets.size() < pulls.size(); ++t) {
+    const std::size_t bottleneck = landscape.cluster_of(best);
+    std::size_t chosen = 0;
+    for (std::size_t s = 1; s < BottleneckLandscape::strategy_count; ++s)
+      if (landscape.worth(bottleneck, s) > landscape.worth(bottleneck, chosen)) chosen = s;
+    const auto told =
+        landscape.realise({MoveKind::rewrite, {best}, {BottleneckLandscape::strategies()[chosen]}}, t, t);
+    if (told.outcome.objective < least) least = told.outcome.objective, best = told.outcome.id;
+    regret.time += std::log(least / BottleneckLandscape::optimum);
+    regret.compatibility += landscape.missed();
+    if (t == pulls[regrets.size()]) regrets.push_back(regret);
+  }
+  return regrets;
 }
 
 /// A random phase on a landscape of the same compatibilities: pairs that heads and statistics are warmed up

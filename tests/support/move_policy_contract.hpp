@@ -243,6 +243,32 @@ void check(Make make) {
     CHECK(more > 0);
   }
 
+  {  // a strategy that does not apply is not proposed on that kernel again, and goes on elsewhere
+    World world(3, 3);
+    auto policy = make(names, 6);
+    std::set<std::pair<TrialId, std::string>> ruled_out;
+    std::set<TrialId> tried_on;
+    std::uint64_t next_id = 0, proposal = 0;
+    for (std::vector<Move> asked = policy.ask(1); !asked.empty() && proposal < 20000; asked = policy.ask(1)) {
+      const Move& move = asked.front();
+      Observation<Move> observation = world.realise(move, next_id++, proposal++);
+      const bool named = (move.kind == MoveKind::rewrite || move.kind == MoveKind::branch) &&
+                         move.strategies == std::vector<std::string>{"prefetch"};
+      if (named) {
+        REQUIRE_MESSAGE(ruled_out.insert({move.parents.front(), move.strategies.front()}).second,
+                        "what does not apply was proposed again");
+        observation.outcome.evaluation = Evaluation::failed(Verdict::not_applicable, "prefetch: no");
+        observation.outcome.objective = std::numeric_limits<double>::infinity();
+        observation.outcome.origin->count = 0;
+      } else if (!move.parents.empty()) {
+        tried_on.insert(move.parents.front());
+      }
+      tell(policy, observation);
+    }
+    CHECK(proposal < 20000);
+    CHECK(tried_on.size() > 1);
+  }
+
   {  // nothing came of the root: the search ends, and a kernel from outside revives it
     World world;
     auto policy = make(names, 4);

@@ -86,6 +86,7 @@ inline Outcome outcome(Rng& rng, std::uint64_t id) {
   for (std::uint64_t i = rng.below(3); i > 0; --i) o.parents.push_back(TrialId{rng.below(1000)});
   o.evaluation = evaluation(rng);
   if (o.ok()) o.objective = awkward_number(rng);
+  o.rationale = awkward_text(rng);
   return o;
 }
 
@@ -116,7 +117,7 @@ inline bool same(const Evaluation& a, const Evaluation& b) {
 
 inline bool same(const Outcome& a, const Outcome& b) {
   return a.id == b.id && a.origin == b.origin && a.parents == b.parents && a.objective == b.objective &&
-         same(a.evaluation, b.evaluation);
+         a.rationale == b.rationale && same(a.evaluation, b.evaluation);
 }
 
 }  // namespace random_outcome

@@ -148,8 +148,11 @@ class SkilledModel {
   }
 
   [[nodiscard]] std::string strategy_in(const std::string& text, Rng& rng) const {
+    // Of the task or the plan: what stands before are others' attempts.
+    const std::size_t task = text.rfind("\n# Task"), plan = text.rfind("\n# Plan");
     const std::size_t at = text.rfind("Strategy: ");
-    if (at != std::string::npos) {
+    if (at != std::string::npos && (task == std::string::npos || at > task) &&
+        (plan == std::string::npos || at > plan)) {
       const std::size_t begin = at + 10;
       return text.substr(begin, text.find_first_of("\n,", begin) - begin);
     }

@@ -14,6 +14,7 @@
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/scripted_success.hpp"
 
 /// A problem whose kernels are judged by the words in them.
 namespace support {
@@ -31,8 +32,9 @@ inline const char* const problem_text = R"json({
   "reference": {"function": "twice_reference",
                 "source": {"text": "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}})json";
 
-/// Judges by words: `fast` halves the time, `bug` is a wrong result, `broken` is refused by the compiler,
-/// `wait` takes until it is told to stop or `open` is called.
+/// Judges by words: `fast` halves the time, `bug` is a wrong result and so is `fragile` where the tunable
+/// FAST is on, `broken` is refused by the compiler, `wait` takes until it is told to stop or `open` is
+/// called. A tunable TILE of the kernel's own is best at 16.
 struct Words {
   struct Artifact {
     Candidate candidate;
@@ -78,21 +80,17 @@ struct Words {
       --gate->waiting;
       if (context.stop.stop_requested()) return Evaluation::failed(Verdict::timed_out, "stopped");
     }
+    const Space& space = c.kernel->space;
+    const auto fast_at = space.find("FAST");
+    if (has("fragile") && fast_at && to_number(space.value(c.config, *fast_at)) != 0)
+      return Evaluation::failed(Verdict::wrong_result, "y[0] is 5 instead of 6", 0.5);
     if (has("bug")) return Evaluation::failed(Verdict::wrong_result, "y[3] is 7 instead of 6", 0.5);
     double seconds = has("fast") ? 0.5 : 1.0;
-    const Space& space = c.kernel->space;
+    if (const auto tile = space.find("TILE"))
+      seconds *= 1.0 + std::abs(to_number(space.value(c.config, *tile)) - 16) / 20;
     seconds *= 1.0 + std::abs(to_number(space.value(c.config, 0)) - 4) / 10 +
                to_number(space.value(c.config, 1)) / 1000;
-    Evaluation evaluation = Evaluation::succeeded(seconds);
-    evaluation.measurement.speedup = Speedup{2.0 / seconds, {1.9 / seconds, 2.1 / seconds}, 6};
-    ShapeMeasurement shape;
-    shape.shape = "large";
-    shape.samples = {seconds, seconds};
-    shape.median = seconds;
-    shape.interval = {seconds, seconds};
-    evaluation.measurement.shapes.push_back(shape);
-    evaluation.features.set("words", static_cast<double>(code.size()));
-    return evaluation;
+    return scripted_success(seconds, code);
   }
   Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) const {
     return evaluate_in_stages(*this, candidate, context);

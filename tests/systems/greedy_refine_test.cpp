@@ -24,6 +24,10 @@ TEST_CASE("systems: greedy_refine has the paper's settings and searches to the e
   REQUIRE(search.best() != nullptr);
   CHECK(search.best()->outcome.objective < 100);
   CHECK(chat.count("rewriter") >= 3);
+  for (const auto& trial : search.trials()) {  // what made each is in the history, for prompts
+    REQUIRE(trial.outcome.move);
+    CHECK(trial.outcome.move->parents == trial.outcome.parents);
+  }
   for (const auto& trial : search.trials())
     if (!trial.outcome.parents.empty()) CHECK(search.log().contains(trial.outcome.parents.front()));
 }

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -35,4 +37,58 @@ TEST_CASE("systems: helion_hybrid without an answer goes on as far as it can") {
   const RunSummary summary = search.run();
   CHECK(summary.trials == 20);
   CHECK(search.best() != nullptr);
+}
+
+TEST_CASE(
+    "systems: helion_hybrid goes on with our search or with Helion's, told all of the model's results") {
+  // A space in which our second stage and Helion's cannot be confused: Helion's first generation moves up to
+  // two tunables of the best or of the default, one step each; ours draws wherever its model likes.
+  Problem problem = problem_of_words();
+  SpaceBuilder builder;
+  for (int i = 0; i < 6; ++i) builder.add(Tunable::integer("t" + std::to_string(i), 0, 15));
+  problem.kernel.space = builder.build();
+  const Space& space = problem.kernel.space;
+  const auto proposals = [&](systems::HelionStage2 stage2) {
+    systems::HelionHybridSettings settings;
+    settings.stage2 = stage2;
+    RuleChat chat(std::vector<std::string>{R"({"configs":[{"t0":9,"t1":9,"t2":9,"t3":9,"t4":9,"t5":9}]})"});
+    auto [policy, generator] = systems::helion_hybrid_parts(chat, problem, settings);
+    std::vector<Config> all;
+    while (all.size() <= 12) {  // the first batch of the second stage ends it
+      const std::vector<Config> batch = policy.ask(100);
+      if (batch.empty() && !policy.await()) break;
+      for (const Config& config : batch) {
+        Observation<Config> observation{config, {}};
+        observation.outcome.id = TrialId{all.size()};
+        observation.outcome.origin = Origin{ProposalId{all.size()}, 0, 1};
+        double time = 1;
+        for (const std::uint32_t at : config.indices) time += std::abs(static_cast<double>(at) - 10);
+        observation.outcome.objective = time;
+        observation.outcome.evaluation = Evaluation::succeeded(time);
+        policy.tell(std::span(&observation, 1));
+        all.push_back(config);
+      }
+    }
+    return all;
+  };
+  const Config best{{9, 9, 9, 9, 9, 9}};
+  const auto steps_from = [](const Config& a, const Config& b) {
+    std::size_t moved = 0, far = 0;
+    for (std::size_t t = 0; t < a.indices.size(); ++t) {
+      const int step = std::abs(static_cast<int>(a.indices[t]) - static_cast<int>(b.indices[t]));
+      moved += step != 0 ? 1 : 0;
+      far += step > 1 ? 1 : 0;
+    }
+    return far > 0 ? std::size_t{99} : moved;
+  };
+  const auto near_all = [&](const std::vector<Config>& all) {
+    REQUIRE(all.size() >= 15);
+    CHECK(all[0] == space.default_config());
+    CHECK(all[11] == best);  // behind the default and ten random ones: the model's
+    return std::all_of(all.begin() + 12, all.end(), [&](const Config& config) {
+      return std::min(steps_from(config, best), steps_from(config, space.default_config())) <= 2;
+    });
+  };
+  CHECK(near_all(proposals(systems::HelionStage2::helion)));
+  CHECK_FALSE(near_all(proposals(systems::HelionStage2::ours)));
 }

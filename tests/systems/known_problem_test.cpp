@@ -16,7 +16,8 @@ TEST_CASE("known: what the problem tells is filled in where nothing was given") 
   Problem problem = problem_of_words();
   problem.kernel.regions.macros = "#define A 1\n";
   const LlmConfigSearchOptions search = systems::known(problem, LlmConfigSearchOptions{});
-  CHECK(search.workload == "A kernel of words");
+  CHECK(search.workload.find("## Problem: words\n\nA kernel of words") == 0);
+  CHECK(search.workload.find("Compiled with: g++") != std::string::npos);
   CHECK(search.kernel.find("#define A 1\n\nextern") == 0);
   LlmConfigSearchOptions mine;
   mine.kernel = "mine";

@@ -67,3 +67,48 @@ TEST_CASE("SystemOptions: the schema has types, bounds, standard values and sour
         "how many (a paper, section 2)", "\"additionalProperties\": false"})
     CHECK_MESSAGE(schema.find(part) != std::string::npos, part);
 }
+
+TEST_CASE("SystemOptions: a variant is a set of standard values, over which what is given goes") {
+  const std::vector<SystemVariant> variants{{"ours", "the best", "figures"},
+                                            {"paper", "as it is", "a paper"}};
+  std::vector<SystemOption> all{variant_option(variants)};
+  all.push_back({"trials",
+                 std::int64_t{5},
+                 "how many",
+                 "ours",
+                 1,
+                 10,
+                 {},
+                 {{"paper", std::int64_t{2}, "a paper, section 2"}}});
+  all.push_back({"way",
+                 std::string("left"),
+                 "where to",
+                 "ours",
+                 0,
+                 0,
+                 {"left", "right"},
+                 {{"paper", std::string("right"), "a paper, section 3"}}});
+  const auto given = [&all](const char* json) { return SystemOptions("sys", all, json); };
+  CHECK(given("").json() == R"({"trials":5,"variant":"ours","way":"left"})");
+  CHECK(given(R"({"variant": "paper"})").json() == R"({"trials":2,"variant":"paper","way":"right"})");
+  CHECK(given(R"({"trials": 9, "variant": "paper"})").json() ==
+        R"({"trials":9,"variant":"paper","way":"right"})");
+  // What was resolved gives the same again, whatever the standard values are by then.
+  const std::string resolved = given(R"({"variant": "paper"})").json();
+  all[1].variants.front().value = std::int64_t{7};
+  CHECK(SystemOptions("sys", all, resolved).count("trials") == 2);
+  const auto refused = [&](const char* json, const char* words) {
+    CHECK_THROWS_WITH_AS((void)given(json), doctest::Contains(words), ConfigError);
+  };
+  refused(R"({"variant": "papers"})", "did you mean paper? there are ours, paper");
+  refused(R"({"way": "up"})", "there are left, right");
+  refused(R"({"variant": 1})", "JSON string");
+  const std::string schema = system_options_schema("sys", all);
+  for (const char* part : {"\"enum\": [", "\"x-variants\": {", "\"source\": \"a paper, section 3\"",
+                           "ours: the best; paper: as it is"})
+    CHECK_MESSAGE(schema.find(part) != std::string::npos, part);
+  CHECK(merged_system_options(R"({"a": 1, "b": 2})", R"({"b": 3})", "it") == R"({"a":1,"b":3})");
+  CHECK(merged_system_options("", "", "it").empty());
+  CHECK_THROWS_WITH_AS((void)merged_system_options("[1]", "", "mine.json"), doctest::Contains("JSON object"),
+                       ConfigError);
+}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -12,9 +13,12 @@
 #include "kernelsearch/agents/context_window.hpp"
 #include "kernelsearch/agents/dialogue_log.hpp"
 #include "kernelsearch/agents/feedback.hpp"
+#include "kernelsearch/agents/problem_text.hpp"
 #include "kernelsearch/agents/prompt_library.hpp"
+#include "kernelsearch/agents/recall.hpp"
 #include "kernelsearch/agents/strategy.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
+#include "kernelsearch/policy/method_choice.hpp"
 
 namespace kernelsearch {
 
@@ -33,10 +37,18 @@ struct AgentOptions {
   std::vector<Strategy> strategies = {};  ///< empty: those of data/strategies for the problem's backend
   WindowOptions windows = {};
   FeedbackOptions feedback = {};
-  std::uint32_t corrections = 1;  ///< how often a reply that cannot be used is sent back with the reason
-  bool tunables = true;           ///< whether replies may declare tunables
-  bool check_conditions = true;   ///< whether a strategy whose condition is false yields nothing, unasked
-  std::string hardware = {};      ///< facts of the device, for prompts
+  std::uint32_t corrections = 1;    ///< how often a reply that cannot be used is sent back with the reason
+  bool tunables = true;             ///< whether replies may declare tunables: something searches them
+  bool check_conditions = true;     ///< whether a strategy whose condition is false yields nothing, unasked
+  std::string hardware = {};        ///< facts of the machine, for prompts (run/machine_text.hpp)
+  std::optional<Config> root = {};  ///< of the problem's kernel, where the search begins; empty: its default
+  ProblemFacts facts = {};          ///< how the problem is measured, for prompts
+  MethodDevice device = {};         ///< what the device has: strategies show the steps that are for it
+  /// Of one question, estimated, without its reply. What is worth least is left out first, and that is said:
+  /// the oldest attempts, other kernels, ancestors. Rules, machine, problem, the kernel's code and what
+  /// became of it are never left out.
+  std::size_t prompt_tokens = 32000;
+  Recall recall = nullptr;  ///< what earlier runs learned; empty: nothing is remembered
   DialogueLog log = nullptr;
   std::stop_token stop = {};  ///< ends questions that are under way
 };

@@ -27,9 +27,9 @@ struct AnchoredText {
   std::vector<AnchorSpan> spans;
 };
 
-/// Reads the anchors of `annotated`, which apart from them must be `original`; blanks at the ends of lines
-/// and empty lines at both ends may differ. Faults: no_anchors, bad_anchors (nesting, or anchors in the
-/// original), outside_anchors.
+/// Reads the anchors of `annotated`, which apart from them must be `original`; comments and layout may
+/// differ, because the places are carried over to the original by its tokens. Faults: no_anchors,
+/// bad_anchors (nesting, or anchors in the original), outside_anchors.
 [[nodiscard]] AnchoredText read_anchors(std::string_view original, std::string_view annotated);
 
 /// The original with markers around the spans: what the coder is given.
@@ -40,9 +40,10 @@ struct FilledText {
   std::string text;
 };
 
-/// The original with the spans' contents replaced by those of `reply`: the whole text with the markers where
-/// they were, or without any. What stands outside of the spans must be as in the original, apart from blanks
-/// at the ends of lines; it is taken from the original. Faults: bad_anchors, outside_anchors.
+/// The original with the spans' contents replaced by those of `reply`: the whole text with the markers
+/// where they were, or without any. What stands outside of the spans is taken from the original, and must
+/// be the same code there: with markers comments and layout may differ, without them blanks at the ends of
+/// lines. Faults: bad_anchors, outside_anchors.
 [[nodiscard]] FilledText fill_anchors(std::string_view original, const std::vector<AnchorSpan>& spans,
                                       std::string_view reply);
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "kernelsearch/agents/config_history.hpp"
+#include "kernelsearch/agents/dialogue_log.hpp"
+#include "kernelsearch/agents/problem_text.hpp"
 #include "kernelsearch/agents/prompt_library.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
 #include "kernelsearch/policy/search_policy.hpp"
@@ -29,17 +32,21 @@ struct LlmConfigSearchOptions {
   double min_gain = 0.005;           ///< a round that gains less is fruitless
   std::size_t fruitless_rounds = 2;  ///< in a row that end the search; the first round is none
   std::size_t ask_again = 1;         ///< times that an unusable reply is answered; ours, Helion gives up
+  std::size_t repeats_again = 1;  ///< times that a reply without anything new is answered; ours, Helion ends
   std::string role = "config_search";
   std::string model = {};
   std::optional<double> temperature = {};
   std::uint32_t max_tokens = 0;      ///< of a reply; 0: clamp(256 + 128 * configs_per_round, 512, 4096)
   std::string kernel = {};           ///< its source
-  std::string workload = {};         ///< inputs with shapes and types, what limits it
-  std::string device = {};           ///< facts of the hardware
+  std::string workload = {};         ///< the problem in words; empty: `systems::known` fills in problem_text
+  ProblemFacts facts = {};           ///< for these words
+  std::string device = {};           ///< facts of the machine
   std::size_t kernel_limit = 24000;  ///< characters of the source that are shown
   ConfigHistoryOptions history = {};
   std::optional<PromptLibrary> prompts = {};  ///< with config_search and config_search_again; nothing: ours
   std::stop_token stop = {};                  ///< ends the question in flight from outside
+  DialogueLog log = nullptr;
+  std::function<void(const std::string&)> say = nullptr;  ///< is told why the search ended
 };
 
 /// Helion's LLM-guided search (llm_search.py), re-thought: a model is asked for some configurations, which
@@ -47,10 +54,10 @@ struct LlmConfigSearchOptions {
 ///
 /// The first question is asked in a thread of its own while the default and the seeds are measured. Replies
 /// are read leniently (salvage_items, read_config_item): a list that was cut gives what is complete, values
-/// and constraints are repaired, what is known is dropped. An unusable reply is answered
-/// once. The search ends when a reply holds nothing new, when two rounds in a row gain too little, after the
-/// last round, or when the model fails: it then says so in `ending()` and does not abort, so that `Seeded`
-/// continues with its second policy.
+/// and constraints are repaired, what is known is dropped. An unusable reply is answered once, and so is one
+/// that repeats what was measured. The search ends when a reply holds nothing new even so, when two rounds in
+/// a row gain too little, after the last round, or when the model fails: it then says so in `ending()` and
+/// does not abort, so that `Seeded` continues with its second policy.
 ///
 /// Replies are taken in `await()` only, never when they happen to arrive, so that proposals are a function of
 /// the replies and of what was told, and a run whose exchanges are replayed resumes.

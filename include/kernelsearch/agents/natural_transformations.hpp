@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "kernelsearch/agents/backend_table.hpp"
+#include "kernelsearch/agents/dialogue_log.hpp"
+#include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/agents/prompt_library.hpp"
+#include "kernelsearch/agents/recall.hpp"
 #include "kernelsearch/agents/region_answer.hpp"
 #include "kernelsearch/agents/transformation_library.hpp"
 #include "kernelsearch/core/move.hpp"
@@ -38,18 +41,25 @@ struct TransformationCall {
 struct NaturalTransformationsOptions {
   Backend backend = Backend::cuda;
   std::string function = {};  ///< the entry point, which no edit may remove; empty: not checked
-  std::string workload = {};  ///< what the kernel computes, shapes and types
-  std::string device = {};    ///< facts of the hardware
+  std::string workload = {};  ///< the problem in words; empty: `systems::known` fills in problem_text
+  ProblemFacts facts = {};    ///< for these words
+  std::string device = {};    ///< facts of the machine
+  FeedbackOptions feedback = {};
   std::string role = "transformer";
   std::string model = {};
   std::optional<double> temperature = {};
   std::uint32_t max_tokens = 8192;
+  /// Of one question, estimated, without its reply: what is worth least is left out, and that is said. Rules,
+  /// machine, problem, the kernel, what was measured of it and why an attempt failed are never left out.
+  std::size_t prompt_tokens = 32000;
   std::size_t corrections = 1;    ///< times that a reply with a fault is answered, of each call
   std::size_t max_tunables = 16;  ///< of a kernel, the problem's own included; more are refused
   DeclaredTunablesLimits limits = {};
   std::optional<PromptLibrary> prompts = {};  ///< with transformation and transformation_again
   std::optional<BackendTable> table = {};     ///< nothing: data/backends
+  Recall recall = nullptr;                    ///< what earlier runs learned
   std::function<void(const TransformationCall&)> on_call = {};
+  DialogueLog log = nullptr;
   std::stop_token stop = {};
 };
 
@@ -59,8 +69,9 @@ struct NaturalTransformationsOptions {
 /// Between passes the kernel may be incomplete; only what the last one leaves is a candidate. Tunables that
 /// the transformation or a reply introduces join the kernel's space, as lines of its macros region. The
 /// candidate starts from the parent's best configuration (Evaluation::tuned_key) as its default. Where an
-/// earlier attempt from the same parent failed, the model is told how. Only the code block of a reply is
-/// used: no text of kernels, compilers or models has any other effect.
+/// earlier attempt from the same parent failed, the model is told how. A transformation that the model says
+/// does not apply, or that leaves every region UNCHANGED, is not applicable. Only the code block of a reply
+/// is used: no text of kernels, compilers or models has any other effect.
 ///
 /// Departure: the paper keeps the 128 best parameter sets for the next transformation; here the best one is
 /// kept, as the default from which `Tuned` searches on.

@@ -17,8 +17,8 @@ class PromptBuilder;
 }
 
 /// GEAK's settings (AMD, 2025: its OptimAgent asks at temperature 1 and puts the 5 fastest kernels, the
-/// fastest first, into the optimizer's prompt; at most 5 rounds of debugging and 20 iterations, which are the
-/// policy's: MoveLimits::debugs and the budget).
+/// slowest of them first and each with its analysis, into the optimizer's prompt; at most 5 rounds of
+/// debugging and 20 iterations, which are the policy's: MoveLimits::chain_debugs and the budget).
 struct ReflectionTeamOptions {
   AgentOptions common = {};
   AgentRole generator{.name = "generator", .temperature = 1.0};
@@ -27,9 +27,10 @@ struct ReflectionTeamOptions {
   std::size_t ancestors = 5;  ///< fastest kernels in the optimizer's prompt; replaces WindowOptions::leaders
 };
 
-/// GEAK's team. An optimizer writes a kernel that is to be faster than the fastest known; where a kernel
-/// failed, a reflector says why, and a generator repairs it with that. At most two questions for a proposal,
-/// four for a debug move.
+/// GEAK's team. A reflector says of a right kernel what limits it, once, and of a failed one why it failed;
+/// with that an optimizer writes a kernel that is to be faster than the fastest known, or a generator
+/// repairs the failed one. The analyses are kept with the trials that were made after them
+/// (Outcome::rationale). At most four questions for a proposal.
 class ReflectionTeam {
  public:
   using Candidate = kernelsearch::Candidate;

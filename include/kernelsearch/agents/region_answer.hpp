@@ -22,11 +22,12 @@ enum class RegionFault : std::uint8_t {
   too_long,      ///< beyond any kernel's length
   bad_tunables,  ///< its declaration of tunables does not read or does not fit
   lost_entry,    ///< the function that is called is gone
+  bad_refusal,   ///< `DOES NOT APPLY` without a reason, or with code beside it
 };
 
 [[nodiscard]] constexpr std::string_view to_string(RegionFault fault) noexcept {
-  constexpr std::string_view names[] = {"none", "empty",    "no_code",      "several",
-                                        "cut",  "too_long", "bad_tunables", "lost_entry"};
+  constexpr std::string_view names[] = {"none",     "empty",        "no_code",    "several",    "cut",
+                                        "too_long", "bad_tunables", "lost_entry", "bad_refusal"};
   return names[static_cast<int>(fault)];
 }
 

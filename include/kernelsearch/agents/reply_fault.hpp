@@ -22,13 +22,16 @@ enum class ReplyFault : std::uint8_t {
   same_code,            ///< as the kernel that was to be changed, or as one tried before
   bad_patch,            ///< a diff that does not fit
   bad_tunables,         ///< a declaration of tunables that makes no space, or of one that the code ignores
+  bad_launch,           ///< a launch that does not read, does not fit the kernel, or cannot be
   no_anchors,           ///< a plan without places to change
   bad_anchors,          ///< anchors that do not nest, or that are left in code
   outside_anchors,      ///< changes outside of the anchors
   missing_instruction,  ///< a place without an instruction
+  unwanted_tunables,    ///< a declaration of tunables where nothing searches them
+  bad_refusal,  ///< `DOES NOT APPLY` without a reason, with code beside it, or where nothing was named
 };
 
-inline constexpr int reply_fault_count = 16;
+inline constexpr int reply_fault_count = 19;
 
 [[nodiscard]] constexpr std::string_view to_string(ReplyFault fault) noexcept {
   constexpr std::string_view names[reply_fault_count] = {"none",
@@ -43,10 +46,13 @@ inline constexpr int reply_fault_count = 16;
                                                          "same_code",
                                                          "bad_patch",
                                                          "bad_tunables",
+                                                         "bad_launch",
                                                          "no_anchors",
                                                          "bad_anchors",
                                                          "outside_anchors",
-                                                         "missing_instruction"};
+                                                         "missing_instruction",
+                                                         "unwanted_tunables",
+                                                         "bad_refusal"};
   return names[static_cast<int>(fault)];
 }
 

@@ -11,8 +11,17 @@
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/policy/hierarchical_ucb_options.hpp"
+#include "kernelsearch/policy/method_choice.hpp"
 
 namespace kernelsearch {
+
+/// How a strategy is carried out, everywhere or on some devices.
+struct StrategyPart {
+  std::vector<std::string> needs, lacks;  ///< features that the device must have, and must not (MethodDevice)
+  std::vector<std::string> steps;         ///< what to do, in order
+  std::vector<std::string> knobs;         ///< sizes that decide, with values that are worth trying
+  std::vector<std::string> hazards;       ///< what goes wrong
+};
 
 /// A named way to make kernels faster, as a language model is told it; read from data/strategies
 /// (docs/formats/strategies.md).
@@ -24,6 +33,8 @@ struct Strategy {
   std::optional<Expression> when;  ///< over features; false: it is not worth trying on such a kernel
   std::string unless;              ///< why not, in words
   std::vector<std::string> backends;
+  std::vector<StrategyPart> parts = {};  ///< in order; those that are not for a device are not shown
+  std::vector<std::string> needs = {}, lacks = {};  ///< of the device, for the whole strategy
 
   /// Whether it is worth trying on a kernel with these features. A feature that is not known decides nothing.
   [[nodiscard]] bool applies(const Features& features) const;
@@ -37,6 +48,12 @@ struct Strategy {
 
 /// Those of one file's text; `file` is named in errors.
 [[nodiscard]] std::vector<Strategy> parse_strategies(std::string_view text, const std::string& file);
+
+/// Those that are for the device, with those of their parts that are.
+[[nodiscard]] std::vector<Strategy> on_device(std::vector<Strategy> strategies, const MethodDevice& device);
+
+/// A strategy for a model that shall carry it out: what to do, then steps, knobs and hazards of its parts.
+[[nodiscard]] std::string strategy_text(const Strategy& strategy);
 
 /// Their names, as policies take them.
 [[nodiscard]] std::vector<std::string> strategy_names(const std::vector<Strategy>& strategies);

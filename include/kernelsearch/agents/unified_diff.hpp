@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,12 @@ struct PatchResult {
 /// once. Blanks are compared too, first exactly, then apart from those at the ends of a line, then apart from
 /// the depth of indentation. Lines that head files are skipped.
 [[nodiscard]] PatchResult apply_unified_diff(std::string_view source, std::string_view diff);
+
+/// The unified diff from one text to another, with `context` unchanged lines around each change and the name
+/// in its heads; empty where the texts are equal but for the end of the last line. `apply_unified_diff` makes
+/// the second text of the first with it.
+[[nodiscard]] std::string unified_diff(std::string_view before, std::string_view after, std::string_view name,
+                                       std::size_t context = 3);
 
 /// The file that the diff names after `+++` (or `---`), without `a/` and `b/`; empty where it names none.
 [[nodiscard]] std::string patched_file(std::string_view diff);

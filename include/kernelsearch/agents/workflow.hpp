@@ -39,9 +39,9 @@ struct WorkflowOptions {
 
 /// PEAK's performance workflow: transformations applied one after the other, each validated step a
 /// checkpoint. A step that fails leaves the kernel as it was (the previous checkpoint) and is tried again;
-/// after its last try it is skipped, which the checkpoint's note says. Several steps without a gain are
-/// allowed before work goes back to the best checkpoint. One proposal at a time, since each is made on the
-/// last.
+/// after its last try it is skipped, which the checkpoint's note says; so is, at no cost, one that does not
+/// apply to the kernel, for good. Several steps without a gain are allowed before work goes back to the best
+/// checkpoint. One proposal at a time, since each is made on the last.
 ///
 /// The tree may be changed between calls: work continues at its `current()`. A restored checkpoint,
 /// or a new branch, takes up the list after the last transformation on its path, and its tries begin anew.
@@ -70,10 +70,13 @@ class Workflow {
     std::size_t node = 0, strategy = 0;
     double best_before = 0.0;
     std::vector<std::size_t> children;
+    std::string ruled_out = {};  ///< why it does not apply to the kernel, where that was said
+    bool unanswered = false;     ///< the model could not be reached
   };
 
   void record(const Observation<Move>& observation);
   void settle();
+  void note(std::size_t node, const std::string& text);
   void notice_changes();
   void go_to(const Checkpoint& checkpoint);
   [[nodiscard]] std::optional<std::size_t> current_node();

@@ -65,6 +65,18 @@ struct PolicyScores : Scores {
   std::vector<SpaceScores> spaces;  ///< in the order of the landscapes
 };
 
+/// What a policy proposed and nobody scored, over all spaces and repeats.
+struct Misuse {
+  std::uint64_t repeats = 0;     ///< proposed again
+  std::uint64_t outside = 0;     ///< outside of the space
+  std::uint64_t unrecorded = 0;  ///< inside, but not in the recording
+  std::uint64_t early = 0;       ///< runs that the policy ended early
+  std::uint64_t runs = 0;        ///< all of them
+  [[nodiscard]] bool any() const noexcept { return repeats + outside + unrecorded + early > 0; }
+};
+
+[[nodiscard]] Misuse misuse_of(const PolicyScores& policy);
+
 /// Scores traces; policies come in the order of their first trace. Ranks, not values, are averaged over the
 /// repeats, made monotone by isotonic regression where repeats end at different evaluations, and held where
 /// half of the repeats have ended. ConfigError for a trace of a space that is not among the landscapes.

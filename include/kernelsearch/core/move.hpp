@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,15 @@ template <class Proposal>
   return {};
 }
 [[nodiscard]] std::vector<TrialId> parents_of(const Move& move);
+
+/// The proposal as a move; empty where it is none.
+template <class Proposal>
+[[nodiscard]] std::optional<Move> move_of(const Proposal&) {
+  return std::nullopt;
+}
+[[nodiscard]] inline std::optional<Move> move_of(const Move& move) {
+  return move;
+}
 
 }  // namespace kernelsearch
 

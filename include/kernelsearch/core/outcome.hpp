@@ -11,6 +11,7 @@
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/core/ids.hpp"
 #include "kernelsearch/core/measurement.hpp"
+#include "kernelsearch/core/move.hpp"
 #include "kernelsearch/core/verdict.hpp"
 
 namespace kernelsearch {
@@ -38,12 +39,18 @@ struct Evaluation {
   /// A failure with its graded progress.
   [[nodiscard]] static Evaluation failed(Verdict verdict, std::string reason, double correct_fraction = 0.0);
 
+  /// No candidate, because whoever makes them could not be reached (Generation::unanswered). It is kept as
+  /// the feature `unanswered`, so that a stored run is told the same.
+  [[nodiscard]] static Evaluation unanswered(std::string reason);
+  [[nodiscard]] bool is_unanswered() const;
+
   /// A success that took `seconds` per call. NaN is no time: it is a failure, `wrong_result`.
   [[nodiscard]] static Evaluation succeeded(double seconds);
 };
 
 /// Which proposal a trial came from: the `index`-th of the `count` candidates that the generator made of it.
-/// A proposal of which nothing came is told once with `count` 0 and verdict `not_generated`.
+/// A proposal of which nothing came is told once with `count` 0 and verdict `not_generated`, or
+/// `not_applicable` where the generator judged that it does not apply.
 struct Origin {
   ProposalId proposal{};
   std::uint32_t index = 0;
@@ -58,6 +65,12 @@ struct Outcome {
   std::vector<TrialId> parents;
   double objective = std::numeric_limits<double>::infinity();  ///< lower is better; infinity unless ok
   Evaluation evaluation;
+  /// What made it of its parents, for those who read the history; empty for points of a space. A store keeps
+  /// it as the trial's point.
+  std::optional<Move> move = {};
+  /// The words that the generator went by, for those who read the history: STARK's plan, GEAK's analysis of
+  /// the parent; empty where it has none.
+  std::string rationale = {};
 
   [[nodiscard]] bool ok() const noexcept { return evaluation.verdict == Verdict::ok; }
 };

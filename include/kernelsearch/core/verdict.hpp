@@ -20,15 +20,16 @@ enum class Verdict : std::uint8_t {
   timed_out,      ///< exceeded a limit while building or running
   wrong_result,   ///< ran, but an output is outside its tolerance
   cheated,  ///< broke a rule of the measurement: wrote outside its buffers, changed inputs, faked outputs
+  not_applicable,  ///< an answer, no trial: what was proposed does not apply to its parent, so costs nothing
 };
 
-inline constexpr int verdict_count = 9;
+inline constexpr int verdict_count = 10;
 
 /// The verdict's name as stores and reports write it, e.g. `build_failed`.
 [[nodiscard]] constexpr std::string_view to_string(Verdict verdict) noexcept {
-  constexpr std::string_view names[verdict_count] = {"ok",           "not_generated", "rejected",
-                                                     "build_failed", "launch_failed", "crashed",
-                                                     "timed_out",    "wrong_result",  "cheated"};
+  constexpr std::string_view names[verdict_count] = {
+      "ok",      "not_generated", "rejected",     "build_failed", "launch_failed",
+      "crashed", "timed_out",     "wrong_result", "cheated",      "not_applicable"};
   return names[static_cast<int>(verdict)];
 }
 
@@ -37,6 +38,16 @@ inline constexpr int verdict_count = 9;
   for (int i = 0; i < verdict_count; ++i)
     if (to_string(static_cast<Verdict>(i)) == name) return static_cast<Verdict>(i);
   return std::nullopt;
+}
+
+/// Whether there was a candidate to judge, so that there is code to start from.
+[[nodiscard]] constexpr bool has_candidate(Verdict verdict) noexcept {
+  return verdict != Verdict::not_generated && verdict != Verdict::not_applicable;
+}
+
+/// Whether it is one of the trials that a budget counts.
+[[nodiscard]] constexpr bool is_trial(Verdict verdict) noexcept {
+  return verdict != Verdict::not_applicable;
 }
 
 /// How far a candidate came, in [0, 1]: not built 0, built 0.25, ran 0.5, partly right up to 0.75, right 1.

@@ -33,6 +33,9 @@ struct CheckOptions {
   /// A shape on which one run of the reference takes longer has no edge and no ill-conditioned set, unless it
   /// is the cheapest. In seconds.
   double special_seconds = 0.3;
+  bool hidden_shapes = true;  ///< those of the problem, where it has any
+  /// Where the reference needs longer for the hidden shapes of one candidate, later ones are drawn smaller.
+  double hidden_seconds = 0.25;
 };
 
 /// How pairs of reference (or champion) and candidate are timed.

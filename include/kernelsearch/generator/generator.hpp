@@ -15,7 +15,10 @@ namespace kernelsearch {
 template <class Candidate>
 struct Generation {
   std::vector<Candidate> candidates;
-  std::string failure;  ///< used when there are no candidates
+  std::string failure;         ///< used when there are no candidates
+  bool applicable = true;      ///< used then too: false where what was proposed does not apply to its parent
+  bool answered = true;        ///< used then too: false in an outage, which says nothing of what was proposed
+  std::string rationale = {};  ///< the words that it went by, if any: Outcome::rationale of each trial
 
   [[nodiscard]] static Generation one(Candidate candidate) {
     Generation generation;
@@ -23,14 +26,24 @@ struct Generation {
     return generation;
   }
   [[nodiscard]] static Generation none(std::string reason) { return {{}, std::move(reason)}; }
+  /// An answer and no failure: it draws no trial from the budget, and policies do not ask for it again.
+  [[nodiscard]] static Generation not_applicable(std::string reason) {
+    return {{}, std::move(reason), false};
+  }
+  /// Whoever makes candidates could not be reached: it draws a trial from the budget, which ends a long
+  /// outage, but no policy gives up what was proposed for it.
+  [[nodiscard]] static Generation unanswered(std::string reason) {
+    return {{}, std::move(reason), true, false};
+  }
 };
 
 /// Turns proposals of one type into candidates.
 ///
 /// 1. `G::Candidate` is what it makes, copyable.
 /// 2. `generator.generate(proposal, history)` returns a `Generation`: one candidate, several, or none with a
-///    reason. `history` holds the trials told before the proposal was made (code, outcomes, tree); it may be
-///    called from several threads at once when the optimizer is told to generate in parallel.
+///    reason, which may be that the proposal does not apply to its parent, or an outage. `history` holds the
+///    trials told before the proposal was made (code, outcomes, tree); it may be called from several threads
+///    at once when the optimizer is told to generate in parallel.
 ///
 /// See docs/extending.md#generator.
 template <class G, class Proposal>

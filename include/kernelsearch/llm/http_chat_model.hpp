@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -22,6 +23,8 @@ struct HttpOptions {
   std::string ca_file;                   ///< certificates to trust besides SSL_CERT_FILE's or the system's
   std::size_t largest_reply = std::size_t{64} << 20;  ///< bytes
   std::uint64_t seed = 0;                             ///< of the jitter; 0: another one in each process
+  /// Is told, from any thread, what went wrong with an attempt that is made again, and when; never a key.
+  std::function<void(const std::string&)> on_retry = nullptr;
 };
 
 /// A model behind an HTTP interface: chat completions or messages, streamed or not, with retries, time

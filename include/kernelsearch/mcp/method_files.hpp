@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kernelsearch {
@@ -13,8 +14,17 @@ struct MethodEntry {
   std::string folder;  ///< of the data: `strategies`, `transformations`, ...
   std::string name;
   std::string description;
-  std::string file;        ///< below the data folder
-  std::string definition;  ///< the whole of it, as JSON
+  std::string file;                        ///< below the data folder
+  std::string definition;                  ///< the whole of it, as JSON
+  std::vector<std::string> backends = {};  ///< that it is for; empty: all
+  /// Traits of problems that it is for: of its tags those that are traits, and what its conditions ask for.
+  std::vector<std::string> traits = {};
+
+  [[nodiscard]] bool is_for_backend(std::string_view backend) const;
+  /// Whether it is for problems with one of these traits; where none are known, or it asks for none, it is.
+  [[nodiscard]] bool is_for_traits(const std::vector<std::string>& wanted) const;
+  /// The description's first sentence, cut where it is long.
+  [[nodiscard]] std::string summary() const;
 };
 
 /// Where the data files are: `$KERNELSEARCH_DATA`, else beside the sources, else where they were installed;

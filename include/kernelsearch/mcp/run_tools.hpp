@@ -13,12 +13,13 @@ namespace kernelsearch {
 
 /// Where the tools of a manager look and write besides its store.
 struct RunToolsOptions {
-  std::filesystem::path reports;  ///< folder of HTML reports, made when the first is written
-  std::filesystem::path data;     ///< strategies, transformations, ...; see read_method_files()
+  std::filesystem::path reports;           ///< folder of HTML reports, made when the first is written
+  std::filesystem::path data;              ///< strategies, transformations, ...; see read_method_files()
+  std::filesystem::path checkpoints = {};  ///< folder of named trials, made when the first is named
 };
 
-/// The tools by which someone outside drives searches; docs/mcp.md shows each: start_run, step, status, best,
-/// submit_kernel, explain_verdict, list_methods, report, cancel. The manager outlives them.
+/// The tools by which someone outside drives searches, writes kernels and looks into them; docs/mcp.md shows
+/// each. The manager outlives them.
 [[nodiscard]] std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options);
 
 /// What a client's model should know before it uses them.

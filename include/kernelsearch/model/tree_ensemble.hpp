@@ -34,6 +34,13 @@ struct ForestOptions {
   std::uint64_t seed = 0;
 };
 
+/// One node of a tree of a TreeEnsemble.
+struct DecisionNode {
+  double number = 0;          ///< the threshold, at most which rows go left; the value of a leaf
+  std::int32_t feature = -1;  ///< that is compared; -1: a leaf
+  std::uint32_t left = 0;     ///< the position of the left child; the right one follows it
+};
+
 /// Decision trees grown on the same rows (Breiman, 2001; each split is the best one over thresholds between
 /// neighbouring values, CART), and what each leaf predicts: the weighted mean of its targets. The trees that
 /// scikit-learn grows, but for the random draws. What random forests are made of.
@@ -43,6 +50,11 @@ class TreeEnsemble {
   /// that differ, weights below 0 or without sum, numbers that are not finite.
   [[nodiscard]] static TreeEnsemble grow(const FeatureMatrix& rows, std::span<const double> targets,
                                          std::span<const double> weights, const ForestOptions& options);
+
+  /// Trees that were grown elsewhere: the nodes of all of them, and the position of each root. A child comes
+  /// after its parent. ConfigError for no trees, and for features or children that do not exist.
+  [[nodiscard]] static TreeEnsemble of(std::size_t features, std::vector<DecisionNode> nodes,
+                                       std::vector<std::uint32_t> roots);
 
   [[nodiscard]] std::size_t trees() const noexcept { return roots_.size(); }
   [[nodiscard]] std::size_t features() const noexcept { return features_; }
@@ -70,12 +82,6 @@ class TreeEnsemble {
 
  private:
   friend class TreeGrower;
-  struct Node {
-    double number = 0;          ///< the threshold, at most which rows go left; the value of a leaf
-    std::int32_t feature = -1;  ///< -1: a leaf
-    std::uint32_t left = 0;     ///< the right child follows it
-  };
-
   [[nodiscard]] std::uint32_t leaf(const double* row, std::size_t tree) const noexcept {
     std::uint32_t at = roots_[tree];
     while (nodes_[at].feature >= 0)
@@ -84,7 +90,7 @@ class TreeEnsemble {
   }
 
   std::size_t features_ = 0;
-  std::vector<Node> nodes_;
+  std::vector<DecisionNode> nodes_;
   std::vector<std::uint32_t> roots_;
   std::vector<double> out_of_bag_;
 };

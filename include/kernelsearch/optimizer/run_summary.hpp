@@ -14,9 +14,10 @@ namespace kernelsearch {
 
 /// How a run ended.
 struct RunSummary {
-  std::string reason;                                   ///< what ended it
-  std::uint64_t trials = 0;                             ///< told, those of a resumed record included
-  std::array<std::uint64_t, verdict_count> verdicts{};  ///< trials by `Verdict`
+  std::string reason;  ///< what ended it
+  /// Told, those of a resumed record included; without what turned out not to apply (`is_trial`).
+  std::uint64_t trials = 0;
+  std::array<std::uint64_t, verdict_count> verdicts{};  ///< what was told, by `Verdict`
   std::optional<TrialId> best;
   double seconds = 0.0;  ///< wall time
 };

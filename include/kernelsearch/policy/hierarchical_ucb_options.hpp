@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/config_macros.hpp"
+#include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/model/logistic_head.hpp"
 #include "kernelsearch/policy/move_ledger.hpp"
@@ -26,6 +28,16 @@ struct StrategyTarget {
   std::string strategy;
   std::string feature;
 };
+
+/// When a strategy is worth trying: an expression over the kernel's features.
+struct StrategyCondition {
+  std::string strategy;
+  Expression when;
+};
+
+/// Whether the expression holds for these features. One that it names and that is not known decides nothing:
+/// the answer is then yes, as where the expression has no value for them.
+[[nodiscard]] bool holds_for(const Expression& when, const Features& features);
 
 /// How (cluster, strategy) arms that were pulled little are judged.
 enum class ArmPrior : std::uint8_t {
@@ -50,6 +62,7 @@ struct HierarchicalUcbOptions {
   std::size_t recluster_every = 10;                ///< trials; and whenever the right kernels have doubled
   double subsample = 0.1;                          ///< share of the pool that k-means++ seeds from
   std::vector<std::string> cluster_features = {};  ///< names in Evaluation::features; none: all
+  std::vector<std::string> log_features = {};      ///< of these, taken as ln(1 + x); of none below -1
   bool cluster_by_time = true;                     ///< log time is one of the features
 
   double exploration =
@@ -76,6 +89,9 @@ struct HierarchicalUcbOptions {
   double lag = 5.0;
   std::size_t frontier = 16;  ///< only the fastest so many kernels are rewritten; 0: all
 
+  /// Strategies that are not proposed for a kernel while their condition is false: that costs no trial and no
+  /// question, and is no pull.
+  std::vector<StrategyCondition> conditions = {};
   std::vector<StrategyTarget> targets = {};  ///< none: no mask
   double saturated =
       75.0;  ///< percent from which on a target masks its strategies; one strategy is always left
@@ -111,3 +127,7 @@ struct HierarchicalUcbOptions {
 };
 
 }  // namespace kernelsearch
+
+#if KERNELSEARCH_HEADER_ONLY
+#  include "kernelsearch/policy/impl/hierarchical_ucb_options_impl.hpp"
+#endif

@@ -27,10 +27,17 @@ struct MethodDevice {
 [[nodiscard]] std::vector<std::string> features_of_architecture(unsigned architecture);
 
 /// What became of a method in earlier iterations.
-enum class MethodFate : std::uint8_t { untried, effective, ineffective, implementation_failed };
+enum class MethodFate : std::uint8_t {
+  untried,
+  effective,
+  ineffective,
+  implementation_failed,
+  not_applicable,  ///< judged not to apply to the kernel, by whoever was to implement it
+};
 
 [[nodiscard]] constexpr std::string_view to_string(MethodFate fate) noexcept {
-  constexpr std::string_view names[] = {"untried", "effective", "ineffective", "implementation_failed"};
+  constexpr std::string_view names[] = {"untried", "effective", "ineffective", "implementation_failed",
+                                        "not_applicable"};
   return names[static_cast<int>(fate)];
 }
 
@@ -43,14 +50,15 @@ enum class MethodReason : std::uint8_t {
   architecture,      ///< the device lacks what it needs
   skip_condition,
   no_trigger,
-  coupled,      ///< with one that was taken, or excluded by one that is applied
-  over_budget,  ///< it passed, but others of its axis were stronger or came first
+  coupled,         ///< with one that was taken, or excluded by one that is applied
+  over_budget,     ///< it passed, but others of its axis were stronger or came first
+  not_applicable,  ///< judged not to apply to the kernel
 };
 
 [[nodiscard]] constexpr std::string_view to_string(MethodReason reason) noexcept {
   constexpr std::string_view names[] = {"taken",        "already_applied", "ineffective", "failed_too_often",
                                         "architecture", "skip_condition",  "no_trigger",  "coupled",
-                                        "over_budget"};
+                                        "over_budget",  "not_applicable"};
   return names[static_cast<int>(reason)];
 }
 
@@ -65,6 +73,7 @@ struct MethodDecision {
 struct MethodRecord {
   MethodFate fate = MethodFate::untried;
   std::size_t attempts = 0;  ///< iterations that took it
+  std::string words = {};    ///< why it does not apply
 };
 
 struct MethodLimits {

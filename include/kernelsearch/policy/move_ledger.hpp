@@ -28,6 +28,8 @@ struct MoveLimits {
   /// Tries in a row without a candidate after which the strategy is given up on that kernel.
   std::size_t max_failures = 1;
   std::size_t debugs = 2;  ///< attempts to mend one failed kernel
+  /// Attempts to mend a kernel and what came of mending it, all together (GEAK: rounds of debugging).
+  std::size_t chain_debugs = std::numeric_limits<std::size_t>::max();
 };
 
 /// One use of a strategy: on which node, and what came of it.
@@ -41,8 +43,11 @@ struct Pull {
 /// outstanding, which strategies are still open on which kernel, and the log of pulls.
 ///
 /// No proposal is ever repeated, because the tries of a strategy on a kernel are numbered by `Move::variant`.
-/// A strategy is closed on a kernel once its limits are reached; a search ends when all are closed on all
-/// kernels. Without names there is one strategy, which the generator chooses (`Move::strategies` is empty).
+/// A strategy is closed on a kernel once its limits are reached, or it was judged not to apply there
+/// (`Verdict::not_applicable`), which counts as no child and no pull. An outage (`Evaluation::unanswered`)
+/// counts for nothing and closes nothing. A search ends when all are closed on
+/// all kernels. Without names there is one strategy, which the generator chooses (`Move::strategies` is
+/// empty).
 class MoveLedger {
  public:
   explicit MoveLedger(std::vector<std::string> strategies, MoveLimits limits = {});
@@ -87,6 +92,8 @@ class MoveLedger {
   [[nodiscard]] std::vector<std::size_t> open_strategies(std::size_t node) const;
   /// An open strategy of the node, drawn from those tried least on it.
   [[nodiscard]] std::size_t least_tried(std::size_t node, Rng& rng) const;
+  /// Whether the node failed and may be mended: not where its limits are reached, nor where it was mended
+  /// already, itself or as what it was to mend.
   [[nodiscard]] bool can_debug(std::size_t node) const;
   /// Tries of the strategy on the node, finished or not.
   [[nodiscard]] std::size_t tries(std::size_t node, std::size_t strategy) const;
@@ -97,7 +104,8 @@ class MoveLedger {
   /// All proposals that are outstanding on the node.
   [[nodiscard]] std::size_t pending_on(std::size_t node) const { return arms_pending_[node]; }
   [[nodiscard]] std::size_t outstanding() const noexcept { return outstanding_; }
-  /// Children of the node that were told, and how many of them are right.
+  /// Children of the node that were told, and how many of them are right; answers that a strategy does not
+  /// apply, and outages, are none.
   [[nodiscard]] std::size_t children(std::size_t node) const { return children_[node]; }
   [[nodiscard]] std::size_t right_children(std::size_t node) const { return right_children_[node]; }
 
@@ -118,6 +126,8 @@ class MoveLedger {
     std::uint32_t tries = 0;
     std::uint32_t pending = 0;
     std::uint32_t failures = 0;  ///< in a row: tries without a candidate
+    std::uint32_t lost = 0;      ///< tries to which nobody answered, which count for no limit
+    bool spent = false;          ///< closed by the number of tries, not by what came of them
     bool closed = false;
   };
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -134,8 +144,13 @@ class MoveLedger {
     return arms_[node * width() + strategy];
   }
   [[nodiscard]] Ranking::value_type rank_of(std::size_t node) const;
+  /// What a failed node was to mend, if that is what it was made for.
+  [[nodiscard]] std::optional<std::size_t> mended_by(std::size_t node) const;
+  /// The kernel that failed first of those that led to the node by debug moves.
+  [[nodiscard]] std::size_t chain_of(std::size_t node) const;
   void add_node(std::size_t node);
   void close(std::size_t node, std::size_t strategy);
+  void take_back(std::size_t node, std::size_t strategy);
   void proposed(std::size_t node, std::size_t strategy);
   void settle(Proposed& proposal, const Outcome& outcome);
   void count_child(std::size_t child, std::ptrdiff_t told, std::ptrdiff_t right);
@@ -150,7 +165,8 @@ class MoveLedger {
   std::vector<std::size_t> open_arms_;     // by node, without debugging
   std::vector<std::size_t> arms_pending_;  // by node
   std::vector<std::size_t> children_, right_children_;
-  std::vector<std::size_t> pending_;  // by strategy
+  std::vector<std::size_t> chain_debugs_;  // by the node that a chain begins with: debug moves
+  std::vector<std::size_t> pending_;       // by strategy
   std::set<std::pair<std::size_t, std::size_t>> joined_;
   Ranking expandable_;
   std::vector<Pull> pulls_;

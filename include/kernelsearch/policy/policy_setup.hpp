@@ -28,6 +28,9 @@ struct EarlierRun {
   std::vector<EarlierOutcome> outcomes;
 };
 
+/// Runs with fewer right outcomes say nothing of a space, and are not learned from.
+inline constexpr std::size_t fewest_earlier = 8;
+
 /// What a search took over from one earlier run.
 struct LearnedFrom {
   std::string source;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,8 +48,9 @@ struct RooflineBudgetOptions {
 /// are spent, four checks which methods; one iteration tries them together in several implementations
 /// (branches), takes the fastest right one as its champion, takes each method out of it again (ablations),
 /// and files each as effective, ineffective or implementation failed, by what its absence costs and by its
-/// traces in the machine code. Profile, machine code, traits and paired times are features of outcomes
-/// (docs/systems/cuda_skill_v2.md).
+/// traces in the machine code. Where no branch has code because a method was judged not to apply, the
+/// iteration is begun anew without that method, and counts for nothing. Profile, machine code, traits and
+/// paired times are features of outcomes (docs/systems/cuda_skill_v2.md).
 ///
 /// Departures: unknown is never a gap and never evidence; an ablated kernel that is faster than the champion
 /// is what the next iteration starts from; what helps only in a kernel that is given up stays open.
@@ -91,6 +93,7 @@ class RooflineBudget {
   [[nodiscard]] bool assess(SkillIteration& next, std::size_t start);
   bool mend_root();
   bool mend(SkillIteration& now);
+  bool rule_out(const SkillIteration& now);
   void choose_champion(SkillIteration& now) const;
   void plan_ablations(SkillIteration& now);
   void close(SkillIteration& now);
@@ -111,6 +114,8 @@ class RooflineBudget {
   std::size_t outstanding_ = 0;
   std::vector<SkillIteration> iterations_;
   std::vector<MethodRecord> record_;
+  /// By node and method: why the method does not apply to that kernel.
+  std::map<std::pair<std::size_t, std::size_t>, std::string> ruled_out_;
   std::size_t root_rewrites_ = 0;
   std::optional<std::size_t> champion_;
   SkillEnding ending_;

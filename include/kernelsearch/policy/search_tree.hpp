@@ -22,13 +22,18 @@ struct TreeNode {
   double objective = std::numeric_limits<double>::infinity();  ///< lower is better; infinity unless ok
   double progress = 0.0;                                       ///< see graded_progress
   Verdict verdict = Verdict::not_generated;
-  bool foreign = false;  ///< the policy never proposed it
+  bool foreign = false;     ///< the policy never proposed it
+  bool unanswered = false;  ///< an outage: nothing is known of what was proposed (Evaluation::unanswered)
   double build_seconds = 0.0;
   Features features;
 
   [[nodiscard]] bool ok() const noexcept { return verdict == Verdict::ok; }
   /// Whether there is code that a move could start from.
-  [[nodiscard]] bool generated() const noexcept { return verdict != Verdict::not_generated; }
+  [[nodiscard]] bool generated() const noexcept { return has_candidate(verdict); }
+  /// Whether it is an answer that a strategy does not apply to the parent.
+  [[nodiscard]] bool not_applicable() const noexcept { return verdict == Verdict::not_applicable; }
+  /// Whether it says nothing of what its parent can become by a try: no child, no sample, no visit.
+  [[nodiscard]] bool is_no_try() const noexcept { return not_applicable() || unanswered; }
 };
 
 /// The trials of a search over moves, each joined to the trials that it was made of: a tree as long as no

@@ -56,6 +56,13 @@ enum class Initialisation : std::uint8_t {
          initialisation == Initialisation::ill_conditioned;
 }
 
+/// Whether the edge flavour of such contents is another than the declared one.
+[[nodiscard]] constexpr bool has_edge_flavour(Initialisation initialisation) noexcept {
+  return initialisation == Initialisation::uniform || initialisation == Initialisation::normal ||
+         initialisation == Initialisation::sorted || initialisation == Initialisation::offsets ||
+         initialisation == Initialisation::generator;
+}
+
 /// A file with the contents of an array, raw in little-endian order or .npy.
 struct InputFile {
   std::string shape;           ///< the shape that it is for; empty: for all

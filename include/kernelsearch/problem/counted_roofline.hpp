@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <optional>
+
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/core/measurement.hpp"
@@ -18,6 +20,24 @@ struct CountedOptions {
   /// all of these must fit a cache to come from it.
   double sample_seconds = 0.0;
 };
+
+/// What the counted work of one call needs at least on a device of these peaks.
+struct ShapeBound {
+  std::optional<double> operations, bytes;  ///< that the problem counts
+  std::optional<double> computing, moving;  ///< seconds; empty: not counted, or no such peak is known
+  const MemoryLevel* level = nullptr;       ///< of the peaks: where the data comes from
+
+  /// The larger of both; empty where one of them is unknown.
+  [[nodiscard]] std::optional<double> seconds() const noexcept {
+    return computing && moving ? std::optional(*computing > *moving ? *computing : *moving) : std::nullopt;
+  }
+};
+
+/// The bound of a shape. `calls` are made on buffers of their own, all of which a cache must hold for the
+/// data to come from it; with `cold` it comes from main memory. A ConfigError where `operations` or `bytes`
+/// cannot be evaluated.
+[[nodiscard]] ShapeBound shape_bound(const Problem& problem, const Shape& shape, const DevicePeaks& peaks,
+                                     bool cold, double calls = 1.0);
 
 /// The roofline's place of a candidate from work that the problem counts (`operations`, `bytes`) and seconds
 /// that were measured, over the timed shapes by their weights: operations_per_second, bytes_per_second,

@@ -17,7 +17,7 @@ namespace kernelsearch {
 /// Which inputs a call gets; all flavours stay inside the range that the argument declares.
 enum class InputFlavour : std::uint8_t {
   declared,         ///< as the argument's initialisation says
-  edge,             ///< the ends of the range, zeros, alternating extremes, mostly equal elements
+  edge,             ///< stretches of ends of the range, zeros, alternating extremes, mostly equal elements
   ill_conditioned,  ///< magnitudes over many decades, half of the elements cancelling earlier ones
 };
 
@@ -44,6 +44,10 @@ void fill_input(const Argument& argument, std::size_t count, InputFlavour flavou
 /// a scalar. A ConfigError if the size is no whole number >= 0 or the array would pass 2^40 bytes.
 [[nodiscard]] std::size_t element_count(const Argument& argument, const Shape& shape,
                                         std::span<const NamedValue> tunables = {});
+
+/// The bytes of all arrays together; refuses what element_count refuses.
+[[nodiscard]] double bytes_of_arrays(std::span<const Argument> arguments, const Shape& shape,
+                                     std::span<const NamedValue> tunables = {});
 
 /// The value of a scalar argument for a shape: bool, std::int64_t or double as its type asks. A ConfigError
 /// if the value does not fit the type.

@@ -14,6 +14,7 @@
 #include "kernelsearch/problem/argument.hpp"
 #include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/element_type.hpp"
+#include "kernelsearch/problem/hidden_shapes.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/shape.hpp"
 
@@ -102,6 +103,7 @@ struct Problem {
   std::vector<Argument> arguments;
   std::optional<GeneratedInputs> generator;  ///< what fills arrays whose `init` is `generator`
   std::vector<Shape> shapes;
+  std::optional<HiddenShapes> hidden_shapes;  ///< further ones, drawn anew for each evaluation
   std::optional<Expression> valid;  ///< over shape variables and tunables: false means rejected, not failed
   std::vector<std::pair<ElementType, Tolerance>> tolerances;  ///< overrides of default_tolerance
   /// Outputs must have the bits of the reference's, computed in the kernel's own precision (any NaN for a
@@ -114,6 +116,10 @@ struct Problem {
   int threads = 1;  ///< that the kernel may use
   /// Bytes that a host kernel may allocate beside its arrays; left out: HostLimits::run_memory.
   std::optional<std::uint64_t> memory;
+  /// Shared libraries that a candidate may call, by name as for the linker, beside those of C and C++; left
+  /// out: those of `build`. See allowed_libraries.
+  std::optional<std::vector<std::string>> libraries;
+  std::uint64_t over_read_bytes = 0;     ///< that a host kernel may read beyond the end of an array
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables
   std::optional<Expression> bytes;       ///< bytes that one call must move
   std::vector<std::string> traits;       ///< what kind of work it is, e.g. `matmul`; see problem/traits.hpp

@@ -26,7 +26,8 @@ struct FailureGroup {
 /// apart, which differ from one configuration to the next.
 class FailureReasons {
  public:
-  /// Counts a failure; true for the first of its kind. Of right trials nothing is kept.
+  /// Counts a failure; true for the first of its kind. Of right trials, and of
+  /// answers that something does not apply, nothing is kept.
   bool add(TrialId trial, const Evaluation& evaluation);
 
   /// The commonest first; of equally common ones that with the earlier trial.

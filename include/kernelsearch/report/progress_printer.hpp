@@ -26,6 +26,7 @@ struct ProgressOptions {
   std::optional<std::uint64_t> trials = {};  ///< expected; for the bar and the time left
   std::optional<double> seconds = {};        ///< expected wall time; the nearer of the two ends counts
   std::size_t devices = 1;
+  bool each_failure = false;  ///< every failed trial has a line, as where a model wrote each of the kernels
   std::uint64_t trials_before = 0;  ///< of the earlier parts of a resumed run
   double seconds_before = 0.0;
   double redraw_seconds = 0.1;  ///< at most so often on a terminal
@@ -36,9 +37,9 @@ struct ProgressOptions {
 
 /// An observer that shows a run as it goes: bar, time gone and left, trials, best with its speedup and
 /// interval, verdict counts, devices busy. The first failure of each kind has a line of its own, ten kinds at
-/// most. Without a terminal it writes a line for each gain and now and then a status line. Every function
-/// may be called from any thread; `tick` redraws between events, so that the time shown keeps running while
-/// a long trial is measured.
+/// most, or every failure has. What turned out not to apply has a line and is no trial. Without a terminal it
+/// writes a line for each gain and now and then a status line. Every function may be called from any thread;
+/// `tick` redraws between events, so that the time shown keeps running while a long trial is measured.
 class ProgressPrinter {
  public:
   explicit ProgressPrinter(std::ostream& out, ProgressOptions options = {});
@@ -64,8 +65,10 @@ class ProgressPrinter {
   }
   void on_end(std::string_view reason);
   /// What the run is doing or waits for, in a few words; a new reason to wait is a line of its own where
-  /// there is no terminal.
-  void activity(std::string_view doing, std::string_view waiting);
+  /// there is no terminal. `measuring` is how many devices are busy; where that is not said, those with a
+  /// trial under way count.
+  void activity(std::string_view doing, std::string_view waiting,
+                std::optional<std::size_t> measuring = std::nullopt);
 
   void tick();
 
@@ -80,6 +83,7 @@ class ProgressPrinter {
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] std::string status_line() const;
   void show_failure(const Outcome& outcome);
+  void show_line(const std::string& line);
   void show(bool now);
 
   std::ostream& out_;
@@ -95,6 +99,7 @@ class ProgressPrinter {
   FailureReasons failures_;
   std::size_t reasons_shown_ = 0;
   std::string doing_, waited_for_;
+  std::optional<std::size_t> measuring_;
   bool line_open_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,15 +31,17 @@ struct FinalistSteps {
   /// Hears of each pair before it is timed; no opponent: the baseline.
   std::function<void(TrialId, std::optional<TrialId> opponent)> pairing = nullptr;
   FinalistValidator validate = nullptr;  ///< where set, nothing wins that it objects to
+  std::string passed = {};               ///< feature that is 1 of those that it did not object to
   std::optional<Candidate> baseline =
       {};  ///< what all are compared with: the problem's default configuration
-  /// Twice two pairs of fresh processes are enough to tell 2 % (docs/benchmarks/attribution.md).
+  /// Few pairs in each of four pairs of fresh processes: by as many in two the interval would be five times
+  /// as wide (`combined_speedup`), so that every finalist would have to meet every other.
   PairOptions pairs = {.when = Pairing::always,
                        .min_pairs = 12,
-                       .max_pairs = 80,
+                       .max_pairs = 48,
                        .precision = 0.01,
-                       .budget_seconds = 1.0,
-                       .rounds = 2};
+                       .budget_seconds = 0.6,
+                       .rounds = 4};
 };
 
 inline constexpr std::size_t fewest_finalists = 3, most_finalists = 8;
@@ -49,6 +52,11 @@ inline constexpr std::size_t fewest_finalists = 3, most_finalists = 8;
 
 /// Whether the candidates are the same code at the same configuration.
 [[nodiscard]] bool same_candidate(const Candidate& a, const Candidate& b);
+
+namespace detail {
+/// Says of what was judged again that the validator had no objection.
+void mark_passed(const FinalistSteps& steps, Evaluation& evaluation);
+}  // namespace detail
 
 /// Measures the best again, in a fresh process with new inputs and in pairs with the reference, until the
 /// best is one that was measured again: the winner is then not the luckiest of many noisy samples, and its
@@ -84,6 +92,7 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
     context.stop = stop;
     Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, context);
     if (stop.stop_requested()) return done;
+    detail::mark_passed(steps, evaluation);
     search.revise(id, std::move(evaluation), observers...);
     done.insert(id);
   }
@@ -247,6 +256,7 @@ std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, co
           EvaluationContext context;
           context.stop = stop;
           evaluation = evaluator.evaluate(*search.log().own(*winner).candidate, context);
+          detail::mark_passed(steps, *evaluation);
         }
         if (!stop.stop_requested() || evaluation->verdict == Verdict::ok) {
           again.insert(*winner);

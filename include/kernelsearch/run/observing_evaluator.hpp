@@ -23,4 +23,8 @@ struct ObservingEvaluator {
 /// features absent.
 [[nodiscard]] ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options);
 
+/// The evaluator of `make_evaluator` with the machine code and the place in the roofline by counted work as
+/// features: what is cheap to look at, for those who write kernels. What cannot be looked at is absent.
+[[nodiscard]] AnyEvaluator make_inspecting_evaluator(Problem problem, const MeasurementOptions& options);
+
 }  // namespace kernelsearch

@@ -22,6 +22,7 @@
 #include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/run/run_observer.hpp"
 #include "kernelsearch/run/run_options.hpp"
+#include "kernelsearch/run/trial_requests.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch {
@@ -58,6 +59,9 @@ struct StepReport {
 struct Submission {
   std::optional<std::string> device = {}, host = {}, macros = {};  ///< whole regions
   std::vector<NamedValue> settings = {};                           ///< of tunables
+  /// JSON as read_declared_tunables() takes it, of a kernel's own tunables beside the problem's; nothing:
+  /// those that the macros declare, else the parent's.
+  std::optional<std::string> tunables = {};
   /// Nothing: the suggested move's, else the best, else the problem's kernel.
   std::optional<TrialId> parent = {};
   std::vector<std::string> strategies = {};  ///< what was done, in names
@@ -81,6 +85,8 @@ struct RunResult {
   /// Files that could not be written when the run ended, each as what, where and why.
   std::vector<std::string> unwritten;
   std::string models_text, models_json;  ///< what asking models came to; empty where none were asked
+  /// That no model gave a reply of any use, of a system that needs one; empty otherwise.
+  std::string no_reply;
 };
 
 /// What a stored run came to so far. Where a folder is given, the winner's files are written there; a table
@@ -156,6 +162,40 @@ class Run {
     decline_told(reason, all);
   }
 
+  /// Searches the tunables of one trial's kernel, its known configurations being known to the policy, in a
+  /// run of kernels that are handed in. ConfigError for another run, a kernel with nothing to tune or a spent
+  /// budget.
+  template <class... Observers>
+  TuneReport tune(const TuneRequest& request, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    return tune_told(request, all);
+  }
+
+  /// The time of `against` divided by the trial's, in interleaved pairs; nothing where it was stopped.
+  /// ConfigError for trials that are not right or the same, and where the evaluator cannot compare.
+  template <class... Observers>
+  std::optional<Speedup> compare(TrialId trial, TrialId against, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    return compare_told(trial, against, all);
+  }
+
+  /// Looks into a right trial: place in the roofline, machine code, counters where this machine permits. What
+  /// is found stays among the trial's features.
+  template <class... Observers>
+  ProfileReport profile(TrialId trial, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    return profile_told(trial, all);
+  }
+
+  /// Runs validators on a right trial: of host kernels whether they keep within their arrays, of CUDA kernels
+  /// the named tools of Compute Sanitizer (empty: memcheck, racecheck and initcheck). One that they object to
+  /// loses its verdict.
+  template <class... Observers>
+  ValidationReport validate(TrialId trial, const std::string& tools, Observers&... observers) {
+    detail::RunObservers all(observers...);
+    return validate_told(trial, tools, all);
+  }
+
   /// Ends what works on the run, from any thread; what was measured stays.
   void request_stop();
   /// A call was stopped midway, or a suggestion declined: resume the run to go on.
@@ -175,6 +215,10 @@ class Run {
   void to_end_told(RunObserver& observer);
   std::optional<TrialId> submit_told(const Submission& submission, RunObserver& observer);
   void decline_told(const std::string& reason, RunObserver& observer);
+  TuneReport tune_told(const TuneRequest& request, RunObserver& observer);
+  std::optional<Speedup> compare_told(TrialId trial, TrialId against, RunObserver& observer);
+  ProfileReport profile_told(TrialId trial, RunObserver& observer);
+  ValidationReport validate_told(TrialId trial, const std::string& tools, RunObserver& observer);
 
   std::unique_ptr<detail::RunImpl> impl_;
 };

@@ -60,6 +60,10 @@ class RunManager {
   StepReport step(RunId run, const StepLimit& limit, const RunCall& call);
   std::optional<TrialId> submit(RunId run, const Submission& submission, const RunCall& call);
   void decline(RunId run, const std::string& reason, const RunCall& call);
+  TuneReport tune(RunId run, const TuneRequest& request, const RunCall& call);
+  std::optional<Speedup> compare(RunId run, TrialId trial, TrialId against, const RunCall& call);
+  ProfileReport profile(RunId run, TrialId trial, const RunCall& call);
+  ValidationReport validate(RunId run, TrialId trial, const std::string& tools, const RunCall& call);
   /// The move that the run's policy suggested when the last call on it in this process ended.
   [[nodiscard]] std::optional<Move> suggestion(RunId run) const;
 
@@ -72,6 +76,9 @@ class RunManager {
 
   /// The problem of a stored run. ConfigError where it is not below the root.
   [[nodiscard]] Problem problem_of(RunId run) const;
+
+  /// The machine that a stored run is measured on, in words for a model.
+  [[nodiscard]] std::string machine_of(RunId run) const;
 
   [[nodiscard]] RunStore& store() noexcept;
   [[nodiscard]] const RunStore& store() const noexcept;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ struct RunOptions {
   double policy_timeout = 60;                ///< seconds within which it must answer
   /// A plug-in that has the policy of that name; of a plug-in with one policy `policy` may be empty.
   std::filesystem::path policy_plugin = {};
-  std::string system = {};                      ///< one of `system_entries()` instead of a policy
-  std::string system_options = {};              ///< a JSON object; empty: the system's standard values
+  std::string system = {};          ///< one of `system_entries()` instead of a policy
+  std::string system_options = {};  ///< a JSON object, `variant` among it; empty: the standard values
   std::string suggest = "epsilon_greedy_tree";  ///< of `submit`: one of `move_policies()`
   std::vector<std::string> strategies = {};  ///< of `submit`: that it may name; none: whoever writes chooses
   std::string budget = {};    ///< as parse_budget() reads it; empty: 200 trials, or the system's own
@@ -44,13 +45,21 @@ struct RunOptions {
   std::vector<std::string> where = {};  ///< only configurations for which these expressions hold
   std::string configs = {};  ///< JSON file of the only configurations to try; empty: all of the space
   MeasurementOptions measurement = {};
-  std::string validate = {};                 ///< tools of Compute Sanitizer that finalists must pass
+  std::string validate = {};  ///< tools of Compute Sanitizer that finalists must pass
+  bool bounds = true;         ///< host kernels: finalists must keep within their arrays, see HostBounds
   std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs
   bool learn = true;                         ///< also from the earlier runs of this problem in the store
+  bool memory = true;                        ///< prompts show what earlier runs of the store learned
   bool reuse = true;                         ///< results that the store has are not measured again
   RunModelOptions models = {};
-  std::string methods = {};           ///< folder of the user's prompts, strategies and transformations
-  std::size_t proposals = 1;          ///< kernels that a system writes and judges at a time
+  std::string methods = {};   ///< folder of the user's prompts, strategies and transformations
+  std::size_t proposals = 1;  ///< kernels that a system writes and judges at a time
+  /// Trials of the search over the tunables of each kernel that a system writes; 0: none is tuned, as in the
+  /// papers; empty: 8, in a paper's variant 0, or the system's own number.
+  std::optional<std::uint64_t> inner_trials = {};
+  /// Where a system that writes kernels begins: `best`, the best configuration of the problem's kernel that
+  /// the store knows of this device, or `default`, the problem's; empty: best, in a paper's variant default.
+  std::string root = {};
   bool counters = true;               ///< Nsight Compute's, for systems that take them where they can be had
   std::filesystem::path store = {};   ///< file of runs; empty: RunStore::default_path()
   std::filesystem::path out = {};     ///< folder of the winner's files; empty: none are written

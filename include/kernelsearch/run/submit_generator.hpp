@@ -25,7 +25,7 @@ class SubmitGenerator {
 
   /// What the move becomes; an earlier answer to the same move is replaced.
   void answer(Move move, Candidate candidate);
-  /// The move is not carried out, for this reason.
+  /// The move does not apply to its parent, for this reason: no trial, and not asked for there again.
   void decline(Move move, std::string reason);
 
   [[nodiscard]] Generation<Candidate> generate(const Move& move, const History<Candidate>& history);

@@ -21,6 +21,16 @@ enum class TunableKind : std::uint8_t { integer, power_of_two, floating, boolean
 /// The kind's name: integer, power_of_two, floating, boolean, categorical, permutation.
 [[nodiscard]] const char* to_string(TunableKind kind) noexcept;
 
+/// What a tunable does to the kernel, for searches that treat it in a way of its own (HelionLfbo).
+enum class TunableRole : std::uint8_t {
+  none,
+  block_size,  ///< elements of one dimension that a block works on
+  warps        ///< warps of a block
+};
+
+/// The role's name: none, block_size, warps.
+[[nodiscard]] const char* to_string(TunableRole role) noexcept;
+
 /// A setting of a kernel: its name and its values in order. Neighbouring positions are neighbouring settings.
 struct Tunable {
   std::string name;
@@ -30,6 +40,7 @@ struct Tunable {
   /// Where given and false, the tunable has no effect and is pinned to its default, so that counts do not
   /// multiply. It may read other tunables, not this one.
   std::optional<Expression> active_if{};
+  TunableRole role = TunableRole::none;
 
   /// first, first + step, ... up to and including `last` where it is hit; `step` may be negative.
   [[nodiscard]] static Tunable integer(std::string name, std::int64_t first, std::int64_t last,

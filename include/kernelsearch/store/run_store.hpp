@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernelsearch/store/finalist_comparison.hpp"
+#include "kernelsearch/store/remembered_change.hpp"
 #include "kernelsearch/store/run_info.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/store/stored_trial.hpp"
@@ -36,7 +37,7 @@ struct StoreOptions {
 class RunStore {
  public:
   /// The version of the schema that this library writes.
-  static constexpr int schema_version = 2;
+  static constexpr int schema_version = 3;
 
   /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
   /// brought up to date.
@@ -55,7 +56,7 @@ class RunStore {
   /// Marks a stopped run as running again.
   void continue_run(RunId run);
   void end_run(RunId run, std::string_view reason, double seconds);
-  /// Removes a run with its trials; kernels and results stay.
+  /// Removes a run with its trials; kernels, results and remembered changes stay.
   void remove_run(RunId run);
 
   /// Writes what happened since the last call, in order: the asks, then the told trial. `kernel` is the text
@@ -85,12 +86,30 @@ class RunStore {
   [[nodiscard]] std::optional<FinalistComparison> finalists(RunId run) const;
   [[nodiscard]] std::vector<StoredInnerTrial> inner_trials(RunId run,
                                                            std::optional<TrialId> parent = {}) const;
+  /// The searches over the tunables of a kernel of this text, whatever its digest, that other runs of the
+  /// same problem on the same device and toolchain had finished when `run` began; the newest first.
+  [[nodiscard]] std::vector<StoredTuning> earlier_tunings(RunId run, const StoredKernel& text,
+                                                          std::size_t limit = 4) const;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
   [[nodiscard]] std::optional<StoredKernel> kernel(std::string_view digest) const;
 
   /// What `ResultCache` keeps: an evaluation under the digest of all that it depends on.
   [[nodiscard]] std::optional<StoredResult> find_result(std::string_view content_key) const;
   void put_result(std::string_view content_key, std::string_view device, const Evaluation& evaluation);
+
+  /// Remembers a change for later runs, without a time as of now. One of that id is replaced and keeps its
+  /// number.
+  void put_change(RememberedChange change);
+  /// Adds those whose ids are not known yet, all or none; how many that were.
+  std::size_t import_changes(std::span<const RememberedChange> changes);
+  /// Newest first.
+  [[nodiscard]] std::vector<StoredChange> changes(const ChangeFilter& filter = {}) const;
+  [[nodiscard]] std::optional<StoredChange> change(std::int64_t number) const;
+  [[nodiscard]] std::optional<StoredChange> change_of_id(std::string_view id) const;
+  /// The number of the newest; 0 where there is none.
+  [[nodiscard]] std::int64_t last_change() const;
+  /// Removes those of these numbers; how many there were.
+  std::size_t forget_changes(std::span<const std::int64_t> numbers);
 
  private:
   class Impl;

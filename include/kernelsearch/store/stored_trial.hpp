@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/optimizer/observer.hpp"
@@ -43,6 +44,17 @@ struct StoredTrial {
 struct StoredInnerTrial {
   TrialId parent{};
   InnerTrial trial;
+};
+
+/// What the search over the tunables of a trial's kernel measured.
+struct StoredTuning {
+  struct Point {
+    std::string key;  ///< `Space::key` of the configuration
+    Verdict verdict = Verdict::ok;
+    double seconds = 0.0;  ///< meaningful when ok
+  };
+  StoredCandidate candidate;  ///< of the trial
+  std::vector<Point> points;  ///< in the order of the inner trials
 };
 
 /// An evaluation kept for later runs.

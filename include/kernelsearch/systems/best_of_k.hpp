@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include "kernelsearch/agents/llm_rewriter.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
+#include "kernelsearch/policy/repaired.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::systems {
@@ -16,17 +18,19 @@ struct BestOfKSettings {
   /// because the samples are independent.
   BestOfKOptions search = {.limits = {.max_failures = 1000}};
   LlmRewriterOptions rewriter = {};
+  std::size_t repairs = 1;  ///< questions that mend a kernel that failed; ours, 0 for the papers' behaviour
   OptimizerOptions loop = {};
 };
 
 /// The baseline of the papers' tables: K rewrites of the problem's kernel, of which the fastest counts.
 template <class E>
-using BestOfK = Optimizer<kernelsearch::BestOfK, LlmRewriter, E>;
+using BestOfK = Optimizer<Repaired<kernelsearch::BestOfK>, LlmRewriter, E>;
 
 /// Its policy and its generator, for whoever composes the loop otherwise.
-[[nodiscard]] inline std::pair<kernelsearch::BestOfK, LlmRewriter> best_of_k_parts(
+[[nodiscard]] inline std::pair<Repaired<kernelsearch::BestOfK>, LlmRewriter> best_of_k_parts(
     AnyChatModel model, const Problem& problem, BestOfKSettings settings = {}) {
-  return {kernelsearch::BestOfK(settings.search), LlmRewriter(std::move(model), problem, settings.rewriter)};
+  return {Repaired(kernelsearch::BestOfK(settings.search), settings.repairs),
+          LlmRewriter(std::move(model), problem, settings.rewriter)};
 }
 
 template <class E>

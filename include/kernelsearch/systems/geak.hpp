@@ -14,8 +14,9 @@ namespace kernelsearch::systems {
 /// GEAK (AMD, 2025): temperature 1, the five fastest kernels in the optimizer's prompt, at most five rounds
 /// of debugging, 20 iterations.
 struct GeakSettings {
-  ReflexionOptions search = {.patience = 1,
-                             .limits = {.max_failures = 3, .debugs = 5}};  ///< always on from the best
+  ReflexionOptions search = {
+      .patience = 1,
+      .limits = {.max_failures = 3, .debugs = 5, .chain_debugs = 5}};  ///< always on from the best
   ReflectionTeamOptions team = {};
   OptimizerOptions loop = {};  ///< the paper's budget is a TrialBudget of 20
 };

@@ -2,35 +2,92 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/agents/llm_rewriter.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
+#include "kernelsearch/policy/repaired.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::systems {
 
-/// KernelBand v1 (arXiv 2511.18868): three clusters, c = 2, heads with buffers of 32, one question at
-/// temperature 1 for a kernel, 10 iterations (20 where scaling is shown). HierarchicalUcbOptions{} and v2()
-/// are the other choices of the search.
-struct KernelBandSettings {
-  HierarchicalUcbOptions search = HierarchicalUcbOptions::v1();  ///< no strategies: all that the problem has
-  LlmRewriterOptions rewriter = {};
-  OptimizerOptions loop = {};
+/// Which strategies the bandit chooses from.
+enum class KernelBandStrategies : std::uint8_t {
+  all,        ///< every one that fits the backend and the device
+  published,  ///< the six of the authors' code, on hosts their counterparts (published_strategies)
+  none,       ///< the model chooses: questions name all that apply
 };
+
+/// Which features the clusters and the heads see (docs/systems/kernelband.md).
+enum class KernelBandFeatures : std::uint8_t {
+  v1,   ///< the profiling vector phi for heads and the runtime vector rho for clusters (sections 4.2, 4.3)
+  v2,   ///< the five of the authors' code for clusters; phi for heads, if there are any
+  all,  ///< every feature of the evaluation, temperatures too: no paper's
+};
+
+/// A part that is switched off, to see what it is worth.
+enum class KernelBandAblation : std::uint8_t {
+  none,
+  clusters,    ///< one cluster: a flat bandit
+  heads,       ///< no compatibility heads
+  profile,     ///< neither heads nor mask: no counter is looked at
+  strategies,  ///< the model chooses the strategy, the bandit the kernel
+  search,      ///< the search agent alone: no bandit; the model rewrites the best kernel as it likes
+};
+
+/// KernelBand (arXiv 2511.18868). The defaults are ours, which do best in docs/benchmarks/systems.md and
+/// docs/moves.md; v1() and v2() are the authors'. docs/systems/kernelband.md has what differs.
+struct KernelBandSettings {
+  HierarchicalUcbOptions search = {};  ///< no strategies or features: as the members below say
+  KernelBandStrategies strategies = KernelBandStrategies::all;
+  KernelBandFeatures features = KernelBandFeatures::v1;
+  bool mask = false;  ///< strategies whose target is saturated are masked (v2); `search.targets` come first
+  KernelBandAblation without = KernelBandAblation::none;
+  LlmRewriterOptions rewriter = {};
+  std::size_t repairs = 1;     ///< questions that mend a kernel that failed; ours
+  OptimizerOptions loop = {};  ///< the paper's budget is 10 kernels, 20 where scaling is shown
+
+  /// Version 1, the paper: three clusters, c = 2, heads with buffers of 32.
+  [[nodiscard]] static KernelBandSettings v1();
+  /// Version 2, the authors' code: mask by the hardware's signature, softmax, no heads.
+  [[nodiscard]] static KernelBandSettings v2();
+};
+
+/// The authors' six strategies by the names of data/strategies, in the order of their code; of hosts those
+/// that do the same for a processor.
+[[nodiscard]] const std::array<std::string_view, 6>& published_strategies(Backend backend);
+
+/// The features that stand for the profiling vector phi(k) (section 4.2): on devices those of
+/// profiling_vector(), on hosts what there is instead.
+[[nodiscard]] std::vector<std::string> kernelband_profile(Backend backend);
+
+/// The features that stand for the runtime vector rho(k) (section 4.3), or for the clusters' of version 2.
+/// Log time is one more, which HierarchicalUcbOptions::cluster_by_time adds.
+[[nodiscard]] std::vector<std::string> kernelband_runtime(Backend backend, KernelBandFeatures features);
+
+/// The settings with everything filled in that the problem decides: strategies, their conditions and
+/// targets, features; and with what is ablated switched off. ConfigError where none of the published
+/// strategies is there, which files of the user may have replaced.
+[[nodiscard]] KernelBandSettings kernelband_settled(KernelBandSettings settings, const Problem& problem);
 
 /// KernelBand: a bandit over clusters of kernels and named strategies, each pull one rewrite by a model. With
 /// `E` a Profiled evaluator its clusters and heads see the profile, else the measured times alone.
 template <class E>
-using KernelBand = Optimizer<HierarchicalUcb, LlmRewriter, E>;
+using KernelBand = Optimizer<Repaired<HierarchicalUcb>, LlmRewriter, E>;
 
 /// Its policy and its generator, for whoever composes the loop otherwise.
-[[nodiscard]] inline std::pair<HierarchicalUcb, LlmRewriter> kernelband_parts(
+[[nodiscard]] inline std::pair<Repaired<HierarchicalUcb>, LlmRewriter> kernelband_parts(
     AnyChatModel model, const Problem& problem, KernelBandSettings settings = {}) {
+  settings = kernelband_settled(std::move(settings), problem);
   LlmRewriter rewriter(std::move(model), problem, settings.rewriter);
-  if (settings.search.strategies.empty()) settings.search.strategies = strategy_names(rewriter.strategies());
-  return {HierarchicalUcb(settings.search), std::move(rewriter)};
+  return {Repaired(HierarchicalUcb(settings.search), settings.repairs), std::move(rewriter)};
 }
 
 template <class E>

@@ -10,10 +10,11 @@
 
 namespace kernelsearch::systems {
 
-/// The options with what the problem tells filled in where nothing was given: code and workload.
+/// The options with what the problem tells filled in where nothing was given: code, and the problem in words
+/// (problem_text).
 [[nodiscard]] LlmConfigSearchOptions known(const Problem& problem, LlmConfigSearchOptions options);
 
-/// The same: backend, entry function and workload.
+/// The same: backend, entry function and the problem in words.
 [[nodiscard]] NaturalTransformationsOptions known(const Problem& problem,
                                                   NaturalTransformationsOptions options);
 

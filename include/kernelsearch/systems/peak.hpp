@@ -4,19 +4,20 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/agents/natural_transformations.hpp"
 #include "kernelsearch/agents/workflow.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
-#include "kernelsearch/policy/lfbo.hpp"
+#include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/systems/known_problem.hpp"
 
 namespace kernelsearch::systems {
 
 /// PEAK (Tariq et al., sections 3 and 5): transformations in the order of a list, tuned after each one. The
-/// paper enumerates all tunings; here LFBO takes `tuning.max_trials` of them.
+/// paper enumerates all tunings; here a search takes `tuning.max_trials` of them.
 struct PeakSettings {
   WorkflowOptions workflow = {};  ///< no transformations: those of the library, each that is not on the path
   TransformationLibrary library = TransformationLibrary();
@@ -25,14 +26,17 @@ struct PeakSettings {
   OptimizerOptions loop = {};
 };
 
-/// Searches a kernel's own tunables.
-struct TunesByLfbo {
-  Lfbo operator()(const Space& space, std::uint64_t seed) const { return Lfbo(space, {.seed = seed}); }
+/// Searches a kernel's own tunables by a Gaussian process whose mean is what kernels like it were found to
+/// take (docs/benchmarks/tuned.md).
+struct TunesByBayes {
+  BayesianSearch operator()(const Space& space, std::uint64_t seed, std::vector<EarlierRun> earlier) const {
+    return BayesianSearch(space, {.seed = seed, .earlier = std::move(earlier)});
+  }
 };
 
 /// PEAK: transformations in words, carried out by a model, each tuned and kept as a checkpoint.
 template <class E>
-using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByLfbo, E>>;
+using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByBayes, E>>;
 
 /// Its policy and its generator, for whoever composes the loop otherwise.
 [[nodiscard]] inline std::pair<Workflow, NaturalTransformations> peak_parts(AnyChatModel model,
@@ -50,7 +54,7 @@ template <class E>
                            PeakSettings settings = {}) {
   auto [policy, generator] = peak_parts(std::move(model), problem, settings);
   return Peak<E>(std::move(policy), std::move(generator),
-                 Tuned(TunesByLfbo{}, std::move(evaluator), settings.tuning), settings.loop);
+                 Tuned(TunesByBayes{}, std::move(evaluator), settings.tuning), settings.loop);
 }
 
 }  // namespace kernelsearch::systems

@@ -14,12 +14,16 @@
 #include <vector>
 
 #include "kernelsearch/agents/dialogue_log.hpp"
+#include "kernelsearch/agents/problem_text.hpp"
+#include "kernelsearch/agents/recall.hpp"
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/generator/any_generator.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
 #include "kernelsearch/optimizer/tuned_options.hpp"
 #include "kernelsearch/policy/any_policy.hpp"
+#include "kernelsearch/policy/hierarchical_ucb_options.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
+#include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/store/kernel_codec.hpp"
 #include "kernelsearch/store/run_info.hpp"
@@ -34,12 +38,17 @@ struct SystemSetup {
   Problem problem;
   AnyChatModel model = {};  ///< empty for a system that asks none, or takes kernels from files
   SystemOptions options = {};
+  std::uint64_t inner_trials = 0;   ///< of a kernel that is written, over its tunables; 0: none tunes it
+  std::optional<Config> root = {};  ///< of the problem's kernel, where the search begins; empty: its default
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> budget = {};  ///< trials, where the budget is a number of trials
   std::filesystem::path methods = {};        ///< the user's prompts, strategies and transformations
-  std::string hardware = {};                 ///< facts of the device, for prompts
-  MethodDevice device = {};                  ///< the same as far as the conditions of methods ask
+  std::string hardware = {};                 ///< facts of the machine, for prompts (run/machine_text.hpp)
+  ProblemFacts facts = {};                   ///< how the problem is measured, for prompts
+  MethodDevice device = {};                  ///< as far as conditions of methods and strategies ask
+  std::vector<MoveExample> examples = {};    ///< moves of earlier runs, for systems that learn from them
   std::string earlier = {};                  ///< SystemEntry::settings of the run that is continued
+  Recall recall = nullptr;                   ///< what earlier runs learned, for prompts
   DialogueLog log = nullptr;
   std::stop_token stop = {};
   std::function<void(const std::string&)> say = nullptr;  ///< is told what is waited for
@@ -52,10 +61,15 @@ struct SearchParts {
   AnyGenerator<P> generator;
 };
 
+/// Makes the policy that searches one kernel's tunables; see `LearningPolicyMaker`.
+using InnerPolicyMaker =
+    std::function<AnyPolicy<Config>(const Space& space, std::uint64_t seed, std::vector<EarlierRun> earlier)>;
+
 /// Each kernel is searched over its own tunables; see `Tuned`.
 struct InnerSearch {
-  std::function<AnyPolicy<Config>(const Space& space, std::uint64_t seed)> policy;
+  InnerPolicyMaker policy;
   TunedOptions options = {};
+  bool counted = true;  ///< the run's budget of trials is of inner ones; otherwise of kernels
 };
 
 /// Writes the pages of a finished run into a folder and returns the page to begin with. `peaks` are the roofs
@@ -84,22 +98,35 @@ enum class ObservationLevel : std::uint8_t {
   everything,  ///< traits, place in the roofline, machine code
 };
 
+/// Inner trials where a system tunes and nothing is said: few, so that a run of a paper's number of kernels
+/// stays one of minutes.
+inline constexpr std::uint64_t usual_inner_trials = 8;
+
 /// A published system, or a baseline of one, by its name.
 struct SystemEntry {
   std::string_view name;
   std::string_view summary;
   std::string_view source;
   std::string_view composition;  ///< policy, generator, evaluator
-  std::string_view budget;  ///< where none is given, as `--budget` reads it: the paper's where it has one
-  bool rewrites = false;    ///< it writes kernels; otherwise it searches configurations of one
-  bool asks = true;         ///< it needs a language model
+  std::string_view budget;      ///< where none is given, as `--budget` reads it: the paper's where it has one
+  bool rewrites = false;        ///< it writes kernels; otherwise it searches configurations of one
+  bool asks = true;             ///< it needs a language model
+  bool outlives_model = false;  ///< and goes on where no model gives a usable reply
+  bool tunes = false;           ///< kernels that it writes can be tuned (SystemSetup::inner_trials)
+  bool from_best = false;  ///< it can begin at another configuration than the default (SystemSetup::root)
   std::string_view instead_of_model = {};  ///< the option that, where it is given, makes it ask none
   ObservationLevel observation = ObservationLevel::times;
   SystemSearch (*make)(SystemSetup setup) = nullptr;
+  /// Whether, with these options, it learns from moves of earlier runs (SystemSetup::examples); null: never.
+  bool (*learns)(const SystemOptions& given) = nullptr;
   /// What repeats the search of this setup when the run is continued, as a JSON object that is stored with
   /// the run and comes back as SystemSetup::earlier; null: the options do.
   std::string (*settings)(const SystemSetup& setup) = nullptr;
-  std::vector<SystemOption> options = {};
+  std::vector<SystemVariant> variants = {};  ///< the first is the standard one
+  std::vector<SystemOption> options = {};    ///< the first is `variant`
+
+  /// The variant that the options name.
+  [[nodiscard]] const SystemVariant& variant_of(const SystemOptions& given) const;
 };
 
 /// All of them, by name.

@@ -117,6 +117,7 @@ std::string BuilderPool::identity() {
   const auto error = builder->ask(CompileSource{}, 30, reply);
   if (error) {
     give(std::move(builder));
+    raise_if_killed("asking the compiler for its version", error->text);
     raise<ConfigError>(
         backend_ == GpuBackend::cuda ? "NVRTC cannot be loaded" : "hipRTC cannot be loaded", error->text,
         backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"
@@ -153,16 +154,23 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
   const fs::path target = place_of(content + source);
   if (auto found = kept(target)) return std::move(*found);
   Built built;
-  auto builder = take();
+  std::unique_ptr<GpuWorker> builder;
   CompileSource::Reply reply;
-  const auto failed = [&] {
+  const auto ask = [&] {
+    builder = take();
     // Nothing but the end of its process ends a compilation.
     const std::stop_callback end(stop, [pid = builder->pid()] {
       if (pid <= 0) return;
       for (const pid_t one : process_tree(pid)) ::kill(one, SIGKILL);  // the sandbox's, too
     });
     return builder->ask(CompileSource{source, options, name_expressions}, limit_seconds_, reply);
-  }();
+  };
+  auto failed = ask();
+  // Not the source's doing, as far as can be told; a second time it may be (memory) and is a failure.
+  if (failed && was_killed(failed->text) && !stop.stop_requested()) {
+    give(nullptr);
+    failed = ask();
+  }
   if (failed) {
     give(nullptr);
     built.verdict = failed->kind == WorkerError::timed_out ? Verdict::timed_out : Verdict::build_failed;

@@ -34,6 +34,9 @@ struct Built {
   bool library = false;  ///< a shared object of this machine that launches its kernels by itself
 };
 
+/// What loads libraries while a program runs; the log of a library's build names the objects that call them.
+inline constexpr const char* loading_symbols[] = {"dlopen", "dlmopen", "dlsym", "dlvsym"};
+
 /// Processes that compile device code at run time, started when first needed, or whole libraries, and the
 /// code they made, kept on disk by content. Safe for threads. A process that takes too long or dies is
 /// replaced; the source is then at fault. In the options' sandbox compilers see themselves, their headers and

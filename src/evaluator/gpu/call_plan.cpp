@@ -12,6 +12,7 @@
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -201,7 +202,12 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
     plan.program.steps.emplace_back(CallEntry{module, all_but_symbols()});
     return plan;
   }
-  for (const LaunchStep& given : problem.launch) {
+  const auto steps = try_launch_of(problem, *candidate.kernel);
+  if (!steps) {
+    reason = steps.error();
+    return plan;
+  }
+  for (const LaunchStep& given : *steps) {
     if (!evaluation.holds(given.condition)) continue;
     if (given.function.empty()) {
       const std::uint32_t array = index_of(problem, given.zero);

@@ -3,9 +3,12 @@
 #include "evaluator/gpu/candidate_code.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "evaluator/gpu/device_source.hpp"
+#include "kernelsearch/evaluator/host/library_use.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -74,6 +77,41 @@ std::string parameter(const Argument& argument, std::size_t i) {
   return "*static_cast<" + given + type + "**>(" + place + ")";
 }
 
+/// Whether the linker said that an object which is no part of a library calls the symbol.
+bool object_calls(std::string_view log, std::string_view symbol) {
+  const std::string reference = ": reference to " + std::string(symbol);
+  while (!log.empty()) {
+    const std::size_t end = std::min(log.find('\n'), log.size());
+    std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (!line.ends_with(reference)) continue;
+    line.remove_suffix(reference.size());
+    if (const std::size_t plugin = line.find(" (symbol from plugin)"); plugin != std::string_view::npos)
+      line = line.substr(0, plugin);
+    if (line.ends_with(".o")) return true;  // a member of a library stands in parentheses
+  }
+  return false;
+}
+
+/// What a launch function's library calls beyond what the problem allows, in words.
+std::optional<std::string> forbidden_calls(const Problem& problem, const Candidate& candidate,
+                                           const Built& built) {
+  const auto* bytes = reinterpret_cast<const char*>(built.image->data());
+  auto use = read_library_use({bytes, built.image->size()});
+  if (!use) return "the library that its compiler made cannot be read, so what it calls is not known";
+  use->undefined.clear();
+  for (const char* symbol : loading_symbols)
+    if (object_calls(built.log, symbol)) use->undefined.emplace_back(symbol);
+  std::vector<std::string> allowed = allowed_libraries(problem, candidate);
+  allowed.insert(allowed.end(), {"cuda", "cudart", "amdhip64", "hsa-runtime64"});
+  if (const char* runtime = std::getenv("KERNELSEARCH_HIP_RUNTIME"); runtime != nullptr) {
+    const std::string_view path = runtime;
+    allowed.emplace_back(path);
+    allowed.emplace_back(path.substr(path.rfind('/') + 1));
+  }
+  return forbidden_use(*use, allowed);
+}
+
 }  // namespace
 
 std::string library_source(const Problem& problem, const Candidate& candidate) {
@@ -105,8 +143,21 @@ Built build_candidate(BuilderPool& builders, const Problem& problem, const Candi
                                                      : "the problem's `launch` launches it, no host region";
     return refused;
   }
-  if (launches_itself(*candidate.kernel))
-    return builders.build_library(library_source(problem, candidate), all, stop);
+  if (const auto steps = try_launch_of(problem, *candidate.kernel); !steps) {
+    Built refused;
+    refused.verdict = Verdict::rejected;
+    refused.reason = "its launch cannot be used: " + steps.error();
+    return refused;
+  }
+  if (launches_itself(*candidate.kernel)) {
+    Built built = builders.build_library(library_source(problem, candidate), all, stop);
+    if (built.verdict != Verdict::ok) return built;
+    if (auto forbidden = forbidden_calls(problem, candidate, built)) {
+      built.verdict = Verdict::cheated;
+      built.reason = *std::move(forbidden);
+    }
+    return built;
+  }
   return builders.build(device_source(problem, candidate), all, launched_kernels(problem, candidate), stop);
 }
 

@@ -59,7 +59,8 @@ struct ComputeSanitizer::Impl {
         options(std::move(chosen)),
         target(std::move(problem), gpu) {}
 
-  std::vector<SanitizerFinding> examine(const Candidate& candidate, bool all) {
+  std::vector<SanitizerFinding> examine(const Candidate& candidate, bool all,
+                                        const std::stop_token& stop = {}) {
     const std::scoped_lock lock(mutex);
     const auto failed = [](Verdict verdict, std::string reason) {
       SanitizerFinding finding;
@@ -80,6 +81,7 @@ struct ComputeSanitizer::Impl {
     if (!problem.empty()) return failed(Verdict::rejected, problem);
     std::vector<SanitizerFinding> findings;
     for (const SanitizerTool tool : options.tools) {
+      if (stop.stop_requested()) break;
       findings.push_back(
           detail::gpu::run_sanitizer(program, tool, target.command(file, true), options.seconds));
       SanitizerFinding& finding = findings.back();
@@ -106,8 +108,9 @@ std::vector<SanitizerFinding> ComputeSanitizer::examine(const Candidate& candida
   return impl_->examine(candidate, true);
 }
 
-std::optional<Evaluation> ComputeSanitizer::validate(const Candidate& candidate) {
-  for (const SanitizerFinding& finding : impl_->examine(candidate, false))
+std::optional<Evaluation> ComputeSanitizer::validate(const Candidate& candidate,
+                                                     const std::stop_token& stop) {
+  for (const SanitizerFinding& finding : impl_->examine(candidate, false, stop))
     if (finding.verdict != Verdict::ok) return Evaluation::failed(finding.verdict, finding.reason);
   return std::nullopt;
 }

@@ -8,11 +8,13 @@
 #include <sstream>
 #include <string_view>
 
+#include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/kept_file.hpp"
 #include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
 
 #ifndef KERNELSEARCH_INCLUDE_PATHS
 #  define KERNELSEARCH_INCLUDE_PATHS ""
@@ -85,7 +87,7 @@ std::string reference_source(const Problem& problem, const char* real) {
 
 std::vector<std::string> launched_kernels(const Problem& problem, const Candidate& candidate) {
   std::vector<std::string> names;
-  for (const LaunchStep& step : problem.launch) {
+  for (const LaunchStep& step : launch_of(problem, *candidate.kernel)) {
     if (step.function.empty()) continue;
     std::string name = expand_tunables(step.function, *candidate.kernel, candidate.config);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));

@@ -3,6 +3,7 @@
 #include "evaluator/gpu/device_worker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
@@ -41,6 +42,27 @@ std::vector<std::vector<Argument>> arguments_at_shapes(const Problem& problem) {
   return all;
 }
 
+/// What a launch asks for and the device does not have, which a driver calls an invalid value; empty:
+/// nothing.
+std::string beyond_limits(const GpuDevice& device, const ProgramPlan& program) {
+  for (const Step& step : program.steps) {
+    const auto* launch = std::get_if<LaunchKernel>(&step);
+    if (launch == nullptr) continue;
+    const auto& block = launch->shape.block;
+    constexpr std::uint64_t enough = std::uint64_t{1} << 32;  // three extents may be more than 64 bits
+    const std::uint64_t threads =
+        std::min(std::uint64_t{block[0]} * block[1], enough) * std::min(std::uint64_t{block[2]}, enough >> 1);
+    if (device.threads_per_block > 0 && threads > static_cast<std::uint64_t>(device.threads_per_block))
+      return "a block of " + std::to_string(threads) + " threads, and the device runs at most " +
+             std::to_string(device.threads_per_block);
+    if (device.shared_per_block > 0 && launch->shape.shared_bytes > device.shared_per_block)
+      return std::to_string(launch->shape.shared_bytes) +
+             " bytes of dynamic shared memory, and the device gives a block at most " +
+             std::to_string(device.shared_per_block);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::uint64_t output_bytes(const ShapePlan& plan) {
@@ -67,8 +89,9 @@ DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, co
       plans_(plans_of(problem)),
       at_shape_(arguments_at_shapes(problem)),
       made_(problem, plans_, options),
-      shared_(shared_bytes(plans_, made_)),
-      referee_(problem, plans_, at_shape_, made_, options, device, ordinal, builders, shared_) {
+      shared_(shared_bytes(plans_, made_), Arena::Writers::both),
+      referee_(problem, plans_, at_shape_, made_, options, device, ordinal, builders, shared_),
+      launches_(launches_itself(problem.kernel)) {
   for (const ShapePlan& plan : plans_) {
     std::vector<BufferId>& slots = slot_buffers_.emplace_back();
     for (std::size_t i = 0; i < most_slots * plan.arguments.size(); ++i) slots.push_back(buffer_ids_.next());
@@ -131,9 +154,11 @@ std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seco
   return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
-void DeviceWorker::start() {
+void DeviceWorker::start(std::size_t candidates) {
   pending_.clear();
   held_.assign(plans_.size(), 0);
+  // It has been shown so many of the secret sets of slow references that another one must take its place.
+  if (worker_ && !referee_.has_unseen(candidates)) worker_->stop();
   // A failed candidate may have damaged them; and some sets are of no more use.
   if (rewrite_guards_ || held_made_bytes_ > memory_ / 8) forget_made();
   // What an earlier candidate did to the zones around arrays is not this one's fault.
@@ -145,9 +170,9 @@ void DeviceWorker::start() {
   if (worker_) referee_.give_back();
   worker_.reset();
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
-  auto starting = std::make_unique<GpuWorker>(
-      find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device, ordinal_, &shared_,
-      launches_itself(problem_.kernel) ? options_.sandbox : Sandbox::none);
+  auto starting =
+      std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device,
+                                  ordinal_, &shared_, launches_ ? options_.sandbox : Sandbox::none);
   GpuDevice device;
   if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
@@ -167,6 +192,13 @@ void DeviceWorker::start() {
   held_made_bytes_ = 0;
   guard_seed_ = secret_seed();
   worker_ = std::move(starting);
+  referee_.new_process();
+  if (!launches_) return;
+  if (const auto fault = calibrate()) {
+    worker_.reset();
+    raise<DeviceError>("the device does not carry out calls of the evaluator", fault->reason,
+                       "see `kernelsearch doctor`");
+  }
 }
 
 void DeviceWorker::prepare() {
@@ -177,8 +209,9 @@ void DeviceWorker::prepare() {
     }
   };
   std::thread referee([&] { attempt([this] { referee_.prepare(); }); });
+  if (launches_) referee.join();  // it takes part in calibrating
   attempt([this] { start(); });
-  referee.join();
+  if (!launches_) referee.join();
 }
 
 void DeviceWorker::renew() {
@@ -238,7 +271,8 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
           load_candidate(*worker_, module, *artifact.image, artifact.library, artifact.functions, facts))
     return fault_of(*error);
   const std::vector<std::string> names = launched_kernels(problem_, artifact.candidate);
-  double occupancy = 1, blocks_fit = 1e9, dynamic = 0;
+  double occupancy = 1, blocks_fit = 1e9, dynamic = 0, block_threads = 0;
+  std::array<double, 2> block{};  // of the largest launch, as KernelBand's runtime vector has it
   std::vector<Action> guards;
   for (std::size_t s = 0; s < subject.shapes.size(); ++s) {
     ShapeState& state = subject.shapes[s];
@@ -247,6 +281,9 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
     std::string reason;
     state.plan = plan_call(problem_, artifact.candidate, s, module, names, reason);
     if (!reason.empty()) return Fault{Verdict::rejected, reason};
+    if (const std::string limit = beyond_limits(device_, state.plan.program); !limit.empty())
+      return Fault{Verdict::launch_failed,
+                   "launching the kernel for shape " + problem_.shapes[s].name + ": " + limit};
     std::vector<std::int32_t> blocks;
     if (const auto error = worker_->define(program_of(module, s), state.plan.program, blocks))
       return fault_of(*error);
@@ -258,6 +295,10 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
       ++launch;
       const double threads =
           static_cast<double>(kernel->shape.block[0]) * kernel->shape.block[1] * kernel->shape.block[2];
+      if (threads > block_threads) {
+        block_threads = threads;
+        block = {static_cast<double>(kernel->shape.block[0]), static_cast<double>(kernel->shape.block[1])};
+      }
       blocks_fit = std::min(blocks_fit, static_cast<double>(fit));
       dynamic = std::max(dynamic, static_cast<double>(kernel->shape.shared_bytes));
       if (device_.threads_per_multiprocessor > 0)
@@ -295,6 +336,11 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
     features.set("shared_bytes", most.shared + dynamic);
     features.set("local_bytes", most.local);
   }
+  if (block_threads > 0) {
+    features.set("block_threads", block_threads);
+    features.set("block_x", block[0]);
+    features.set("block_y", block[1]);
+  }
   if (blocks_fit < 1e9) {
     features.set("blocks_per_multiprocessor", blocks_fit);
     features.set("occupancy", occupancy);
@@ -314,8 +360,10 @@ void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
 Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
                                Evaluation evaluation, const EvaluationContext& context) {
   double begin = monotonic_seconds();
-  start();
+  const bool unknown_baseline = baseline != nullptr && !baseline_ok_;
+  start(unknown_baseline ? 2 : 1);
   Subject subject;
+  subject.finalist = context.trial == TrialId{};  // of no search
   auto fault = admit(artifact, candidate_module, subject, evaluation.features);
   if (!fault) fault = check(subject, evaluation.features, context.incumbent);
   evaluation.phases.check = monotonic_seconds() - begin;
@@ -331,23 +379,28 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   const Pairing when = options_.pairs.when;
   if (!fault && baseline != nullptr && baseline_ok_.value_or(true) && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
-    Subject other;
-    Features ignored;
     Speedup speedup;
-    // A baseline that is not ok leaves candidates without a speedup, not without their verdicts.
-    auto unusable = admit(*baseline, other_module, other, ignored);
-    if (!unusable && !baseline_ok_) {
-      unusable = check(other, ignored, std::nullopt);
-      if (!unusable) unusable = verify_pending();
-      baseline_ok_ = !unusable;
-    }
-    if (!unusable) {
-      PairOptions limits = options_.pairs;
-      limits.stop = context.stop;
-      fault = pairs(subject, other, limits, speedup, &evaluation.measurement);
+    PairOptions limits = options_.pairs;
+    limits.stop = context.stop;
+    if (launches_) {
+      fault = pairs_apart(artifact, *baseline, limits, false, speedup, &evaluation.measurement);
       if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
+    } else {
+      Subject other;
+      Features ignored;
+      // A baseline that is not ok leaves candidates without a speedup, not without their verdicts.
+      auto unusable = admit(*baseline, other_module, other, ignored);
+      if (!unusable && !baseline_ok_) {
+        unusable = check(other, ignored, std::nullopt);
+        if (!unusable) unusable = verify_pending();
+        baseline_ok_ = !unusable;
+      }
+      if (!unusable) {
+        fault = pairs(subject, other, limits, false, speedup, &evaluation.measurement);
+        if (!fault && speedup.pairs > 0) evaluation.measurement.speedup = speedup;
+      }
+      dismiss(other, *baseline);
     }
-    dismiss(other, *baseline);
   }
   set_load(evaluation.features, monotonic_seconds() - begin);
   dismiss(subject, artifact);
@@ -366,8 +419,10 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
 
 std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
                                            const PairOptions& limits, Speedup& speedup) {
-  start();
+  if (launches_) return pairs_apart(candidate, champion, limits, true, speedup, nullptr);
+  start(2);
   Subject ours, theirs;
+  ours.finalist = theirs.finalist = true;
   Features ignored;
   auto fault = admit(candidate, candidate_module, ours, ignored);
   if (!fault) fault = admit(champion, other_module, theirs, ignored);
@@ -375,7 +430,7 @@ std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const G
   if (!fault) fault = verify_pending();
   if (!fault) fault = check(theirs, ignored, std::nullopt);
   if (!fault) fault = verify_pending();
-  if (!fault && !limits.stop.stop_requested()) fault = pairs(ours, theirs, limits, speedup, nullptr);
+  if (!fault && !limits.stop.stop_requested()) fault = pairs(ours, theirs, limits, true, speedup, nullptr);
   dismiss(ours, candidate);
   dismiss(theirs, champion);
   return fault;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "evaluator/gpu/device_worker_parts.hpp"
 #include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/nvml.hpp"
 #include "evaluator/gpu/referee.hpp"
@@ -46,30 +47,74 @@ class DeviceWorker {
     bool valid = true;
     std::vector<std::optional<BufferId>> workspaces;  ///< of each argument that is one
     double estimate = 0, elapsed = 0;
+    double verified_seconds = 0;                ///< of the reference, for timed calls
+    bool verified = false;                      ///< one timed call at least
     std::unordered_set<std::uint64_t> results;  ///< hashes of outputs of earlier calls
   };
   struct Subject {
     ModuleId module{};
     std::vector<ShapeState> shapes;
     bool checked_in_part = false;  ///< since it was surely slower than the best
+    bool finalist = false;
+    double inside = 0, outside = 0;  ///< seconds of launch functions by their events and by the clock outside
+    std::size_t charged = 0;         ///< batches whose time is that of the clock outside
+  };
+  /// Timed calls of a shape, one in each slot from `first` on.
+  struct Batch {
+    std::size_t shape = 0, first = 0;
+    std::uint64_t poison = 0, stage_seed = 0;
+    std::vector<InputSetPointer> sets{};  ///< of each call
+    std::vector<std::size_t> verified{};  ///< calls whose outputs the referee will look at
+  };
+  /// What a batch of calls that launch nothing takes by the controller's clock, from the command until the
+  /// outputs that are to be verified are handed over. Measured before the candidate is loaded.
+  struct EmptyBatch {
+    double fixed = 0, call = 0, collected = 0;  ///< seconds; of each call, of each verified one
+    [[nodiscard]] double seconds(std::size_t calls, std::size_t verified) const noexcept {
+      return fixed + call * static_cast<double>(calls) + collected * static_cast<double>(verified);
+    }
   };
 
-  void start();
+  /// Has a process that `candidates` can be checked in.
+  void start(std::size_t candidates = 1);
   std::optional<Fault> admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
                              Features& features);
   void dismiss(Subject& subject, const GpuArtifact& artifact);
   std::optional<Fault> check(Subject& subject, Features& features, std::optional<double> incumbent);
-  std::optional<Fault> check_shape(Subject& subject, std::size_t shape,
-                                   std::vector<std::shared_ptr<const SolvedSet>> sets,
+  std::optional<Fault> check_shape(Subject& subject, std::size_t shape, std::vector<InputSetPointer> sets,
                                    std::optional<double> incumbent, std::size_t& differing);
   std::optional<Fault> measure(Subject& subject, Measurement& measurement, Features& features,
                                const EvaluationContext& context);
-  std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count,
+  std::optional<Fault> batch(Subject& subject, std::size_t shape, std::size_t count, Depth depth,
                              std::vector<double>& samples);
-  std::optional<Fault> pairs(Subject& subject, Subject& other, const PairOptions& limits, Speedup& speedup,
-                             Measurement* measurement);
+  /// A batch of a launch function, whose time is taken from outside as well.
+  std::optional<Fault> launched_batch(Subject& subject, std::size_t shape, std::size_t count, Depth depth,
+                                      std::vector<double>& samples);
+  std::optional<Fault> pairs(Subject& subject, Subject& other, const PairOptions& limits, bool both,
+                             Speedup& speedup, Measurement* measurement);
   std::optional<Fault> pair_batch(Subject& subject, Subject& other, std::size_t shape, std::size_t count,
-                                  PairedTimes& times);
+                                  bool both, PairedTimes& times);
+  /// Pairs of launch functions: rounds of fresh processes, one for each side, of which one lives at a time.
+  std::optional<Fault> pairs_apart(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                   const PairOptions& limits, bool both, Speedup& speedup,
+                                   Measurement* measurement);
+  /// One side of a round: times of `count` calls of each timed shape.
+  std::optional<Fault> alone(const GpuArtifact& artifact, std::size_t count, bool checked,
+                             std::vector<std::vector<double>>& samples);
+
+  /// Draws what the calls of a batch are given; their slots and what the stage needs are ready then.
+  std::optional<Fault> draw(std::size_t shape, std::size_t count, Batch& batch);
+  /// Chooses which of these calls of a batch are to be verified.
+  std::optional<Fault> choose_verified(ShapeState& state, Depth depth, std::vector<std::size_t> calls,
+                                       Batch& batch);
+  /// One timed call with everything before and after it.
+  void timed_call(std::vector<Action>& actions, const Subject& subject, const Batch& batch, std::size_t call);
+  /// Runs a batch of one subject and reads what its calls left.
+  std::optional<Fault> run_batch(Subject& subject, const Batch& batch, std::vector<double>& seconds,
+                                 std::vector<std::uint64_t>& results);
+  /// Has the chosen calls wait for the referee.
+  void remember(const Batch& batch, const std::vector<std::uint64_t>& results, const ShapeState& state);
+  std::optional<Fault> calibrate();
 
   /// Slots are sets of a shape's arrays; they stay over candidates.
   [[nodiscard]] std::size_t slots(std::size_t shape);
@@ -79,11 +124,10 @@ class DeviceWorker {
   std::optional<Fault> guard_all();
   [[nodiscard]] BufferId slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const;
   [[nodiscard]] ProgramId program_of(ModuleId module, std::size_t shape) const;
-  void fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
-            std::uint64_t seed, InputFlavour flavour, std::uint64_t poison);
-  /// A quarter of the calls of a batch, at random: those whose results are known. Fewer could be missed by a
-  /// kernel that works in some calls only; with more the median could be that of calls that were recognised.
-  std::vector<bool> some_of(std::size_t count);
+  void fill(std::vector<Action>& actions, const Subject& subject, std::size_t slot, const InputSet& set,
+            std::uint64_t poison);
+  /// The same without workspaces, which timed calls find as an earlier one left them.
+  void fill_arrays(std::vector<Action>& actions, std::size_t slot, const InputSet& set, std::uint64_t poison);
   /// Whether contents of a batch of timed calls are those of its stage, turned.
   [[nodiscard]] bool is_turned(std::size_t shape, std::size_t argument) const;
   /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
@@ -93,11 +137,11 @@ class DeviceWorker {
   [[nodiscard]] std::uint64_t some_made_seed(std::size_t shape);
   /// Draws the inputs that those of a batch of timed calls are made of, in buffers of their own; no candidate
   /// is ever told where they are.
-  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed);
-  /// The staged contents as they are where their seed is given; else turned by a random distance where they
-  /// may be, or drawn: new to the candidate at the price of a copy.
-  void fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                   std::optional<std::uint64_t> staged_seed, std::uint64_t poison);
+  std::optional<Fault> reserve_stage(std::size_t shape);
+  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) const;
+  /// Inputs that no call has had: the staged ones turned by a distance of their own where they may be, else
+  /// drawn.
+  [[nodiscard]] InputSetPointer fresh_inputs(const Batch& batch);
   void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
                    std::uint64_t poison) const;
   void call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
@@ -105,15 +149,15 @@ class DeviceWorker {
   void prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const;
   void inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
                std::uint64_t poison) const;
-  /// Reads what `fill` and `inspect` asked for, from `values` at `at` on, with `skipped` others between them.
+  /// Reads what `fill` and `inspect` asked for, from `values` at `at` on.
   std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                              std::uint64_t& result, std::size_t skipped = 0) const;
+                              std::uint64_t& result) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
   /// What other processes did with the device in the seconds before now, looked at once a second.
   void set_load(Features& features, double measured_seconds);
   /// A call that was made on a slot with known contents.
   struct Called {
-    std::shared_ptr<const SolvedSet> set;
+    InputSetPointer set;
     std::size_t slot = 0;
     std::uint64_t result = 0;  ///< hash of its outputs just after it
     bool timed = false;
@@ -122,11 +166,20 @@ class DeviceWorker {
   /// Has the referee look at the calls that wait for it. They wait because a device that goes back and forth
   /// between two processes for every call does little else.
   std::optional<Fault> verify_pending();
+  /// Hands over the outputs of those of `calls` from `begin` on that fit the shared memory, `samples` then.
+  std::optional<Fault> collect(const std::vector<Called>& calls, std::size_t begin,
+                               std::vector<Referee::OutputSample>& samples);
+  /// Has the referee solve what is not, and compare.
+  std::optional<Fault> settle(const std::vector<Called>& calls, std::size_t begin,
+                              const std::vector<Referee::OutputSample>& samples);
   /// Slots of a shape from which on `count` are free; makes room by verifying.
   std::optional<Fault> make_room(std::size_t shape, std::size_t count, std::size_t& first);
   std::optional<Fault> send(std::vector<Action> actions, double seconds, Act::Reply& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
   [[nodiscard]] bool only_timed_shape() const;
+  [[nodiscard]] Combine combine() const noexcept {
+    return problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
+  }
   [[nodiscard]] double floor_seconds(std::size_t shape) const;
   [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
 
@@ -152,6 +205,9 @@ class DeviceWorker {
   std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
   std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
   std::vector<bool> staged_;           ///< shapes whose stage the worker has
+  const bool launches_;                ///< launch functions, which share the worker's process
+  std::vector<EmptyBatch> empty_;      ///< of each shape, where candidates are launch functions
+  std::size_t verified_ = 0;           ///< timed calls that were right
   struct Workspace {
     BufferId buffer{};
     std::uint64_t bytes = 0;

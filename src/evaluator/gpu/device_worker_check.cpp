@@ -29,8 +29,10 @@ std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
 
 bool DeviceWorker::is_turned(std::size_t shape, std::size_t argument) const {
   const PlannedArgument& planned = plans_[shape].arguments[argument];
+  // Of fewer elements there are few turns, and drawing costs no more than a copy.
+  constexpr std::uint64_t least = 1024;
   return planned.is_input() && !made_.made(argument) && rotatable(planned.initialisation) &&
-         planned.count > 1;
+         planned.count >= least;
 }
 
 std::optional<Fault> DeviceWorker::hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
@@ -76,75 +78,86 @@ std::uint64_t DeviceWorker::some_made_seed(std::size_t shape) {
   return seeds[static_cast<std::size_t>(rng_.below(seeds.size()))];
 }
 
-void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                               std::size_t argument, std::uint64_t poison) const {
-  const PlannedArgument& planned = plans_[shape].arguments[argument];
-  actions.emplace_back(
-      FillPattern{slot_buffer(shape, slot, argument), stale_word(planned.type, poison), bytes_of(planned)});
+void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t slot,
+                        const InputSet& set, std::uint64_t poison) {
+  const ShapeState& state = subject.shapes[set.shape];
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (const auto workspace = state.workspaces[a])
+      actions.emplace_back(FillPattern{*workspace, stale_word(problem_.arguments[a].type, poison),
+                                       bytes_of(state.plan.arguments.arguments[a])});
+  fill_arrays(actions, slot, set, poison);
 }
 
-void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
-                        std::size_t slot, std::uint64_t seed, InputFlavour flavour, std::uint64_t poison) {
+void DeviceWorker::fill_arrays(std::vector<Action>& actions, std::size_t slot, const InputSet& set,
+                               std::uint64_t poison) {
+  const std::size_t shape = set.shape;
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (const auto workspace = subject.shapes[shape].workspaces[a])
-      actions.emplace_back(FillPattern{*workspace, stale_word(planned.type, poison),
-                                       bytes_of(subject.shapes[shape].plan.arguments.arguments[a])});
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const BufferId buffer = slot_buffer(shape, slot, a);
-    if (planned.is_input() && made_.made(a))
-      actions.emplace_back(
-          RotateArray{held_made_.at({shape, seed, flavour})[a], buffer, 0, bytes_of(planned)});
-    else if (planned.is_input())
-      actions.emplace_back(fill_action(at_shape_[shape][a], planned, buffer, seed, flavour, false));
-    else
+    const DrawnInput input = set.input(a);
+    if (!planned.is_input())
       fill_output(actions, shape, slot, a, poison);
+    else if (made_.made(a))
+      actions.emplace_back(
+          RotateArray{held_made_.at({shape, input.seed, set.flavour})[a], buffer, 0, bytes_of(planned)});
+    else if (input.begin != 0)
+      actions.emplace_back(RotateArray{stage_buffers_[shape][a], buffer, input.begin, bytes_of(planned)});
+    else
+      actions.emplace_back(fill_action(at_shape_[shape][a], planned, buffer, input.seed, set.flavour, false));
     if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
   }
 }
 
-void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) {
-  if (!staged_[shape]) {
-    std::vector<AllocateBuffers::Buffer> buffers;
-    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-      if (!is_turned(shape, a)) continue;
+std::optional<Fault> DeviceWorker::reserve_stage(std::size_t shape) {
+  if (staged_[shape]) return std::nullopt;
+  std::vector<AllocateBuffers::Buffer> buffers;
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    if (is_turned(shape, a))
       buffers.push_back({stage_buffers_[shape][a], bytes_of(plans_[shape].arguments[a])});
-    }
-    if (const auto error = worker_->allocate(std::move(buffers)))
-      raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
-                         "use smaller shapes or less buffer_memory");
-    staged_[shape] = true;
-  }
+  if (const auto error = worker_->allocate(std::move(buffers)))
+    raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
+                       "use smaller shapes or less buffer_memory");
+  staged_[shape] = true;
+  // So that calls whose results are not known have something to be made of.
+  const bool holds = std::any_of(held_made_.begin(), held_made_.end(), [&](const auto& held) {
+    return std::get<0>(held.first) == shape && std::get<2>(held.first) == InputFlavour::declared;
+  });
+  return holds ? std::nullopt : hold_made(shape, secret_seed(), InputFlavour::declared);
+}
+
+void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
     if (is_turned(shape, a))
       actions.emplace_back(fill_action(at_shape_[shape][a], plans_[shape].arguments[a],
                                        stage_buffers_[shape][a], seed, InputFlavour::declared, false));
 }
 
-void DeviceWorker::fill_turned(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                               std::optional<std::uint64_t> staged_seed, std::uint64_t poison) {
-  const std::uint64_t seed = staged_seed ? *staged_seed : rng_();
+InputSetPointer DeviceWorker::fresh_inputs(const Batch& batch) {
+  const std::size_t shape = batch.shape;
+  const std::uint64_t seed = rng_();
   // What is made takes too long to be made for every call: then one of the sets that are there.
-  const std::uint64_t made_seed = staged_seed || !made_.any() ? seed : some_made_seed(shape);
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+  const std::uint64_t made_seed = made_.any() ? some_made_seed(shape) : seed;
+  std::vector<DrawnInput> inputs(problem_.arguments.size());
+  for (std::size_t a = 0; a < inputs.size(); ++a) {
+    inputs[a] = {made_.made(a) ? made_seed : seed, 0};
+    if (!is_turned(shape, a)) continue;
     const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (!planned.is_array || planned.role == Role::workspace) continue;
-    const BufferId buffer = slot_buffer(shape, slot, a);
-    if (is_turned(shape, a)) {
-      const std::uint64_t begin =
-          staged_seed ? 0 : (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
-      actions.emplace_back(RotateArray{stage_buffers_[shape][a], buffer, begin, bytes_of(planned)});
-    } else if (planned.is_input() && made_.made(a)) {
-      const auto& held = held_made_.at({shape, made_seed, InputFlavour::declared});
-      actions.emplace_back(RotateArray{held[a], buffer, 0, bytes_of(planned)});
-    } else if (planned.is_input()) {
-      actions.emplace_back(
-          fill_action(at_shape_[shape][a], planned, buffer, seed, InputFlavour::declared, false));
-    } else {
-      fill_output(actions, shape, slot, a, poison);
-    }
-    if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
+    inputs[a].seed = batch.stage_seed;
+    do {
+      inputs[a].begin = (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
+    } while (std::any_of(batch.sets.begin(), batch.sets.end(), [&](const InputSetPointer& set) {
+      return set->inputs[a].begin == inputs[a].begin;
+    }));
   }
+  return referee_.unsolved(shape, seed, std::move(inputs));
+}
+
+void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                               std::size_t argument, std::uint64_t poison) const {
+  const PlannedArgument& planned = plans_[shape].arguments[argument];
+  actions.emplace_back(
+      FillPattern{slot_buffer(shape, slot, argument), stale_word(planned.type, poison), bytes_of(planned)});
 }
 
 void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
@@ -159,7 +172,7 @@ void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, st
 
 void DeviceWorker::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   if (options_.cache == CacheMode::cold) {
-    actions.emplace_back(FlushCache{});
+    actions.emplace_back(FlushCache{launches_});
     return;
   }
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
@@ -171,8 +184,8 @@ void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject,
                            std::size_t slot, std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
-    if (!planned.is_array) continue;
     const auto workspace = subject.shapes[shape].workspaces[a];
+    if (!planned.is_array || (planned.role == Role::workspace && !workspace)) continue;
     const BufferId buffer = workspace ? *workspace : slot_buffer(shape, slot, a);
     actions.emplace_back(CheckGuard{buffer, guard_seed_ + number(buffer)});
     if (workspace) continue;
@@ -186,12 +199,10 @@ void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject,
 }
 
 std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                          std::size_t shape, std::uint64_t& result,
-                                          std::size_t skipped) const {
+                                          std::size_t shape, std::uint64_t& result) const {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
   std::vector<std::uint64_t> before(inputs(shape));
   for (std::uint64_t& hash : before) hash = next();
-  at += skipped;
   const std::string in_shape = " (shape " + problem_.shapes[shape].name + ")";
   std::optional<Fault> fault;
   std::size_t input = 0;
@@ -230,56 +241,26 @@ std::optional<Fault> DeviceWorker::make_room(std::size_t shape, std::size_t coun
   return reserve(shape, first + count);
 }
 
-std::optional<Fault> DeviceWorker::verify_pending() {
-  const std::vector<Called> calls = std::exchange(pending_, {});
-  held_.assign(plans_.size(), 0);
+std::optional<Fault> DeviceWorker::collect(const std::vector<Called>& calls, std::size_t begin,
+                                           std::vector<Referee::OutputSample>& samples) {
   std::vector<Action> actions;
-  std::vector<Referee::OutputSample> samples;
-  std::size_t begin = 0;
   std::uint64_t offset = 0;
-  const auto ask = [&]() -> std::optional<Fault> {
-    Act::Reply done;
-    if (auto fault = send(std::exchange(actions, {}), 60, done)) return fault;
-    std::size_t at = 0;
-    for (std::size_t c = 0; c < samples.size(); ++c) {
-      const Called& call = calls[begin + c];
-      std::uint64_t result = 0;
-      for (const PlannedArgument& planned : plans_[call.set->shape].arguments)
-        if (planned.is_output() && at < done.values.size()) result = combined(result, done.values[at++]);
-      if (result != call.result)
-        return Fault{Verdict::cheated, "a call changed the outputs of an earlier one (shape " +
-                                           problem_.shapes[call.set->shape].name + ")"};
-    }
-    auto mismatch = referee_.compare(samples);
-    if (!mismatch) return std::nullopt;
-    const Called& call = calls[begin + mismatch->sample];
-    Fault& fault = mismatch->fault;
-    if (call.timed && call.repeats) {
-      fault.verdict = Verdict::cheated;
-      fault.reason = "a timed call gave the result of an earlier call: " + fault.reason;
-    } else if (call.timed) {
-      fault.reason = "in a timed call, " + fault.reason;
-    }
-    return std::move(fault);
-  };
-  for (const Called& call : calls) {
+  for (std::size_t c = begin; c < calls.size(); ++c) {
+    const Called& call = calls[c];
     const std::size_t shape = call.set->shape;
     Referee::OutputSample sample{call.set, std::vector<Referee::Place>(problem_.arguments.size())};
     // Where devices share memory between processes the referee looks at the outputs in place; it can see
-    // what is the candidate's, and not the other way round. The others go through shared memory.
+    // what is the candidate's, and not the other way round. The others go through shared memory, and so do
+    // those of launch functions, which could go on writing.
     std::uint64_t needed = 0;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
-      sample.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
+      if (!launches_)
+        sample.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
       if (!sample.places[a].lent) needed += (bytes_of(planned) + 511) / 512 * 512;
     }
-    if (!samples.empty() && offset + needed > shared_.size()) {
-      if (auto fault = ask()) return fault;
-      begin += samples.size();
-      samples.clear();
-      offset = 0;
-    }
+    if (!samples.empty() && offset + needed > shared_.size()) break;
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
@@ -292,7 +273,53 @@ std::optional<Fault> DeviceWorker::verify_pending() {
     }
     samples.push_back(std::move(sample));
   }
-  return samples.empty() ? std::nullopt : ask();
+  Act::Reply done;
+  if (auto fault = send(std::move(actions), 60, done)) return fault;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < samples.size(); ++c) {
+    const Called& call = calls[begin + c];
+    std::uint64_t result = 0;
+    for (const PlannedArgument& planned : plans_[call.set->shape].arguments)
+      if (planned.is_output() && at < done.values.size()) result = combined(result, done.values[at++]);
+    if (result != call.result)
+      return Fault{Verdict::cheated, "a call changed the outputs of an earlier one (shape " +
+                                         problem_.shapes[call.set->shape].name + ")"};
+  }
+  referee_.receive(samples);
+  return std::nullopt;
+}
+
+std::optional<Fault> DeviceWorker::verify_pending() {
+  const std::vector<Called> calls = std::exchange(pending_, {});
+  held_.assign(plans_.size(), 0);
+  for (std::size_t begin = 0; begin < calls.size();) {
+    std::vector<Referee::OutputSample> samples;
+    if (auto fault = collect(calls, begin, samples)) return fault;
+    if (auto fault = settle(calls, begin, samples)) return fault;
+    begin += samples.size();
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> DeviceWorker::settle(const std::vector<Called>& calls, std::size_t begin,
+                                          const std::vector<Referee::OutputSample>& samples) {
+  std::vector<InputSetPointer> sets;
+  for (const Referee::OutputSample& sample : samples) sets.push_back(sample.set);
+  referee_.solve(sets);
+  auto mismatch = referee_.compare(samples);
+  if (!mismatch) {
+    for (std::size_t c = 0; c < samples.size(); ++c) verified_ += calls[begin + c].timed ? 1 : 0;
+    return std::nullopt;
+  }
+  const Called& call = calls[begin + mismatch->sample];
+  Fault& fault = mismatch->fault;
+  if (call.timed && call.repeats) {
+    fault.verdict = Verdict::cheated;
+    fault.reason = "a timed call gave the result of an earlier call: " + fault.reason;
+  } else if (call.timed) {
+    fault.reason = "in a timed call, " + fault.reason;
+  }
+  return std::move(fault);
 }
 
 std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
@@ -303,10 +330,14 @@ std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return slot_bytes(plans_[a]) < slot_bytes(plans_[b]);
   });
-  // The referee's work first, then the candidate's: see verify_pending.
-  std::vector<std::vector<std::shared_ptr<const SolvedSet>>> sets(plans_.size());
+  // The referee's work first, then the candidate's: see verify_pending. Of what may be slower beyond doubt
+  // one set, which is then enough.
+  const bool may_be_slow = incumbent && only_timed_shape();
+  std::vector<std::vector<InputSetPointer>> sets(plans_.size());
   for (const std::size_t shape : order)
-    if (subject.shapes[shape].valid) sets[shape] = referee_.for_check(shape);
+    if (subject.shapes[shape].valid)
+      sets[shape] =
+          referee_.for_check(shape, 0, may_be_slow && timed(shape) ? 1 : referee_.sets_of_check(shape));
   std::size_t differing = 0;
   for (const std::size_t shape : order)
     if (subject.shapes[shape].valid)
@@ -317,11 +348,13 @@ std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
 }
 
 std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t shape,
-                                               std::vector<std::shared_ptr<const SolvedSet>> sets,
+                                               std::vector<InputSetPointer> sets,
                                                std::optional<double> incumbent, std::size_t& differing) {
   ShapeState& state = subject.shapes[shape];
-  sets.push_back(sets.front());  // once more, at another address: two runs must agree
   const bool may_be_slow = incumbent && timed(shape) && only_timed_shape();
+  // The first set once more at the end, at another address: two runs must agree. This is the one case in
+  // which a process is shown contents twice; nothing is timed or found right by it.
+  if (!may_be_slow) sets.push_back(sets.front());
   std::size_t room = may_be_slow ? 1 : slots(shape);  // then the first call alone
   std::uint64_t first_result = 0;
   const std::uint64_t poison = rng_();
@@ -333,8 +366,7 @@ std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t sha
       if (auto fault = hold_made(shape, sets[begin + i]->seed, sets[begin + i]->flavour)) return fault;
     std::vector<Action> actions;
     for (std::size_t i = 0; i < count; ++i) {
-      fill(actions, subject, shape, first + i, sets[begin + i]->seed, sets[begin + i]->flavour,
-           poison + begin + i);
+      fill(actions, subject, first + i, *sets[begin + i], poison + begin + i);
       call(actions, subject, shape, first + i, true);
       inspect(actions, subject, shape, first + i, poison + begin + i);
     }
@@ -351,15 +383,20 @@ std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t sha
       if (auto fault = judged(done.values, at, shape, result)) return fault;
       state.results.insert(result);
       if (begin + i == 0) first_result = result;
-      if (begin + i + 1 == sets.size() && result != first_result) ++differing;
-      const bool repeated = begin + i + 1 == sets.size() && result == first_result;
-      if (!repeated) pending_.push_back({sets[begin + i], first + i, result});
+      const bool again = begin + i > 0 && begin + i + 1 == sets.size();
+      if (again && result != first_result) ++differing;
+      if (!again || result != first_result) pending_.push_back({sets[begin + i], first + i, result});
     }
     held_[shape] = first + count;
     // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.
     if (may_be_slow && begin == 0 && state.estimate > surely_slower * *incumbent) {
       subject.checked_in_part = true;
       return std::nullopt;
+    }
+    if (may_be_slow && begin == 0) {
+      for (auto& set : referee_.for_check(shape, 1, referee_.sets_of_check(shape)))
+        sets.push_back(std::move(set));
+      sets.push_back(sets.front());
     }
     room = slots(shape);
   }

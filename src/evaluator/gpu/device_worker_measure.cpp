@@ -5,91 +5,132 @@
 #include <algorithm>
 #include <cstdio>
 #include <future>
+#include <numeric>
 
 #include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/device_worker_parts.hpp"
+#include "evaluator/gpu/launch_judgement.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch::detail::gpu {
 
 double DeviceWorker::floor_seconds(std::size_t shape) const {
-  // A margin of a tenth: clocks are what the device says, and counts are the problem's.
-  constexpr double margin = 0.9;
-  double floor = 0;
   const Shape& sizes = problem_.shapes[shape];
-  if (problem_.operations && device_.peak_operations() > 0)
-    floor = to_number(kernelsearch::evaluate(*problem_.operations, sizes)) / device_.peak_operations();
-  if (problem_.bytes && device_.peak_bandwidth() > 0 && options_.cache == CacheMode::cold) {
-    // What was written may stay in the cache.
-    const double bytes =
-        to_number(kernelsearch::evaluate(*problem_.bytes, sizes)) -
-        std::min(static_cast<double>(device_.l2), static_cast<double>(output_bytes(plans_[shape])));
-    floor = std::max(floor, bytes / device_.peak_bandwidth());
+  LeastWork work;
+  for (const PlannedArgument& argument : plans_[shape].arguments)
+    if (argument.is_output()) work.outputs += static_cast<double>(bytes_of(argument));
+  if (problem_.operations) work.operations = to_number(kernelsearch::evaluate(*problem_.operations, sizes));
+  // Without `bytes` what is written is sure to move. Which inputs must be read only the problem can say.
+  work.bytes = problem_.bytes ? to_number(kernelsearch::evaluate(*problem_.bytes, sizes)) : work.outputs;
+  return least_seconds(device_, work, options_.cache);
+}
+
+std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, Batch& batch) {
+  batch = {.shape = shape, .poison = rng_(), .stage_seed = rng_()};
+  if (auto fault = make_room(shape, count, batch.first)) return fault;
+  if (auto fault = reserve_stage(shape)) return fault;
+  for (std::size_t i = 0; i < count; ++i) batch.sets.push_back(fresh_inputs(batch));
+  return std::nullopt;
+}
+
+std::optional<Fault> DeviceWorker::choose_verified(ShapeState& state, Depth depth,
+                                                   std::vector<std::size_t> calls, Batch& batch) {
+  if (depth == Depth::glance) return std::nullopt;
+  const bool finalist = depth == Depth::finalist;
+  const double cost = std::max(1e-6, referee_.cost(batch.shape));
+  const double left = finalist ? options_.verification.finalist_seconds - state.verified_seconds
+                               : options_.verification.search_seconds;
+  std::size_t most = std::max<std::size_t>(1, calls.size() / (finalist ? 2 : 4));
+  // Outputs of a launch function are handed over all at once, before the referee takes its time.
+  const std::uint64_t each = std::max<std::uint64_t>(1, output_bytes(plans_[batch.shape]));
+  if (launches_) most = std::clamp<std::size_t>(static_cast<std::size_t>(shared_.size() / each), 1, most);
+  most = std::clamp<std::size_t>(static_cast<std::size_t>(memory_ / 16 / each), 1, most);
+  auto count = static_cast<std::size_t>(std::clamp(left / cost, 0.0, static_cast<double>(most)));
+  const bool dear = referee_.is_dear(batch.shape);
+  // One of every batch, since a kernel that counts its calls is right in the first; of a dear reference one
+  // of a finalist, and in a search one with results that are known already, while there are any.
+  if (count == 0 && (dear ? finalist && !state.verified : true)) count = 1;
+  state.verified_seconds += static_cast<double>(count) * cost;
+  for (std::size_t i = calls.size(); i > 1; --i)
+    std::swap(calls[i - 1], calls[static_cast<std::size_t>(rng_.below(i))]);
+  if (InputSetPointer known = referee_.for_timing(batch.shape)) {
+    if (auto fault = hold_made(batch.shape, known->seed, known->flavour)) return fault;
+    batch.sets[calls.front()] = std::move(known);
+    count = std::max<std::size_t>(count, 1);
   }
-  return margin * floor;
+  batch.verified.assign(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count));
+  state.verified = state.verified || count > 0;
+  return std::nullopt;
 }
 
-std::vector<bool> DeviceWorker::some_of(std::size_t count) {
-  std::vector<bool> chosen(count, false);
-  for (std::size_t left = std::max<std::size_t>(1, count / 4); left > 0;)
-    if (const auto i = static_cast<std::size_t>(rng_.below(count)); !chosen[i]) {
-      chosen[i] = true;
-      --left;
-    }
-  return chosen;
+void DeviceWorker::timed_call(std::vector<Action>& actions, const Subject& subject, const Batch& batch,
+                              std::size_t index) {
+  const std::size_t slot = batch.first + index;
+  fill_arrays(actions, slot, *batch.sets[index], batch.poison + index);
+  prepare(actions, batch.shape, slot);
+  call(actions, subject, batch.shape, slot, true);
+  inspect(actions, subject, batch.shape, slot, batch.poison + index);
 }
 
-std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, std::size_t count,
-                                         std::vector<double>& samples) {
-  ShapeState& state = subject.shapes[shape];
-  count = std::min(count, slots(shape));
-  std::size_t first = 0;
-  if (auto fault = make_room(shape, count, first)) return fault;
-  const auto set = referee_.for_timing(shape);
-  const std::vector<bool> known = some_of(count);
-  if (auto fault = hold_made(shape, set->seed, set->flavour)) return fault;
+std::optional<Fault> DeviceWorker::run_batch(Subject& subject, const Batch& batch,
+                                             std::vector<double>& seconds,
+                                             std::vector<std::uint64_t>& results) {
+  const std::size_t count = batch.sets.size();
   std::vector<Action> actions;
-  const std::uint64_t poison = rng_();
-  stage(actions, shape, set->seed);
+  stage(actions, batch.shape, batch.stage_seed);
   // Each call's inputs come just before it and its outputs are looked at just after it: no call can do the
   // work of a later one, or leave its own to it.
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto seed = known[i] ? std::optional(set->seed) : std::nullopt;
-    fill_turned(actions, shape, first + i, seed, poison + i);
-    prepare(actions, shape, first + i);
-    call(actions, subject, shape, first + i, true);
-    inspect(actions, subject, shape, first + i, poison + i);
-  }
+  for (std::size_t i = 0; i < count; ++i) timed_call(actions, subject, batch, i);
   Act::Reply done;
-  const double limit = options_.limits.call + 20 * state.estimate * static_cast<double>(count);
+  const double limit =
+      options_.limits.call + 20 * subject.shapes[batch.shape].estimate * static_cast<double>(count);
   if (auto fault = send(std::move(actions), limit, done)) {
-    fault->reason += " (timed calls, shape " + problem_.shapes[shape].name + ")";
+    fault->reason += " (timed calls, shape " + problem_.shapes[batch.shape].name + ")";
     return fault;
   }
+  seconds = std::move(done.seconds);
+  results.assign(count, 0);
+  std::optional<Fault> first;
   std::size_t at = 0;
-  std::vector<std::uint64_t> results(count);
   for (std::size_t i = 0; i < count; ++i)
-    if (auto fault = judged(done.values, at, shape, results[i])) {
-      fault->reason = "in a timed call, " + fault->reason;
-      return fault;
+    if (auto fault = judged(done.values, at, batch.shape, results[i]); fault && !first) {
+      first = std::move(fault);
+      first->reason = "in a timed call, " + first->reason;
     }
-  // What equals a result that the referee looks at need not be looked at.
-  std::unordered_set<std::uint64_t> seen;
-  for (std::size_t i = 0; i < count; ++i)
-    if (known[i] && seen.insert(results[i]).second)
-      pending_.push_back({set, first + i, results[i], true, state.results.contains(results[i])});
-  held_[shape] = first + count;
+  return first;
+}
+
+void DeviceWorker::remember(const Batch& batch, const std::vector<std::uint64_t>& results,
+                            const ShapeState& state) {
+  for (const std::size_t i : batch.verified)
+    pending_.push_back(
+        {batch.sets[i], batch.first + i, results[i], true, state.results.contains(results[i])});
+  held_[batch.shape] = batch.first + batch.sets.size();
+}
+
+std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, std::size_t count, Depth depth,
+                                         std::vector<double>& samples) {
+  if (launches_) return launched_batch(subject, shape, count, depth, samples);
+  ShapeState& state = subject.shapes[shape];
+  count = std::min(count, slots(shape));
+  Batch batch;
+  if (auto fault = draw(shape, count, batch)) return fault;
+  std::vector<std::size_t> calls(count);
+  std::iota(calls.begin(), calls.end(), std::size_t{0});
+  if (auto fault = choose_verified(state, depth, std::move(calls), batch)) return fault;
+  std::vector<double> seconds;
+  std::vector<std::uint64_t> results;
+  if (auto fault = run_batch(subject, batch, seconds, results)) return fault;
+  remember(batch, results, state);
   state.results.insert(results.begin(), results.end());
-  samples.insert(samples.end(), done.seconds.begin(), done.seconds.end());
-  state.estimate = median(done.seconds);
+  samples.insert(samples.end(), seconds.begin(), seconds.end());
+  state.estimate = median(std::move(seconds));
   return std::nullopt;
 }
 
 std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measurement, Features& features,
                                            const EvaluationContext& context) {
   constexpr double batch_seconds = 0.02, flush_seconds = 60e-6, filled_per_second = 5e11;
-  const Combine combine =
-      problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
   std::vector<std::size_t> shapes;
   measurement.shapes.clear();
   for (std::size_t s = 0; s < plans_.size(); ++s) {
@@ -102,6 +143,7 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
   }
   std::vector<bool> done(shapes.size(), false);
   std::size_t discarded = 0;
+  verified_ = 0;
   while (std::find(done.begin(), done.end(), false) != done.end()) {
     std::vector<std::vector<double>> taken(shapes.size());
     std::vector<std::future<std::optional<DeviceState>>> states(shapes.size());
@@ -122,7 +164,8 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
       const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots);
       const std::size_t full = std::clamp(wanted, least, most_slots);
       const std::size_t count = hopeless ? 3 : over > 1 ? std::min<std::size_t>(full, 8) : full;
-      if (auto fault = batch(subject, shapes[i], count, taken[i])) return fault;
+      const Depth depth = hopeless ? Depth::glance : subject.finalist ? Depth::finalist : Depth::search;
+      if (auto fault = batch(subject, shapes[i], count, depth, taken[i])) return fault;
       state.elapsed += monotonic_seconds() - begin;
       // Reasons to slow down stay set for a while after the load that caused them, so that looking once is
       // enough; what is surely slower is not looked at, since asking takes as long as some kernels.
@@ -157,7 +200,7 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
         done[i] = true;
       }
     }
-    combine_shapes(measurement, combine);
+    combine_shapes(measurement, combine());
     const bool enough = std::all_of(measurement.shapes.begin(), measurement.shapes.end(),
                                     [](const ShapeMeasurement& shape) { return shape.samples.size() >= 3; });
     if (context.incumbent && enough &&
@@ -168,6 +211,9 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
     }
   }
   if (auto fault = verify_pending()) return fault;  // where no shape is timed
+  if (!shapes.empty()) features.set("verified_calls", static_cast<double>(verified_));
+  if (subject.inside > 0) features.set("outside_over_events", subject.outside / subject.inside);
+  if (subject.charged > 0) features.set("charged_batches", static_cast<double>(subject.charged));
   if (discarded > 0) features.set("throttled_batches", static_cast<double>(discarded));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const double floor = floor_seconds(shapes[i]), seconds = measurement.shapes[i].median;
@@ -192,41 +238,34 @@ void DeviceWorker::set_load(Features& features, double measured_seconds) {
 }
 
 std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, std::size_t shape,
-                                              std::size_t count, PairedTimes& times) {
+                                              std::size_t count, bool both, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
-  std::size_t first = 0;
-  if (auto fault = make_room(shape, 2 * count, first)) return fault;
-  const auto set = referee_.for_timing(shape);
-  const std::vector<bool> known = some_of(count);
-  if (auto fault = hold_made(shape, set->seed, set->flavour)) return fault;
+  Batch batch;
+  if (auto fault = draw(shape, 2 * count, batch)) return fault;
+  // The even calls are those of the candidate. The other side has been judged before, unless both are
+  // finalists.
+  std::vector<std::size_t> calls;
+  for (std::size_t i = 0; i < 2 * count; ++i)
+    if (both || i % 2 == 0) calls.push_back(i);
+  const Depth depth = subject.finalist ? Depth::finalist : Depth::search;
+  if (auto fault = choose_verified(subject.shapes[shape], depth, std::move(calls), batch)) return fault;
   std::vector<Action> actions;
-  const std::uint64_t poison = rng_();
-  stage(actions, shape, set->seed);
-  for (std::size_t i = 0; i < count; ++i) {  // A B B A: a drift of the machine meets both alike
-    const bool ours_first = i % 2 == 0;
-    fill_turned(actions, shape, first + 2 * i, known[i] ? std::optional(set->seed) : std::nullopt,
-                poison + i);
-    fill_turned(actions, shape, first + 2 * i + 1, std::nullopt, poison + i);
-    for (const bool ours : {ours_first, !ours_first}) {
-      const std::size_t slot = first + (ours ? 2 * i : 2 * i + 1);
-      prepare(actions, shape, slot);
-      call(actions, ours ? subject : other, shape, slot, true);
-      if (ours) inspect(actions, subject, shape, slot, poison + i);
-    }
-  }
+  stage(actions, shape, batch.stage_seed);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < count; ++i)  // A B B A: a drift of the machine meets both alike
+    for (const std::size_t side : {i % 2, 1 - i % 2}) order.push_back(2 * i + side);
+  for (const std::size_t i : order) timed_call(actions, i % 2 == 0 ? subject : other, batch, i);
   Act::Reply done;
   if (auto fault = send(std::move(actions), options_.limits.call * static_cast<double>(count + 1), done))
     return fault;
   std::size_t at = 0;
-  std::unordered_set<std::uint64_t> seen;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t result = 0;
-    if (auto fault = judged(done.values, at, shape, result, inputs(shape))) {
+  std::vector<std::uint64_t> results(2 * count);
+  for (const std::size_t i : order)
+    if (auto fault = judged(done.values, at, shape, results[i]); fault && (both || i % 2 == 0)) {
       fault->reason = "in a timed call, " + fault->reason;
       return fault;
     }
-    if (known[i] && seen.insert(result).second) pending_.push_back({set, first + 2 * i, result, true, false});
-  }
+  remember(batch, results, subject.shapes[shape]);
   if (auto fault = verify_pending()) return fault;
   for (std::size_t i = 0; i < count && 2 * i + 1 < done.seconds.size(); ++i) {
     const double earlier = done.seconds[2 * i], later = done.seconds[2 * i + 1];
@@ -237,7 +276,8 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
 }
 
 std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const PairOptions& limits,
-                                         Speedup& speedup, Measurement* measurement) {
+                                         bool both, Speedup& speedup, Measurement* measurement) {
+  for (ShapeState& state : subject.shapes) state.verified_seconds = 0;
   std::vector<PairedTimes> all;
   for (std::size_t s = 0; s < plans_.size(); ++s) {
     if (!timed(s) || !other.shapes[s].valid) continue;
@@ -249,7 +289,7 @@ std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const
         if (times.candidate.size() < limits.min_pairs) return std::nullopt;  // too few for a ratio
         break;
       }
-      if (auto fault = pair_batch(subject, other, s, limits.min_pairs, times)) return fault;
+      if (auto fault = pair_batch(subject, other, s, limits.min_pairs, both, times)) return fault;
       if (times.candidate.size() < limits.min_pairs) continue;
       const Speedup now = paired_speedup(times);
       if (now.interval.high - now.interval.low <= 2 * limits.precision * now.ratio) break;
@@ -259,9 +299,7 @@ std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const
       measurement->shapes[all.size()].speedup = paired_speedup(times);
     all.push_back(std::move(times));
   }
-  if (!all.empty())
-    speedup = combined_speedup(all, problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean
-                                                                                    : Combine::weighted_sum);
+  if (!all.empty()) speedup = combined_speedup(all, combine());
   return std::nullopt;
 }
 

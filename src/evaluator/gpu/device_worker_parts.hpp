@@ -14,6 +14,13 @@ inline constexpr ModuleId candidate_module{1}, other_module{2};
 /// How many times as long as the best one takes is slower beyond doubt, whatever the noise.
 inline constexpr double surely_slower = 1.5;
 
+/// How closely the timed calls of a candidate are looked at.
+enum class Depth : std::uint8_t {
+  glance,    ///< a few samples of what is surely slower than the best
+  search,    ///< a candidate like any other
+  finalist,  ///< what may be the winner
+};
+
 /// Bytes of shared memory that the outputs of one call need.
 [[nodiscard]] std::uint64_t output_bytes(const ShapePlan& plan);
 

@@ -225,7 +225,12 @@ Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationConte
   const MeasuringTurn turn = impl_->turn(*lease.worker, context.stop);
   if (!turn) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
   Evaluation evaluation =
-      lease.worker->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
+      lease.worker->judge(*staged.artifact, baseline, staged.evaluation, impl_->newest(context));
+  // Once more; where it comes again, the candidate is what takes the memory, as far as can be told.
+  if (evaluation.verdict == Verdict::crashed && detail::gpu::was_killed(evaluation.reason) &&
+      !context.stop.stop_requested())
+    evaluation =
+        lease.worker->judge(*staged.artifact, baseline, std::move(staged.evaluation), impl_->newest(context));
   if (evaluation.verdict == Verdict::ok) impl_->found(evaluation.measurement.seconds);
   return evaluation;
 }
@@ -249,8 +254,10 @@ Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champ
   const MeasuringTurn turn = impl_->turn(*lease.worker, pairs.stop);
   Speedup speedup;
   if (!turn) return speedup;
-  if (const auto fault = lease.worker->compare(ours, theirs, pairs, speedup))
+  if (const auto fault = lease.worker->compare(ours, theirs, pairs, speedup)) {
+    detail::gpu::raise_if_killed("comparing candidates", fault->reason);
     raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  }
   return speedup;
 }
 

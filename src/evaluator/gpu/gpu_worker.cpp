@@ -29,11 +29,18 @@ std::filesystem::path find_gpu_worker(const std::filesystem::path& given) {
 
 namespace {
 
+/// Names by which keys of services go, e.g. NVIDIA_API_KEY: no driver asks for them.
+bool names_a_secret(std::string_view entry) {
+  const std::string_view name = entry.substr(0, entry.find('='));
+  const auto has = [name](std::string_view word) { return name.find(word) != std::string_view::npos; };
+  return has("KEY") || has("TOKEN") || has("SECRET") || has("PASSW") || has("CREDENTIAL");
+}
+
 std::vector<std::string> environment_of(std::initializer_list<std::string_view> wanted) {
   std::vector<std::string> entries;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     for (const std::string_view name : wanted)
-      if (std::string_view(*entry).starts_with(name)) entries.emplace_back(*entry);
+      if (std::string_view(*entry).starts_with(name) && !names_a_secret(*entry)) entries.emplace_back(*entry);
   return entries;
 }
 
@@ -76,6 +83,16 @@ std::vector<std::filesystem::path> compiler_folders() {
   return folders;
 }
 
+bool was_killed(std::string_view why) {
+  return why.find(signal_text(SIGKILL)) != std::string_view::npos;
+}
+
+void raise_if_killed(const std::string& doing, const std::string& why) {
+  if (was_killed(why))
+    raise<DeviceError>("a process was killed from outside", doing + ": " + why,
+                       "look for what ends processes, such as too little memory, and go on with the run");
+}
+
 GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
                      const Arena* shared, Sandbox sandbox, const std::vector<std::filesystem::path>& readable)
     : backend_(backend) {
@@ -95,6 +112,7 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   boxed.environment = builds_in_sandbox ? compiler_environment() : driver_environment();
   boxed.devices = !builds_in_sandbox;
   boxed.outlives_thread = true;
+  boxed.limits = {{RLIMIT_CORE, 0}};
   boxed.descriptors = {{socket_fd, theirs.number()}};
   if (shared != nullptr) boxed.descriptors.emplace_back(memory_fd, shared->descriptor());
   if (boxed_in) {
@@ -122,8 +140,13 @@ std::optional<WorkerError> GpuWorker::exchange(const std::vector<std::byte>& com
     if (late)
       return WorkerError{WorkerError::timed_out, success,
                          "it did not finish within " + std::to_string(static_cast<int>(seconds)) + " s"};
+    // bubblewrap reports the end by signal n of what it runs as status 128 + n, as shells do
+    const int signal = !known                      ? 0
+                       : WIFSIGNALED(status)       ? WTERMSIG(status)
+                       : WEXITSTATUS(status) > 128 ? WEXITSTATUS(status) - 128
+                                                   : 0;
     return WorkerError{WorkerError::ended, unknown_error,
-                       known && WIFSIGNALED(status) ? signal_text(WTERMSIG(status)) : "its process ended"};
+                       signal != 0 ? signal_text(signal) : "its process ended"};
   }
   Reader in(frame);
   const auto answer = in.take<Answer>();

@@ -39,6 +39,12 @@ struct WorkerError {
   std::string text;
 };
 
+/// Whether this is why a process ended, or a reason made of it, and it was killed: nothing that runs in there
+/// does that to itself, so somebody did, or the system ran out of memory.
+[[nodiscard]] bool was_killed(std::string_view why);
+/// Then it is nobody's fault: raises a DeviceError that says what was being done.
+void raise_if_killed(const std::string& doing, const std::string& why);
+
 /// The controller's end of a worker process. Not thread-safe.
 class GpuWorker {
  public:

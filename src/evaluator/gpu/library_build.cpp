@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <sstream>
@@ -52,7 +53,7 @@ std::string BuilderPool::library_identity() {
 
 Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options,
                                  const std::stop_token& stop) {
-  const fs::path target = place_of("library 1\n" + library_identity() + "\n" + key_text(options) + source);
+  const fs::path target = place_of("library 2\n" + library_identity() + "\n" + key_text(options) + source);
   if (auto found = kept(target)) {
     found->library = true;
     return std::move(*found);
@@ -86,6 +87,7 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
   if (const fs::path root = program.parent_path().parent_path(); !error && root != root.root_path())
     run.readable.push_back(root);
   run.seconds = limit_seconds_;
+  run.limits = {{RLIMIT_CORE, 0}};
   std::vector<std::string>& argv = run.argv;
   argv = {library_compiler_.string(), "-shared"};
   // Unique symbols are one for a whole process: a candidate would share statics with its reference.
@@ -94,6 +96,9 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
   else
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   argv.insert(argv.end(), options.begin(), options.end());
+  // CUDA's static run-time calls these itself: only the linker can say which object does.
+  for (const char* symbol : loading_symbols)
+    argv.insert(argv.end(), {"-Xlinker", std::string("--trace-symbol=") + symbol});
   run.stop = stop;
   argv.insert(argv.end(), {"-o", std::string(compiler_output), std::string(compiler_root) + "/" + name});
   const Finished finished = run_compiler_in(sandbox_, run);

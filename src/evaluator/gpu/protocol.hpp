@@ -185,7 +185,10 @@ struct CallProgram {
 };
 /// Evicts the second-level cache.
 struct FlushCache {
-  static auto members(auto&) { return std::tuple<>(); }
+  /// Waits for everything before and has no line persist: host code of the candidate may have made some that
+  /// no flush evicts, or have work on other streams.
+  bool drained = false;
+  static auto members(auto& a) { return std::tie(a.drained); }
 };
 /// Copies an array, beginning at a byte and going round.
 struct RotateArray {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
@@ -17,13 +19,15 @@
 namespace kernelsearch::detail::gpu {
 namespace {
 
-constexpr std::size_t kept_sets = 4;       // per shape, of declared contents
-constexpr double cheap_seconds = 0.003;    // a reference this fast has one new set for every candidate
-constexpr std::uint64_t renew_every = 32;  // candidates, of what is dearer: slow references, special contents
+// Secret sets of a shape whose reference is dear: as many as it solves in so long, within these numbers. A
+// candidate takes two or three declared ones, so that a process serves about five candidates.
+constexpr double kept_seconds = 4;
+constexpr std::size_t most_kept = 16, most_special_kept = 5;
 constexpr double reference_seconds = 120;
 
 enum Use : std::size_t {
   native,
+  turned,
   widened,
   magnitude,
   kernel_precision,
@@ -31,18 +35,8 @@ enum Use : std::size_t {
 };  // and got + 1, + 2, ... for further samples
 constexpr ModuleId wide_module{1}, narrow_module{2};
 
-/// Whether the edge flavour of this argument is another than the declared one.
-bool drawn_at_random(const Argument& argument) {
-  switch (argument.initialisation) {
-    case Initialisation::uniform:
-    case Initialisation::normal:
-    case Initialisation::sorted:
-    case Initialisation::offsets:
-    case Initialisation::generator:
-      return argument.is_input();
-    default:
-      return false;
-  }
+bool has_edge_inputs(const Argument& argument) {
+  return argument.is_input() && has_edge_flavour(argument.initialisation);
 }
 
 bool has_floats(const Argument& argument) {
@@ -82,6 +76,7 @@ void Referee::demand(const std::optional<WorkerError>& error, const char* doing,
   if (error->kind == WorkerError::refused && error->status == out_of_memory)
     raise<DeviceError>(std::string("no memory for ") + doing, error->text,
                        "use smaller shapes or free the device");
+  raise_if_killed(doing, error->text);
   if (blame == Blame::referee)
     raise<DeviceError>(
         std::string("the referee failed at ") + doing, error->text,
@@ -92,8 +87,8 @@ void Referee::demand(const std::optional<WorkerError>& error, const char* doing,
 
 void Referee::start() {
   if (worker_ && worker_->alive()) return;
+  ++run_;  // sets of an earlier process have no buffers to give back
   pool_.clear();
-  last_checked_.clear();
   scratch_.clear();
   programs_.clear();
   free_.clear();
@@ -103,9 +98,10 @@ void Referee::start() {
   worker_.reset();
   auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
                                               GpuWorker::Role::device, ordinal_, &shared_);
-  GpuDevice ignored;
-  if (const auto error = starting->hello(options_.limits.start, ignored))
+  GpuDevice device;
+  if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used by the referee", error->text, "see `kernelsearch doctor`");
+  memory_ = device.memory_free;
   std::vector<FunctionFacts> facts;
   const auto load = [&](ModuleId module, const std::string& source, const std::vector<std::string>& flags,
                         const std::vector<std::string>& names) {
@@ -165,18 +161,30 @@ BufferId Referee::scratch(std::size_t use, std::size_t shape, std::size_t argume
   return id;
 }
 
-void Referee::drop(const SolvedSet& set) {
-  for (const auto* list : {&set.expected, &set.slack})
-    for (const auto& id : *list)
-      if (id) free_[sizes_[*id]].push_back(*id);
+InputSetPointer Referee::new_set(std::size_t shape, InputFlavour flavour) {
+  InputSetPointer set(new InputSet, [this, run = run_](const InputSet* old) {
+    if (run == run_)
+      for (const auto* list : {&old->expected, &old->slack})
+        for (const auto& id : *list)
+          if (id) free_[sizes_[*id]].push_back(*id);
+    delete old;
+  });
+  set->shape = shape;
+  set->seed = secret_seed();
+  set->flavour = flavour;
+  return set;
+}
+
+InputSetPointer Referee::unsolved(std::size_t shape, std::uint64_t seed, std::vector<DrawnInput> inputs) {
+  start();
+  InputSetPointer set = new_set(shape, InputFlavour::declared);
+  set->seed = seed;
+  set->inputs = std::move(inputs);
+  return set;
 }
 
 void Referee::forget() {
-  if (worker_ && worker_->alive())
-    for (const auto& [key, sets] : pool_)
-      for (const Set& set : sets) drop(*set);
   pool_.clear();
-  last_checked_.clear();
 }
 
 ElementType Referee::expected_type(const Argument& argument) const noexcept {
@@ -188,8 +196,9 @@ ElementType Referee::stored(const Argument& argument, bool wide) const noexcept 
   return wide || uses_f64(problem_) ? ElementType::f64 : ElementType::f32;
 }
 
-void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
-                  const std::vector<std::optional<BufferId>>& outputs) {
+void Referee::run(const InputSet& set, bool wide, bool magnitudes,
+                  const std::vector<std::optional<BufferId>>& outputs, Work& work) {
+  const std::size_t shape = set.shape;
   const auto key = std::make_pair(shape, wide);
   auto found = programs_.find(key);
   if (found == programs_.end()) {
@@ -209,7 +218,7 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
     found = programs_.insert({key, {id, std::move(plan)}}).first;
   }
   const CallPlan& plan = found->second.plan;
-  std::vector<Action> actions;
+  std::vector<Action>& actions = work.actions;
   CallProgram call{found->second.id, true, {}};
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const Argument& argument = problem_.arguments[a];
@@ -223,18 +232,25 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
         bound = scratch(native, shape, a, bytes);
       } else if (argument.role == Role::out) {
         bound = outputs[a];
-        const std::uint64_t word = argument.structure ? poison_word(planned, Storage::native, seed)
-                                                      : poison_word(type, Storage::native, seed);
+        const std::uint64_t word = argument.structure ? poison_word(planned, Storage::native, set.seed)
+                                                      : poison_word(type, Storage::native, set.seed);
         actions.emplace_back(FillPattern{*bound, word, bytes});
       } else {
-        const BufferId drawn = scratch(native, shape, a, bytes_of(planned));
+        BufferId drawn = scratch(native, shape, a, bytes_of(planned));
+        const DrawnInput input = set.input(a);
         if (made_.made(a)) {
-          const auto contents = made_.of(shape, seed, flavour);
+          carry_out(work, "running it");  // what is queued may still need the buffer
+          const auto contents = made_.of(shape, input.seed, set.flavour);
           demand(upload(*worker_, shared_, drawn,
                         magnitudes ? without_signs(argument, (*contents)[a]) : (*contents)[a]),
                  "giving it its inputs");
         } else {
-          actions.emplace_back(fill_action(arguments_[shape][a], planned, drawn, seed, flavour, magnitudes));
+          actions.emplace_back(
+              fill_action(arguments_[shape][a], planned, drawn, input.seed, set.flavour, magnitudes));
+        }
+        if (input.begin != 0) {
+          const BufferId from = std::exchange(drawn, scratch(turned, shape, a, bytes_of(planned)));
+          actions.emplace_back(RotateArray{from, drawn, input.begin, bytes_of(planned)});
         }
         bound = argument.role == Role::inout ? outputs[a]
                 : type == argument.type      ? drawn
@@ -248,37 +264,52 @@ void Referee::run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour
     call.bindings.push_back(bound);
   }
   actions.emplace_back(std::move(call));
-  std::vector<std::size_t> checked;
+  const bool says_cost = (wide || problem_.bit_exact) && !magnitudes;
+  work.timed.push_back(says_cost ? std::optional(shape) : std::nullopt);
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const Argument& argument = problem_.arguments[a];
-    const std::size_t size = size_in_bytes(stored(argument, wide));
+    const ElementType type = stored(argument, wide);
+    const std::size_t size = size_in_bytes(type);
     if (!argument.is_array || argument.role != Role::out || size < 4) continue;
-    std::uint64_t word = poison_word(stored(argument, wide), Storage::native, seed);
+    std::uint64_t word = poison_word(type, Storage::native, set.seed);
     if (size == 4) word &= 0xffffffffu;
-    actions.emplace_back(
-        CountPattern{*outputs[a], static_cast<std::uint32_t>(size), word, plan.arguments.arguments[a].count});
-    checked.push_back(a);
+    const std::uint64_t count = plan.arguments.arguments[a].count;
+    actions.emplace_back(CountPattern{*outputs[a], static_cast<std::uint32_t>(size), word, count});
+    work.unwritten.push_back({shape, a, poison_by_chance(type, count)});
   }
-  Act::Reply done;
-  demand(worker_->act(std::move(actions), reference_seconds, done), "running it", Blame::reference);
-  for (std::size_t i = 0; i < checked.size() && i < done.values.size(); ++i)
-    if (done.values[i] > poison_by_chance(stored(problem_.arguments[checked[i]], wide),
-                                          plan.arguments.arguments[checked[i]].count))
-      raise<ConfigError>("the reference leaves elements unwritten",
-                         std::to_string(done.values[i]) + " of " + problem_.arguments[checked[i]].name +
-                             " for shape " + problem_.shapes[shape].name,
-                         "mend it: it must write every element of its outputs");
-  if (wide || problem_.bit_exact) cost_[shape] = done.seconds.empty() ? 0.0 : done.seconds.front();
 }
 
-Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
-  auto set = std::make_shared<SolvedSet>();
-  set->shape = shape;
-  set->seed = secret_seed();
-  set->flavour = flavour;
+void Referee::carry_out(Work& work, const char* doing) {
+  const Work now = std::exchange(work, {});
+  if (now.actions.empty()) return;
+  Act::Reply done;
+  const double runs = static_cast<double>(std::max<std::size_t>(1, now.timed.size()));
+  demand(worker_->act(now.actions, runs * reference_seconds, done), doing, Blame::reference);
+  for (std::size_t i = 0; i < now.unwritten.size() && i < done.values.size(); ++i) {
+    const auto& [shape, argument, allowed] = now.unwritten[i];
+    if (done.values[i] > allowed)
+      raise<ConfigError>("the reference leaves elements unwritten",
+                         std::to_string(done.values[i]) + " of " + problem_.arguments[argument].name +
+                             " for shape " + problem_.shapes[shape].name,
+                         "mend it: it must write every element of its outputs");
+  }
+  for (std::size_t i = 0; i < now.timed.size() && i < done.seconds.size(); ++i)
+    if (now.timed[i]) cost_[*now.timed[i]] = done.seconds[i];
+}
+
+void Referee::solve(const std::vector<InputSetPointer>& sets) {
+  start();
+  Work work;
+  for (const InputSetPointer& set : sets)
+    if (!set->solved()) solve(*set, work);
+  carry_out(work, "running it");
+}
+
+void Referee::solve(InputSet& set, Work& work) {
   const std::size_t count = problem_.arguments.size();
-  set->expected.resize(count);
-  set->slack.resize(count);
+  set.expected.resize(count);
+  set.slack.resize(count);
+  const std::size_t shape = set.shape;
   const ShapePlan& plan = shapes_[shape];
   const auto is_output = [&](std::size_t a) {
     return problem_.arguments[a].is_array &&
@@ -286,49 +317,42 @@ Referee::Set Referee::solve(std::size_t shape, InputFlavour flavour) {
   };
   for (std::size_t a = 0; a < count; ++a)
     if (is_output(a))
-      set->expected[a] =
+      set.expected[a] =
           buffer(problem_.arguments[a].structure
                      ? bytes_of(plan.arguments[a])
                      : plan.arguments[a].count * size_in_bytes(expected_type(problem_.arguments[a])));
   if (problem_.bit_exact && independent()) {
-    solve_exactly(*set);
-    return set;
+    solve_exactly(set, work);
+    return;
   }
-  run(shape, true, set->seed, flavour, false, set->expected);
-  if (flavour != InputFlavour::declared && independent()) {
-    std::vector<std::optional<BufferId>> large(count), small(count);
-    for (std::size_t a = 0; a < count; ++a) {
-      if (!is_output(a)) continue;
-      const std::uint64_t elements = plan.arguments[a].count;
-      large[a] = scratch(magnitude, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], true)));
-      small[a] =
-          scratch(kernel_precision, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], false)));
-    }
-    const double cost = cost_[shape];
-    run(shape, true, set->seed, flavour, true, large);
-    run(shape, false, set->seed, flavour, false, small);
-    cost_[shape] = cost;
-    std::vector<Action> actions;
-    for (std::size_t a = 0; a < count; ++a) {
-      if (!is_output(a) || !is_floating(problem_.arguments[a].type)) continue;
-      set->slack[a] = buffer(plan.arguments[a].count * sizeof(double));
-      ComputeSlack compute;
-      compute.exact = *set->expected[a];
-      compute.magnitudes = *large[a];
-      compute.kernel = *small[a];
-      compute.slack = *set->slack[a];
-      compute.kernel_type = stored(problem_.arguments[a], false);
-      compute.count = plan.arguments[a].count;
-      compute.relative = plan.arguments[a].tolerance.relative;
-      actions.emplace_back(compute);
-    }
-    Act::Reply done;
-    demand(worker_->act(std::move(actions), reference_seconds, done), "bounding its rounding");
+  run(set, true, false, set.expected, work);
+  if (set.flavour == InputFlavour::declared || !independent()) return;
+  std::vector<std::optional<BufferId>> large(count), small(count);
+  for (std::size_t a = 0; a < count; ++a) {
+    if (!is_output(a)) continue;
+    const std::uint64_t elements = plan.arguments[a].count;
+    large[a] = scratch(magnitude, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], true)));
+    small[a] =
+        scratch(kernel_precision, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], false)));
   }
-  return set;
+  run(set, true, true, large, work);
+  run(set, false, false, small, work);
+  for (std::size_t a = 0; a < count; ++a) {
+    if (!is_output(a) || !is_floating(problem_.arguments[a].type)) continue;
+    set.slack[a] = buffer(plan.arguments[a].count * sizeof(double));
+    ComputeSlack compute;
+    compute.exact = *set.expected[a];
+    compute.magnitudes = *large[a];
+    compute.kernel = *small[a];
+    compute.slack = *set.slack[a];
+    compute.kernel_type = stored(problem_.arguments[a], false);
+    compute.count = plan.arguments[a].count;
+    compute.relative = plan.arguments[a].tolerance.relative;
+    work.actions.emplace_back(compute);
+  }
 }
 
-void Referee::solve_exactly(SolvedSet& set) {
+void Referee::solve_exactly(InputSet& set, Work& work) {
   std::vector<std::optional<BufferId>> computed = set.expected;
   std::vector<Action> rounding;
   for (std::size_t a = 0; a < computed.size(); ++a) {
@@ -339,71 +363,106 @@ void Referee::solve_exactly(SolvedSet& set) {
     computed[a] = scratch(kernel_precision, set.shape, a, elements * size_in_bytes(type));
     rounding.emplace_back(ConvertArray{*computed[a], *set.expected[a], type, argument.type, elements});
   }
-  run(set.shape, false, set.seed, set.flavour, false, computed);
-  if (rounding.empty()) return;
-  Act::Reply done;
-  demand(worker_->act(std::move(rounding), reference_seconds, done), "rounding its results");
+  run(set, false, false, computed, work);
+  std::move(rounding.begin(), rounding.end(), std::back_inserter(work.actions));
 }
 
-std::vector<std::shared_ptr<const SolvedSet>> Referee::for_check(std::size_t shape) {
+double Referee::cost(std::size_t shape) {
   start();
-  last_checked_[shape].clear();
-  const std::uint64_t turn = ++turns_[shape];
-  auto& declared = pool_[{shape, 0}];
-  const std::size_t wanted = std::max<std::size_t>(1, options_.check.seeds);
-  // One more than a check uses, so that timed calls can have one that the candidate has not seen.
-  while (declared.size() < std::max(kept_sets, wanted + 1) &&
-         (declared.size() <= wanted || cost_[shape] < 0.1))
-    declared.push_back(solve(shape, InputFlavour::declared));
-  const bool cheap = cost_[shape] < cheap_seconds;
-  const std::size_t renewed = cheap || turn % renew_every == 0 ? 1 : 0;
-  for (std::size_t i = 0; i < renewed; ++i) {
-    drop(*declared.front());
-    declared.erase(declared.begin());
-    declared.push_back(solve(shape, InputFlavour::declared));
+  if (const auto known = cost_.find(shape); known != cost_.end()) return known->second;
+  InputSetPointer first = new_set(shape, InputFlavour::declared);
+  solve({first});
+  pool_[{shape, InputFlavour::declared}].push_back({first, 0});
+  return cost_[shape];
+}
+
+std::size_t Referee::kept_limit(std::size_t shape, InputFlavour flavour) const {
+  const bool special = flavour != InputFlavour::declared;
+  const std::size_t least = special ? 1 : std::max<std::size_t>(1, options_.check.seeds) + 1,
+                    most = std::max(least, special ? most_special_kept : most_kept);
+  std::uint64_t bytes = 1;
+  for (const PlannedArgument& argument : shapes_[shape].arguments)
+    if (argument.is_output()) bytes += argument.count * sizeof(double) * (special ? 2 : 1);
+  const double fit = static_cast<double>(memory_) / 8 / static_cast<double>(bytes),
+               affordable = kept_seconds / cost_.at(shape) / (special ? 3 : 1);
+  return static_cast<std::size_t>(
+      std::clamp(std::min(fit, affordable), static_cast<double>(least), static_cast<double>(most)));
+}
+
+bool Referee::has_unseen(std::size_t candidates) const {
+  for (const auto& [key, kept] : pool_) {
+    const auto& [shape, flavour] = key;
+    if (kept.empty() || cost_.at(shape) <= dear_seconds) continue;
+    const auto seen = static_cast<std::size_t>(
+        std::count_if(kept.begin(), kept.end(), [this](const Kept& one) { return one.shown == process_; }));
+    const std::size_t each =
+        flavour == InputFlavour::declared ? std::max<std::size_t>(1, options_.check.seeds) : 1;
+    if (seen != 0 && seen + candidates * each > kept_limit(shape, flavour)) return false;
   }
-  // The newest first, the others in random order.
-  for (std::size_t i = declared.size() - renewed; i > 1; --i)
-    std::swap(declared[i - 1], declared[static_cast<std::size_t>(rng_.below(i))]);
-  std::vector<std::shared_ptr<const SolvedSet>> sets;
-  for (std::size_t i = 0; i < wanted; ++i) {
-    last_checked_[shape].push_back(declared[declared.size() - 1 - i]);
-    sets.push_back(last_checked_[shape].back());
+  return true;
+}
+
+InputSetPointer Referee::take(std::size_t shape, InputFlavour flavour, Work& work) {
+  std::vector<Kept>& kept = pool_[{shape, flavour}];
+  const bool dear = is_dear(shape);
+  std::vector<std::size_t> unseen;
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i].shown == 0 || (dear && kept[i].shown != process_)) unseen.push_back(i);
+  const bool full = dear && kept.size() >= kept_limit(shape, flavour);
+  // Half of the draws of a dear shape add one, until there are as many as are kept.
+  if (!unseen.empty() && (full || !dear || rng_.below(2) == 0)) {
+    const std::size_t chosen = unseen[static_cast<std::size_t>(rng_.below(unseen.size()))];
+    kept[chosen].shown = process_;
+    InputSetPointer set = kept[chosen].set;
+    if (!dear) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(chosen));
+    return set;
   }
-  const auto special = [&](InputFlavour flavour) {
-    auto& kept = pool_[{shape, static_cast<int>(flavour)}];
-    if (kept.empty() && cost_[shape] > options_.check.special_seconds) return;
-    if (kept.empty() || (cheap && turn % renew_every == 0)) {
-      for (const Set& old : kept) drop(*old);
-      kept = {solve(shape, flavour)};
-    }
-    sets.push_back(kept.front());
-  };
+  // Also where every one was shown: what a check needs it gets, at whatever price.
+  InputSetPointer set = new_set(shape, flavour);
+  solve(*set, work);
+  if (full) kept.erase(kept.begin());
+  if (dear) kept.push_back({set, process_});
+  return set;
+}
+
+std::vector<InputFlavour> Referee::flavours_of_check(std::size_t shape) {
+  std::vector<InputFlavour> flavours(std::max<std::size_t>(1, options_.check.seeds), InputFlavour::declared);
   const auto& arguments = problem_.arguments;
-  if (!special_inputs_allowed(problem_)) return sets;
-  if (options_.check.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random))
-    special(InputFlavour::edge);
+  if (!special_inputs_allowed(problem_) || cost(shape) > options_.check.special_seconds) return flavours;
+  if (options_.check.edge && std::any_of(arguments.begin(), arguments.end(), has_edge_inputs))
+    flavours.push_back(InputFlavour::edge);
   if (options_.check.ill_conditioned &&
       std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) {
-        return drawn_at_random(a) && a.initialisation != Initialisation::offsets && has_floats(a);
+        return has_edge_inputs(a) && a.initialisation != Initialisation::offsets && has_floats(a);
       }))
-    special(InputFlavour::ill_conditioned);
+    flavours.push_back(InputFlavour::ill_conditioned);
+  return flavours;
+}
+
+std::size_t Referee::sets_of_check(std::size_t shape) {
+  return flavours_of_check(shape).size();
+}
+
+std::vector<InputSetPointer> Referee::for_check(std::size_t shape, std::size_t begin, std::size_t end) {
+  const std::vector<InputFlavour> flavours = flavours_of_check(shape);
+  std::vector<InputSetPointer> sets;
+  Work work;
+  for (std::size_t i = begin; i < end; ++i) sets.push_back(take(shape, flavours.at(i), work));
+  carry_out(work, "running it");
   return sets;
 }
 
-std::shared_ptr<const SolvedSet> Referee::for_timing(std::size_t shape) {
-  start();
-  auto& declared = pool_[{shape, 0}];
-  if (declared.empty()) declared.push_back(solve(shape, InputFlavour::declared));
-  const std::vector<Set>& seen = last_checked_[shape];
-  std::vector<Set> unseen;
-  for (const Set& set : declared)
-    if (std::find(seen.begin(), seen.end(), set) == seen.end()) unseen.push_back(set);
-  if (unseen.empty()) {
-    declared.push_back(solve(shape, InputFlavour::declared));
-    return declared.back();
-  }
-  return unseen[static_cast<std::size_t>(rng_.below(unseen.size()))];
+InputSetPointer Referee::for_timing(std::size_t shape) {
+  if (!is_dear(shape)) return nullptr;
+  const std::vector<Kept>& kept = pool_[{shape, InputFlavour::declared}];
+  const bool has_room = kept.size() < kept_limit(shape, InputFlavour::declared);
+  if (!has_room &&
+      std::all_of(kept.begin(), kept.end(), [this](const Kept& one) { return one.shown == process_; }))
+    return nullptr;
+  Work work;
+  InputSetPointer set = take(shape, InputFlavour::declared, work);
+  carry_out(work, "running it");
+  return set;
 }
 
 std::optional<BufferId> Referee::lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes) {
@@ -429,8 +488,23 @@ void Referee::give_back() {
   loans_.clear();
 }
 
-std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample>& samples) {
+void Referee::receive(const std::vector<OutputSample>& samples) {
   start();
+  std::vector<Action> actions;
+  for (std::size_t s = 0; s < samples.size(); ++s)
+    for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
+      const std::size_t shape = samples[s].set->shape;
+      const PlannedArgument& planned = shapes_[shape].arguments[a];
+      if (planned.is_output() && !samples[s].places[a].lent)
+        actions.emplace_back(CopyIn{scratch(got + s, shape, a, bytes_of(planned)),
+                                    samples[s].places[a].offset, bytes_of(planned)});
+    }
+  if (actions.empty()) return;
+  Act::Reply done;
+  demand(worker_->act(std::move(actions), reference_seconds, done), "comparing outputs");
+}
+
+std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample>& samples) {
   std::vector<Action> actions;
   struct Compared {
     std::size_t sample, argument;
@@ -444,11 +518,9 @@ std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample
   };
   for (std::size_t s = 0; s < samples.size(); ++s)
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-      const SolvedSet& set = *samples[s].set;
+      const InputSet& set = *samples[s].set;
       const PlannedArgument& planned = shapes_[set.shape].arguments[a];
       if (!planned.is_output()) continue;
-      const Place& place = samples[s].places[a];
-      if (!place.lent) actions.emplace_back(CopyIn{got_in(s, a), place.offset, bytes_of(planned)});
       for (const Column& column : columns_of(planned)) {
         compared.push_back({s, a, column});
         const bool field = planned.structure != nullptr;
@@ -492,7 +564,7 @@ std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample
   return mismatch;
 }
 
-std::string Referee::mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a,
+std::string Referee::mismatch_text(const InputSet& set, const ShapePlan& plan, std::size_t a,
                                    const Column& column, BufferId got, std::uint64_t wrong,
                                    std::uint64_t index) {
   const Argument& argument = problem_.arguments[a];

@@ -19,13 +19,26 @@
 
 namespace kernelsearch::detail::gpu {
 
-/// Inputs of one shape, known by their seed, whose right outputs the referee holds.
-struct SolvedSet {
+/// What an input array is made of: its seed, and the byte of what that draws with which the array begins. It
+/// goes round.
+struct DrawnInput {
+  std::uint64_t seed = 0, begin = 0;
+};
+
+/// Inputs of one shape. Once it is solved the referee holds their right outputs.
+struct InputSet {
   std::size_t shape = 0;
   std::uint64_t seed = 0;
   InputFlavour flavour = InputFlavour::declared;
+  std::vector<DrawnInput> inputs;                        ///< of each argument; empty: all by `seed`
   std::vector<std::optional<BufferId>> expected, slack;  ///< of each argument that has them
+
+  [[nodiscard]] DrawnInput input(std::size_t argument) const {
+    return inputs.empty() ? DrawnInput{seed, 0} : inputs[argument];
+  }
+  [[nodiscard]] bool solved() const noexcept { return !expected.empty(); }
 };
+using InputSetPointer = std::shared_ptr<InputSet>;
 
 /// Computes what is right in double precision, in a process and device context of its own, and compares
 /// candidates' outputs there: expected results are never where a candidate runs. Not thread-safe.
@@ -37,11 +50,30 @@ class Referee {
           const std::vector<std::vector<Argument>>& arguments, MadeInputs& made, const GpuOptions& options,
           const GpuDevice& device, int ordinal, BuilderPool& builders, const Arena& shared);
 
-  /// The sets that a candidate is checked on: `count` drawn as declared, then edge and ill-conditioned ones
-  /// where the arguments and the cost of the reference allow. New ones while the reference is cheap.
-  [[nodiscard]] std::vector<std::shared_ptr<const SolvedSet>> for_check(std::size_t shape);
-  /// A set of declared contents that was not among those of the last `for_check`.
-  [[nodiscard]] std::shared_ptr<const SolvedSet> for_timing(std::size_t shape);
+  /// From now on a process that has been shown nothing yet runs the candidates. What was shown to an earlier
+  /// one may be taken again: that one has ended.
+  void new_process() noexcept { ++process_; }
+  /// Whether `candidates` can be checked on sets that the process has not been shown and that are there, or
+  /// are solved faster than another process is started.
+  [[nodiscard]] bool has_unseen(std::size_t candidates) const;
+
+  /// How many sets a check of this shape has: drawn as declared, then edge and ill-conditioned ones where the
+  /// arguments and the cost of the reference allow.
+  [[nodiscard]] std::size_t sets_of_check(std::size_t shape);
+  /// Those from `begin` to before `end`. No process is shown one of them twice.
+  [[nodiscard]] std::vector<InputSetPointer> for_check(std::size_t shape, std::size_t begin, std::size_t end);
+  /// A solved set that the process has not been shown, of a shape whose reference is dear; nothing where
+  /// there is none left.
+  [[nodiscard]] InputSetPointer for_timing(std::size_t shape);
+  /// A set with these inputs, to be solved when it is known which calls are to be verified.
+  [[nodiscard]] InputSetPointer unsolved(std::size_t shape, std::uint64_t seed,
+                                         std::vector<DrawnInput> inputs);
+  /// Solves those that are not.
+  void solve(const std::vector<InputSetPointer>& sets);
+  /// Seconds of one run of the reference on a shape.
+  [[nodiscard]] double cost(std::size_t shape);
+  /// Whether sets of a shape are too dear to be drawn anew for every candidate.
+  [[nodiscard]] bool is_dear(std::size_t shape) { return cost(shape) > dear_seconds; }
 
   /// Where an output of a candidate lies: in shared memory at `offset`, or in a buffer that was lent.
   struct Place {
@@ -50,7 +82,7 @@ class Referee {
   };
   /// Outputs of a call on `set`, at these places (per argument).
   struct OutputSample {
-    std::shared_ptr<const SolvedSet> set;
+    InputSetPointer set;
     std::vector<Place> places;
   };
   /// The first sample that is wrong, by its place, and what is wrong with it.
@@ -58,6 +90,9 @@ class Referee {
     std::size_t sample = 0;
     Fault fault;
   };
+  /// Takes over the outputs that lie in shared memory; those that were lent stay where they are.
+  void receive(const std::vector<OutputSample>& samples);
+  /// Compares what was received, or lent; the sets are solved.
   [[nodiscard]] std::optional<Mismatch> compare(const std::vector<OutputSample>& samples);
 
   /// Takes a candidate's buffer on loan; nothing where the devices or drivers cannot share memory between
@@ -68,27 +103,52 @@ class Referee {
 
   /// Starts its process, if none is there.
   void prepare() { start(); }
-  /// Forgets every set: the next ones are new.
+  [[nodiscard]] pid_t pid() const noexcept { return worker_ ? worker_->pid() : 0; }
+  /// Forgets every set, so that the next ones are new.
   void forget();
 
  private:
-  using Set = std::shared_ptr<SolvedSet>;
+  /// A set that is kept, and the last process that it was shown to; 0: none.
+  struct Kept {
+    InputSetPointer set;
+    std::uint64_t shown = 0;
+  };
+  /// What is to be done by its process in one go, and what the reply to it means.
+  struct Work {
+    std::vector<Action> actions;
+    std::vector<std::optional<std::size_t>> timed;  ///< of each timed call the shape whose cost it says
+    struct Unwritten {
+      std::size_t shape, argument;
+      std::uint64_t allowed;
+    };
+    std::vector<Unwritten> unwritten;  ///< what each value counts
+  };
+  /// Dearer ones are kept and taken again by the next process: to start one takes some 0.4 s on an H200, and
+  /// a candidate is shown up to ten runs of the reference on each shape.
+  static constexpr double dear_seconds = 0.02;
+
   void start();
   /// Raises what a failure means: the problem's author can mend what the reference does, and nothing else.
   enum class Blame { reference, referee };
   void demand(const std::optional<WorkerError>& error, const char* doing, Blame blame = Blame::referee);
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
-  Set solve(std::size_t shape, InputFlavour flavour);
+  /// A set that gives back what it has of buffers.
+  InputSetPointer new_set(std::size_t shape, InputFlavour flavour);
+  InputSetPointer take(std::size_t shape, InputFlavour flavour, Work& work);
+  /// How many sets of a flavour are kept of a shape whose reference is dear.
+  [[nodiscard]] std::size_t kept_limit(std::size_t shape, InputFlavour flavour) const;
+  [[nodiscard]] std::vector<InputFlavour> flavours_of_check(std::size_t shape);
+  void solve(InputSet& set, Work& work);
+  void carry_out(Work& work, const char* doing);
   BufferId buffer(std::uint64_t bytes);
   BufferId scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes);
-  void drop(const SolvedSet& set);
-  void run(std::size_t shape, bool wide, std::uint64_t seed, InputFlavour flavour, bool magnitudes,
-           const std::vector<std::optional<BufferId>>& outputs);
+  void run(const InputSet& set, bool wide, bool magnitudes,
+           const std::vector<std::optional<BufferId>>& outputs, Work& work);
   /// Says of output `a`, which is in `got`, how many elements are wrong and what stands at the first.
-  std::string mismatch_text(const SolvedSet& set, const ShapePlan& plan, std::size_t a, const Column& column,
+  std::string mismatch_text(const InputSet& set, const ShapePlan& plan, std::size_t a, const Column& column,
                             BufferId got, std::uint64_t wrong, std::uint64_t index);
   /// The reference's outputs in the kernel's own precision and types, whose bits a problem may ask for.
-  void solve_exactly(SolvedSet& set);
+  void solve_exactly(InputSet& set, Work& work);
   /// What the expected elements of an output are stored as.
   [[nodiscard]] ElementType expected_type(const Argument& argument) const noexcept;
   [[nodiscard]] ElementType stored(const Argument& argument, bool wide) const noexcept;
@@ -119,10 +179,11 @@ class Referee {
     CallPlan plan;
   };
   std::map<std::pair<std::size_t, bool>, Defined> programs_;  // shape, wide
-  std::map<std::pair<std::size_t, int>, std::vector<Set>> pool_;
+  std::map<std::pair<std::size_t, InputFlavour>, std::vector<Kept>> pool_;
   std::map<std::size_t, double> cost_;
-  std::map<std::size_t, std::vector<Set>> last_checked_;  ///< on each shape
-  std::map<std::size_t, std::uint64_t> turns_;            ///< candidates checked on each shape
+  std::uint64_t run_ = 0;      ///< times that its process was started
+  std::uint64_t process_ = 1;  ///< of candidates
+  std::uint64_t memory_ = 0;   ///< free bytes of the device when it was started
   Rng rng_{secret_seed()};
 };
 

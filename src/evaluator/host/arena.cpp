@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "evaluator/host/fresh_inputs.hpp"
+#include "evaluator/host/protocol.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/problem/element_access.hpp"
@@ -21,17 +23,21 @@ namespace {
 
 constexpr std::size_t page = 4096, line = 64;
 // Not a power of two: arrays of 2^k bytes would otherwise begin at equal page offsets and evict each other.
-constexpr std::size_t guard_bytes = 1088;
+constexpr std::size_t guard_bytes = 1088, small_guard_bytes = 192;
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// Of the zone around an array of `bytes`.
+std::size_t guard_of(std::size_t bytes) {
+  return bytes < page ? small_guard_bytes : guard_bytes;
+}
+
 }  // namespace
 
 bool rotatable(Initialisation initialisation) {
-  return initialisation == Initialisation::uniform || initialisation == Initialisation::normal ||
-         initialisation == Initialisation::permutation || initialisation == Initialisation::ill_conditioned;
+  return is_drawn(initialisation) || initialisation == Initialisation::permutation;
 }
 
 std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed) {
@@ -68,12 +74,18 @@ std::uint64_t poison_by_chance(ElementType type, std::uint64_t count) noexcept {
   return k;
 }
 
-Arena::Arena(std::size_t bytes)
+Arena::Arena(std::size_t bytes, Writers writers)
     : file_(memfd_create("kernelsearch", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(round_up(bytes, page)) {
+  constexpr int future_write = 0x0010;  // F_SEAL_FUTURE_WRITE of Linux 5.1: our mapping stays as it is
+  const int seals =
+      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | (writers == Writers::controller ? future_write : 0);
   void* at = MAP_FAILED;
-  if (file_ && ftruncate(file_.number(), static_cast<off_t>(size_)) == 0 &&
-      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+  if (file_ && ftruncate(file_.number(), static_cast<off_t>(size_)) == 0)
     at = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+  if (at != MAP_FAILED && fcntl(file_.number(), F_ADD_SEALS, seals) != 0) {
+    munmap(at, size_);
+    at = MAP_FAILED;
+  }
   if (at == MAP_FAILED)
     raise<DeviceError>("no shared memory for the buffers",
                        std::to_string(size_) + " bytes: " + std::strerror(errno),
@@ -211,106 +223,190 @@ std::uint64_t hash_bytes(const std::byte* data, std::size_t size) noexcept {
 
 Slots::Slots(const ShapePlan& plan, Storage storage, std::size_t bytes, std::size_t least, std::size_t most)
     : plan_(&plan), storage_(storage) {
-  std::size_t scalars = 0, end = 0;
+  std::size_t scalars = round_up(sizeof(host_protocol::Request), line), ends[2] = {};
   for (const PlannedArgument& argument : plan.arguments) {
-    if (argument.is_array) {
-      const std::size_t begin = round_up(end + guard_bytes, line);
-      const std::size_t size = argument.count * stored_bytes(argument, storage);
-      offsets_.push_back(begin);
-      bytes_.push_back(size);
-      end = begin + size;
-    } else {
+    if (!argument.is_array) {
       offsets_.push_back(scalars);
       bytes_.push_back(0);
       scalars += 16;
+      continue;
     }
+    std::size_t& end = ends[argument.is_writable() ? 1 : 0];
+    const std::size_t size = argument.count * stored_bytes(argument, storage);
+    offsets_.push_back(round_up(end + guard_of(size), line));
+    bytes_.push_back(size);
+    end = offsets_.back() + size;
   }
-  first_ = round_up(scalars + 1, page);
-  stride_ = round_up(end + guard_bytes, page);
-  count_ = std::clamp(bytes / stride_, least, most);
+  // An odd number of lines: arrays of the next slot are aligned in another way, but for what is promised.
+  const auto stride = [](std::size_t end) { return round_up(end + guard_of(end), line) | line; };
+  inputs_.stride = stride(ends[0]);
+  outputs_.stride = stride(ends[1]);
+  count_ = std::clamp(bytes / slot_bytes(), least, most);
+  tables_ = round_up(scalars, line);
+  inputs_.first = round_up(tables_ + 2 * count_ * width() * sizeof(std::uint64_t), page);
+  outputs_.first = page;
+}
+
+std::size_t Slots::table(std::size_t slot) const noexcept {
+  return tables_ + slot * width() * sizeof(std::uint64_t);
+}
+
+void Slots::order(std::span<const std::uint32_t> slots) {
+  const std::size_t bytes = width() * sizeof(std::uint64_t);
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    std::memcpy(places_.inputs + ordered_table() + i * bytes, places_.inputs + table(slots[i]), bytes);
+}
+
+Contents Slots::inputs(std::size_t slot) const {
+  Contents contents(offsets_.size());
+  for (std::size_t a = 0; a < offsets_.size(); ++a)
+    if (plan_->arguments[a].is_input()) contents[a].assign(data(slot, a), data(slot, a) + bytes_[a]);
+  return contents;
 }
 
 template <class F>
-bool Slots::each_gap(F&& f) const {
+bool Slots::each_gap(bool writable, F&& f) const {
   std::size_t end = 0;
   for (std::size_t a = 0; a < offsets_.size(); ++a) {
-    if (!plan_->arguments[a].is_array) continue;
+    if (!plan_->arguments[a].is_array || plan_->arguments[a].is_writable() != writable) continue;
     if (!f(end, offsets_[a])) return false;
     end = offsets_[a] + bytes_[a];
   }
-  return f(end, stride_);
+  return f(end, writable ? outputs_.stride : inputs_.stride);
 }
 
-void Slots::attach(std::byte* arena, std::uint64_t guard_seed) {
-  arena_ = arena;
-  hashes_.assign(count_, std::vector<std::uint64_t>(offsets_.size(), 0));
+void Slots::attach(const ArenaPlaces& places, std::uint64_t guard_seed) {
+  places_ = places;
   poison_.assign(count_, 0);
   std::size_t longest = 0;
-  each_gap([&](std::size_t begin, std::size_t end) {
-    longest = std::max(longest, end - begin);
-    return true;
-  });
+  for (const bool writable : {false, true})
+    each_gap(writable, [&](std::size_t begin, std::size_t end) {
+      longest = std::max(longest, end - begin);
+      return true;
+    });
   Rng rng(guard_seed);
   guard_.resize(longest);
   for (std::byte& byte : guard_) byte = static_cast<std::byte>(rng() >> 56);
-  for (std::size_t slot = 0; slot < count_; ++slot)
-    each_gap([&](std::size_t begin, std::size_t end) {
-      std::memcpy(at(slot) + begin, guard_.data(), end - begin);
-      return true;
-    });
+  guarded_ = 0;
   for (std::size_t a = 0; a < offsets_.size(); ++a) {
     const PlannedArgument& argument = plan_->arguments[a];
+    for (std::size_t slot = 0; slot < count_; ++slot) {
+      // an empty array still lies in its slot, where its pointer is valid though nothing may be read
+      const std::uint64_t pointer = !argument.is_array
+                                        ? places_.inputs_at + offsets_[a]
+                                        : (argument.is_writable() ? places_.outputs_at : places_.inputs_at) +
+                                              side(a).first + slot * side(a).stride + offsets_[a];
+      std::memcpy(places_.inputs + table(slot) + a * sizeof pointer, &pointer, sizeof pointer);
+    }
     if (argument.is_array) continue;
     std::byte native[16] = {};
     if (const auto* whole = std::get_if<std::int64_t>(&argument.value))
       store_element(argument.type, *whole, native);
     else
       store_element(argument.type, to_number(argument.value), native);
-    store_widened(argument.type, storage_, native, 1, arena_ + offsets_[a]);
+    store_widened(argument.type, storage_, native, 1, places_.inputs + offsets_[a]);
   }
 }
 
-void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed, Rng* turn) {
+void Slots::guard(std::size_t slot) {
+  for (; guarded_ <= slot; ++guarded_)
+    for (const bool writable : {false, true}) {
+      std::byte* const base = writable ? places_.outputs + outputs_.first + guarded_ * outputs_.stride
+                                       : places_.inputs + inputs_.first + guarded_ * inputs_.stride;
+      each_gap(writable, [&](std::size_t begin, std::size_t end) {
+        std::memcpy(base + begin, guard_.data(), end - begin);
+        return true;
+      });
+    }
+}
+
+void Slots::store(std::size_t argument, const std::byte* from, std::size_t count, std::byte* to) const {
+  const PlannedArgument& planned = plan_->arguments[argument];
+  if (planned.structure == nullptr)
+    store_widened(planned.type, storage_, from, count, to);
+  else if (count != 0)
+    std::memcpy(to, from, count * planned.element_bytes());
+}
+
+void Slots::poison(std::size_t slot, std::size_t argument) {
+  const std::uint64_t word = poison_word(plan_->arguments[argument], storage_, poison_[slot]);
+  std::byte* const out = at(slot, argument);
+  std::size_t i = 0;
+  for (; i + 8 <= bytes_[argument]; i += 8) std::memcpy(out + i, &word, 8);
+  if (i < bytes_[argument]) std::memcpy(out + i, &word, bytes_[argument] - i);
+}
+
+void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed) {
+  guard(slot);
   poison_[slot] = poison_seed;
+  for (std::size_t a = 0; a < offsets_.size(); ++a) {
+    if (!plan_->arguments[a].is_array) continue;
+    if (plan_->arguments[a].is_input())
+      store(a, contents[a].data(), plan_->arguments[a].count, at(slot, a));
+    else
+      poison(slot, a);
+  }
+}
+
+void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed,
+                 const FreshInputs& fresh, std::uint64_t seed) {
+  guard(slot);
+  poison_[slot] = poison_seed;
+  Rng rng(seed);
   for (std::size_t a = 0; a < offsets_.size(); ++a) {
     const PlannedArgument& argument = plan_->arguments[a];
     if (!argument.is_array) continue;
-    std::byte* out = at(slot) + offsets_[a];
-    if (argument.is_input()) {
-      const std::size_t native = argument.element_bytes(), wide = stored_bytes(argument, storage_);
-      const std::size_t by = turn != nullptr && argument.count > 1 && rotatable(argument.initialisation)
-                                 ? static_cast<std::size_t>(turn->below(argument.count))
+    std::byte* const out = at(slot, a);
+    if (!argument.is_input()) {
+      poison(slot, a);
+    } else if (!fresh.draws(a)) {
+      const std::size_t by = argument.count > 1 && rotatable(argument.initialisation)
+                                 ? static_cast<std::size_t>(rng.below(argument.count))
                                  : 0;
-      const auto store = [&](const std::byte* from, std::size_t count, std::byte* to) {
-        if (argument.structure == nullptr)
-          store_widened(argument.type, storage_, from, count, to);
-        else if (count != 0)
-          std::memcpy(to, from, count * native);
-      };
-      store(contents[a].data() + by * native, argument.count - by, out);
-      store(contents[a].data(), by, out + (argument.count - by) * wide);
-      if (argument.role == Role::in) hashes_[slot][a] = hash_bytes(out, bytes_[a]);
-    } else {
-      const std::uint64_t word = poison_word(argument, storage_, poison_seed);
-      std::size_t i = 0;
-      for (; i + 8 <= bytes_[a]; i += 8) std::memcpy(out + i, &word, 8);
-      if (i < bytes_[a]) std::memcpy(out + i, &word, bytes_[a] - i);
+      store(a, contents[a].data() + by * argument.element_bytes(), argument.count - by, out);
+      store(a, contents[a].data(), by, out + (argument.count - by) * stored_bytes(argument, storage_));
+    } else if (bytes_[a] == argument.count * argument.element_bytes()) {
+      fresh.draw(a, argument.count, rng(), out);
+    } else {  // widened
+      drawn_.resize(argument.count * argument.element_bytes());
+      fresh.draw(a, argument.count, rng(), drawn_.data());
+      store(a, drawn_.data(), argument.count, out);
     }
   }
 }
 
-bool Slots::guards_intact(std::size_t slot) const {
-  return each_gap([&](std::size_t begin, std::size_t end) {
-    return std::memcmp(at(slot) + begin, guard_.data(), end - begin) == 0;
-  });
+void Slots::flush(std::size_t slot) const {
+  for (std::size_t a = 0; a < offsets_.size(); ++a) {
+    const std::byte* const begin = data(slot, a);
+#if defined(__x86_64__) || defined(__i386__)
+    for (std::size_t i = 0; i < bytes_[a]; i += line) __builtin_ia32_clflush(begin + i);
+  }
+  __builtin_ia32_mfence();
+#elif defined(__aarch64__)
+    for (std::size_t i = 0; i < bytes_[a]; i += line)
+      asm volatile("dc civac, %0" ::"r"(begin + i) : "memory");
+  }
+  asm volatile("dsb ish" ::: "memory");
+#else
+#  error "kernelsearch: no cache flush known for this processor"
+#endif
 }
 
-std::optional<std::size_t> Slots::changed_input(std::size_t slot) const {
+std::optional<std::size_t> Slots::argument_at(std::uint64_t offset) const noexcept {
+  if (offset < inputs_.first) return std::nullopt;
+  const std::size_t in_slot = (offset - inputs_.first) % inputs_.stride;
   for (std::size_t a = 0; a < offsets_.size(); ++a)
-    if (plan_->arguments[a].is_array && plan_->arguments[a].role == Role::in &&
-        hash_bytes(data(slot, a), bytes_[a]) != hashes_[slot][a])
+    if (plan_->arguments[a].is_array && !plan_->arguments[a].is_writable() && in_slot >= offsets_[a] &&
+        in_slot < offsets_[a] + bytes_[a])
       return a;
   return std::nullopt;
+}
+
+bool Slots::guards_intact(std::size_t slot) const {
+  const std::byte* const base = places_.outputs + outputs_.first + slot * outputs_.stride;
+  return each_gap(true, [&](std::size_t begin, std::size_t end) {
+    return std::memcmp(base + begin, guard_.data(), end - begin) == 0;
+  });
 }
 
 bool Slots::is_poison(std::size_t slot, std::size_t argument, std::size_t element) const {
@@ -332,6 +428,14 @@ bool Slots::is_poison(std::size_t slot, std::size_t argument, std::size_t elemen
     return false;
   }
   return std::memcmp(data(slot, argument) + element * size, &word, std::min<std::size_t>(size, 8)) == 0;
+}
+
+bool Slots::is_all_poison(std::size_t slot, std::size_t argument) const {
+  const std::uint64_t word = poison_word(plan_->arguments[argument], storage_, poison_[slot]);
+  const std::byte* const in = data(slot, argument);
+  for (std::size_t i = 0; i < bytes_[argument]; i += 8)
+    if (std::memcmp(in + i, &word, std::min<std::size_t>(8, bytes_[argument] - i)) != 0) return false;
+  return true;
 }
 
 std::size_t Slots::poison_left(std::size_t slot, std::size_t argument) const {

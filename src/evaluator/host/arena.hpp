@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,14 @@ namespace kernelsearch::detail {
 /// us.
 class Arena {
  public:
+  /// Who may write to it.
+  enum class Writers : std::uint8_t {
+    both,
+    controller,  ///< sealed: no other mapping can be written, however it is made
+  };
+
   Arena() = default;
-  explicit Arena(std::size_t bytes);
+  Arena(std::size_t bytes, Writers writers);
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&& other) noexcept;
   ~Arena();
@@ -49,6 +56,8 @@ struct PlannedArgument {
   Tolerance tolerance;
   const StructType* structure = nullptr;  ///< of the problem's argument, where elements are structs
 
+  /// Whether the function may write to it.
+  [[nodiscard]] bool is_writable() const noexcept { return is_array && role != Role::in; }
   /// Bytes of one element in the problem's own types.
   [[nodiscard]] std::size_t element_bytes() const noexcept {
     return structure != nullptr ? size_in_bytes(*structure) : size_in_bytes(type);
@@ -86,6 +95,8 @@ struct Column {
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
 [[nodiscard]] std::size_t stored_bytes(const PlannedArgument& argument, Storage storage) noexcept;
 
+class FreshInputs;
+
 /// Whether contents drawn so may be turned by any distance and still be as declared.
 [[nodiscard]] bool rotatable(Initialisation initialisation);
 
@@ -110,52 +121,106 @@ using Contents = std::vector<std::vector<std::byte>>;
 /// A fast hash to notice changes; not against adversaries who choose both contents.
 [[nodiscard]] std::uint64_t hash_bytes(const std::byte* data, std::size_t size) noexcept;
 
-/// The calls of one shape laid out in an arena: scalars first, then slots. A slot holds the arrays of one
-/// call with guard zones before, between and after them.
+/// How much memory something needs that a worker can only read, and that it can write.
+struct ArenaBytes {
+  std::size_t inputs = 0, outputs = 0;
+
+  [[nodiscard]] bool holds(const ArenaBytes& other) const noexcept {
+    return inputs >= other.inputs && outputs >= other.outputs;
+  }
+};
+
+/// Where the two memories of a worker are, for us and for it.
+struct ArenaPlaces {
+  std::byte* inputs = nullptr;
+  std::byte* outputs = nullptr;
+  std::uint64_t inputs_at = 0, outputs_at = 0;  ///< in the worker
+};
+
+/// The calls of one shape laid out in two arenas: in the inputs scalars, the table of arguments of each call,
+/// and slots of arrays that are read only; in the outputs slots of arrays that are written. A slot holds the
+/// arrays of one call with guard zones before, between and after them.
 class Slots {
  public:
   Slots() = default;
   /// As many slots as fit `bytes`, at most `most`, at least `least`; no arena yet.
   Slots(const ShapePlan& plan, Storage storage, std::size_t bytes, std::size_t least, std::size_t most);
 
-  [[nodiscard]] std::size_t arena_bytes() const noexcept { return first_ + count_ * stride_; }
+  [[nodiscard]] ArenaBytes arena_bytes() const noexcept {
+    return {inputs_.first + count_ * inputs_.stride, outputs_.first + count_ * outputs_.stride};
+  }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  [[nodiscard]] std::size_t first() const noexcept { return first_; }
-  [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
-  [[nodiscard]] std::size_t offset(std::size_t argument) const noexcept { return offsets_[argument]; }
+  /// Bytes that a call may touch.
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return inputs_.stride + outputs_.stride; }
   [[nodiscard]] std::size_t bytes(std::size_t argument) const noexcept { return bytes_[argument]; }
   [[nodiscard]] const ShapePlan& plan() const noexcept { return *plan_; }
+  /// Of the table of a call in the inputs, and the pointers in a table.
+  [[nodiscard]] std::size_t table(std::size_t slot) const noexcept;
+  [[nodiscard]] std::size_t width() const noexcept { return offsets_.size(); }
+  /// Of the first of the tables that `order` wrote.
+  [[nodiscard]] std::size_t ordered_table() const noexcept { return table(count_); }
+  /// Writes the tables of these slots one after the other.
+  void order(std::span<const std::uint32_t> slots);
+  /// What the inputs of a slot hold, as stored.
+  [[nodiscard]] Contents inputs(std::size_t slot) const;
 
-  /// Writes scalars and guard zones; `guard_seed` makes their contents.
-  void attach(std::byte* arena, std::uint64_t guard_seed);
+  /// Writes scalars, tables and guard zones; `guard_seed` makes the contents of these.
+  void attach(const ArenaPlaces& places, std::uint64_t guard_seed);
 
-  /// Fills the inputs of a slot, poisons its outputs and remembers what must not change. With `turn`, arrays
-  /// whose elements are independent are rotated by a random distance: other contents at the price of a copy.
-  void fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed, Rng* turn);
+  /// Fills the inputs of a slot and poisons its outputs.
+  void fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed);
+  /// The same with contents of its own, made from `seed`: drawn where `fresh` draws, else those given, turned
+  /// by a random distance where elements are independent.
+  void fill(std::size_t slot, const Contents& contents, std::uint64_t poison_seed, const FreshInputs& fresh,
+            std::uint64_t seed);
 
+  /// Takes the arrays of a slot out of all caches.
+  void flush(std::size_t slot) const;
+
+  /// The array that is read only and lies at an offset in the inputs.
+  [[nodiscard]] std::optional<std::size_t> argument_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] bool guards_intact(std::size_t slot) const;
-  /// The first pure input whose contents changed.
-  [[nodiscard]] std::optional<std::size_t> changed_input(std::size_t slot) const;
   /// Whether an element of a pure output still holds the poison; false where its type is too narrow to tell.
   [[nodiscard]] bool is_poison(std::size_t slot, std::size_t argument, std::size_t element) const;
   [[nodiscard]] std::size_t poison_left(std::size_t slot, std::size_t argument) const;
+  /// Whether an output is as it was filled, in all its bytes.
+  [[nodiscard]] bool is_all_poison(std::size_t slot, std::size_t argument) const;
   [[nodiscard]] const std::byte* data(std::size_t slot, std::size_t argument) const noexcept {
-    return arena_ + first_ + slot * stride_ + offsets_[argument];
+    return at(slot, argument);
   }
 
  private:
-  [[nodiscard]] std::byte* at(std::size_t slot) const noexcept { return arena_ + first_ + slot * stride_; }
+  /// The slots of one arena.
+  struct Side {
+    std::size_t first = 0, stride = 0;
+  };
+
+  [[nodiscard]] const Side& side(std::size_t argument) const noexcept {
+    return plan_->arguments[argument].is_writable() ? outputs_ : inputs_;
+  }
+  [[nodiscard]] std::byte* at(std::size_t slot, std::size_t argument) const noexcept {
+    const bool writable = plan_->arguments[argument].is_writable();
+    return (writable ? places_.outputs : places_.inputs) + side(argument).first +
+           slot * side(argument).stride + offsets_[argument];
+  }
+  /// Calls `f(begin, end)` for the guard zones of a slot on one side.
   template <class F>
-  bool each_gap(F&& f) const;
+  bool each_gap(bool writable, F&& f) const;
+  /// Writes the guard zones of slots up to this one, which most shapes need few of.
+  void guard(std::size_t slot);
+  void store(std::size_t argument, const std::byte* from, std::size_t count, std::byte* to) const;
+  void poison(std::size_t slot, std::size_t argument);
 
   const ShapePlan* plan_ = nullptr;
   Storage storage_ = Storage::native;
-  std::size_t first_ = 0, stride_ = 0, count_ = 0;
-  std::vector<std::size_t> offsets_, bytes_;  // of each argument; scalars: offset in the arena, 0 bytes
-  std::byte* arena_ = nullptr;
-  std::vector<std::byte> guard_;
-  std::vector<std::vector<std::uint64_t>> hashes_;  // slot, argument
-  std::vector<std::uint64_t> poison_;               // slot
+  Side inputs_, outputs_;
+  std::size_t tables_ = 0;  ///< where they begin
+  std::size_t count_ = 0;
+  std::vector<std::size_t> offsets_, bytes_;  // of each argument; scalars: offset in the inputs, 0 bytes
+  ArenaPlaces places_;
+  std::size_t guarded_ = 0;  ///< slots that have their zones
+  std::vector<std::byte> guard_, drawn_;
+  std::vector<std::uint64_t> poison_;  // slot
 };
 
 }  // namespace kernelsearch::detail

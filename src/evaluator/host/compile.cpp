@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/host/compile.hpp"
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +34,16 @@ void store(const fs::path& target, const std::string& bytes) {
 
 bool ended_well(const Finished& finished) {
   return WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
+}
+
+/// Whether it was killed rather than failed: by the sandbox's status, or in the words of g++ and clang.
+bool was_killed(const Finished& finished) {
+  if (finished.timed_out) return false;
+  if (WIFSIGNALED(finished.status)) return WTERMSIG(finished.status) == SIGKILL;
+  if (WEXITSTATUS(finished.status) == 128 + SIGKILL) return true;
+  return WEXITSTATUS(finished.status) != 0 &&
+         (finished.errors.find("Killed signal terminated program") != std::string::npos ||
+          finished.errors.find("unable to execute command: Killed") != std::string::npos);
 }
 
 bool is_link_input(const std::string& flag) {
@@ -83,7 +94,12 @@ CompileCache::Compiler CompileCache::find(const std::string& name) {
   Boxed boxed;
   boxed.argv = {compiler.path, "--version"};
   boxed.readable = readable_;
-  const Finished finished = run_command(launch_in(sandbox_, boxed), 20.0, 1 << 16);
+  const auto ask = [&] { return run_command(launch_in(sandbox_, boxed), 20.0, 1 << 16); };
+  Finished finished = ask();
+  if (was_killed(finished)) finished = ask();  // somebody's doing, or a want of memory that may be over
+  if (was_killed(finished))
+    raise<DeviceError>("the compiler was killed from outside", compiler.path + " --version",
+                       "look for what ends processes, such as too little memory, and go on with the run");
   if (finished.timed_out || !WIFEXITED(finished.status) || WEXITSTATUS(finished.status) != 0)
     raise<ConfigError>("the compiler does not run", compiler.path + ": " + finished.errors,
                        "see `kernelsearch doctor`");
@@ -178,7 +194,11 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
 Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
                              const std::vector<std::string>& after, const fs::path& target,
                              const std::stop_token& stop) {
-  const Finished finished = run(job, before, after, stop);
+  const double begin = monotonic_seconds();
+  Finished finished = run(job, before, after, stop);
+  // Not the source's doing, as far as can be told; a second time it may be (memory) and is a failure.
+  if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
+    finished = run(job, before, after, stop);
   Compiled result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;

@@ -2,20 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 
 #include "evaluator/host/compile.hpp"
+#include "evaluator/host/hidden_check.hpp"
 #include "evaluator/host/host_worker.hpp"
 #include "evaluator/host/input_sets.hpp"
 #include "evaluator/host/reference.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/generated_sizes.hpp"
+#include "kernelsearch/evaluator/host/library_use.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -57,32 +62,13 @@ std::vector<int> building_cores(const HostMachine& machine, const std::vector<in
   return cores.empty() ? machine.cores : cores;
 }
 
-detail::WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores,
-                                       const Problem& problem) {
-  detail::WorkerSettings settings;
-  settings.sandbox = options.sandbox;
-  settings.worker = detail::find_worker(options.worker);
-  settings.readable = options.readable;
-  settings.cores = std::move(cores);
-  settings.threads = std::max(1, problem.threads);
-  settings.load_seconds = options.limits.load_seconds;
-  settings.call_seconds = options.limits.call_seconds;
-  settings.run_seconds = options.limits.run_seconds;
-  settings.memory = std::max(options.limits.run_memory, problem.memory.value_or(0));
-  return settings;
-}
-
 /// A shape whose arrays no memory holds would otherwise end this program when they are filled.
 void check_memory(const Problem& problem) {
   const double there =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   for (const Shape& shape : problem.shapes) {
-    double bytes = 0;
-    for (const Argument& argument : problem.arguments)
-      if (argument.is_array)
-        bytes += static_cast<double>(element_count(argument, shape, tunables)) *
-                 static_cast<double>(argument.element_bytes());
+    const double bytes = bytes_of_arrays(problem.arguments, shape, tunables);
     if (bytes <= there) continue;
     char text[128];
     std::snprintf(text, sizeof text, "%.3g GiB, this machine has %.3g GiB", bytes / 0x1p30, there / 0x1p30);
@@ -117,6 +103,30 @@ Combine combine_of(const Problem& problem) {
   return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
 }
 
+/// What a built candidate calls beyond what the problem allows.
+std::optional<std::string> forbidden_libraries(const Problem& problem, const Candidate& candidate,
+                                               const std::filesystem::path& library) {
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto use = read_library_use(bytes);
+  if (!use) return "the shared object that its compiler made cannot be read, so what it calls is not known";
+  return forbidden_use(*use, allowed_libraries(problem, candidate));
+}
+
+/// Whether it says that the process was killed. A candidate cannot send itself that signal: somebody did, or
+/// the system ran out of memory.
+bool was_killed(const std::string& reason) {
+  return reason.starts_with(detail::signal_text(SIGKILL));
+}
+
+/// What was right before fails now: the kernel's fault, or nobody's.
+[[noreturn]] void refuse(const char* what, const detail::Fault& fault, const char* todo) {
+  if (was_killed(fault.reason))
+    raise<DeviceError>("a process was killed from outside", std::string(what) + ": " + fault.reason,
+                       "look for what ends processes, such as too little memory, and go on with the run");
+  raise<ConfigError>(what, fault.reason, todo);
+}
+
 HostOptions in_a_sandbox(HostOptions options) {
   options.sandbox = resolved(options.sandbox);
   return options;
@@ -130,14 +140,16 @@ struct HostEvaluator::Impl {
         options(in_a_sandbox(std::move(chosen))),
         machine(host_machine()),
         cores(measuring_cores(machine, options, std::max(1, problem.threads))),
-        settings(worker_settings(options, cores, problem)),
+        settings(detail::worker_settings(options, cores, problem)),
         compiler(options, machine.id(), building_cores(machine, cores)),
         references(problem, compiler, settings),
         generator(problem, options),
-        inputs(problem, references, generator, options.check) {}
+        inputs(problem, references, generator, options.check),
+        hidden(problem, options, settings, compiler, clock, floor) {}
 
   detail::HostWorker open(const HostArtifact& artifact) {
-    return detail::HostWorker(problem, options, settings, inputs, artifact.candidate, artifact.library);
+    return detail::HostWorker(problem, options, settings, inputs, clock, floor, artifact.candidate,
+                              artifact.library);
   }
 
   /// The right to use the measured cores, of all processes on this machine.
@@ -200,16 +212,17 @@ struct HostEvaluator::Impl {
   // The reference as the other side of pairs.
   auto baseline(detail::HostWorker& worker) {
     return [this, &worker, runner = static_cast<detail::Runner*>(nullptr), shape = problem.shapes.size(),
-            estimate = 0.0](std::size_t s, double& seconds) mutable -> std::optional<detail::Fault> {
+            estimate = 0.0,
+            overhead = 0.0](std::size_t s, double& seconds) mutable -> std::optional<detail::Fault> {
       if (runner == nullptr || shape != s) {
-        runner = &references.baseline(worker.plan(s), options.buffer_memory, 2, 64);
+        runner = &references.baseline(worker.plan(s), options.buffer_memory, 2, detail::most_slots);
         shape = s;
         estimate = 0;
+        overhead = clock.of_batch();
       }
-      const auto set = inputs.for_timing(worker.plan(s));
-      if (auto fault = detail::time_unverified(*runner, *set, options.cache, options.limits.run_seconds,
-                                               estimate, seconds))
-        raise<ConfigError>("the reference fails while it is timed", fault->reason, "mend it");
+      if (auto fault = detail::time_unverified(*runner, inputs, worker.plan(s), overhead, options.cache,
+                                               options.limits.run_seconds, estimate, seconds))
+        refuse("the reference fails while it is timed", *fault, "mend it");
       return std::nullopt;
     };
   }
@@ -223,6 +236,14 @@ struct HostEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  detail::ClockOverhead clock{settings};
+  detail::TimeFloor floor{problem,
+                          {.threads = std::max(1, problem.threads),
+                           .core = cores.front(),
+                           .cache_directory = options.cache_directory,
+                           .has_turn = true},
+                          machine.cores};
+  detail::HiddenCheck hidden;
   std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
   std::mutex measuring;
 };
@@ -250,6 +271,8 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
   if (compiled.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(compiled.verdict, compiled.reason);
     if (compiled.verdict == Verdict::timed_out) staged.evaluation.progress = 0.0;  // it was never built
+  } else if (const auto forbidden = forbidden_libraries(impl_->problem, candidate, compiled.library)) {
+    staged.evaluation = Evaluation::failed(Verdict::cheated, *forbidden);
   } else {
     staged.artifact = HostArtifact{candidate, compiled.library};
     std::error_code error;
@@ -264,6 +287,16 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
 }
 
 Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
+  Staged<HostArtifact> again = staged;
+  Evaluation evaluation = run_once(std::move(staged), context);
+  // Once more; where it comes again, the candidate is what takes the memory, as far as can be told.
+  if (evaluation.verdict == Verdict::crashed && !context.stop.stop_requested() &&
+      was_killed(evaluation.reason))
+    evaluation = run_once(std::move(again), context);
+  return evaluation;
+}
+
+Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
   const std::scoped_lock lock(impl_->measuring);
   Evaluation evaluation = std::move(staged.evaluation);
   const auto fail = [&](const detail::Fault& fault) {
@@ -280,11 +313,14 @@ Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationCon
   double begin = detail::monotonic_seconds();
   detail::HostWorker worker = impl_->open(*staged.artifact);
   auto fault = worker.check(evaluation.features);
+  std::string hidden;
+  if (!fault) fault = impl_->hidden.check(staged.artifact->candidate, staged.artifact->library, hidden);
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   const auto [drawn, reused] = impl_->inputs.drawn_and_reused();
   evaluation.provenance +=
       "; inputs: " + std::to_string(drawn) + " sets drawn, " + std::to_string(reused) + " taken again, seeds";
   for (const std::uint64_t seed : impl_->inputs.seeds()) evaluation.provenance += " " + std::to_string(seed);
+  evaluation.provenance += hidden;
   if (fault) {
     fail(*fault);
     return evaluation;
@@ -316,7 +352,9 @@ Evaluation HostEvaluator::evaluate(const Candidate& candidate, const EvaluationC
 }
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
-  return compare(candidate, champion, impl_->options.pairs);
+  PairOptions pairs = impl_->options.pairs;
+  pairs.rounds = std::max<std::size_t>(pairs.rounds, 6);
+  return compare(candidate, champion, pairs);
 }
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion,
@@ -333,17 +371,35 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
   const std::scoped_lock lock(impl_->measuring);
   const MeasuringTurn turn = impl_->turn(pairs.stop);
   if (!turn) return {};
+  std::vector<bool> alone(impl_->problem.shapes.size());  // shapes whose calls are timed alone
+  const auto timed = std::count_if(impl_->problem.shapes.begin(), impl_->problem.shapes.end(),
+                                   [](const Shape& shape) { return shape.weight > 0; });
+  const double most_starting = 4 * pairs.budget_seconds * static_cast<double>(timed);
+  double starting = 0;
   for (std::size_t round = 0; round < rounds && !pairs.stop.stop_requested(); ++round) {
+    if (round >= 3 && starting > most_starting) break;
+    const double begin = detail::monotonic_seconds();
     detail::HostWorker worker = impl_->open(ours), other = impl_->open(theirs);
     Features features;
     auto fault = worker.check(features);
     if (!fault) fault = other.check(features);
+    starting += detail::monotonic_seconds() - begin;
+    for (std::size_t s = 0; s < impl_->problem.shapes.size() && !fault; ++s) {
+      if (impl_->problem.shapes[s].weight <= 0) continue;
+      if (round == 0) {
+        fault = worker.settle(s);
+        if (!fault) fault = other.settle(s);
+        alone[s] = worker.timed_alone(s) || other.timed_alone(s) || worker.gains_only_together(s, other);
+      }
+      if (!alone[s]) continue;
+      worker.time_alone(s);  // both sides alike
+      other.time_alone(s);
+    }
     if (!fault)
       fault = impl_->pair(
           worker, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, each,
           shapes);
-    if (fault)
-      raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+    if (fault) refuse("a candidate to compare is not ok", *fault, "compare candidates that are ok");
   }
   return complete(shapes, pairs.stop) ? combined_speedup(shapes, combine_of(impl_->problem)) : Speedup{};
 }
@@ -357,8 +413,7 @@ Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   std::vector<PairedTimes> shapes;
   auto fault = worker.check(features);
   if (!fault) fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
-  if (fault)
-    raise<ConfigError>("the candidate to compare is not ok", fault->reason, "compare candidates that are ok");
+  if (fault) refuse("the candidate to compare is not ok", *fault, "compare candidates that are ok");
   return combined_speedup(shapes, combine_of(impl_->problem));
 }
 

@@ -22,20 +22,9 @@ namespace {
 
 using detail::raise;
 
-detail::WorkerSettings worker_settings(const HostOptions& options, const HostMachine& machine,
-                                       const Problem& problem) {
-  detail::WorkerSettings settings;
-  settings.sandbox = resolved(options.sandbox);
-  settings.worker = detail::find_worker(options.worker);
-  settings.readable = options.readable;
-  // nothing is timed, so any core will do
-  settings.cores = options.core >= 0 ? std::vector<int>{options.core} : machine.cores;
-  settings.threads = std::max(1, problem.threads);
-  settings.load_seconds = options.limits.load_seconds;
-  settings.call_seconds = options.limits.call_seconds;
-  settings.run_seconds = options.limits.run_seconds;
-  settings.memory = std::max(options.limits.run_memory, problem.memory.value_or(0));
-  return settings;
+/// Nothing is timed, so any core will do.
+std::vector<int> any_core(const HostOptions& options, const HostMachine& machine) {
+  return options.core >= 0 ? std::vector<int>{options.core} : machine.cores;
 }
 
 /// The problem after HostEvaluator's own checks of it and of the machine.
@@ -59,7 +48,7 @@ struct HostLintRunner::Impl {
   Impl(Problem given, const HostOptions& options)
       : problem(with_evaluator(std::move(given), options)),
         machine(host_machine()),
-        settings(worker_settings(options, machine, problem)),
+        settings(detail::worker_settings(options, any_core(options, machine), problem)),
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, settings),
         generator(problem, options),
@@ -100,19 +89,18 @@ struct HostLintRunner::Impl {
 
   /// Empty where the default ran on slot 0 of `runner`.
   std::string call(const detail::ShapePlan& plan, const CallInputs& inputs) {
-    const std::size_t needed = detail::Slots(plan, detail::Storage::native, 0, 1, 1).arena_bytes();
-    if (!runner || !runner->worker().alive() || runner->arena_bytes() < needed)
+    const detail::ArenaBytes needed = detail::Slots(plan, detail::Storage::native, 0, 1, 1).arena_bytes();
+    if (!runner || !runner->worker().alive() || !runner->arena_bytes().holds(needed))
       runner = std::make_unique<detail::Runner>(settings, library, detail::Storage::native, false, needed);
     if (runner->fault()) return in_words(*runner->fault());
     runner->select(plan, 0, 1, 1);
-    runner->slots().fill(0, inputs, detail::secret_seed(), nullptr);
-    detail::Ran ran;
-    if (const auto fault =
-            runner->run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings.call_seconds, ran))
-      return in_words(*fault);
+    runner->slots().fill(0, inputs, detail::secret_seed());
+    double seconds = 0;
+    if (const auto fault = runner->run(1, 0, settings.call_seconds, seconds)) {
+      const auto changed = runner->changed_input();
+      return changed ? "it changed its input " + problem.arguments[*changed].name : in_words(*fault);
+    }
     if (!runner->slots().guards_intact(0)) return "it wrote outside of its arrays";
-    if (const auto changed = runner->slots().changed_input(0))
-      return "it changed its input " + problem.arguments[*changed].name;
     if (const auto fault = runner->worker().census()) return in_words(*fault);
     return {};
   }

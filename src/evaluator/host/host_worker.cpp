@@ -2,60 +2,116 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/host/host_worker.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 
+#include "evaluator/host/pinned_thread.hpp"
 #include "evaluator/host/time_judgement.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
-using host_protocol::Prepare;
-
-constexpr std::size_t most_slots = 64;
-constexpr double batch_seconds = 0.010;  // long enough that starting a batch costs below 1 %
+constexpr double round_seconds = 0.010;  // one call of so much is verified
 constexpr double pair_seconds = 0.005;
-constexpr double round_trip = 200e-6;  // of one command on a busy machine, at most
-// A sample shorter than this many readings of the clock is made of several calls, so that reading costs below
-// 1 %.
-constexpr double clock_readings = 100;
+// Of calls that are made together: over a hundred times what stopping and letting go takes, which is taken
+// off besides.
+constexpr double batch_seconds = 0.001;
+// Longer calls are a batch each: there is nothing to make them together with.
+constexpr double short_call = 30e-6;
+// Short calls are made in batches that a second-level cache holds, which are shorter, though no shorter than
+// this.
+constexpr double short_batch_seconds = 100e-6;
+constexpr std::size_t warm_bytes = std::size_t{512} << 10;
+// Of calls by several threads, whose clock is that of the wall.
+constexpr double threads_batch_seconds = 0.005;
+constexpr std::size_t most_batches = 64;  // of a round
+// The mean of batches over their median, at most: a kernel that left out most of its batches would have the
+// median of those.
+constexpr double most_uneven = 1.5;
 
-Prepare prepare_of(CacheMode cache) {
-  return cache == CacheMode::cold ? Prepare::cold : Prepare::warm;
-}
-
-std::string milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g ms", 1e3 * seconds);
-  return text;
-}
-
-std::size_t samples_for(double target_seconds, double sample_seconds, std::size_t most) {
-  const double wanted =
-      sample_seconds > 0 ? std::floor(target_seconds / sample_seconds) : static_cast<double>(most);
+std::size_t whole(double wanted, std::size_t most) {
   return static_cast<std::size_t>(
       std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
+}
+
+/// Calls of `estimate` seconds that make a batch.
+std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
+  const double each = std::max(estimate, 1e-9);
+  if (threads == 1 && each >= short_call) return 1;
+  double wanted = std::ceil((threads > 1 ? threads_batch_seconds : batch_seconds) / each);
+  if (cache == CacheMode::warm && each < short_call) {
+    const double held = static_cast<double>(warm_bytes / slots.slot_bytes());
+    wanted = std::min(wanted, std::max(held, std::ceil(short_batch_seconds / each)));
+  }
+  return whole(wanted, slots.count());
+}
+
+std::vector<std::uint32_t> shuffled(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  Rng(seed).shuffle(order);
+  return order;
+}
+
+/// Seeds that nothing can be told from: not one of them, and not what a process was shown of others.
+std::vector<std::uint64_t> secret_seeds(std::size_t count) {
+  std::vector<std::uint64_t> seeds(count);
+  fill_secret(std::as_writable_bytes(std::span(seeds)));
+  return seeds;
+}
+
+/// Fills the slots of a batch with contents of their own, `known` (if there is one) with the set as it is,
+/// and has them called in a random order.
+void fill_batch(Slots& slots, std::size_t calls, std::size_t known, const Contents& contents,
+                const FreshInputs& fresh, CacheMode cache) {
+  const auto seeds = secret_seeds(2 * calls + 1);
+  for (std::size_t slot = 0; slot < calls; ++slot)
+    if (slot == known)
+      slots.fill(slot, contents, seeds[2 * slot]);
+    else
+      slots.fill(slot, contents, seeds[2 * slot], fresh, seeds[2 * slot + 1]);
+  slots.order(shuffled(calls, seeds.back()));
+  if (cache == CacheMode::cold)
+    for (std::size_t slot = 0; slot < calls; ++slot) slots.flush(slot);
+}
+
+std::uint64_t hash_of(const std::vector<std::vector<std::byte>>& outputs) {
+  std::uint64_t hash = 0;
+  for (const auto& output : outputs)
+    hash = hash * 0x9e3779b97f4a7c15u + hash_bytes(output.data(), output.size());
+  return hash;
+}
+
+/// Seconds of a call without what the clock takes; what is charged is more than that but for its scatter.
+double per_call(double charged, double overhead, std::size_t calls) {
+  return std::max(charged - overhead, 0.01 * charged) / static_cast<double>(calls);
 }
 
 }  // namespace
 
 HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-                       InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library)
+                       InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
+                       const std::filesystem::path& library)
     : problem_(problem),
       options_(options),
       inputs_(inputs),
+      clock_(clock),
+      floor_(floor),
       cores_(settings.cores),
       limit_seconds_(options.limits.call_seconds) {
-  sets_ =
-      std::max<std::size_t>(options.check.seeds, 1) + 3;  // edge, ill-conditioned, and the first once more
-  std::size_t bytes = 0;
+  ArenaBytes bytes;
   shapes_.resize(problem.shapes.size());
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
     shapes_[s].plan = plan_shape(problem, candidate, s);
-    bytes = std::max(
-        bytes, Slots(shapes_[s].plan, Storage::native, options.buffer_memory, 2, most_slots).arena_bytes());
+    const ArenaBytes needed =
+        Slots(shapes_[s].plan, Storage::native, options.buffer_memory, 2, most_slots).arena_bytes();
+    bytes.inputs = std::max(bytes.inputs, needed.inputs);
+    bytes.outputs = std::max(bytes.outputs, needed.outputs);
   }
   runner_ = std::make_unique<Runner>(settings, library, Storage::native, false, bytes);
 }
@@ -75,31 +131,46 @@ std::vector<std::vector<std::byte>> HostWorker::outputs(std::size_t slot) {
   return copies;
 }
 
-std::uint64_t HostWorker::hash_outputs(std::size_t slot) {
+std::optional<Fault> HostWorker::guards(std::size_t first, std::size_t count) const {
   const Slots& slots = runner_->slots();
-  std::uint64_t hash = 0;
-  for (std::size_t a = 0; a < slots.plan().arguments.size(); ++a)
-    if (slots.plan().arguments[a].is_output())
-      hash = hash * 0x9e3779b97f4a7c15u + hash_bytes(slots.data(slot, a), slots.bytes(a));
-  return hash;
+  for (std::size_t slot = first; slot < first + count; ++slot)
+    if (!slots.guards_intact(slot))
+      return Fault{Verdict::cheated,
+                   "it wrote outside of its arrays (shape " + problem_.shapes[slots.plan().shape].name + ")"};
+  return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::inspect(std::size_t first, std::size_t count) const {
-  const Slots& slots = runner_->slots();
-  const std::string& shape = problem_.shapes[slots.plan().shape].name;
-  for (std::size_t slot = first; slot < first + count; ++slot) {
-    if (!slots.guards_intact(slot))
-      return Fault{Verdict::cheated, "it wrote outside of its arrays (shape " + shape + ")"};
-    if (const auto changed = slots.changed_input(slot))
-      return Fault{Verdict::cheated,
-                   "it changed its input " + problem_.arguments[*changed].name + " (shape " + shape + ")"};
-  }
+std::optional<Fault> HostWorker::run(std::size_t calls, std::optional<std::size_t> first,
+                                     double limit_seconds, double& seconds) {
+  auto fault = first ? runner_->run(calls, *first, limit_seconds, seconds)
+                     : runner_->run_ordered(calls, limit_seconds, seconds);
+  if (fault) return explained(std::move(*fault));
+  seconds = per_call(seconds, overhead_, calls);
   return std::nullopt;
+}
+
+Fault HostWorker::explained(Fault fault) {
+  if (const auto changed = runner_->changed_input())
+    fault.reason = "it changed its input " + problem_.arguments[*changed].name;
+  fault.reason += " (shape " + problem_.shapes[runner_->slots().plan().shape].name + ")";
+  return fault;
+}
+
+void HostWorker::solve(InputSet& set) {
+  ShapeState& state = shapes_[*selected_];
+  inputs_.solve(state.plan, set);
+  state.unwritten.resize(set.expected.size());
+  for (std::size_t a = 0; a < set.expected.size(); ++a) {
+    const auto& unwritten = set.expected[a].unwritten;
+    state.unwritten[a] = std::max(
+        state.unwritten[a], static_cast<std::size_t>(std::count(unwritten.begin(), unwritten.end(), true)));
+  }
 }
 
 std::optional<Fault> HostWorker::check(Features& features) {
   if (runner_->fault()) return runner_->fault();
   inputs_.next_candidate();
+  overhead_ = clock_.of_batch();
   std::vector<std::size_t> order(shapes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto work = [&](std::size_t s) {
@@ -124,38 +195,34 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
-  auto sets = inputs_.for_check(state.plan);
+  auto sets = inputs_.for_check(state.plan, shown_);
   sets.push_back(sets.front());  // once more, at another address: two runs must agree
   std::vector<std::vector<std::byte>> first;
   for (std::size_t begin = 0; begin < sets.size(); begin += slots.count()) {
     const std::size_t count = std::min(slots.count(), sets.size() - begin);
-    for (std::size_t i = 0; i < count; ++i) slots.fill(i, sets[begin + i]->contents, rng_(), nullptr);
     // The first call alone: a kernel that hangs costs its limit once, and the others are limited by what it
     // took.
-    Ran ran, rest;
-    auto fault = runner_->run(1, 1, 0, 1, Prepare::nothing, limit_seconds_, ran);
-    if (!fault && count > 1)
-      fault = runner_->run(count - 1, 1, 1, count - 1, Prepare::nothing,
-                           limit_seconds_ + 10 * ran.samples[0] * static_cast<double>(count), rest);
-    if (fault) {
-      fault->reason += " (shape " + problem_.shapes[shape].name + ")";
-      return fault;
+    double alone = 0, each = 0;
+    std::optional<Fault> fault;
+    {
+      const PinnedThread here(runner_->core());
+      const auto seeds = secret_seeds(count);
+      for (std::size_t i = 0; i < count; ++i) slots.fill(i, sets[begin + i]->contents, seeds[i]);
+      fault = run(1, 0, limit_seconds_, alone);
+      if (!fault && count > 1)
+        fault = run(count - 1, 1, limit_seconds_ + 10 * alone * static_cast<double>(count), each);
     }
-    ran.samples.insert(ran.samples.end(), rest.samples.begin(), rest.samples.end());
-    const double fastest = *std::min_element(ran.samples.begin(), ran.samples.end());
+    if (fault) return fault;
+    const double fastest = count > 1 ? std::min(alone, each) : alone;
     state.estimate = begin == 0 ? fastest : std::min(state.estimate, fastest);
     std::vector<std::vector<std::vector<std::byte>>> got;
     for (std::size_t i = 0; i < count; ++i) got.push_back(outputs(i));
-    if ((fault = inspect(0, count))) return fault;
+    if ((fault = guards(0, count))) return fault;
     for (std::size_t i = 0; i < count; ++i) {
-      inputs_.solve(state.plan, *sets[begin + i]);
+      solve(*sets[begin + i]);
       if ((fault = compare_outputs(problem_, state.plan, *sets[begin + i], got[i]))) return fault;
-      // solving took a while: whoever still works in the background has written by now
-      if (outputs(i) != got[i])
-        return Fault{Verdict::cheated, "its outputs changed after the call had returned (shape " +
-                                           problem_.shapes[shape].name + ")"};
     }
-    for (std::size_t i = 0; i < count; ++i) state.results.insert(hash_outputs(i));
+    for (const auto& outputs : got) state.results.insert(hash_of(outputs));
     if (begin == 0) first = got.front();
     if (begin + count == sets.size())
       for (std::size_t a = 0; a < first.size(); ++a) {
@@ -168,179 +235,245 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
   return std::nullopt;
 }
 
-void HostWorker::plan_samples(ShapeState& state) const {
-  const double shortest = clock_readings * runner_->worker().clock_seconds();
-  const double calls = std::ceil(shortest / std::max(state.estimate, 1e-9));
+void HostWorker::plan_batches(ShapeState& state) const {
   state.calls =
-      static_cast<std::size_t>(std::clamp(calls, 1.0, static_cast<double>(runner_->slots().count())));
+      state.alone ? 1 : batch_calls(runner_->slots(), state.estimate, options_.cache, problem_.threads);
 }
 
-std::optional<Fault> HostWorker::verify(std::size_t slot, std::size_t count, InputSet& set) {
-  ShapeState& state = shapes_[*selected_];
+std::optional<Fault> HostWorker::inspect(std::size_t calls) {
+  const ShapeState& state = shapes_[*selected_];
+  const auto& arguments = state.plan.arguments;
   const Slots& slots = runner_->slots();
-  const auto got = outputs(slot);
-  if (auto fault = inspect(0, count)) return fault;
-  inputs_.solve(state.plan, set);
-  auto fault = compare_outputs(problem_, state.plan, set, got);
-  if (!fault && outputs(slot) != got)
-    return Fault{Verdict::cheated, "the outputs of a timed call changed after it had returned"};
-  for (std::size_t a = 0; a < state.plan.arguments.size() && !fault; ++a) {
-    if (state.plan.arguments[a].role != Role::out || !state.plan.arguments[a].is_array) continue;
-    const auto& unwritten = set.expected[a].unwritten;
-    const PlannedArgument& argument = state.plan.arguments[a];
-    auto allowed = static_cast<std::size_t>(std::count(unwritten.begin(), unwritten.end(), true));
-    if (size_in_bytes(argument.type) == 4) allowed += poison_by_chance(argument.type, argument.count);
-    for (std::size_t i = 0; i < count && !fault; ++i)
-      if (slots.poison_left(i, a) > allowed)
-        fault = Fault{Verdict::wrong_result,
-                      "a timed call left elements of " + problem_.arguments[a].name + " unwritten"};
+  if (auto fault = guards(0, calls)) return fault;
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    const PlannedArgument& argument = arguments[a];
+    if (argument.role != Role::out || !argument.is_array || state.unwritten[a] != 0) continue;
+    const std::size_t allowed =
+        size_in_bytes(argument.type) == 4 ? poison_by_chance(argument.type, argument.count) : 0;
+    for (std::size_t slot = 0; slot < calls; ++slot) {
+      if (slots.poison_left(slot, a) <= allowed) continue;
+      const Fault fault{Verdict::wrong_result,
+                        "a timed call left elements of " + problem_.arguments[a].name + " unwritten"};
+      // For these inputs the reference may leave them, too.
+      if (std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& other) {
+            return other.is_array && other.role == Role::inout;
+          }))
+        return fault;
+      InputSet set;
+      set.contents = slots.inputs(slot);
+      const auto got = outputs(slot);
+      if (verify(got, set)) return fault;
+    }
   }
+  return std::nullopt;
+}
+
+std::optional<Fault> HostWorker::verify(const std::vector<std::vector<std::byte>>& got, InputSet& set) {
+  ShapeState& state = shapes_[*selected_];
+  solve(set);
+  auto fault = compare_outputs(problem_, state.plan, set, got);
+  const std::uint64_t hash = hash_of(got);
+  ++verified_;
   if (!fault) {
-    // the contents of a slot tell its result: kept to recognise results that are given again for other inputs
-    for (std::size_t i = 0; i < count; ++i) state.results.insert(hash_outputs(i));
+    state.results.insert(hash);
     return std::nullopt;
   }
-  if (state.results.contains(hash_outputs(slot)))
+  if (state.results.contains(hash))
     return Fault{Verdict::cheated, "a timed call gave the result of an earlier call: " + fault->reason};
   fault->reason = "in a timed call, " + fault->reason;
   return fault;
 }
 
-std::optional<Fault> HostWorker::batch(std::size_t shape, double target_seconds,
+std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
                                        std::vector<double>& samples) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
-  const std::size_t most = std::min(slots.count() / state.calls, host_protocol::max_samples);
-  const std::size_t count =
-      samples_for(target_seconds, state.estimate * static_cast<double>(state.calls), most);
-  const std::size_t used = count * state.calls;
-  const auto set = inputs_.for_timing(state.plan);
-  const std::size_t secret = static_cast<std::size_t>(rng_.below(used));
-  for (std::size_t slot = 0; slot < used; ++slot)
-    slots.fill(slot, set->contents, rng_(), slot == secret ? nullptr : &rng_);
-  Ran ran;
-  const double cpu_before = runner_->worker().cpu(), waited_before = runner_->worker().waited();
-  const double limit = limit_seconds_ + 20 * state.estimate * static_cast<double>(used);
-  if (auto fault = runner_->run(count, state.calls, 0, used, prepare_of(options_.cache), limit, ran)) {
-    fault->reason += " (timed calls, shape " + problem_.shapes[shape].name + ")";
-    return fault;
+  const std::size_t calls = state.calls;
+  const std::size_t batches =
+      whole(target_seconds / (std::max(state.estimate, 1e-9) * static_cast<double>(calls)), most_batches);
+  const auto set = inputs_.for_timing(state.plan, shown_);
+  const FreshInputs& fresh = inputs_.fresh(state.plan);
+  const double limit = limit_seconds_ + 20 * state.estimate * static_cast<double>(calls);
+  // Where the reference is cheap any call can be verified afterwards, and it is one of a fast batch: whoever
+  // leaves something out is fast where he does. Else the set whose result is known has its place before.
+  const bool dear = set->solved || !set->can_solve;
+  const auto secrets = secret_seeds(batches + 2);
+  const std::size_t known_batch = set->solved ? secrets[0] % batches : batches;
+  struct Kept {
+    std::size_t batch = 0;
+    InputSet set;
+    std::vector<std::vector<std::byte>> outputs;
+  };
+  std::vector<Kept> kept;
+  std::vector<double> round;
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    const std::size_t chosen = secrets[batch + 2] % calls;
+    const bool keep = !dear || batch == known_batch;
+    double seconds = 0;
+    std::optional<Fault> fault;
+    {
+      const PinnedThread here(runner_->core());
+      const double cpu_before = clock_seconds(CLOCK_THREAD_CPUTIME_ID), waited_before = waited_here(),
+                   worker_before = runner_->worker().cpu();
+      fill_batch(slots, calls, batch == known_batch ? chosen : calls, set->contents, fresh, options_.cache);
+      if (!dear) {
+        kept.push_back({batch, {}, {}});
+        kept.back().set.contents = slots.inputs(chosen);
+        if (options_.cache == CacheMode::cold) slots.flush(chosen);
+      }
+      fault = run(calls, std::nullopt, limit, seconds);
+      cpu_here_ += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
+      // That our worker had the core is no load.
+      const double ours = runner_->worker().cpu() - worker_before;
+      waited_here_ += std::max(waited_here() - waited_before - ours, 0.0);
+    }
+    if (fault) {
+      fault->reason += " (timed calls)";
+      return fault;
+    }
+    if (keep && dear) kept.push_back({batch, *set, {}});
+    if (keep) kept.back().outputs = outputs(chosen);
+    if ((fault = inspect(calls))) return fault;
+    round.push_back(seconds);
+    timed_ += calls;
   }
-  const double cpu = runner_->worker().cpu() - cpu_before;
-  if (cpu_before >= 0 && cpu > 1.2 * problem_.threads * ran.seconds + 0.02)
-    return Fault{Verdict::cheated,
-                 threads_text("it used more processor time (" + milliseconds(cpu) + " in " +
-                                  milliseconds(ran.seconds) + ") than its threads can have had",
-                              problem_.threads)};
-  if (auto fault = verify(secret, used, *set)) return fault;
-  const double middle = median(ran.samples);
-  if (ran.samples.size() >= 8) {
-    const double waited = (runner_->worker().waited() - waited_before) / static_cast<double>(state.calls);
-    ++(uneven(ran.samples, waited) ? state.uneven_batches : state.even_batches);
+  if (!kept.empty()) {
+    std::sort(kept.begin(), kept.end(),
+              [&](const Kept& a, const Kept& b) { return round[a.batch] < round[b.batch]; });
+    Kept& one = kept[secrets[1] % ((kept.size() + 1) / 2)];
+    if (auto fault = verify(one.outputs, one.set)) return fault;
   }
-  if (middle > 0) state.estimate = middle;
-  samples.insert(samples.end(), ran.samples.begin(), ran.samples.end());
+  const double middle = median(round);
+  const double mean = std::accumulate(round.begin(), round.end(), 0.0) / static_cast<double>(round.size());
+  ++(mean > most_uneven * middle ? state.uneven : state.even);
+  state.estimate = middle;
+  overhead_share_ =
+      std::max(overhead_share_, overhead_ / (overhead_ + state.estimate * static_cast<double>(calls)));
+  samples.insert(samples.end(), round.begin(), round.end());
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::lone_call(std::size_t shape) {
-  select(shape);
-  ShapeState& state = shapes_[shape];
-  Slots& slots = runner_->slots();
-  const std::size_t used = std::min<std::size_t>(slots.count(), 8);
-  if (used < 2) return std::nullopt;
-  const auto set = inputs_.for_timing(state.plan);
-  for (std::size_t slot = 0; slot < used; ++slot)
-    slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
-  std::vector<std::uint64_t> before;
-  for (std::size_t slot = 0; slot < used; ++slot) before.push_back(hash_outputs(slot));
-  Ran ran;
-  if (auto fault = runner_->run(1, 1, 0, 1, Prepare::nothing, limit_seconds_, ran)) return fault;
-  for (std::size_t slot = 1; slot < used; ++slot)
-    if (hash_outputs(slot) != before[slot])
-      return Fault{Verdict::cheated,
-                   "a call wrote to the buffers of other calls (shape " + problem_.shapes[shape].name + ")"};
-  return verify(0, 1, *set);
-}
-
-std::optional<Fault> HostWorker::evenness(std::size_t shape, const std::string& name) {
+std::optional<Fault> HostWorker::evenness(std::size_t shape) {
   const ShapeState& state = shapes_[shape];
-  const auto suspicious = [&state] { return state.uneven_batches >= 3 && state.even_batches == 0; };
-  // On a machine that others use a batch is looked at again before anything is said of it.
-  for (int again = 0; again < 8 && suspicious() && load().disturbance() > disturbing; ++again) {
+  if (problem_.threads > 1) return std::nullopt;  // the wall's clock is as even as the machine
+  const auto suspicious = [&state] { return state.uneven > 0 && 3 * state.uneven > state.even; };
+  for (int again = 0; again < 8 && suspicious(); ++again) {
     std::vector<double> samples;
-    if (auto fault = batch(shape, batch_seconds, samples)) return fault;
+    if (auto fault = round(shape, round_seconds, samples)) return fault;
   }
   if (!suspicious()) return std::nullopt;
-  const std::string what = "a few of its timed calls take the time of all (shape " + name + ")";
+  const std::string what =
+      "a few of its timed calls take the time of all (shape " + problem_.shapes[shape].name + ")";
   if (const double disturbance = load().disturbance(); disturbance > disturbing)
     return not_distinguishable(what, disturbance);
   return Fault{Verdict::cheated, what};
 }
 
-std::optional<Fault> HostWorker::cross_check(std::size_t shape, double claimed) {
+std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
+                                            bool lockstep, double& seconds) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
+  filled = std::min(slots.count(), filled);
+  const auto set = inputs_.for_timing(state.plan, shown_);
+  const FreshInputs& fresh = inputs_.fresh(state.plan);
+  const auto order = shuffled(filled, secret_seed());
+  const std::span<const std::uint32_t> called =
+      std::span(order).first(std::clamp<std::size_t>(calls, 1, filled - 1));
   const auto& arguments = state.plan.arguments;
-  const bool repeatable = std::none_of(
-      arguments.begin(), arguments.end(),
-      [](const PlannedArgument& argument) { return argument.is_array && argument.role == Role::inout; });
-  // Repeated calls on one slot find it in the cache, as timed calls do, and with no work of ours between
-  // them. An array that is updated in place may not be, lest its values grow: then each call has a slot and
-  // the caches are as they come, which is slower by what memory is slower than cache.
-  const double margin = repeatable ? 0.6 : 0.2;
-  const std::size_t most = repeatable ? 100000 : slots.count();
-  double each = 0;
-  // More often where others use the machine: what they did to one attempt they may not do to the next.
-  for (int attempt = 0; attempt < 5 || (attempt < 15 && load().disturbance() > disturbing); ++attempt) {
-    if (attempt != 0) {  // the machine may have changed pace since: sample again beside the check
-      std::vector<double> again;
-      if (auto fault = batch(shape, batch_seconds, again)) return fault;
-      claimed = median(again);
+  std::vector<std::vector<std::uint64_t>> before(arguments.size());  // of arrays that are updated
+  const auto hash = [&](std::size_t slot, std::size_t a) {
+    return hash_bytes(slots.data(slot, a), slots.bytes(a));
+  };
+  std::optional<Fault> fault;
+  {
+    const PinnedThread here(runner_->core());
+    fill_batch(slots, filled, called.front(), set->contents, fresh, options_.cache);
+    for (std::size_t a = 0; a < arguments.size(); ++a)
+      if (arguments[a].is_array && arguments[a].role == Role::inout)
+        for (std::size_t slot = 0; slot < filled; ++slot) before[a].push_back(hash(slot, a));
+    if (lockstep) {
+      fault = runner_->lockstep(called, limit_seconds_, seconds);
+    } else {
+      std::vector<double> each(called.size());
+      for (std::size_t i = 0; i < called.size() && !fault; ++i)
+        fault = run(1, called[i], limit_seconds_, each[i]);
+      // Others only make calls longer, and nothing that a kernel does makes one shorter than its work.
+      if (!fault) seconds = *std::min_element(each.begin(), each.end());
     }
-    select(shape);
-    const auto set = inputs_.for_timing(state.plan);
-    Ran ran;
-    double spent = 0;
-    // More and more calls until they fill our clock: what is claimed may be far below the truth.
-    std::size_t calls = 1;
-    while (true) {
-      const std::size_t used = repeatable ? 1 : calls;
-      for (std::size_t slot = 0; slot < used; ++slot)
-        slots.fill(slot, set->contents, rng_(), slot == 0 ? nullptr : &rng_);
-      const double cpu_before = runner_->worker().cpu();
-      if (auto fault =
-              runner_->run(1, calls, 0, used, Prepare::nothing, limit_seconds_ + 20 * batch_seconds, ran))
-        return fault;
-      // Processor time leaves out what others ran on this core meanwhile, which no sample's median shows.
-      // Shared out among the allowed threads it is the least time that the calls can have taken.
-      spent = ran.seconds;
-      if (cpu_before >= 0) spent = std::min(spent, (runner_->worker().cpu() - cpu_before) / problem_.threads);
-      if (repeatable)
-        if (auto fault = verify(0, 1, *set)) return fault;
-      if (spent >= batch_seconds / 2 || ran.seconds >= 4 * batch_seconds || calls == most) break;
-      calls = std::min(most, 4 * calls);
-    }
-    each = (spent - round_trip) / static_cast<double>(calls);
-    if (judge_claim(claimed, each, margin, 0) == TimeJudgement::honest) return std::nullopt;
   }
-  char text[160];
-  std::snprintf(
-      text, sizeof text,
-      "its calls take %.4g us by the controller's clock, but only %.4g us as sampled beside it (shape %s)",
-      1e6 * each, 1e6 * claimed, problem_.shapes[shape].name.c_str());
-  const double disturbance = load().disturbance();
-  if (judge_claim(claimed, each, margin, disturbance) == TimeJudgement::doubtful)
-    return not_distinguishable(text, disturbance);
-  return Fault{Verdict::cheated, text};
+  if (fault) return lockstep ? explained(std::move(*fault)) : std::move(*fault);
+  const Fault wrote_others{Verdict::cheated, "a call wrote to the buffers of other calls (shape " +
+                                                 problem_.shapes[shape].name + ")"};
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    if (!arguments[a].is_output()) continue;
+    for (std::size_t i = called.size(); i < filled; ++i) {
+      const std::size_t slot = order[i];
+      if (before[a].empty() ? !slots.is_all_poison(slot, a) : hash(slot, a) != before[a][slot])
+        return wrote_others;
+    }
+  }
+  if (auto outside = guards(0, filled)) return outside;
+  if (set->solved || set->can_solve) return verify(outputs(called.front()), *set);
+  return std::nullopt;
+}
+
+std::optional<Fault> HostWorker::one_by_one(std::size_t shape, double claimed) {
+  ShapeState& state = shapes_[shape];
+  select(shape);
+  double each = 0;
+  // Every call was a batch of its own, or there is no processor time to tell by.
+  if (state.calls == 1 || problem_.threads > 1) {
+    state.lone = state.together = claimed;
+    return lone_calls(shape, 8, 1, false, each);
+  }
+  const auto filled = std::max<std::size_t>(warm_bytes / 2 / runner_->slots().slot_bytes(), 32);
+  double least = 0;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    if (auto fault = lone_calls(shape, filled, filled / 4, false, each)) return fault;
+    least = attempt == 0 ? each : std::min(least, each);
+    if (least <= alone_margin * claimed + alone_allowance) break;
+    std::vector<double> again;  // the machine may have changed pace: sample again beside the check
+    if (auto fault = round(shape, round_seconds, again)) return fault;
+    claimed = std::max(claimed, median(again));
+  }
+  one_by_one_ = std::max(one_by_one_, least / claimed);
+  state.lone = least;
+  state.together = claimed;
+  state.alone = least > alone_margin * claimed + alone_allowance;
+  if (claimed >= lockstep_call || !runner_->has_lockstep()) return std::nullopt;
+  // Only what is written when counts here: how long it takes hangs on the caches.
+  return lone_calls(shape, filled, filled / 4, true, each);
+}
+
+std::optional<Fault> HostWorker::settle(std::size_t shape) {
+  select(shape);
+  ShapeState& state = shapes_[shape];
+  state.alone = false;
+  plan_batches(state);
+  std::vector<double> samples;
+  if (auto fault = round(shape, round_seconds / 2, samples)) return fault;
+  plan_batches(state);
+  samples.clear();
+  if (auto fault = round(shape, round_seconds / 2, samples)) return fault;
+  return one_by_one(shape, median(samples));
+}
+
+bool HostWorker::gains_only_together(std::size_t shape, const HostWorker& other) const {
+  const ShapeState &ours = shapes_[shape], &theirs = other.shapes_[shape];
+  const bool faster = ours.together < theirs.together;
+  const ShapeState &fast = faster ? ours : theirs, &slow = faster ? theirs : ours;
+  const double gain = slow.together - fast.together;
+  return gain > least_gain * slow.together + gain_allowance && slow.lone - fast.lone < gain / 2;
 }
 
 MachineLoad HostWorker::load() const {
   if (!meter_) return {};
   const double cpu = runner_->worker().cpu(), waited = runner_->worker().waited();
   const bool known = cpu_then_ >= 0 && waited_then_ >= 0 && cpu >= cpu_then_ && waited >= waited_then_;
-  return meter_->load(known ? cpu - cpu_then_ : -1, known ? waited - waited_then_ : -1);
+  return meter_->load(known ? cpu - cpu_then_ + cpu_here_ : -1,
+                      known ? waited - waited_then_ + waited_here_ : -1);
 }
 
 Fault not_distinguishable(const std::string& what, double disturbance) {
@@ -354,8 +487,10 @@ Fault not_distinguishable(const std::string& what, double disturbance) {
 }
 
 std::optional<Fault> HostWorker::time_once(std::size_t shape, double& seconds) {
+  select(shape);
+  plan_batches(shapes_[shape]);
   std::vector<double> samples;
-  if (auto fault = batch(shape, pair_seconds, samples)) return fault;
+  if (auto fault = round(shape, pair_seconds, samples)) return fault;
   seconds = median(samples);
   return std::nullopt;
 }
@@ -364,7 +499,9 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
                                          std::optional<double> incumbent, const std::stop_token& stop) {
   const Combine combine =
       problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
+  overhead_ = clock_.of_batch();
   meter_.emplace(cores_);
+  cpu_here_ = waited_here_ = 0;
   cpu_then_ = runner_->worker().cpu();
   waited_then_ = runner_->worker().waited();
   std::vector<std::size_t> open;
@@ -379,7 +516,7 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
   }
   const std::vector<std::size_t> timed = open;
   std::vector<bool> done(timed.size(), false);
-  double calls_per_sample = 1;
+  double calls_per_sample = 1;  // a sample is a batch
   for (bool warmed = false; std::find(done.begin(), done.end(), false) != done.end(); warmed = true) {
     for (std::size_t i = 0; i < timed.size(); ++i) {
       if (done[i]) continue;
@@ -388,15 +525,15 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
       const double begin = monotonic_seconds();
       select(timed[i]);
       if (!warmed) {
-        plan_samples(state);
+        plan_batches(state);
         std::vector<double> dropped;
         // one batch to warm up; a call this long has nothing to warm up that its check did not
         if (state.estimate < 0.05)
-          if (auto fault = batch(timed[i], batch_seconds / 2, dropped)) return fault;
-        plan_samples(state);
+          if (auto fault = round(timed[i], round_seconds / 2, dropped)) return fault;
+        plan_batches(state);
         calls_per_sample = std::max(calls_per_sample, static_cast<double>(state.calls));
       }
-      if (auto fault = batch(timed[i], batch_seconds, shape.samples)) return fault;
+      if (auto fault = round(timed[i], round_seconds, shape.samples)) return fault;
       state.elapsed += monotonic_seconds() - begin;
       summarize(shape);
       if (const auto end = sampling_end(shape.samples, state.elapsed, options_.sampling)) {
@@ -419,30 +556,57 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
     }
   }
   for (std::size_t i = 0; i < timed.size(); ++i) {
-    if (auto fault = evenness(timed[i], measurement.shapes[i].shape)) return fault;
-    if (auto fault = lone_call(timed[i])) return fault;
-    if (auto fault = cross_check(timed[i], measurement.shapes[i].median)) return fault;
+    if (auto fault = evenness(timed[i])) return fault;
+    if (auto fault = one_by_one(timed[i], measurement.shapes[i].median)) return fault;
+    if (shapes_[timed[i]].alone) {
+      // What it can only do where it sees the next calls is not the time of a call.
+      ShapeMeasurement& shape = measurement.shapes[i];
+      ShapeState& state = shapes_[timed[i]];
+      plan_batches(state);
+      shape.samples.clear();
+      for (const double begin = monotonic_seconds();
+           shape.samples.empty() ||
+           !sampling_end(shape.samples, monotonic_seconds() - begin, options_.sampling);)
+        if (auto fault = round(timed[i], round_seconds, shape.samples)) return fault;
+      summarize(shape);
+      combine_shapes(measurement, combine);
+    }
+    if (const auto why = floor_.below(shapes_[timed[i]].plan, measurement.shapes[i].median))
+      return Fault{Verdict::cheated, *why + " (shape " + measurement.shapes[i].shape + ")"};
   }
   if (auto fault = runner_->worker().census()) return fault;
   features.set("calls_per_sample", calls_per_sample);
+  features.set("timed_calls", static_cast<double>(timed_));
+  features.set("verified_calls", static_cast<double>(verified_));
+  features.set("clock_overhead", overhead_share_);
+  if (one_by_one_ > 0) features.set("one_by_one", one_by_one_);
+  features.set(
+      "timed_alone",
+      std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeState& state) { return state.alone; }) ? 1.0
+                                                                                                       : 0.0);
   return std::nullopt;
 }
 
-std::optional<Fault> time_unverified(Runner& runner, InputSet& set, CacheMode cache, double call_seconds,
-                                     double& estimate, double& seconds) {
+std::optional<Fault> time_unverified(Runner& runner, InputSets& inputs, const ShapePlan& plan,
+                                     double overhead, CacheMode cache, double call_seconds, double& estimate,
+                                     double& seconds) {
   Slots& slots = runner.slots();
-  Rng rng(secret_seed());
-  const double shortest = clock_readings * runner.worker().clock_seconds();
-  const double guess = estimate > 0 ? estimate : call_seconds;
-  const std::size_t calls = samples_for(shortest, guess, slots.count());
-  const std::size_t count =
-      samples_for(pair_seconds, guess * static_cast<double>(calls), slots.count() / calls);
-  for (std::size_t slot = 0; slot < count * calls; ++slot) slots.fill(slot, set.contents, rng(), &rng);
-  Ran ran;
-  if (auto fault = runner.run(count, calls, 0, count * calls, prepare_of(cache),
-                              call_seconds * static_cast<double>(count * calls), ran))
-    return fault;
-  seconds = estimate = median(ran.samples);
+  const FreshInputs& fresh = inputs.fresh(plan);
+  const Contents& contents = inputs.others(plan);
+  const bool first = estimate <= 0;
+  const std::size_t calls = first ? 1 : batch_calls(slots, estimate, cache, runner.threads());
+  const std::size_t batches =
+      first ? 1 : whole(pair_seconds / (estimate * static_cast<double>(calls)), most_batches);
+  std::vector<double> samples;
+  const PinnedThread here(runner.core());
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    fill_batch(slots, calls, calls, contents, fresh, cache);
+    double charged = 0;
+    if (auto fault = runner.run_ordered(calls, call_seconds * static_cast<double>(calls), charged))
+      return fault;
+    samples.push_back(per_call(charged, overhead, calls));
+  }
+  seconds = estimate = median(samples);
   return std::nullopt;
 }
 

@@ -11,17 +11,23 @@
 #include "evaluator/host/input_sets.hpp"
 #include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/runner.hpp"
+#include "evaluator/host/time_floor.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
 
 namespace kernelsearch::detail {
 
-/// One candidate in its worker: checked first, then timed. Every timed call has buffers of its own with
-/// contents that the candidate has not seen; one of them, at a secret place, has known results.
+/// Calls that are laid out at once, at most.
+inline constexpr std::size_t most_slots = 4096;
+
+/// One candidate in its worker: checked first, then timed by the clock outside. Every timed call has buffers
+/// of its own with contents that the candidate has not seen; in each round of batches one call, at a secret
+/// place, has a result that is known.
 class HostWorker {
  public:
   HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-             InputSets& inputs, const Candidate& candidate, const std::filesystem::path& library);
+             InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
+             const std::filesystem::path& library);
 
   /// Runs every shape on every set of inputs and compares. Sets features.
   [[nodiscard]] std::optional<Fault> check(Features& features);
@@ -33,8 +39,16 @@ class HostWorker {
   /// What the rest of the machine did since measuring began.
   [[nodiscard]] MachineLoad load() const;
 
-  /// One half of a pair: the median time of a short, verified batch on the shape.
+  /// One half of a pair: the median time of a short round on the shape.
   [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double& seconds);
+
+  /// Finds out whether the shape's calls must be timed alone; before pairs, which `measure` did not precede.
+  [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
+  [[nodiscard]] bool timed_alone(std::size_t shape) const { return shapes_[shape].alone; }
+  /// Whether, as `settle` saw both, the faster one is faster where calls are made together and not where they
+  /// are made alone.
+  [[nodiscard]] bool gains_only_together(std::size_t shape, const HostWorker& other) const;
+  void time_alone(std::size_t shape) { shapes_[shape].alone = true; }
 
   [[nodiscard]] const ShapePlan& plan(std::size_t shape) const { return shapes_[shape].plan; }
   /// Seconds of a call as seen so far.
@@ -43,46 +57,68 @@ class HostWorker {
  private:
   struct ShapeState {
     ShapePlan plan;
-    double estimate = 0.0;  ///< seconds per call
-    std::size_t calls = 1;  ///< per sample
-    double elapsed = 0.0;   ///< wall seconds spent on timing
-    std::size_t even_batches = 0, uneven_batches = 0;
-    std::unordered_set<std::uint64_t> results;  ///< hashes of the outputs of earlier calls
+    double estimate = 0.0;               ///< seconds per call
+    std::size_t calls = 1;               ///< per batch
+    bool alone = false;                  ///< each call is a batch
+    double lone = 0.0, together = 0.0;   ///< seconds per call, as compared last
+    std::size_t even = 0, uneven = 0;    ///< rounds
+    double elapsed = 0.0;                ///< wall seconds spent on timing
+    std::vector<std::size_t> unwritten;  ///< elements of each argument that the reference left so, at most
+    std::unordered_set<std::uint64_t> results;  ///< hashes of outputs that were found right
   };
 
   void select(std::size_t shape);
   [[nodiscard]] std::optional<Fault> check_shape(std::size_t shape, std::size_t& differing,
                                                  std::size_t& outputs);
-  [[nodiscard]] std::optional<Fault> inspect(std::size_t first, std::size_t count) const;
-  [[nodiscard]] std::optional<Fault> batch(std::size_t shape, double target_seconds,
+  [[nodiscard]] std::optional<Fault> guards(std::size_t first, std::size_t count) const;
+  /// Runs calls on slots from `first` on, or as ordered; `seconds`: of one call, without what the clock
+  /// takes.
+  [[nodiscard]] std::optional<Fault> run(std::size_t calls, std::optional<std::size_t> first,
+                                         double limit_seconds, double& seconds);
+  /// Batches on the shape for about so long, with one verified call; appends seconds per call, of each batch.
+  [[nodiscard]] std::optional<Fault> round(std::size_t shape, double target_seconds,
                                            std::vector<double>& samples);
-  [[nodiscard]] std::optional<Fault> verify(std::size_t slot, std::size_t slots, InputSet& set);
-  /// A single call among filled slots must leave the others alone.
-  [[nodiscard]] std::optional<Fault> lone_call(std::size_t shape);
-  /// No few of the timed calls of a batch may take the time of all.
-  [[nodiscard]] std::optional<Fault> evenness(std::size_t shape, const std::string& name);
-  /// Calls timed by our clock alone must not take longer than the samples say.
-  [[nodiscard]] std::optional<Fault> cross_check(std::size_t shape, double claimed);
+  /// Guard zones and unwritten outputs of the slots of a batch.
+  [[nodiscard]] std::optional<Fault> inspect(std::size_t calls);
+  [[nodiscard]] std::optional<Fault> verify(const std::vector<std::vector<std::byte>>& got, InputSet& set);
+  /// Calls that are handed out one by one among more filled slots must leave the others alone. Where they
+  /// take longer than in batches, by more than what overlaps there, calls are timed alone from then on.
+  [[nodiscard]] std::optional<Fault> one_by_one(std::size_t shape, double claimed);
+  /// No few of the batches may take the time of all.
+  [[nodiscard]] std::optional<Fault> evenness(std::size_t shape);
+  /// So many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
+  [[nodiscard]] std::optional<Fault> lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
+                                                bool lockstep, double& seconds);
   [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot);
-  [[nodiscard]] std::uint64_t hash_outputs(std::size_t slot);
-  void plan_samples(ShapeState& state) const;
+  void solve(InputSet& set);
+  /// The fault with the argument that was written to, where that is what ended the worker, and the shape.
+  [[nodiscard]] Fault explained(Fault fault);
+  void plan_batches(ShapeState& state) const;
 
   const Problem& problem_;
   const HostOptions& options_;
   InputSets& inputs_;
+  ClockOverhead& clock_;
+  TimeFloor& floor_;
   std::vector<ShapeState> shapes_;
-  std::size_t sets_ = 0;  ///< slots that checking wants at once
   std::unique_ptr<Runner> runner_;
+  ShownSets shown_;
+  double overhead_ = 0.0;                  ///< of a batch
+  double overhead_share_ = 0.0;            ///< of what was measured, the largest of all shapes
+  double one_by_one_ = 0.0;                ///< time of lone calls over that in batches, the largest
+  std::size_t verified_ = 0, timed_ = 0;   ///< calls
   std::vector<int> cores_;                 ///< that it measures on
   std::optional<LoadMeter> meter_;         ///< since measuring began
   double cpu_then_ = 0, waited_then_ = 0;  ///< of the worker, when it began
+  double cpu_here_ = 0, waited_here_ = 0;  ///< of our own on its core since
   std::optional<std::size_t> selected_;
-  Rng rng_{secret_seed()};
   double limit_seconds_;
 };
 
-/// Fills slots and times one batch of a library that is not verified: the baseline of pairs.
-[[nodiscard]] std::optional<Fault> time_unverified(Runner& runner, InputSet& set, CacheMode cache,
-                                                   double call_seconds, double& estimate, double& seconds);
+/// Times calls of a library that is not verified: the baseline of pairs. `overhead`: what the clock takes of
+/// a batch, in seconds.
+[[nodiscard]] std::optional<Fault> time_unverified(Runner& runner, InputSets& inputs, const ShapePlan& plan,
+                                                   double overhead, CacheMode cache, double call_seconds,
+                                                   double& estimate, double& seconds);
 
 }  // namespace kernelsearch::detail

@@ -108,13 +108,8 @@ struct InputGenerator::Impl {
            "make_inputs(kernelsearch::inputs::Request&), with \"sizes\" also void "
            "make_sizes(kernelsearch::inputs::Sizes&)");
     library = compiled.library;
-    settings.sandbox = resolved(options.sandbox);
-    settings.worker = find_worker(options.worker);
-    settings.readable = options.readable;
-    settings.cores = machine.cores;
-    settings.load_seconds = options.limits.load_seconds;
-    settings.call_seconds = settings.run_seconds = options.limits.run_seconds;
-    settings.memory = options.limits.run_memory;
+    settings = worker_settings(options, machine.cores);
+    settings.call_seconds = settings.run_seconds;  // it fills all arrays of a shape in one call
   }
 
   protocol::Control request_of(const Shape& shape) const {
@@ -142,17 +137,17 @@ struct InputGenerator::Impl {
     Contents contents(plan.arguments.size());
     contents[0].resize(sizeof control);
     std::memcpy(contents[0].data(), &control, sizeof control);
-    const std::size_t needed = Slots(plan, Storage::native, 0, 1, 1).arena_bytes();
+    const ArenaBytes needed = Slots(plan, Storage::native, 0, 1, 1).arena_bytes();
     std::optional<Fault> fault;
     for (int attempt = 0; attempt < 2; ++attempt) {
-      if (!runner || !runner->worker().alive() || runner->arena_bytes() < needed)
+      if (!runner || !runner->worker().alive() || !runner->arena_bytes().holds(needed))
         runner = std::make_unique<Runner>(settings, library, Storage::native, false, needed);
       fault = runner->fault();
       if (fault) break;
       runner->select(plan, 0, 1, 1);
-      runner->slots().fill(0, contents, secret_seed(), nullptr);
-      Ran ran;
-      fault = runner->run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings.run_seconds, ran);
+      runner->slots().fill(0, contents, secret_seed());
+      double seconds = 0;
+      fault = runner->run(1, 0, settings.run_seconds, seconds);
       // The process may have used up its processor time in earlier calls, or ended with the thread that
       // began it.
       if (!fault || fault->verdict == Verdict::timed_out) break;

@@ -14,18 +14,8 @@ namespace {
 constexpr std::size_t kept_sets = 4;                        // per shape and flavour
 constexpr std::size_t kept_bytes = std::size_t{256} << 20;  // larger sets are kept singly
 
-/// Whether the edge flavour of this argument is another than the declared one.
-bool drawn_at_random(const PlannedArgument& argument) {
-  switch (argument.initialisation) {
-    case Initialisation::uniform:
-    case Initialisation::normal:
-    case Initialisation::sorted:
-    case Initialisation::offsets:
-    case Initialisation::generator:
-      return argument.is_input();
-    default:
-      return false;
-  }
+bool has_edge_inputs(const PlannedArgument& argument) {
+  return argument.is_input() && has_edge_flavour(argument.initialisation);
 }
 
 bool has_floats(const PlannedArgument& argument) {
@@ -70,7 +60,12 @@ InputSets::Key InputSets::key_of(const ShapePlan& plan, InputFlavour flavour) co
   return {plan.shape, flavour, std::move(sizes)};
 }
 
-std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour flavour) {
+void InputSets::note(const InputSet& set, ShownSets& shown) {
+  shown.insert(set.seed);
+  seeds_.push_back(set.seed);
+}
+
+std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown) {
   auto set = std::make_shared<InputSet>();
   set->seed = secret_seed();
   set->flavour = flavour;
@@ -79,7 +74,7 @@ std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour fl
   kept.push_back(set);
   while (kept.size() > (bytes_of(*set) > kept_bytes / kept_sets ? 1 : kept_sets)) kept.pop_front();
   ++drawn_;
-  seeds_.push_back(set->seed);
+  note(*set, shown);
   return set;
 }
 
@@ -92,50 +87,89 @@ bool InputSets::dear(const ShapePlan& plan, double runs) const {
   return references_.spent_seconds() - spent_before_ + runs * cost(plan) > options_.fresh_seconds;
 }
 
-std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour flavour) {
+std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown) {
   const auto kept = kept_.find(key_of(plan, flavour));
-  // Two at least, in turns, so that timed calls do not see the set that they were checked on last.
-  if (!dear(plan, 1) || kept == kept_.end() || kept->second.size() < 2) return draw(plan, flavour);
-  auto set = kept->second.front();
-  kept->second.pop_front();
-  kept->second.push_back(set);
+  if (!dear(plan, 1) || kept == kept_.end()) return draw(plan, flavour, shown);
+  const auto unseen = std::find_if(kept->second.begin(), kept->second.end(),
+                                   [&](const auto& set) { return !shown.contains(set->seed); });
+  if (unseen == kept->second.end()) return draw(plan, flavour, shown);
   ++reused_;
-  seeds_.push_back(set->seed);
-  return set;
+  note(**unseen, shown);
+  return *unseen;
 }
 
-std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& plan) {
+std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& plan, ShownSets& shown) {
   const bool first_shape = drawn_ == 0;
   std::vector<std::shared_ptr<InputSet>> sets;
-  sets.push_back(first_shape ? draw(plan, InputFlavour::declared) : take(plan, InputFlavour::declared));
+  sets.push_back(first_shape ? draw(plan, InputFlavour::declared, shown)
+                             : take(plan, InputFlavour::declared, shown));
   solve(plan, *sets.front());  // tells what the reference costs
-  while (sets.size() < options_.seeds) sets.push_back(take(plan, InputFlavour::declared));
+  while (sets.size() < options_.seeds) sets.push_back(take(plan, InputFlavour::declared, shown));
   const auto special = [&](InputFlavour flavour) {
     constexpr double runs = 3;  // exact, of magnitudes, in the kernel's precision
     const auto kept = kept_.find(key_of(plan, flavour));
     const bool known = kept != kept_.end() && !kept->second.empty();
-    if (known && dear(plan, runs)) {
+    if (known && dear(plan, runs) && !shown.contains(kept->second.back()->seed)) {
       ++reused_;
-      seeds_.push_back(kept->second.back()->seed);
+      note(*kept->second.back(), shown);
       sets.push_back(kept->second.back());
     } else if (first_shape || cost(plan) <= options_.special_seconds) {
-      sets.push_back(draw(plan, flavour));
+      sets.push_back(draw(plan, flavour, shown));
     }
   };
   const auto& arguments = plan.arguments;
-  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), drawn_at_random))
+  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), has_edge_inputs))
     special(InputFlavour::edge);
   if (options_.ill_conditioned &&
       std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
-        return drawn_at_random(argument) && argument.initialisation != Initialisation::offsets &&
+        return has_edge_inputs(argument) && argument.initialisation != Initialisation::offsets &&
                has_floats(argument);
       }))
     special(InputFlavour::ill_conditioned);
   return sets;
 }
 
-std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan) {
-  return take(plan, InputFlavour::declared);
+const Contents& InputSets::others(const ShapePlan& plan) {
+  Contents& contents = others_[key_of(plan, InputFlavour::declared)];
+  if (contents.empty())
+    contents = generator_.contents(plan, InputFlavour::declared, secret_seed(), fresh(plan).others());
+  return contents;
+}
+
+const FreshInputs& InputSets::fresh(const ShapePlan& plan) {
+  const Key key = key_of(plan, InputFlavour::declared);
+  const auto known = fresh_.find(key);
+  if (known != fresh_.end()) return known->second;
+  return fresh_.emplace(key, FreshInputs(problem_, plan, secret_seed())).first->second;
+}
+
+std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan, ShownSets& shown) {
+  auto& kept = timing_[key_of(plan, InputFlavour::declared)];
+  const bool is_dear = dear(plan, 1);
+  if (is_dear)
+    for (const auto& set : kept)
+      if (set->solved && !shown.contains(set->seed)) {
+        ++reused_;
+        note(*set, shown);
+        return set;
+      }
+  auto set = std::make_shared<InputSet>();
+  set->seed = secret_seed();
+  const FreshInputs& fresh = this->fresh(plan);
+  set->contents = generator_.contents(plan, InputFlavour::declared, set->seed, fresh.others());
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    if (!fresh.draws(a)) continue;
+    set->contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
+    fresh.draw(a, plan.arguments[a].count, secret_seed(), set->contents[a].data());
+  }
+  const std::size_t room =
+      std::clamp<std::size_t>(kept_bytes / std::max<std::size_t>(bytes_of(*set), 1), 1, library_sets);
+  set->can_solve = !is_dear || kept.size() < room;
+  if (set->can_solve) kept.push_back(set);
+  while (kept.size() > room) kept.pop_front();
+  ++drawn_;
+  note(*set, shown);
+  return set;
 }
 
 void InputSets::next_candidate() {

@@ -5,9 +5,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "evaluator/host/fresh_inputs.hpp"
 #include "evaluator/host/input_generator.hpp"
 #include "evaluator/host/reference.hpp"
 #include "kernelsearch/evaluator/correctness.hpp"
@@ -22,22 +24,38 @@ struct InputSet {
   InputFlavour flavour = InputFlavour::declared;
   Contents contents;
   bool solved = false;
+  bool can_solve = true;               ///< false where asking the reference would cost too much
   std::vector<OutputValues> expected;  ///< per argument
   /// Per argument, of structs for all elements of one field after those of another; see compare_floating.
   std::vector<std::vector<double>> slack;
 };
 
-/// Draws input sets from the system's entropy and keeps solved ones for later candidates. Not thread-safe.
+/// The seeds of the sets that one process was shown.
+using ShownSets = std::unordered_set<std::uint64_t>;
+
+/// Draws input sets from the system's entropy and keeps solved ones for later candidates. No process is shown
+/// a set twice. Not thread-safe.
 class InputSets {
  public:
+  /// Sets for timed calls that are kept for one shape where the reference is dear.
+  static constexpr std::size_t library_sets = 16;
+
   InputSets(const Problem& problem, References& references, InputGenerator& generator, CheckOptions options);
 
   /// The sets that one candidate is checked on: see CheckOptions. Call it after the candidate is loaded, with
   /// the cheapest shape first.
-  [[nodiscard]] std::vector<std::shared_ptr<InputSet>> for_check(const ShapePlan& plan);
+  [[nodiscard]] std::vector<std::shared_ptr<InputSet>> for_check(const ShapePlan& plan, ShownSets& shown);
 
-  /// A set of declared values for timed calls: new while the reference is cheap, else one drawn earlier.
-  [[nodiscard]] std::shared_ptr<InputSet> for_timing(const ShapePlan& plan);
+  /// A set of declared values for timed calls, those that `fresh` draws drawn in its way: new while the
+  /// reference is cheap, else one that this process was not shown. Solved, or cheap enough to be; where
+  /// `CheckOptions::fresh_seconds` and the kept sets are used up its result is not to be had (`can_solve`).
+  [[nodiscard]] std::shared_ptr<InputSet> for_timing(const ShapePlan& plan, ShownSets& shown);
+
+  /// Contents of what `fresh` does not draw, for calls that are not verified.
+  [[nodiscard]] const Contents& others(const ShapePlan& plan);
+
+  /// How timed calls get contents of their own.
+  [[nodiscard]] const FreshInputs& fresh(const ShapePlan& plan);
 
   /// Starts the account of reference time for a new candidate.
   void next_candidate();
@@ -54,9 +72,11 @@ class InputSets {
 
  private:
   using Key = std::tuple<std::size_t, InputFlavour, std::vector<std::size_t>>;  // shape, flavour, array sizes
+  using Kept = std::map<Key, std::deque<std::shared_ptr<InputSet>>>;
   [[nodiscard]] Key key_of(const ShapePlan& plan, InputFlavour flavour) const;
-  std::shared_ptr<InputSet> draw(const ShapePlan& plan, InputFlavour flavour);
-  std::shared_ptr<InputSet> take(const ShapePlan& plan, InputFlavour flavour);
+  std::shared_ptr<InputSet> draw(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown);
+  std::shared_ptr<InputSet> take(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown);
+  void note(const InputSet& set, ShownSets& shown);
   /// Whether `runs` of the reference more would pass what one candidate may cost.
   [[nodiscard]] bool dear(const ShapePlan& plan, double runs) const;
   /// Seconds of one run of the reference, from the last one of this shape; 0 before the first.
@@ -66,7 +86,9 @@ class InputSets {
   References& references_;
   InputGenerator& generator_;
   CheckOptions options_;
-  std::map<Key, std::deque<std::shared_ptr<InputSet>>> kept_;
+  Kept kept_, timing_;
+  std::map<Key, FreshInputs> fresh_;
+  std::map<Key, Contents> others_;
   std::map<Key, double> cost_;
   double spent_before_ = 0.0;
   std::size_t drawn_ = 0, reused_ = 0;

@@ -3,9 +3,6 @@
 #include "evaluator/host/landlock.hpp"
 
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -13,10 +10,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "evaluator/host/syscall_filter.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail {
@@ -67,34 +64,17 @@ void allow_path(int rule_set, std::uint64_t access, const std::string& path) {
 // Sockets of every kind: Landlock knows only those of TCP. A process that tries gets EPERM, as compilers may
 // ask for name services and go on without.
 bool deny_sockets() noexcept {
-#if defined(__x86_64__)
-  constexpr unsigned architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-  constexpr unsigned architecture = AUDIT_ARCH_AARCH64;
-#else
-#  error "kernelsearch: the system calls of this processor are not known"
-#endif
-#define KERNELSEARCH_DENY(number) \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+  constexpr unsigned denied = SECCOMP_RET_ERRNO | EPERM;
   sock_filter code[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-#if defined(__x86_64__)
-    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000u, 0, 1),  // the x32 numbering
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-#endif
-    KERNELSEARCH_DENY(__NR_socket),
-    KERNELSEARCH_DENY(__NR_io_uring_setup),  // which can open sockets past this filter
-    KERNELSEARCH_DENY(__NR_ptrace),
-    KERNELSEARCH_DENY(__NR_process_vm_readv),
-    KERNELSEARCH_DENY(__NR_process_vm_writev),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      KERNELSEARCH_SYSCALL_FILTER,
+      KERNELSEARCH_SYSCALL(__NR_socket, denied),
+      KERNELSEARCH_SYSCALL(__NR_io_uring_setup, denied),  // which can open sockets past this filter
+      KERNELSEARCH_SYSCALL(__NR_ptrace, denied),
+      KERNELSEARCH_SYSCALL(__NR_process_vm_readv, denied),
+      KERNELSEARCH_SYSCALL(__NR_process_vm_writev, denied),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-#undef KERNELSEARCH_DENY
-  const sock_fprog program{static_cast<unsigned short>(sizeof code / sizeof *code), code};
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return filter_syscalls(code);
 }
 
 }  // namespace

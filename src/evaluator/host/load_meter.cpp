@@ -42,18 +42,27 @@ double share(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0.0;
 }
 
+/// Seconds that the thread of this folder waited for a core; nothing where the system does not say.
+std::optional<double> waited_by(const fs::path& thread) {
+  std::ifstream file(thread / "schedstat");
+  double ran = 0, waited = 0;  // nanoseconds
+  if (!(file >> ran >> waited)) return std::nullopt;
+  return 1e-9 * waited;
+}
+
 }  // namespace
 
 double waited_seconds(pid_t pid, const fs::path& proc) {
   std::error_code error;
   double seconds = -1;
   for (fs::directory_iterator at(proc / std::to_string(pid) / "task", error), end; !error && at != end;
-       at.increment(error)) {
-    std::ifstream file(at->path() / "schedstat");
-    double ran = 0, waited = 0;  // nanoseconds
-    if (file >> ran >> waited) seconds = std::max(seconds, 0.0) + 1e-9 * waited;
-  }
+       at.increment(error))
+    if (const auto waited = waited_by(at->path())) seconds = std::max(seconds, 0.0) + *waited;
   return seconds;
+}
+
+double waited_here() {
+  return waited_by("/proc/thread-self").value_or(-1);
 }
 
 std::vector<int> sibling_cores(const std::vector<int>& cores, const fs::path& root) {

@@ -16,6 +16,9 @@ namespace kernelsearch::detail {
 /// core; negative where the system does not say.
 [[nodiscard]] double waited_seconds(pid_t pid, const std::filesystem::path& proc = "/proc");
 
+/// The same of the calling thread alone.
+[[nodiscard]] double waited_here();
+
 /// The cores that share their execution units with one of `cores` and are none of them.
 [[nodiscard]] std::vector<int> sibling_cores(const std::vector<int>& cores,
                                              const std::filesystem::path& root = "/sys/devices/system/cpu");

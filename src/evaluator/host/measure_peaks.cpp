@@ -208,7 +208,8 @@ DevicePeaks measure_host_peaks(const HostPeaksOptions& options) {
   const std::vector<int> cores = peak_cores(machine, options);
   const PeakKernels kernels = peak_kernels();
   std::vector<MeasuredThing> things;
-  for (const int core : cores) things.push_back(measured_core(core));
+  if (!options.has_turn)
+    for (const int core : cores) things.push_back(measured_core(core));
   const MeasuringTurn turn = MeasuringTurn::take(std::move(things));
   CacheSizes caches = cache_sizes(cores.front());
   for (int level = 1; level <= 3; ++level)

@@ -35,6 +35,7 @@ struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> environment;
   cpu_set_t cores;
+  pid_t parent = 0;
 };
 
 [[noreturn]] void die(int report, int stage) {
@@ -43,8 +44,14 @@ struct Prepared {
   _exit(127);
 }
 
+void end_with_parent(const Launch& launch, const Prepared& prepared) {
+  if (!launch.ends_with_thread) return;
+  if (!launch.sees_to_its_end) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != prepared.parent) _exit(127);  // it was killed before we asked
+}
+
 [[noreturn]] void become(const Launch& launch, const Prepared& prepared, int report) {
-  if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  end_with_parent(launch, prepared);
   setsid();
   constexpr int high = 200;  // out of the way of the numbers the child wants
   int moved[16];
@@ -93,9 +100,24 @@ struct Prepared {
   if (!launch.directory.empty() && chdir(launch.directory.c_str()) != 0) die(report_at, 4);
   if (rules >= 0 && !landlock_restrict(rules)) die(report_at, 5);
   // Changing the user or the namespace cleared it.
-  if (launch.ends_with_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  end_with_parent(launch, prepared);
   execve(prepared.argv[0], prepared.argv.data(), const_cast<char**>(prepared.environment.data()));
   die(report_at, 3);
+}
+
+/// What a file of /proc says, at most 4095 bytes.
+std::string proc_text(const char* path) {
+  char text[4096];
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  const ssize_t got = file ? read(file.number(), text, sizeof text - 1) : -1;
+  return got > 0 ? std::string(text, static_cast<std::size_t>(got)) : std::string();
+}
+
+/// The fields of a `stat` file of /proc behind the name, from the state on; empty when it is gone.
+std::string stat_fields(const char* path) {
+  const std::string text = proc_text(path);
+  const auto end = text.rfind(") ");  // the name may hold blanks and parentheses
+  return end == std::string::npos ? std::string() : text.substr(end + 2);
 }
 
 }  // namespace
@@ -114,6 +136,7 @@ Process::Process(const Launch& launch) {
   for (const auto& entry : launch.environment)
     prepared.environment.push_back(const_cast<char*>(entry.c_str()));
   prepared.environment.push_back(nullptr);
+  prepared.parent = getpid();
   CPU_ZERO(&prepared.cores);
   for (const int core : launch.cores) CPU_SET(static_cast<std::size_t>(core), &prepared.cores);
   int report[2];
@@ -232,16 +255,11 @@ std::vector<pid_t> process_tree(pid_t root) {
   while (const dirent* entry = readdir(proc)) {
     const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
     if (pid <= 0) continue;
-    char path[64], text[512];
+    char path[64];
     std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
-    const ssize_t got = file ? read(file.number(), text, sizeof text - 1) : -1;
-    if (got <= 0) continue;
-    text[got] = '\0';
-    const char* end = std::strrchr(text, ')');  // the name may hold blanks and parentheses
     int parent = 0;
     char state = 0;
-    if (end != nullptr && std::sscanf(end + 1, " %c %d", &state, &parent) == 2) children.emplace(parent, pid);
+    if (std::sscanf(stat_fields(path).c_str(), "%c %d", &state, &parent) == 2) children.emplace(parent, pid);
   }
   closedir(proc);
   std::vector<pid_t> tree{root};
@@ -261,11 +279,36 @@ int thread_count(pid_t pid) {
   return count;
 }
 
+bool is_stopped(pid_t pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR* tasks = opendir(path);
+  if (tasks == nullptr) return true;
+  bool stopped = true;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    char stat[96];
+    std::snprintf(stat, sizeof stat, "/proc/%d/task/%.20s/stat", pid, entry->d_name);
+    const std::string fields = stat_fields(stat);
+    if (fields.empty()) continue;
+    const char state = fields.front();
+    if (state != 'T' && state != 't' && state != 'Z' && state != 'X') stopped = false;
+  }
+  closedir(tasks);
+  return stopped;
+}
+
+int filter_count(pid_t pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/status", pid);
+  const std::string text = proc_text(path);
+  const auto at = text.find("\nSeccomp_filters:");
+  return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + 17);
+}
+
 double cpu_seconds(pid_t pid) {
   clockid_t clock{};
-  timespec time{};
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return -1;
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return clock_getcpuclockid(pid, &clock) == 0 ? clock_seconds(clock) : -1;
 }
 
 std::string signal_text(int signal) {
@@ -299,16 +342,26 @@ Descriptor open_for_reading(const std::string& path) {
   return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-double monotonic_seconds() noexcept {
+double clock_seconds(clockid_t clock) noexcept {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  if (clock_gettime(clock, &time) != 0) return -1;
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double monotonic_seconds() noexcept {
+  return clock_seconds(CLOCK_MONOTONIC_RAW);
+}
+
+void fill_secret(std::span<std::byte> memory) {
+  while (!memory.empty()) {
+    const ssize_t got = getrandom(memory.data(), memory.size(), 0);
+    if (got > 0) memory = memory.subspan(static_cast<std::size_t>(got));
+  }
 }
 
 std::uint64_t secret_seed() {
   std::uint64_t seed = 0;
-  while (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
-  }
+  fill_secret(std::as_writable_bytes(std::span(&seed, 1)));
   return seed;
 }
 

@@ -4,9 +4,12 @@
 
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -44,10 +47,11 @@ struct Launch {
   std::vector<int> cores{};                             ///< that it may run on; empty: as we may
   std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
   bool ends_with_thread = true;                         ///< killed when the thread that started it ends
-  bool as_nobody = false;                               ///< give up root first
-  std::shared_ptr<const Descriptor> rule_set{};         ///< of Landlock, to be restricted by; null: none
-  std::string directory{};                              ///< to start in; empty: ours
-  std::vector<std::string> environment{};               ///< `NAME=value` besides PATH and LC_ALL
+  bool sees_to_its_end = false;  ///< it asks the kernel itself to be killed with that thread; see launch_in
+  bool as_nobody = false;        ///< give up root first
+  std::shared_ptr<const Descriptor> rule_set{};  ///< of Landlock, to be restricted by; null: none
+  std::string directory{};                       ///< to start in; empty: ours
+  std::vector<std::string> environment{};        ///< `NAME=value` besides PATH and LC_ALL
 };
 
 /// A child and everything it started; killed when it goes out of scope.
@@ -98,15 +102,25 @@ struct Finished {
 /// CPU time of a process, all its threads, ended ones too; negative when unknown.
 [[nodiscard]] double cpu_seconds(pid_t pid);
 
+/// Whether every thread of a process is stopped by a signal; true also when it is gone.
+[[nodiscard]] bool is_stopped(pid_t pid);
+
+/// How many filters of system calls are in force for a process; negative when unknown (before Linux 5.10).
+[[nodiscard]] int filter_count(pid_t pid);
+
 /// A signal by name, e.g. `SIGSEGV (invalid memory access)`.
 [[nodiscard]] std::string signal_text(int signal);
 
 /// A descriptor for an anonymous file with these contents, to hand to a child.
 [[nodiscard]] Descriptor open_for_reading(const std::string& path);
 
+/// What a clock of the system shows; negative where it cannot be read.
+[[nodiscard]] double clock_seconds(clockid_t clock) noexcept;
 [[nodiscard]] double monotonic_seconds() noexcept;
 
-/// 64 bits of the operating system's entropy.
+/// Fills memory from the operating system's entropy.
+void fill_secret(std::span<std::byte> memory);
+/// 64 bits of it.
 [[nodiscard]] std::uint64_t secret_seed();
 
 }  // namespace kernelsearch::detail

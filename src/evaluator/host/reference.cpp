@@ -37,10 +37,13 @@ std::unique_ptr<Runner>& References::ready(Real real, const ShapePlan& plan, std
     libraries_[index] = compiled.library;
   }
   auto& runner = runners_[index];
-  const std::size_t needed = Slots(plan, storage, bytes, least, most).arena_bytes();
-  if (!runner || !runner->worker().alive() || runner->arena_bytes() < needed) {
+  const ArenaBytes needed = Slots(plan, storage, bytes, least, most).arena_bytes();
+  if (!runner || !runner->worker().alive() || !runner->arena_bytes().holds(needed)) {
     WorkerSettings settings = settings_;
-    if (real != Real::kernel) settings.cores.clear();  // never timed: it may run beside what is
+    if (real != Real::kernel) {  // never timed: it may run beside what is
+      settings.cores.clear();
+      settings.frozen = false;
+    }
     runner = std::make_unique<Runner>(settings, libraries_[index], storage, false, needed);
     if (runner->fault())
       raise<ConfigError>("the reference does not load", problem_.name + ": " + runner->fault()->reason,
@@ -56,10 +59,9 @@ std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, 
   for (int attempt = 0;; ++attempt) {
     Runner& runner = *ready(real, plan, 0, 1, 1);
     Slots& slots = runner.slots();
-    slots.fill(0, contents, secret_seed(), nullptr);
-    Ran ran;
-    if (const auto fault =
-            runner.run(1, 1, 0, 1, host_protocol::Prepare::nothing, settings_.run_seconds, ran)) {
+    slots.fill(0, contents, secret_seed());
+    double seconds = 0;
+    if (const auto fault = runner.run(1, 0, settings_.run_seconds, seconds)) {
       // The process may have been ended with the thread that started it; a reference that fails twice is at
       // fault.
       if (attempt == 0) continue;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "evaluator/host/arena.hpp"
@@ -11,41 +12,71 @@
 
 namespace kernelsearch::detail {
 
-/// What a command gave.
-struct Ran {
-  std::vector<double> samples;  ///< seconds per call by the worker's clock
-  double seconds = 0.0;         ///< of the whole command by our clock
-};
-
-/// A library in a worker with an arena, ready to be called on one shape at a time.
+/// A library in a worker with its arenas, ready to be called on one shape at a time.
 class Runner {
  public:
-  /// `arena_bytes`: for the largest `Slots` that will be used.
+  /// `bytes`: for the largest `Slots` that will be used.
   Runner(const WorkerSettings& settings, const std::filesystem::path& library, Storage storage, bool trusted,
-         std::size_t arena_bytes);
+         const ArenaBytes& bytes);
 
   [[nodiscard]] const std::optional<Fault>& fault() const noexcept { return worker_->fault(); }
   [[nodiscard]] WorkerClient& worker() noexcept { return *worker_; }
   [[nodiscard]] Storage storage() const noexcept { return storage_; }
-  [[nodiscard]] std::size_t arena_bytes() const noexcept { return arena_.size(); }
+  [[nodiscard]] int threads() const noexcept { return settings_.threads; }
+  [[nodiscard]] ArenaBytes arena_bytes() const noexcept { return {inputs_.size(), outputs_.size()}; }
+  /// The core that it is measured on, for the thread that commands it; below 0: none.
+  [[nodiscard]] int core() const noexcept;
+  /// Whether calls can be made in lockstep: one thread is measured and there is another core.
+  [[nodiscard]] bool has_lockstep() const noexcept;
 
   /// Lays out the shape; `plan` must outlive its use.
   void select(const ShapePlan& plan, std::size_t buffer_bytes, std::size_t least, std::size_t most);
   [[nodiscard]] Slots& slots() noexcept { return slots_; }
 
-  /// Calls the function `samples` times `calls` times, the c-th call on slot `first` + c % `slots`.
-  [[nodiscard]] std::optional<Fault> run(std::size_t samples, std::size_t calls, std::size_t first,
-                                         std::size_t slots, host_protocol::Prepare prepare,
-                                         double limit_seconds, Ran& ran);
+  /// Calls the function once on each of the slots from `first` on. `seconds`: what it is charged for all of
+  /// them, processor time of one thread, the time that passes of several; see ClockOverhead for what of it is
+  /// the clock's own.
+  [[nodiscard]] std::optional<Fault> run(std::size_t calls, std::size_t first, double limit_seconds,
+                                         double& seconds);
+
+  /// The same on slots in the order that `Slots::order` wrote.
+  [[nodiscard]] std::optional<Fault> run_ordered(std::size_t calls, double limit_seconds, double& seconds);
+
+  /// The input that it was ended for writing to.
+  [[nodiscard]] std::optional<std::size_t> changed_input() const;
+
+  /// Calls the function on these slots in lockstep; `seconds`: of all of them.
+  [[nodiscard]] std::optional<Fault> lockstep(std::span<const std::uint32_t> slots, double limit_seconds,
+                                              double& seconds);
+
+ private:
+  [[nodiscard]] host_protocol::Command command(std::size_t calls, std::size_t table) const;
+  [[nodiscard]] std::optional<Fault> charged(const host_protocol::Command& command, double limit_seconds,
+                                             double& seconds);
+
+  WorkerSettings settings_;
+  Storage storage_;
+  Arena inputs_, outputs_;
+  std::unique_ptr<WorkerClient> worker_;
+  Slots slots_;
+};
+
+/// What the clock itself takes, measured on a worker of our own that makes no calls: stopping and letting go,
+/// one message each way. Not thread-safe.
+class ClockOverhead {
+ public:
+  explicit ClockOverhead(const WorkerSettings& settings) : settings_(settings) {}
+
+  /// Seconds of a batch without calls, as `Runner::run` charges them: the median of some, measured now.
+  [[nodiscard]] double of_batch();
+  /// Half of what the middle half of them differ by: what taking it off leaves open.
+  [[nodiscard]] double uncertainty() const noexcept { return uncertainty_; }
 
  private:
   WorkerSettings settings_;
-  Storage storage_;
-  Arena arena_;
-  std::unique_ptr<WorkerClient> worker_;
-  Slots slots_;
-  std::unique_ptr<host_protocol::Command> command_ = std::make_unique<host_protocol::Command>();
-  std::unique_ptr<host_protocol::Reply> reply_ = std::make_unique<host_protocol::Reply>();
+  ShapePlan plan_;
+  std::unique_ptr<Runner> runner_;
+  double uncertainty_ = 0.0;
 };
 
 }  // namespace kernelsearch::detail

@@ -120,7 +120,9 @@ SandboxStatus probe_landlock() {
   SandboxStatus status;
   const int version = detail::landlock_version();
   if (version == 0) {
-    status.problem = "the kernel has no Landlock, or it is not among its security modules";
+    status.problem =
+        "the kernel has no Landlock, it is not among its security modules, or a container's filter forbids "
+        "it";
     return status;
   }
   status.version = "ABI " + std::to_string(version);
@@ -271,6 +273,10 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   launch.argv = bubblewrap(status, boxed.temporary_bytes);
   // Ours may be the thread of a pool that ends before it does; it watches its connection instead.
   if (!launch.ends_with_thread) std::erase(launch.argv, "--die-with-parent");
+  // Killed between its clone() and its word to the child that is to go on, bubblewrap leaves a child that
+  // waits for that word for ever. It asks to be killed right before it gives the word; asked by us it would
+  // be killed before as well.
+  launch.sees_to_its_end = true;
   // A container that hides parts of its /proc lets nobody mount another.
   if ((boxed.devices || boxed.processes) && status.mounts_proc)
     append(launch.argv, {"--proc", "/proc"});

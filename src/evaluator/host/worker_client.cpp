@@ -3,8 +3,10 @@
 #include "evaluator/host/worker_client.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +19,11 @@
 #include <cstring>
 #include <thread>
 
+#include "evaluator/host/pinned_thread.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
 
 #ifndef KERNELSEARCH_WORKER_PATHS
 #  define KERNELSEARCH_WORKER_PATHS ""
@@ -68,9 +73,33 @@ std::string threads_text(const std::string& what, int allowed) {
          " allowed: if the kernel is meant to use more, set \"threads\" in the problem";
 }
 
-WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, const fs::path& library,
-                           bool trusted)
-    : settings_(settings) {
+WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores) {
+  WorkerSettings settings;
+  settings.sandbox = resolved(options.sandbox);
+  settings.worker = find_worker(options.worker);
+  settings.readable = options.readable;
+  settings.cores = std::move(cores);
+  settings.load_seconds = options.limits.load_seconds;
+  settings.call_seconds = options.limits.call_seconds;
+  settings.run_seconds = options.limits.run_seconds;
+  settings.memory = options.limits.run_memory;
+  return settings;
+}
+
+WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores, const Problem& problem) {
+  WorkerSettings settings = worker_settings(options, std::move(cores));
+  settings.threads = std::max(1, problem.threads);
+  settings.frozen = true;
+  for (const int core : host_machine().cores)
+    if (std::find(settings.cores.begin(), settings.cores.end(), core) == settings.cores.end())
+      settings.other_core = core;
+  settings.memory = std::max(settings.memory, problem.memory.value_or(0));
+  return settings;
+}
+
+WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, const Arena& outputs,
+                           const fs::path& library, bool trusted)
+    : settings_(settings), inputs_(inputs), outputs_(outputs) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     raise<DeviceError>("no socket pair", std::strerror(errno), "close files");
@@ -79,7 +108,7 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   const int on = 1;
   setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
   const Descriptor program = open_for_reading(settings.worker.string());
-  const Descriptor object = open_for_reading(library.string());
+  const Descriptor object = open_for_reading(library.empty() ? "/dev/null" : library.string());
   if (!program || !object)
     raise<DeviceError>("a file is gone", (program ? library : settings.worker).string(),
                        "do not clear the cache during a run");
@@ -87,34 +116,38 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& arena, c
   boxed.files = {{program.number(), "/kernelsearch-worker", settings.worker.string(), true},
                  {object.number(), "/kernel.so", library.string(), false}};
   // Room for the allowed threads and a few more: a candidate that starts one too many is caught, not starved.
-  boxed.argv = {path_in(settings.sandbox, boxed, 0), std::to_string(settings.memory + arena.size()),
+  boxed.argv = {path_in(settings.sandbox, boxed, 0),
+                std::to_string(settings.memory + inputs.size() + outputs.size()),
                 std::to_string(settings.threads + 8),
                 std::to_string(static_cast<std::uint64_t>(settings.run_seconds * settings.threads) + 1),
-                trusted ? "1" : "0"};
+                trusted ? "1" : "0",
+                std::to_string(settings.threads),
+                library.empty() ? "" : path_in(settings.sandbox, boxed, 1)};
   boxed.descriptors = {{host_protocol::socket_fd, theirs.number()},
-                       {host_protocol::memory_fd, arena.descriptor()}};
+                       {host_protocol::inputs_fd, inputs.descriptor()},
+                       {host_protocol::outputs_fd, outputs.descriptor()}};
   boxed.readable = settings.readable;
   boxed.cores = settings.cores;
   process_ = Process(launch_in(settings.sandbox, boxed));
   theirs.reset();
 
-  auto reply = std::make_unique<Reply>();
-  if (receive(*reply, settings.load_seconds) != Got::reply || reply->kind != Kind::hello)
+  Reply& reply = *reply_;
+  if (receive(reply, settings.load_seconds) != Got::reply || reply.kind != Kind::hello || reply.failed != 0)
     raise<DeviceError>("the worker does not start", settings.worker.string(), "see `kernelsearch doctor`");
-  clock_seconds_ = 1e-9 * std::max(1u, reply->clock_nanoseconds);
-  auto command = std::make_unique<Command>();
-  command->kind = Kind::load;
-  command->memory_bytes = arena.size();
-  const std::string path = path_in(settings.sandbox, boxed, 1);
-  if (path.size() >= sizeof command->text)
-    raise<ConfigError>("the path of the cache is too long", path, "choose a shorter one");
-  std::memcpy(command->text, path.c_str(), path.size() + 1);
-  double seconds = 0;
-  fault_ = call(*command, settings.load_seconds, *reply, seconds);
+  inputs_at_ = reply.inputs_at;
+  outputs_at_ = reply.outputs_at;
+  handle_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  const int filters = filter_count(pid_);
+  Command command;
+  command.kind = Kind::load;
+  Charge charge;
+  fault_ = call(command, settings.load_seconds, charge);
   if (fault_) return;
-  if (reply->failed != 0) {
-    fault_ =
-        Fault{Verdict::launch_failed, std::string(reply->text, strnlen(reply->text, sizeof reply->text))};
+  if (reply.failed != 0) {
+    fault_ = Fault{Verdict::launch_failed, std::string(reply.text, strnlen(reply.text, sizeof reply.text))};
+    stop();
+  } else if (!trusted && !library.empty() && filters >= 0 && filter_count(pid_) <= filters) {
+    fault_ = Fault{Verdict::cheated, "it kept the worker from filtering its system calls"};
     stop();
   }
 }
@@ -156,25 +189,35 @@ WorkerClient::Got WorkerClient::receive(Reply& reply, double limit_seconds) {
       }
     }
     if (pid_ == 0) pid_ = sender;
-    if (sender != pid_ || descriptors || got != static_cast<ssize_t>(sizeof reply)) return Got::forged;
+    const auto bytes = static_cast<std::size_t>(got);
+    if (sender != pid_ || descriptors || (bytes != sizeof reply && bytes != host_protocol::reply_bytes))
+      return Got::forged;
     return Got::reply;
   }
 }
 
-std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, Reply& reply,
-                                        double& seconds) {
-  const char* during = command.kind == Kind::load ? "while it was loaded" : "while it ran";
-  char unexpected = 0;
-  if (recv(socket_.number(), &unexpected, 1, MSG_DONTWAIT) > 0) {
-    stop();
-    return Fault{Verdict::cheated, "it sent a message of its own to the controller"};
+void WorkerClient::send_signal(int number) const noexcept {
+  if (handle_)
+    (void)syscall(SYS_pidfd_send_signal, handle_.number(), number, nullptr, 0);
+  else if (pid_ > 0)
+    (void)::kill(pid_, number);
+}
+
+bool WorkerClient::freeze() const {
+  send_signal(SIGSTOP);
+  // On its only core we run in its place, and before any code of its own it will meet the signal.
+  if (settings_.cores.size() == 1 && sched_getcpu() == settings_.cores.front()) return true;
+  const double deadline = monotonic_seconds() + 5;
+  while (!is_stopped(pid_)) {
+    if (monotonic_seconds() > deadline) return false;
+    sched_yield();
   }
-  command.nonce = secret_seed();
-  const double begin = monotonic_seconds();
-  if (send(socket_.number(), &command, sizeof command, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof command))
-    return ending(during);
-  const Got got = receive(reply, limit_seconds);
-  seconds = monotonic_seconds() - begin;
+  return true;
+}
+
+std::optional<Fault> WorkerClient::answered(Got got, const Command& command, const Reply& reply,
+                                            double limit_seconds) {
+  const char* during = command.kind == Kind::load ? "while it was loaded" : "while it ran";
   switch (got) {
     case Got::ended:
       return ending(during);
@@ -185,20 +228,18 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
       return Fault{Verdict::timed_out, text};
     }
     case Got::reply:
-      if (reply.nonce == command.nonce && reply.kind == command.kind &&
-          reply.samples <= host_protocol::max_samples)
-        break;
+      if (reply.nonce == command.nonce && reply.kind == command.kind) break;
       [[fallthrough]];
     case Got::forged:
       stop();
       return Fault{Verdict::cheated, "it sent a message of its own to the controller"};
   }
-  if (reply.failed == 3) {
+  if (reply.failed == host_protocol::want_of_threads) {
     stop();
     return Fault{Verdict::crashed,
                  threads_text("it could start no more threads " + std::string(during), settings_.threads)};
   }
-  if (reply.failed == 2) {
+  if (reply.failed == host_protocol::want_of_memory) {
     stop();
     char text[256];
     std::snprintf(
@@ -208,6 +249,84 @@ std::optional<Fault> WorkerClient::call(Command& command, double limit_seconds, 
         during, static_cast<double>(settings_.memory) / 0x1p30);
     return Fault{Verdict::crashed, text};
   }
+  if (reply.failed == host_protocol::write_to_inputs) {
+    stop();
+    forbidden_write_ = reply.offset;
+    return Fault{Verdict::cheated, "it wrote outside of its arrays"};
+  }
+  if (reply.failed != 0 && command.kind != Kind::load) {
+    stop();
+    return Fault{Verdict::cheated, "the worker's reply does not match what it was asked"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> WorkerClient::call(Command command, double limit_seconds, Charge& charge) {
+  const char* during = command.kind == Kind::load ? "while it was loaded" : "while it ran";
+  char unexpected = 0;
+  if (recv(socket_.number(), &unexpected, 1, MSG_DONTWAIT) > 0) {
+    stop();
+    return Fault{Verdict::cheated, "it sent a message of its own to the controller"};
+  }
+  command.nonce = secret_seed();
+  // Stopped it gets the message in its buffer, so that sending is not charged; the other way round it wakes.
+  if (send(socket_.number(), &command, sizeof command, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof command))
+    return ending(during);
+  const double cpu = this->cpu(), begin = monotonic_seconds();
+  if (settings_.frozen) send_signal(SIGCONT);
+  const Got got = receive(*reply_, limit_seconds);
+  if (settings_.frozen && got == Got::reply && !freeze()) {
+    stop();
+    return Fault{Verdict::cheated, std::string("it could not be stopped ") + during};
+  }
+  charge.wall = monotonic_seconds() - begin;
+  charge.cpu = this->cpu() - cpu;
+  return answered(got, command, *reply_, limit_seconds);
+}
+
+std::optional<Fault> WorkerClient::lockstep(Command command, std::span<const std::uint32_t> slots,
+                                            std::span<const volatile std::byte* const> watched,
+                                            double limit_seconds, double& seconds) {
+  auto& request = *reinterpret_cast<host_protocol::Request*>(inputs_.data());
+  const auto& answer = *reinterpret_cast<const host_protocol::Answer*>(outputs_.data());
+  command.kind = Kind::lockstep;
+  command.nonce = secret_seed();
+  request.sequence.store(command.nonce);
+  const double deadline = monotonic_seconds() + limit_seconds;
+  bool answers = true;
+  std::vector<std::byte> seen(slots.size());
+  {
+    const PinnedThread elsewhere(settings_.other_core);
+    if (send(socket_.number(), &command, sizeof command, MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(sizeof command))
+      return ending("while it ran");
+    Rng sequences(secret_seed());
+    const double begin = monotonic_seconds();
+    send_signal(SIGCONT);
+    for (std::size_t i = 0; i < slots.size() && answers; ++i) {
+      request.slot = slots[i];
+      const std::uint64_t sequence = sequences();
+      request.sequence.store(sequence, std::memory_order_release);
+      for (std::uint64_t spins = 1; answer.sequence.load(std::memory_order_acquire) != sequence; ++spins)
+        if (spins % 65536 == 0 && (monotonic_seconds() > deadline || !alive())) {
+          answers = false;
+          break;
+        }
+      if (i < watched.size()) seen[i] = *watched[i];
+    }
+    seconds = monotonic_seconds() - begin;
+    request.slot = host_protocol::no_slot;
+    request.sequence.store(sequences(), std::memory_order_release);
+  }
+  const Got got = receive(*reply_, answers ? limit_seconds : 0.01);
+  if (got == Got::reply && !freeze()) {
+    stop();
+    return Fault{Verdict::cheated, "it could not be stopped while it ran"};
+  }
+  if (auto fault = answered(got, command, *reply_, limit_seconds)) return fault;
+  for (std::size_t i = 0; i < watched.size(); ++i)
+    if (*watched[i] != seen[i])
+      return Fault{Verdict::cheated, "it said that a call was done before its result was there"};
   return std::nullopt;
 }
 
@@ -255,6 +374,7 @@ bool WorkerClient::alive() {
 
 void WorkerClient::stop() noexcept {
   process_.kill();
+  handle_.reset();
   socket_.reset();
 }
 

@@ -32,11 +32,10 @@ std::string skill_settings_json(const RooflineBudgetOptions& options) {
       .dump();
 }
 
-RooflineBudgetOptions read_skill_settings(std::string_view text, std::vector<Method> methods) {
-  const ordered_json json = ordered_json::parse(text, nullptr, false);
-  if (!json.is_object())
-    detail::raise<ConfigError>("the settings of a run of cuda_skill_v2 cannot be read", text.substr(0, 80),
-                               "name a run that `tune --system cuda_skill_v2` made");
+namespace {
+
+/// Raises an exception of the JSON library for a member of another type.
+RooflineBudgetOptions read_members(const ordered_json& json, std::vector<Method> methods) {
   RooflineBudgetOptions options;
   options.iterations = json.value("iterations", options.iterations);
   options.branches = json.value("branches", options.branches);
@@ -60,6 +59,18 @@ RooflineBudgetOptions read_skill_settings(std::string_view text, std::vector<Met
     options.methods.push_back(std::move(*found));
   }
   return options;
+}
+
+}  // namespace
+
+RooflineBudgetOptions read_skill_settings(std::string_view text, std::vector<Method> methods) {
+  const ordered_json json = ordered_json::parse(text, nullptr, false);
+  try {
+    if (json.is_object()) return read_members(json, std::move(methods));
+  } catch (const ordered_json::exception&) {
+  }
+  detail::raise<ConfigError>("the settings of a run of cuda_skill_v2 cannot be read", text.substr(0, 80),
+                             "name a run that `tune --system cuda_skill_v2` made");
 }
 
 }  // namespace kernelsearch

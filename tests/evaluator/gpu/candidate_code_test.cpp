@@ -136,6 +136,60 @@ TEST_CASE("a launch function is judged like any other candidate") {
   CHECK(paired.measurement.speedup);
 }
 
+TEST_CASE("a launch function calls no library that the problem does not allow") {
+  const std::string opens =
+      "extern \"C\" void* dlopen(const char*, int);\n"
+      "hipError_t run(int n, const float* x, float* y, hipStream_t s) {\n"
+      "  scale<<<(n + BLOCK - 1) / BLOCK, BLOCK, 0, s>>>(n, x, y);\n"
+      "  return dlopen(\"libhipblas.so\", 2) != nullptr ? hipErrorInvalidValue : hipSuccess;\n}\n";
+  DeviceProblem text = launched();
+  const std::string more = text.more;
+  for (const char* rule : {"", R"(, "libraries": "none")", R"(, "libraries": ["hipblas"])"}) {
+    text.more = more + rule;
+    const Problem problem = text.parsed();
+    GpuEvaluator evaluator(problem, quick());
+    const Evaluation e = evaluator.evaluate(with_host(problem, opens), {});
+    CHECK(e.verdict == Verdict::cheated);
+    CHECK_MESSAGE(contains(e.reason, "it calls dlopen"), e.reason);
+    const Evaluation own = evaluator.evaluate(default_candidate(problem), {});
+    CHECK_MESSAGE(own.verdict == Verdict::ok, own.reason);
+  }
+  text.more = more + R"(, "libraries": ["dl"])";
+  const Problem allowed = text.parsed();
+  GpuEvaluator evaluator(allowed, quick());
+  const Evaluation e = evaluator.evaluate(with_host(allowed, opens), {});
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+
+  // One that the flags link: any that is no run-time library of a compiler.
+  const auto linking = [&](const char* rule) {
+    text.more = more + rule + R"(, "build": {"flags": ["-Xlinker", "--no-as-needed", "-lz"]})";
+    const Problem problem = text.parsed();
+    GpuEvaluator linked(problem, quick());
+    return linked.evaluate(default_candidate(problem), {});
+  };
+  const Evaluation refused = linking(R"(, "libraries": "none")");
+  CHECK(refused.verdict == Verdict::cheated);
+  CHECK_MESSAGE(contains(refused.reason, "needs the library libz.so"), refused.reason);
+  for (const char* rule : {"", R"(, "libraries": ["z"])"}) CHECK(linking(rule).verdict == Verdict::ok);
+}
+
+TEST_CASE("workers of devices get no variable that is called like a key") {
+  setenv("NVIDIA_API_KEY", "secret_1", 1);
+  setenv("HIP_TOKEN", "secret_2", 1);
+  setenv("KERNELSEARCH_TEST_SECRET", "secret_3", 1);
+  setenv("HIP_VISIBLE_DEVICES_TEST", "0", 1);
+  const auto has = [](const std::vector<std::string>& entries, const char* words) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [words](const std::string& entry) { return contains(entry, words); });
+  };
+  CHECK(has(detail::gpu::driver_environment(), "HIP_VISIBLE_DEVICES_TEST=0"));
+  CHECK_FALSE(has(detail::gpu::driver_environment(), "secret_"));
+  CHECK_FALSE(has(detail::gpu::compiler_environment(), "secret_"));
+  for (const char* name :
+       {"NVIDIA_API_KEY", "HIP_TOKEN", "KERNELSEARCH_TEST_SECRET", "HIP_VISIBLE_DEVICES_TEST"})
+    unsetenv(name);
+}
+
 TEST_CASE("a launch function sees nothing of the user's where there is a sandbox") {
   const std::string secret = (scratch() / "secret").string();
   std::ofstream(secret) << "secret";

@@ -31,8 +31,9 @@ TEST_CASE("GpuEvaluator: a right kernel is ok, measured, and described") {
   CHECK(e.measurement.shapes[0].samples.size() >= 6);
   CHECK(e.measurement.seconds > 0);
   CHECK(!e.measurement.speedup);
-  for (const char* feature : {"registers", "shared_bytes", "local_bytes", "blocks_per_multiprocessor",
-                              "occupancy", "nondeterministic", "image_bytes"})
+  for (const char* feature :
+       {"registers", "shared_bytes", "local_bytes", "blocks_per_multiprocessor", "occupancy",
+        "nondeterministic", "image_bytes", "block_threads", "block_x", "block_y"})
     CHECK_MESSAGE(e.features.find(feature), feature);
   CHECK(e.features.find("registers") == 32.0);
   CHECK(e.features.find("blocks_per_multiprocessor") == 16.0);

@@ -4,6 +4,7 @@
 // How a problem's kernels are launched: extents, steps, workspaces, symbols, name expressions.
 #include "evaluator/gpu/support.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/kernel_launch.hpp"
 
 using namespace gpu_test;
 
@@ -196,6 +197,8 @@ TEST_CASE("GpuEvaluator: launches that cannot be are told from kernels that are 
   const auto threads = with(2, 0, 0);
   CHECK(threads.verdict == Verdict::launch_failed);
   CHECK(contains(threads.reason, "launching the kernel"));
+  CHECK(contains(threads.reason, "a block of 1025 threads, and the device runs at most 1024"));
+  CHECK(contains(with(0, 2, 0).reason, "65537 bytes of dynamic shared memory"));
   CHECK(with(0, 1, 0).verdict == Verdict::ok);
   CHECK(with(0, 2, 0).verdict == Verdict::launch_failed);
   CHECK(with(0, 3, 0).verdict == Verdict::launch_failed);
@@ -210,6 +213,38 @@ TEST_CASE("GpuEvaluator: launches that cannot be are told from kernels that are 
   CHECK(block.verdict == Verdict::rejected);
   CHECK(contains(block.reason, "the block"));
   CHECK(with(0, 0, 0).verdict == Verdict::ok);
+}
+
+TEST_CASE("GpuEvaluator: a kernel is launched as its own text says") {
+  DeviceProblem problem;
+  problem.kernel =
+      "extern \"C\" __global__ void scale(int n, const float* x, float* y) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[i] = (blockDim.x == WANTED ? 3 : 5) * x[i] + 1;\n"
+      "}\n"
+      "extern \"C\" __global__ void other(const float* x, int n, float* y) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n"
+      "}\n";
+  problem.more = R"(, "tunables": {"WANTED": [128, 64]})";
+  const Problem parsed = problem.parsed();
+  Judge judge(problem);
+  const auto with = [&](const std::string& launch, std::uint32_t wanted) {
+    Kernel kernel = parsed.kernel;
+    if (!launch.empty()) kernel.regions.macros = launch_line(launch);
+    return judge.evaluator.evaluate({std::make_shared<const Kernel>(std::move(kernel)), Config{{wanted}}},
+                                    {});
+  };
+  CHECK(with("", 0).verdict == Verdict::ok);
+  CHECK(with("", 1).verdict == Verdict::wrong_result);
+  const std::string own = R"({"grid": ["(n + 63) // 64"], "block": [64]})";
+  CHECK(with(own, 0).verdict == Verdict::wrong_result);
+  CHECK(with(own, 1).verdict == Verdict::ok);
+  CHECK(with(R"({"grid": ["(n + WANTED - 1) // WANTED"], "block": ["WANTED"]})", 1).verdict == Verdict::ok);
+  CHECK(with(R"([{"function": "other", "arguments": ["x", "n", "y"], "grid": [1], "block": [1]}])", 0)
+            .verdict == Verdict::ok);
+  const Evaluation unread = with(R"({"grid": ["m"], "block": [64]})", 0);
+  CHECK(unread.verdict == Verdict::rejected);
+  CHECK(contains(unread.reason, "its launch cannot be used: launch:1"));
 }
 
 TEST_CASE("GpuEvaluator: a workspace that is larger than the device fails to launch") {

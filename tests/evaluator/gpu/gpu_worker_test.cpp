@@ -29,7 +29,7 @@ class Held {
   Held()
       : options_(quick()),
         builders_(GpuBackend::hip, options_),
-        shared(1 << 20),
+        shared(1 << 20, Arena::Writers::both),
         worker(KERNELSEARCH_GPU_WORKER_PROGRAM, GpuBackend::hip, GpuWorker::Role::device, 0, &shared) {
     REQUIRE(!worker.hello(30, device));
     const Built built = builders_.build(service_source(), compile_options(device, options_, {}),

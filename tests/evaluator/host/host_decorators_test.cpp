@@ -61,7 +61,8 @@ TEST_CASE("HostEvaluator: inspected and observed it still compares and knows wha
   CHECK(any.problem().name == problem.name);
   CHECK(any.device_id() == device);
   CHECK(any.toolchain_id() == toolchain);
-  const auto speedup = any.compare(candidate, candidate, {.min_pairs = 6, .max_pairs = 6});
+  const auto speedup =
+      any.compare(candidate, candidate, {.min_pairs = 6, .max_pairs = 6, .budget_seconds = 60});
   REQUIRE(speedup);
   CHECK(speedup->pairs == 6);
 }

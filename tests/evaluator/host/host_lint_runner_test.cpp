@@ -10,6 +10,7 @@
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/element_access.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch;
 
@@ -54,13 +55,6 @@ std::string linted(const Texts& texts) {
     text +=
         (finding.severity == LintFinding::Severity::error ? "error: " : "warning: ") + finding.what + "\n";
   return text;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  INFO("found: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 }  // namespace
@@ -109,58 +103,60 @@ TEST_CASE("HostLintRunner: f64 is computed in more than double") {
 TEST_CASE("HostLintRunner: a constant output is found") {
   Texts texts;
   texts.kernel = texts.reference = "for (int i = 0; i < n; ++i) y[i] = 3;";
-  has(linted(texts), "error: output y (shape odd) is always 3.0");
+  check_has(linted(texts), "error: output y (shape odd) is always 3.0");
 }
 
 TEST_CASE("HostLintRunner: an ignored input is found, array or scalar") {
   Texts texts;
   texts.kernel = texts.reference = "for (int i = 0; i < n; ++i) y[i] = x[i];";
   const std::string text = linted(texts);
-  has(text, "warning: no output depends on input a");
-  has(text, "warning: no output depends on input z");
+  check_has(text, "warning: no output depends on input a");
+  check_has(text, "warning: no output depends on input z");
   CHECK(text.find("input x") == std::string::npos);
 }
 
 TEST_CASE("HostLintRunner: a tolerance wider than the spread is found") {
   Texts texts;
   texts.tolerance = R"({"absolute": 10, "relative": 0})";
-  has(linted(texts), "error: the tolerance of output y (shape odd) is wider than its spread");
+  check_has(linted(texts), "error: the tolerance of output y (shape odd) is wider than its spread");
 }
 
 TEST_CASE("HostLintRunner: a default that fails is found, in words") {
   Texts texts;
   texts.kernel = "for (int i = 0; i < n; ++i) y[i] = a * x[i] - z[i];";
-  has(linted(texts), "error: the default's output y (shape odd) is wrong: element 0 is ");
+  check_has(linted(texts), "error: the default's output y (shape odd) is wrong: element 0 is ");
   texts.kernel = "for (int i = 0; i < n; ++i) y[i] = a * x[i] + w[i];";
-  has(linted(texts), "error: the default fails (shape odd): build_failed: ");
+  check_has(linted(texts), "error: the default fails (shape odd): build_failed: ");
   texts.kernel = "*(volatile int*)nullptr = n;";
-  has(linted(texts), "error: the default fails (shape odd): crashed: SIGSEGV");
+  check_has(linted(texts), "error: the default fails (shape odd): crashed: SIGSEGV");
   texts.kernel = "for (int i = 0; i <= n; ++i) y[i] = 1;";
-  has(linted(texts), "error: the default fails (shape odd): it wrote outside of its arrays");
+  check_has(linted(texts), "error: the default fails (shape odd): it wrote outside of its arrays");
   texts.kernel = "for (int i = 0; i < n; ++i) y[i] = a * x[i] + z[i]; ((float*)x)[0] = 1;";
-  has(linted(texts), "error: the default fails (shape odd): it changed its input x");
+  check_has(linted(texts), "error: the default fails (shape odd): it changed its input x");
   texts.kernel = "for (int i = 0; i + 1 < n; ++i) y[i] = a * x[i] + z[i];";
-  has(linted(texts), "error: the default's output y (shape odd) is wrong: element 36 is nan");
+  check_has(linted(texts), "error: the default's output y (shape odd) is wrong: element 36 is nan");
   texts.kernel = "for (volatile int i = 0;;) {}";
-  has(linted(texts), "error: the default fails (shape odd): timed_out: ");
+  check_has(linted(texts), "error: the default fails (shape odd): timed_out: ");
 }
 
 TEST_CASE("HostLintRunner: a reference that fails is found, in words") {
   Texts texts;
   texts.reference = "for (int i = 0; i < n; ++i) y[i] = a * x[i] + w[i];";
-  has(linted(texts), "error: the reference fails (shape odd): the reference does not build: ");
+  check_has(linted(texts), "error: the reference fails (shape odd): the reference does not build: ");
   texts.reference = "*(volatile int*)nullptr = n;";
-  has(linted(texts), "error: the reference fails (shape odd): the reference fails: odd: SIGSEGV");
+  check_has(linted(texts), "error: the reference fails (shape odd): the reference fails: odd: SIGSEGV");
 }
 
 TEST_CASE("HostLintRunner: a nondeterministic kernel is found") {
   Texts texts;
   texts.kernel =
       "static int calls = 0; ++calls;\nfor (int i = 0; i < n; ++i) y[i] = a * x[i] + z[i] + calls - 1;";
-  has(linted(texts), "error: two runs of the default differ beyond the tolerance in output y (shape odd)");
+  check_has(linted(texts),
+            "error: two runs of the default differ beyond the tolerance in output y (shape odd)");
   texts.kernel =
       "static int calls = 0; ++calls;\nfor (int i = 0; i < n; ++i) y[i] = a * x[i] + z[i] + 1e-6f * calls;";
-  has(linted(texts), "warning: two runs of the default differ within the tolerance in output y (shape odd)");
+  check_has(linted(texts),
+            "warning: two runs of the default differ within the tolerance in output y (shape odd)");
 }
 
 TEST_CASE("HostLintRunner: what the reference leaves unwritten is nobody's to write") {

@@ -6,6 +6,7 @@
 
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch;
 using support::parse_problem;
@@ -20,13 +21,6 @@ HostSanitized sanitized(const std::string& body, HostSanitizerOptions options = 
       scale_problem("extern \"C\" void scale(int n, const float* x, float* y) {\n" + body + "\n}", more),
       support::sources);
   return sanitize_on_host(problem, support::quick(), options);
-}
-
-bool said(const std::string& text, const std::string& part) {
-  INFO("found: ", text, "\nwanted: ", part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 /// The sanitizers' libraries may be missing; then everything is left out, and a test has nothing to say.
@@ -53,9 +47,9 @@ TEST_CASE("HostSanitizer: a read past the end of an array, which no guard shows"
   if (!works(result)) return;
   REQUIRE(result.findings.size() == 1);  // the same of the larger shape is not said again
   CHECK(result.findings[0].severity == LintFinding::Severity::error);
-  said(result.findings[0].what,
-       "the default reads 4 bytes past the end of x, at element 37 of 37 (shape small) at ");
-  said(result.findings[0].what, ":3 ");
+  check_has(result.findings[0].what,
+            "the default reads 4 bytes past the end of x, at element 37 of 37 (shape small) at ");
+  check_has(result.findings[0].what, ":3 ");
   CHECK(result.shapes == 2);
 }
 
@@ -64,8 +58,8 @@ TEST_CASE("HostSanitizer: a write before the beginning of an array") {
       sanitized("for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n  if (n > 100) y[-2] = 0;");
   if (!works(result)) return;
   REQUIRE(result.findings.size() == 1);
-  said(result.findings[0].what,
-       "the default writes 4 bytes before the beginning of y, at element -2 of 4096 (shape large)");
+  check_has(result.findings[0].what,
+            "the default writes 4 bytes before the beginning of y, at element -2 of 4096 (shape large)");
 }
 
 TEST_CASE("HostSanitizer: an array of the kernel's own") {
@@ -74,7 +68,7 @@ TEST_CASE("HostSanitizer: an array of the kernel's own") {
       "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + own[0];");
   if (!works(result)) return;
   REQUIRE(!result.findings.empty());
-  said(result.findings[0].what + result.findings.back().what, "(shape small)");
+  check_has(result.findings[0].what + result.findings.back().what, "(shape small)");
 }
 
 TEST_CASE("HostSanitizer: undefined behaviour is a warning with its line") {
@@ -84,27 +78,27 @@ TEST_CASE("HostSanitizer: undefined behaviour is a warning with its line") {
   if (!works(result)) return;
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].severity == LintFinding::Severity::warning);
-  said(result.findings[0].what, "the default has undefined behaviour at ");
-  said(result.findings[0].what, ":3 (shape small): signed integer overflow");
+  check_has(result.findings[0].what, "the default has undefined behaviour at ");
+  check_has(result.findings[0].what, ":3 (shape small): signed integer overflow");
 }
 
 TEST_CASE("HostSanitizer: what is not looked at is said") {
   const HostSanitized broken = sanitized("undeclared = 1;");
   REQUIRE(broken.left_out.size() == 1);
-  said(broken.left_out[0], "every shape: the kernel does not build with -fsanitize=address,undefined");
-  said(broken.left_out[0], "undeclared");
+  check_has(broken.left_out[0], "every shape: the kernel does not build with -fsanitize=address,undefined");
+  check_has(broken.left_out[0], "undeclared");
   CHECK(broken.shapes == 0);
 
   const HostSanitized large =
       sanitized("for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;", {.max_bytes = 1000});
   if (large.left_out.size() != 1 || large.shapes == 0) return (void)works(large);
-  said(large.left_out[0], "shape large: it needs 0 MiB");
+  check_has(large.left_out[0], "shape large: it needs 0 MiB");
   CHECK(large.shapes == 1);
 
   const HostSanitized late = sanitized("for (volatile int i = 0; i < 10;) {}", {.seconds = 1});
   REQUIRE(late.left_out.size() == 2);
-  said(late.left_out[0], "shape small: it had not ended");
-  said(late.left_out[1], "shape large: the time for it was used up");
+  check_has(late.left_out[0], "shape small: it had not ended");
+  check_has(late.left_out[1], "shape large: the time for it was used up");
 }
 
 TEST_CASE("HostSanitizer: a shape for which the default is not valid is not run") {

@@ -84,23 +84,7 @@ TEST_CASE("waited_seconds: the threads of a process together") {
   CHECK(waited_seconds(71, folder / "") == doctest::Approx(3.0));
 }
 
-TEST_CASE("uneven: time that a worker waited for its core is no work of a few of its calls") {
-  std::vector<double> samples(10, 1e-6);
-  CHECK(!uneven(samples, 0));
-  samples[3] = 1e-3;  // all the work in one call, or the core given to another process meanwhile
-  CHECK(uneven(samples, 0));
-  CHECK(uneven(samples, -1));  // not known
-  CHECK(!uneven(samples, 0.99e-3));
-  CHECK(uneven(samples, 0.5e-3));
-}
-
-TEST_CASE("judge_claim: load makes a claim doubtful, but not whatever is claimed") {
-  CHECK(judge_claim(1.0, 1.2, 0.6, 0) == TimeJudgement::honest);
-  CHECK(judge_claim(1.0, 2.0, 0.6, 0) == TimeJudgement::faked);
-  CHECK(judge_claim(1.0, 2.0, 0.6, 0.4) == TimeJudgement::doubtful);
-  CHECK(judge_claim(0.0, 2.0, 0.6, 0.4) == TimeJudgement::faked);
-  CHECK(judge_claim(0.1, 2.0, 0.6, 0.9) == TimeJudgement::faked);
-  CHECK(judge_claim(1.0, 2.0, 0.6, 0.01) == TimeJudgement::faked);
+TEST_CASE("not_distinguishable: no accusation, and the share of the others") {
   const kernelsearch::detail::Fault fault = not_distinguishable("its times differ", 0.43);
   CHECK(fault.verdict == Verdict::timed_out);
   CHECK(fault.reason.find("others had up to 43 %") != std::string::npos);

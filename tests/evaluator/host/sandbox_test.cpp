@@ -3,19 +3,23 @@
 #include "kernelsearch/evaluator/host/sandbox.hpp"
 
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/rng.hpp"
 
 using namespace kernelsearch;
 
@@ -42,6 +46,23 @@ detail::Finished shell(Sandbox sandbox, const std::string& script, double second
 
 detail::Finished shell(const std::string& script, double seconds = 5) {
   return shell(resolved(Sandbox::automatic), script, seconds);
+}
+
+/// The processes with this word on their command line.
+std::vector<pid_t> processes_with(const std::string& word) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    if (pid <= 0) continue;
+    // getline, as a process that ends while it is read is no exception there
+    std::ifstream file(entry.path() / "cmdline");
+    std::string argument;
+    while (std::getline(file, argument, '\0') && argument != word) {
+    }
+    if (argument == word) found.push_back(pid);
+  }
+  return found;
 }
 
 }  // namespace
@@ -140,4 +161,36 @@ TEST_CASE("path_in: where a file is found in each sandbox") {
   CHECK(detail::path_in(Sandbox::none, boxed) == "/outside");
   CHECK(detail::path_in(Sandbox::bubblewrap, boxed) == "/inside");
   CHECK(detail::path_in(Sandbox::landlock, boxed, 1) == "/proc/self/fd/9");
+}
+
+TEST_CASE("sandbox: whoever is killed while it starts something leaves no process behind") {
+  for (const Sandbox sandbox : working()) {
+    CAPTURE(to_string(sandbox));
+    const std::string word = "1.0" + std::to_string(getpid());  // seconds
+    detail::Boxed boxed;
+    boxed.argv = {"/bin/sleep", word};
+    const detail::Launch launch = detail::launch_in(sandbox, boxed);
+    Rng rng(1);
+    for (int i = 0; i < 150; ++i) {
+      const auto wait = std::chrono::microseconds(rng.below(8000));
+      const pid_t starter = fork();
+      REQUIRE(starter >= 0);
+      if (starter == 0) {
+        const detail::Process process(launch);
+        pause();
+        _exit(0);
+      }
+      std::this_thread::sleep_for(wait);
+      ::kill(starter, SIGKILL);
+      REQUIRE(waitpid(starter, nullptr, 0) == starter);
+    }
+    // What had begun may end by itself.
+    std::vector<pid_t> left = processes_with(word);
+    for (int i = 0; i < 300 && !left.empty(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      left = processes_with(word);
+    }
+    CHECK(left.empty());
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+  }
 }

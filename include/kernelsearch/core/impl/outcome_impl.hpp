@@ -19,6 +19,16 @@ KERNELSEARCH_INLINE Evaluation Evaluation::failed(Verdict verdict, std::string r
   return evaluation;
 }
 
+KERNELSEARCH_INLINE Evaluation Evaluation::unanswered(std::string reason) {
+  Evaluation evaluation = failed(Verdict::not_generated, std::move(reason));
+  evaluation.features.set("unanswered", 1);
+  return evaluation;
+}
+
+KERNELSEARCH_INLINE bool Evaluation::is_unanswered() const {
+  return verdict == Verdict::not_generated && features.find("unanswered").has_value();
+}
+
 KERNELSEARCH_INLINE Evaluation Evaluation::succeeded(double seconds) {
   if (std::isnan(seconds)) return failed(Verdict::wrong_result, "the time is not a number (NaN)");
   Evaluation evaluation;

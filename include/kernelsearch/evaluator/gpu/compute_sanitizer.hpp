@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +65,10 @@ class ComputeSanitizer {
   /// One finding for each tool, in the order of the options. A DeviceError where a tool cannot do its work.
   [[nodiscard]] std::vector<SanitizerFinding> examine(const Candidate& candidate);
 
-  /// The first finding that is not ok as a failed evaluation.
-  [[nodiscard]] std::optional<Evaluation> validate(const Candidate& candidate);
+  /// The first finding that is not ok as a failed evaluation. Once a stop is asked for it ends after the tool
+  /// that is under way, and nothing then says nothing.
+  [[nodiscard]] std::optional<Evaluation> validate(const Candidate& candidate,
+                                                   const std::stop_token& stop = {});
 
  private:
   struct Impl;

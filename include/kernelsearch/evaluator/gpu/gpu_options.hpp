@@ -23,6 +23,15 @@ struct GpuLimits {
   double call = 5.0;     ///< of one call
 };
 
+/// How many timed calls, whose inputs nobody has seen before, the reference solves afterwards: at random, one
+/// of each batch at least (of a slow reference, over 0.02 s a run, one of a finalist), more while they cost
+/// no more seconds of the reference than this. The feature `verified_calls` says how many were right.
+/// Finalists are what is evaluated outside of a search, and both sides of `compare`.
+struct GpuVerification {
+  double search_seconds = 0.004;  ///< of each batch in a search, some 20 ms; at most a quarter of its calls
+  double finalist_seconds = 2.0;  ///< of a shape of a finalist, again in its pairs; at most half of its calls
+};
+
 /// How the GPU evaluator works.
 struct GpuOptions {
   std::vector<int> devices{0};  ///< ordinals of equal devices; each is a lane of its own
@@ -38,6 +47,7 @@ struct GpuOptions {
   /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches need none.
   Sandbox sandbox = Sandbox::automatic;
   CheckOptions check{};
+  GpuVerification verification{};
   SamplingOptions sampling{.precision = 0.01, .min_samples = 10, .max_samples = 200, .budget_seconds = 0.5};
   PairOptions pairs{};
   /// Samples taken while the device says that it slows down for heat or power supply are taken again.

@@ -41,10 +41,11 @@ class HostEvaluator {
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
   [[nodiscard]] std::size_t lanes() const noexcept { return 1; }
 
-  /// The champion's time divided by the candidate's, in interleaved pairs; a ConfigError if one of them is
-  /// not ok.
+  /// The champion's time divided by the candidate's, in interleaved pairs, spread over at least six pairs of
+  /// fresh processes; a ConfigError if one of them is not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
-  /// The same with other limits than `options().pairs`; `when` says nothing here.
+  /// The same with other limits than `options().pairs`; `when` says nothing here. After three rounds there
+  /// are no more where starting and checking has taken four times as long as all pairs may.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion,
                                 const PairOptions& pairs);
   /// The reference's time divided by the candidate's, in interleaved pairs.
@@ -60,6 +61,8 @@ class HostEvaluator {
 
  private:
   struct Impl;
+  Evaluation run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context);
+
   std::unique_ptr<Impl> impl_;
 };
 

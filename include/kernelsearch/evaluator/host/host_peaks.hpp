@@ -14,6 +14,7 @@ struct HostPeaksOptions {
   int core = -1;                            ///< the first of the cores; -1: the last we may use
   std::filesystem::path cache_directory{};  ///< empty: `$XDG_CACHE_HOME/kernelsearch`
   bool again = false;                       ///< measure though figures are kept, and keep the higher ones
+  bool has_turn = false;                    ///< the caller has the right to measure on the cores already
 };
 
 /// The peaks of `threads` cores of this machine: multiplications with addition in the widest vectors it has,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "kernelsearch/model/impl/row_length.hpp"
 #include "kernelsearch/model/impl/tree_grower.hpp"
@@ -34,6 +35,33 @@ KERNELSEARCH_INLINE TreeEnsemble TreeEnsemble::grow(const FeatureMatrix& rows,
       }) || std::all_of(weights.begin(), weights.end(), [](double w) { return w == 0; })))
     refuse("weights that are negative, not finite, or all 0", "give weights of at least 0, one above");
   return TreeGrower(rows, targets, weights, options).grow();
+}
+
+KERNELSEARCH_INLINE TreeEnsemble TreeEnsemble::of(std::size_t features, std::vector<DecisionNode> nodes,
+                                                  std::vector<std::uint32_t> roots) {
+  const auto refuse = [](const std::string& given, const char* todo) {
+    detail::raise<ConfigError>("these nodes are no trees", given, todo);
+  };
+  if (roots.empty()) refuse("no roots", "give the position of one root for each tree");
+  for (const std::uint32_t root : roots)
+    if (root >= nodes.size())
+      refuse("root " + std::to_string(root) + " of " + std::to_string(nodes.size()) + " nodes",
+             "give positions of nodes");
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const DecisionNode& node = nodes[i];
+    if (node.feature < 0) continue;
+    if (static_cast<std::size_t>(node.feature) >= features)
+      refuse("feature " + std::to_string(node.feature) + " of " + std::to_string(features),
+             "name features that rows have");
+    if (node.left <= i || node.left + std::size_t{1} >= nodes.size())
+      refuse("node " + std::to_string(i) + " with its left child at " + std::to_string(node.left),
+             "put both children, the left one first, behind their parent");
+  }
+  TreeEnsemble ensemble;
+  ensemble.features_ = features;
+  ensemble.nodes_ = std::move(nodes);
+  ensemble.roots_ = std::move(roots);
+  return ensemble;
 }
 
 KERNELSEARCH_INLINE double TreeEnsemble::predict(std::span<const double> row) const {

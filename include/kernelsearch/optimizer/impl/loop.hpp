@@ -79,6 +79,9 @@ class Loop {
     std::optional<Origin> origin;
     std::optional<Candidate> candidate;
     std::string failure;
+    bool applicable = true;
+    bool answered = true;
+    std::string rationale = {};
   };
 
   std::vector<Ticket> propose(Parts& parts, std::size_t n, Watching& observers);
@@ -93,6 +96,7 @@ class Loop {
   [[nodiscard]] EvaluationContext context_for(TrialId id, const Proposal& proposal,
                                               std::optional<double> incumbent) const;
   [[nodiscard]] bool may_ask() const;
+  [[nodiscard]] std::uint64_t trials() const;  ///< told, without what turned out not to apply
 
   OptimizerOptions options_;
   std::unique_ptr<TrialLog<Candidate>> log_ = std::make_unique<TrialLog<Candidate>>();

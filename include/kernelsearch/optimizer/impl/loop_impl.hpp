@@ -131,15 +131,17 @@ std::vector<TrialId> Loop<Candidate, Proposal>::admit(const Parts& parts, const 
   };
   const auto add = [&](std::uint32_t index, std::optional<Candidate> candidate, std::string failure) {
     // A search inside the evaluation draws its own trials; drawing for the outer candidate would count twice.
-    if (!parts.draws_own_budget || !candidate)
+    if (generation.applicable && (!parts.draws_own_budget || !candidate))
       if (!options_.budget->take()) return false;
     const TrialId id{next_trial_++};
     if (candidate) observers.start(id, *candidate);
     pending_.emplace(number(id), Pending{ticket.proposal, Origin{ticket.id, index, count},
-                                         std::move(candidate), std::move(failure)});
+                                         std::move(candidate), std::move(failure), generation.applicable,
+                                         generation.answered, generation.rationale});
     ids.push_back(id);
     return true;
   };
+  if (count > 0) generation.applicable = true;
   if (count == 0 && !known(0))
     add(0, std::nullopt, generation.failure.empty() ? "the generator gave no reason" : generation.failure);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -155,6 +157,7 @@ Outcome Loop<Candidate, Proposal>::make_outcome(TrialId id, const Pending& pendi
   Outcome outcome;
   outcome.id = id;
   outcome.origin = pending.origin;
+  outcome.rationale = pending.rationale;
   outcome.parents = parents_of(*pending.proposal);
   outcome.objective = judged_objective(evaluation, options_.objective);
   outcome.evaluation = std::move(evaluation);
@@ -170,7 +173,11 @@ void Loop<Candidate, Proposal>::tell(Parts& parts, TrialId id, Evaluation evalua
                        "tell each id from ask() once; use revise() to correct a told trial");
   Pending pending = std::move(found->second);
   pending_.erase(found);
-  if (!pending.candidate) evaluation = Evaluation::failed(Verdict::not_generated, std::move(pending.failure));
+  if (!pending.candidate)
+    evaluation = !pending.answered ? Evaluation::unanswered(std::move(pending.failure))
+                                   : Evaluation::failed(pending.applicable ? Verdict::not_generated
+                                                                           : Verdict::not_applicable,
+                                                        std::move(pending.failure));
   Outcome outcome = make_outcome(id, pending, std::move(evaluation));
   append_and_tell(parts, TrialType{std::move(pending.candidate), std::move(outcome)}, pending.proposal,
                   observers);
@@ -180,12 +187,13 @@ template <class Candidate, class Proposal>
 void Loop<Candidate, Proposal>::append_and_tell(Parts& parts, TrialType trial,
                                                 const std::shared_ptr<const Proposal>& proposal,
                                                 Watching& observers) {
+  trial.outcome.move = move_of(*proposal);  // a stored outcome has none of its own
   log_->append(std::move(trial));
   told_proposals_.push_back(proposal);
   const TrialType& told = log_->own_trials().back();
   observers.trial(told, *proposal);
   ++verdicts_[static_cast<std::size_t>(told.outcome.evaluation.verdict)];
-  ++trials_since_gain_;
+  if (is_trial(told.outcome.evaluation.verdict)) ++trials_since_gain_;
   // Records of earlier versions may hold NaN.
   const bool gain = told.outcome.ok() && !std::isnan(told.outcome.objective) &&
                     (!best_ || told.outcome.objective < best_objective_);
@@ -352,7 +360,8 @@ Result<void> Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Can
       if (!entry.begun) entry.left = std::max<std::uint32_t>(outcome.origin->count, 1);
       entry.begun = true;
       entry.ticket.already_told.push_back(outcome.origin->index);
-      if (!parts.draws_own_budget || !told.trial.candidate) options_.budget->take();
+      if (is_trial(outcome.evaluation.verdict) && (!parts.draws_own_budget || !told.trial.candidate))
+        options_.budget->take();
       if (--entry.left == 0) outstanding.erase(found);
     } else {
       if (!told.proposal)
@@ -406,9 +415,17 @@ RunSummary Loop<Candidate, Proposal>::run(Parts& parts, const AnyRule& rule, Wat
 }
 
 template <class Candidate, class Proposal>
+std::uint64_t Loop<Candidate, Proposal>::trials() const {
+  std::uint64_t trials = 0;
+  for (int v = 0; v < verdict_count; ++v)
+    if (is_trial(static_cast<Verdict>(v))) trials += verdicts_[static_cast<std::size_t>(v)];
+  return trials;
+}
+
+template <class Candidate, class Proposal>
 RunProgress Loop<Candidate, Proposal>::progress() const {
   RunProgress progress;
-  progress.trials = log_->own_trials().size();
+  progress.trials = trials();
   progress.trials_since_gain = trials_since_gain_;
   progress.seconds = seconds_before_ + (steady_seconds() - started_);
   if (best_) {
@@ -423,7 +440,7 @@ template <class Candidate, class Proposal>
 RunSummary Loop<Candidate, Proposal>::summary() const {
   RunSummary summary;
   summary.reason = reason_;
-  summary.trials = log_->own_trials().size();
+  summary.trials = trials();
   summary.verdicts = verdicts_;
   summary.best = best_;
   summary.seconds = progress().seconds;

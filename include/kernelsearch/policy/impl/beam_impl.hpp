@@ -61,7 +61,14 @@ KERNELSEARCH_INLINE std::optional<Move> Beam::choose() {
 }
 
 KERNELSEARCH_INLINE void Beam::tell(std::span<const Observation<Move>> batch) {
-  for (const Observation<Move>& observation : batch) ledger_.tell(observation);
+  for (const Observation<Move>& observation : batch) {
+    const std::size_t known = ledger_.tree().size();
+    ledger_.tell(observation);
+    if (ledger_.tree().size() == known || !observation.outcome.origin) continue;
+    // What does not apply, and what nobody answered, uses up none of the generation's proposals. A generation
+    // is chosen when nothing is outstanding, so what was told belongs to this one.
+    if (ledger_.node(known).is_no_try() && !beam_.empty()) ++planned_;
+  }
 }
 
 }  // namespace kernelsearch

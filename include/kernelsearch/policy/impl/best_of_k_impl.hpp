@@ -33,7 +33,12 @@ KERNELSEARCH_INLINE std::optional<Move> BestOfK::choose() {
 }
 
 KERNELSEARCH_INLINE void BestOfK::tell(std::span<const Observation<Move>> batch) {
-  for (const Observation<Move>& observation : batch) ledger_.tell(observation);
+  for (const Observation<Move>& observation : batch) {
+    const std::size_t known = ledger_.tree().size();
+    ledger_.tell(observation);
+    if (ledger_.tree().size() == known || !observation.outcome.origin) continue;
+    if (ledger_.node(known).is_no_try() && sampled_ > 0) --sampled_;  // no sample
+  }
 }
 
 }  // namespace kernelsearch

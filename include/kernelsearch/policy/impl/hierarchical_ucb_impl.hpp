@@ -14,6 +14,7 @@
 #include "kernelsearch/model/kmeans.hpp"
 #include "kernelsearch/model/normaliser.hpp"
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
+#include "kernelsearch/policy/impl/hierarchical_ucb_options_impl.hpp"
 
 namespace kernelsearch {
 
@@ -38,6 +39,7 @@ struct HierarchicalUcb::State {
   };
   std::optional<Clustering> clustering;
   std::vector<std::size_t> cluster;  ///< by node
+  std::vector<bool> barred;          ///< node after node, by strategy: its condition is false there
   std::size_t right = 0, right_at_clustering = 0, told_since_clustering = 0;
   PullStatistics arms;  ///< cluster after cluster
 
@@ -71,13 +73,21 @@ struct HierarchicalUcb::State {
 
   // --- clusters ------------------------------------------------------------------------------------------
 
+  /// A feature as clusters take it.
+  [[nodiscard]] std::optional<double> cluster_feature(const TreeNode& node, const std::string& name) const {
+    std::optional<double> value = finite(node.features.find(name));
+    const auto& logs = options.log_features;
+    if (value && std::find(logs.begin(), logs.end(), name) != logs.end()) value = finite(std::log1p(*value));
+    return value;
+  }
+
   /// The runtime vector before scaling: features by name, then log time; what is unknown is the mean.
   [[nodiscard]] std::vector<double> runtime_vector(const TreeNode& node,
                                                    const std::vector<std::string>& names,
                                                    std::span<const double> means) const {
     std::vector<double> row;
     for (const std::string& name : names)
-      row.push_back(finite(node.features.find(name)).value_or(means.empty() ? 0.0 : means[row.size()]));
+      row.push_back(cluster_feature(node, name).value_or(means.empty() ? 0.0 : means[row.size()]));
     if (options.cluster_by_time)
       row.push_back(log_time(node).value_or(means.empty() ? 0.0 : means[row.size()]));
     return row;
@@ -106,7 +116,7 @@ struct HierarchicalUcb::State {
       for (const std::size_t i : pool) {
         const TreeNode& node = ledger.node(i);
         const std::optional<double> value =
-            f < names.size() ? finite(node.features.find(names[f])) : log_time(node);
+            f < names.size() ? cluster_feature(node, names[f]) : log_time(node);
         if (value) sum += *value, known += 1.0;
       }
       means[f] = known > 0.0 ? sum / known : 0.0;
@@ -218,6 +228,23 @@ struct HierarchicalUcb::State {
 
   // --- the choice ----------------------------------------------------------------------------------------
 
+  void bar(std::size_t node) {
+    barred.resize(ledger.tree().size() * ledger.strategies(), false);
+    for (const StrategyCondition& condition : options.conditions)
+      if (const auto strategy = ledger.strategy_of(condition.strategy))
+        barred[node * ledger.strategies() + *strategy] =
+            !holds_for(condition.when, ledger.node(node).features);
+  }
+  /// Whether the strategy may be proposed for the kernel.
+  [[nodiscard]] bool may(std::size_t node, std::size_t strategy) const {
+    return ledger.open(node, strategy) && !barred[node * ledger.strategies() + strategy];
+  }
+  [[nodiscard]] bool may(std::size_t node) const {
+    for (std::size_t s = 0; s < ledger.strategies(); ++s)
+      if (may(node, s)) return true;
+    return false;
+  }
+
   void take_in(const Observation<Move>& observation) {
     const std::size_t known = ledger.tree().size();
     const std::optional<std::size_t> again = ledger.tree().find(observation.outcome.id);
@@ -229,6 +256,7 @@ struct HierarchicalUcb::State {
     right -= (was_right ? 1 : 0);
     if (!again) cluster.push_back(0);
     cluster[at] = place(at);
+    bar(at);
     if (node.ok()) {
       if (options.alpha > 0.0 && !heads) {
         std::vector<std::string> names = options.profile_features;
@@ -239,7 +267,7 @@ struct HierarchicalUcb::State {
       if (heads) heads->scale.observe(profile(node.features));
     }
     learn();
-    ++told_since_clustering;
+    told_since_clustering += node.not_applicable() ? 0 : 1;
     const bool due = told_since_clustering >= options.recluster_every || right >= 2 * right_at_clustering;
     if (options.clusters > 1 && right >= 2 * options.clusters && (!clustering || due))
       recluster();
@@ -263,6 +291,7 @@ struct HierarchicalUcb::State {
     const std::size_t most = options.frontier > 0 ? options.frontier : ledger.tree().size();
     for (const auto& [objective, progress, node] : ledger.expandable()) {
       if (result.size() >= most || (!ledger.node(node).ok() && !result.empty())) break;
+      if (!may(node)) continue;
       result.push_back(node);
       if (!ledger.node(node).ok()) break;  // nothing right is left: the failure that came furthest
     }
@@ -332,6 +361,14 @@ struct HierarchicalUcb::State {
       for (std::size_t s = 0; s < strategies; ++s)
         pending[arm_of(cluster[i], s)] += static_cast<double>(ledger.pending(i, s));
     }
+    // An answer that a strategy does not apply is no pull and has no reward, but the arm is no longer one
+    // that nothing is known of: without this it would be asked again on each new kernel first.
+    for (std::size_t i = 0; i < ledger.tree().size(); ++i) {
+      if (!ledger.node(i).not_applicable()) continue;
+      const auto parent = ledger.tree().first_parent(i);
+      const auto strategy = ledger.strategy_of(ledger.node(i).move.strategy());
+      if (parent && strategy) pending[arm_of(cluster[*parent], *strategy)] += 1.0;
+    }
     for (const double waiting : pending) t += waiting;
 
     std::vector<std::vector<double>> profiles;  // of the kernels, scaled
@@ -348,7 +385,7 @@ struct HierarchicalUcb::State {
           if (mask && masked(c, s)) continue;
           std::vector<std::size_t> able;  // places in `kernels`
           for (std::size_t k = 0; k < kernels.size(); ++k)
-            if (cluster[kernels[k]] == c && ledger.open(kernels[k], s)) able.push_back(k);
+            if (cluster[kernels[k]] == c && may(kernels[k], s)) able.push_back(k);
           if (able.empty()) continue;
           // The candidate that the head, less its lag, likes best; the fastest where there are none.
           std::size_t at = able.front();

@@ -94,6 +94,9 @@ class MethodChooser {
       return refuse(decision, MethodReason::already_applied, "it is applied already and earned its place");
     if (record.fate == MethodFate::ineffective)
       return refuse(decision, MethodReason::ineffective, "it was tried, reached the code and was of no use");
+    if (record.fate == MethodFate::not_applicable)
+      return refuse(decision, MethodReason::not_applicable,
+                    "it was judged not to apply to this kernel: " + record.words);
     if (record.fate == MethodFate::implementation_failed && record.attempts >= limits_.attempts)
       return refuse(decision, MethodReason::failed_too_often,
                     "its implementation failed " + std::to_string(record.attempts) +

@@ -40,6 +40,7 @@ KERNELSEARCH_INLINE void MoveLedger::add_node(std::size_t index) {
   arms_pending_.push_back(0);
   children_.push_back(0);
   right_children_.push_back(0);
+  chain_debugs_.push_back(0);
   if (code)
     expandable_.insert(rank_of(index));
   else
@@ -53,6 +54,16 @@ KERNELSEARCH_INLINE void MoveLedger::close(std::size_t index, std::size_t strate
   if (strategy < names_.size() && --open_arms_[index] == 0) expandable_.erase(rank_of(index));
 }
 
+/// A try that nobody answered: what was closed for the number of tries alone is open again.
+KERNELSEARCH_INLINE void MoveLedger::take_back(std::size_t index, std::size_t strategy) {
+  Arm& tried = arm(index, strategy);
+  ++tried.lost;
+  if (strategy == names_.size()) --chain_debugs_[chain_of(index)];
+  if (!tried.closed || !tried.spent) return;
+  tried.closed = tried.spent = false;
+  if (strategy < names_.size() && open_arms_[index]++ == 0) expandable_.insert(rank_of(index));
+}
+
 KERNELSEARCH_INLINE void MoveLedger::proposed(std::size_t index, std::size_t strategy) {
   ++outstanding_;
   proposals_.push_back({index, strategy});
@@ -63,7 +74,10 @@ KERNELSEARCH_INLINE void MoveLedger::proposed(std::size_t index, std::size_t str
   ++tried.tries;
   ++tried.pending;
   if (strategy < names_.size()) ++pending_[strategy];
-  if (tried.tries >= (strategy < names_.size() ? limits_.variants : limits_.debugs)) close(index, strategy);
+  if (tried.tries - tried.lost >= (strategy < names_.size() ? limits_.variants : limits_.debugs)) {
+    tried.spent = !tried.closed;
+    close(index, strategy);
+  }
 }
 
 KERNELSEARCH_INLINE std::optional<Move> MoveLedger::propose_root() {
@@ -83,6 +97,7 @@ KERNELSEARCH_INLINE Move MoveLedger::propose(std::size_t index, std::size_t stra
 KERNELSEARCH_INLINE Move MoveLedger::propose_debug(std::size_t index) {
   Move move{MoveKind::debug, {tree_.node(index).id}, {}, arm(index, names_.size()).tries};
   proposed(index, names_.size());
+  ++chain_debugs_[chain_of(index)];
   return move;
 }
 
@@ -113,9 +128,32 @@ KERNELSEARCH_INLINE std::size_t MoveLedger::least_tried(std::size_t index, Rng& 
   return least[rng.below(least.size())];
 }
 
+KERNELSEARCH_INLINE std::optional<std::size_t> MoveLedger::mended_by(std::size_t index) const {
+  if (tree_.node(index).move.kind != MoveKind::debug) return std::nullopt;
+  const std::optional<std::size_t> parent = tree_.first_parent(index);
+  return parent && !tree_.node(*parent).ok() ? parent : std::nullopt;
+}
+
+KERNELSEARCH_INLINE std::size_t MoveLedger::chain_of(std::size_t index) const {
+  // A parent may have been told late, but no tree has more nodes on a path than there are.
+  for (std::size_t step = 0; step < tree_.size(); ++step) {
+    const std::optional<std::size_t> before = mended_by(index);
+    if (!before) break;
+    index = *before;
+  }
+  return index;
+}
+
 KERNELSEARCH_INLINE bool MoveLedger::can_debug(std::size_t index) const {
   const TreeNode& node = tree_.node(index);
-  return limits_.debugs > 0 && node.generated() && !node.ok() && !arm(index, names_.size()).closed;
+  if (limits_.debugs == 0 || !node.generated() || node.ok() || arm(index, names_.size()).closed) return false;
+  std::size_t first = index;  // of the chain, as chain_of
+  std::optional<std::size_t> at = index;
+  for (std::size_t step = 0; at && step < tree_.size(); ++step, at = mended_by(*at)) {
+    if (right_children_[*at] > 0) return false;
+    first = *at;
+  }
+  return chain_debugs_[first] < limits_.chain_debugs;
 }
 
 KERNELSEARCH_INLINE std::size_t MoveLedger::tries(std::size_t index, std::size_t strategy) const {
@@ -136,9 +174,18 @@ KERNELSEARCH_INLINE void MoveLedger::settle(Proposed& proposal, const Outcome& o
   proposal.begun = true;
   if (proposal.node != none && proposal.arm != none) {
     Arm& tried = arm(proposal.node, proposal.arm);
-    const bool nothing = outcome.evaluation.verdict == Verdict::not_generated;
-    tried.failures = nothing ? tried.failures + 1 : 0;
-    if (tried.failures >= limits_.max_failures) close(proposal.node, proposal.arm);
+    const Verdict verdict = outcome.evaluation.verdict;
+    if (outcome.evaluation.is_unanswered()) {
+      take_back(proposal.node, proposal.arm);
+    } else {
+      tried.failures = has_candidate(verdict) ? 0 : tried.failures + 1;
+      // Where the generator chooses the strategy there is none that could be ruled out.
+      const bool ruled_out = verdict == Verdict::not_applicable && named_ && proposal.arm < names_.size();
+      if (ruled_out || tried.failures >= limits_.max_failures) {
+        tried.spent = false;
+        close(proposal.node, proposal.arm);
+      }
+    }
   }
   if (proposal.left == 0 || --proposal.left > 0) return;
   --outstanding_;
@@ -179,9 +226,9 @@ KERNELSEARCH_INLINE void MoveLedger::tell(const Observation<Move>& observation) 
   }
   const std::size_t index = tree_.record(observation).node;
   add_node(index);
-  count_child(index, 1, node(index).ok() ? 1 : 0);
+  count_child(index, node(index).is_no_try() ? 0 : 1, node(index).ok() ? 1 : 0);
   for (const std::size_t early : tree_.children(index)) {  // told before their parent
-    ++children_[index];
+    children_[index] += node(early).is_no_try() ? 0 : 1;
     right_children_[index] += node(early).ok() ? 1 : 0;
   }
   if (outcome.origin && number(outcome.origin->proposal) < proposals_.size())

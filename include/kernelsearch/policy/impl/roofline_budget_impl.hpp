@@ -174,6 +174,8 @@ KERNELSEARCH_INLINE void RooflineBudget::advance() {
     choose_champion(now);
     if (now.champion)
       plan_ablations(now);
+    else if (rule_out(now))
+      iterations_.pop_back();
     else if (!mend(now))
       close(now);
   }
@@ -233,6 +235,9 @@ KERNELSEARCH_INLINE bool RooflineBudget::assess(SkillIteration& next, std::size_
   for (std::size_t i = 0; i < record.size(); ++i)
     if (record[i].fate == MethodFate::effective && !std::binary_search(line.begin(), line.end(), i))
       record[i].fate = MethodFate::untried;  // in another line of kernels
+  for (std::size_t i = 0; i < record.size(); ++i)
+    if (const auto why = ruled_out_.find({start, i}); why != ruled_out_.end())
+      record[i] = {MethodFate::not_applicable, record[i].attempts, why->second};
   RooflineGaps left = next.gaps;
   next.budget = axis_budget(left, options_.budget);
   next.degraded = next.bound == Bound::unknown;
@@ -285,6 +290,27 @@ KERNELSEARCH_INLINE void RooflineBudget::choose_champion(SkillIteration& now) co
     }
 }
 
+/// Notes which methods do not apply to the kernel that the iteration starts from; false where it goes on all
+/// the same, because there is code, or nothing of the kind was said.
+KERNELSEARCH_INLINE bool RooflineBudget::rule_out(const SkillIteration& now) {
+  bool any = false;
+  for (const SkillBranch& branch : now.branches)
+    if (has_candidate(branch.verdict)) return false;
+  for (const SkillBranch& branch : now.branches) {
+    if (branch.verdict != Verdict::not_applicable) continue;
+    // With several methods the reason begins with the name of the one that is meant; else it is all of them.
+    const std::string& reason = outcome(branch.id).evaluation.reason;
+    std::vector<std::size_t> meant;
+    for (const std::size_t method : now.choice.taken)
+      if (reason.starts_with(options_.methods[method].id + ": ")) meant.push_back(method);
+    for (const std::size_t method : meant.empty() ? now.choice.taken : meant) {
+      ruled_out_.try_emplace({*tree_.find(now.start), method}, reason);
+      any = true;
+    }
+  }
+  return any;
+}
+
 KERNELSEARCH_INLINE bool RooflineBudget::mend(SkillIteration& now) {
   if (now.retries >= options_.rewrites) return false;
   ++now.retries;
@@ -300,7 +326,7 @@ KERNELSEARCH_INLINE bool RooflineBudget::mend(SkillIteration& now) {
            std::tuple(-outcome(b.id).evaluation.progress, tries(b.id));
   };
   for (const SkillBranch& branch : now.branches)
-    if (branch.verdict != Verdict::not_generated && (furthest == nullptr || better(branch, *furthest)))
+    if (has_candidate(branch.verdict) && (furthest == nullptr || better(branch, *furthest)))
       furthest = &branch;
   if (furthest != nullptr) {
     plan(Move{MoveKind::debug, {furthest->id}, {}, 0}, Role::branch);

@@ -51,6 +51,7 @@ KERNELSEARCH_INLINE SearchTree::Recorded SearchTree::record(const Observation<Mo
   node.objective = outcome.objective;
   node.progress = outcome.evaluation.progress;
   node.verdict = outcome.evaluation.verdict;
+  node.unanswered = outcome.evaluation.is_unanswered();
   node.build_seconds = outcome.evaluation.phases.build;
   node.features = outcome.evaluation.features;
   if (!fresh) return {at, false};

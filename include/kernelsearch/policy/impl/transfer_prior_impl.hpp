@@ -40,7 +40,6 @@ inline double standing(const std::vector<double>& sorted, double time) {
 KERNELSEARCH_INLINE TransferPrior::TransferPrior(const Space& space, const SpaceFeatures& features,
                                                  std::vector<EarlierRun> runs)
     : features_(&features) {
-  constexpr std::size_t fewest = 8;     // fewer successes say nothing of a space
   constexpr std::size_t most_runs = 8;  // the largest ones
   std::stable_sort(runs.begin(), runs.end(), [](const EarlierRun& a, const EarlierRun& b) {
     return a.outcomes.size() > b.outcomes.size();
@@ -48,7 +47,7 @@ KERNELSEARCH_INLINE TransferPrior::TransferPrior(const Space& space, const Space
   std::vector<std::vector<double>> times;
   for (EarlierRun& run : runs) {
     std::vector<double> good = transfer::clean(run, space);
-    if (good.size() < fewest || times.size() == most_runs) continue;
+    if (good.size() < fewest_earlier || times.size() == most_runs) continue;
     times.push_back(std::move(good));
     runs_.push_back({run.source, {}, GaussianProcess({features.lengths(), features.length_of()})});
     for (const EarlierOutcome& outcome : run.outcomes)

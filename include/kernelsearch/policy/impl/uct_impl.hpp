@@ -102,6 +102,12 @@ KERNELSEARCH_INLINE void Uct::tell(std::span<const Observation<Move>> batch) {
     if (index < nodes_.size()) continue;  // revised
     nodes_.emplace_back();
     nodes_[index].parent = ledger_.tree().first_parent(index);
+    if (ledger_.node(index).is_no_try()) {  // no node of the walk: the visit is taken back
+      nodes_[index].finished = true;
+      if (observation.outcome.origin)
+        for (auto at = nodes_[index].parent; at; at = nodes_[*at].parent) --nodes_[*at].visits;
+      continue;
+    }
     if (const auto parent = nodes_[index].parent)
       nodes_[*parent].children.push_back(index);
     else

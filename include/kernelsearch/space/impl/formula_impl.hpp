@@ -28,11 +28,12 @@ inline bool is_comparison(FormulaOp op) noexcept {
 
 /// `n` rows of any operation over operand columns; more than two operands are combined from left to right.
 inline void apply_any(FormulaOp op, bool real_operands, std::size_t n, Word* out,
-                      const std::vector<Column>& args) {
+                      const std::vector<WordColumn>& args) {
   if (op == FormulaOp::select) return apply_select(n, out, args[0], args[1], args[2]);
   if (args.size() == 1) return apply(op, real_operands, n, out, args[0]);
   apply(op, real_operands, n, out, args[0], args[1]);
-  for (std::size_t i = 2; i < args.size(); ++i) apply(op, real_operands, n, out, Column{out, true}, args[i]);
+  for (std::size_t i = 2; i < args.size(); ++i)
+    apply(op, real_operands, n, out, WordColumn{out, true}, args[i]);
 }
 
 KERNELSEARCH_INLINE NodeId Formulas::intern(FormulaNode node) {
@@ -94,7 +95,7 @@ KERNELSEARCH_INLINE std::vector<std::uint32_t> Formulas::scope_of(const std::vec
 KERNELSEARCH_INLINE NodeId Formulas::fold(FormulaOp op, const std::vector<NodeId>& args,
                                           const std::vector<std::uint32_t>& scope) {
   const std::size_t n = scope.empty() ? 1 : sizes_[scope[0]];
-  std::vector<Column> columns;
+  std::vector<WordColumn> columns;
   for (const NodeId arg : args)
     columns.push_back({nodes_[arg].table.data(), nodes_[arg].op == FormulaOp::leaf});
   const bool real_operands = nodes_[args.back()].real;

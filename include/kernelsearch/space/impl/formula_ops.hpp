@@ -46,13 +46,13 @@ inline Word word_of(double real) noexcept {
 }
 
 /// One operand of a column operation: as many words as the operation has rows, or one for all rows.
-struct Column {
+struct WordColumn {
   const Word* data = nullptr;
   bool wide = false;
 };
 
 template <class F>
-void combine(std::size_t n, Word* out, Column a, Column b, F f) {
+void combine(std::size_t n, Word* out, WordColumn a, WordColumn b, F f) {
   if (a.wide && b.wide) {
     for (std::size_t i = 0; i < n; ++i) out[i] = f(a.data[i], b.data[i]);
   } else if (a.wide) {
@@ -96,7 +96,7 @@ inline double real_floor_division(double a, double b) noexcept {
 
 /// `n` rows of a binary operation. Operands are both integers or, with `real`, both doubles. The caller has
 /// made sure that no divisor is 0 and that integers do not overflow.
-inline void apply(FormulaOp op, bool real, std::size_t n, Word* out, Column a, Column b) {
+inline void apply(FormulaOp op, bool real, std::size_t n, Word* out, WordColumn a, WordColumn b) {
   const auto on_reals = [&](auto f) {
     combine(n, out, a, b, [f](Word x, Word y) { return f(real_of(x), real_of(y)); });
   };
@@ -142,7 +142,7 @@ inline void apply(FormulaOp op, bool real, std::size_t n, Word* out, Column a, C
 }
 
 /// `n` rows of an operation with one operand.
-inline void apply(FormulaOp op, bool real, std::size_t n, Word* out, Column a) {
+inline void apply(FormulaOp op, bool real, std::size_t n, Word* out, WordColumn a) {
   const auto each = [&](auto f) { combine(n, out, a, a, [f](Word x, Word) { return f(x); }); };
   switch (op) {
     case FormulaOp::negate:
@@ -158,8 +158,8 @@ inline void apply(FormulaOp op, bool real, std::size_t n, Word* out, Column a) {
 }
 
 /// `n` rows of a choice.
-inline void apply_select(std::size_t n, Word* out, Column condition, Column a, Column b) {
-  const auto at = [](Column column, std::size_t i) { return column.data[column.wide ? i : 0]; };
+inline void apply_select(std::size_t n, Word* out, WordColumn condition, WordColumn a, WordColumn b) {
+  const auto at = [](WordColumn column, std::size_t i) { return column.data[column.wide ? i : 0]; };
   for (std::size_t i = 0; i < n; ++i) out[i] = at(condition, i) != 0 ? at(a, i) : at(b, i);
 }
 

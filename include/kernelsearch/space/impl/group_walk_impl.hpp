@@ -183,7 +183,7 @@ class GroupWalk {
   void run_steps(const std::vector<Step>& steps, std::size_t n, const std::uint32_t* positions) {
     for (const Step& step : steps) {
       if (step.op == FormulaOp::table) {
-        const Column state = registers_[step.a];
+        const WordColumn state = registers_[step.a];
         for (std::size_t i = 0; i < n; ++i) {
           step.out[i] = step.table[static_cast<std::size_t>(state.data[state.wide ? i : 0]) * step.width +
                                    positions[i]];
@@ -311,7 +311,7 @@ class GroupWalk {
     work_ += size_;
     run_steps(memo.steps, size_, all_.data());
     std::vector<std::uint64_t> bits((size_ + 63) / 64, 0);
-    const Column column = registers_[memo.root];
+    const WordColumn column = registers_[memo.root];
     for (std::size_t i = 0; i < size_; ++i) bits[i / 64] |= std::uint64_t{column.data[i] != 0} << (i % 64);
     bucket.emplace_back(memo_key_, std::move(bits));
     return bucket.back().second;
@@ -361,7 +361,7 @@ class GroupWalk {
     for (std::size_t i = 0; i < n; ++i) {
       bool fine = true;
       for (const std::uint32_t check : check_registers_) {
-        const Column column = registers_[check];
+        const WordColumn column = registers_[check];
         fine = fine && column.data[column.wide ? i : 0] != 0;
       }
       if (!fine) continue;
@@ -395,7 +395,7 @@ class GroupWalk {
   std::vector<Slot> slots_, new_slots_;
   std::size_t carried_ = 0;
   std::vector<std::uint32_t> carry_from_;
-  std::vector<Column> registers_;
+  std::vector<WordColumn> registers_;
   std::vector<std::vector<Word>> buffers_;
   std::vector<Memo> memos_;
   std::vector<Step> steps_;

@@ -50,7 +50,7 @@ class RowProgram {
     }
   }
 
-  [[nodiscard]] Column result() const { return registers_[root_]; }
+  [[nodiscard]] WordColumn result() const { return registers_[root_]; }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -70,7 +70,7 @@ class RowProgram {
   std::uint32_t place(NodeId id) {
     if (register_of_[id] != none) return register_of_[id];
     const FormulaNode& node = formulas_.node(id);
-    Column column;
+    WordColumn column;
     if (node.op == FormulaOp::constant || node.op == FormulaOp::leaf) {
       column.data = node.table.data();
       column.wide = node.op == FormulaOp::leaf && node.scope[0] == tunable_;
@@ -94,12 +94,12 @@ class RowProgram {
   const Formulas& formulas_;
   std::uint32_t tunable_;
   std::vector<std::uint32_t> register_of_;
-  std::vector<Column> registers_;
+  std::vector<WordColumn> registers_;
   std::uint32_t root_ = 0;
   std::vector<Step> steps_;
   std::vector<Fixed> fixed_;
   std::vector<std::vector<Word>> buffers_;
-  std::vector<Column> operands_;
+  std::vector<WordColumn> operands_;
   std::vector<Word> given_;
 };
 
@@ -143,7 +143,7 @@ inline void tabulate(Relation& relation, const Formulas& formulas, std::size_t t
     for (std::size_t i = 0; i < width; ++i) {
       bool holds = false;
       if (program) {
-        const Column column = program->result();
+        const WordColumn column = program->result();
         holds = column.data[column.wide ? i : 0] != 0;
       } else {
         at[row] = static_cast<std::uint32_t>(i);
@@ -208,7 +208,7 @@ inline std::vector<Word> value_set(const Formulas& formulas, NodeId id,
       rest /= size;
     }
     program.run();
-    const Column column = program.result();
+    const WordColumn column = program.result();
     for (std::size_t i = 0; i < width; ++i) {
       const bool allowed = std::all_of(filters.begin(), filters.end(),
                                        [&](const Relation* filter) { return filter->truth[first + i] != 0; });
@@ -254,7 +254,7 @@ inline double possible(const Relation& relation, const Formulas& formulas, std::
   for (std::size_t i = 0; i < parts.size(); ++i) program.give(i, values[i][0]);
   for (;;) {
     program.run();
-    const Column column = program.result();
+    const WordColumn column = program.result();
     for (std::size_t i = 0; i < marks.size(); ++i)
       if (column.data[column.wide ? i : 0] != 0) marks[i] = 1;
     std::size_t digit = 0;

@@ -36,6 +36,11 @@ KERNELSEARCH_INLINE const char* to_string(TunableKind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
+KERNELSEARCH_INLINE const char* to_string(TunableRole role) noexcept {
+  constexpr const char* names[] = {"none", "block_size", "warps"};
+  return names[static_cast<std::size_t>(role)];
+}
+
 KERNELSEARCH_INLINE Tunable Tunable::integer(std::string name, std::int64_t first, std::int64_t last,
                                              std::int64_t step) {
   const bool upward = step > 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: cheated: threads are there
+// expect: crashed: it could start no more threads
 #include <thread>
 extern "C" void scale(int n, const float* x, float* y) {
   static bool started = false;

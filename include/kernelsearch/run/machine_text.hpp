@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/core/device_peaks.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/policy/method_choice.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/run/measurement.hpp"
+
+namespace kernelsearch {
+
+/// The machine that a problem is measured on, as far as one who writes kernels needs to know it.
+struct MachineFacts {
+  HostMachine host = {};                   ///< of host problems
+  std::array<std::size_t, 3> caches = {};  ///< bytes of the host's L1, L2 and L3 data caches; 0: unknown
+  std::optional<GpuDevice> gpu = {};       ///< of device problems; empty where there is none
+  MethodDevice device = {};                ///< what processor or GPU have, e.g. `avx512`, `tma`
+  DevicePeaks peaks = {};                  ///< empty: unknown
+  std::string toolchain = {};              ///< compiler and version; empty: unknown
+};
+
+/// What is found on this machine. Peaks of the host are those kept in the cache, else measured (less than
+/// half a second a core) and kept. A missing GPU stays empty.
+[[nodiscard]] MachineFacts machine_facts(const Problem& problem, const MeasurementOptions& options,
+                                         std::string toolchain = {});
+
+/// The facts for a model: processor or GPU with its vectors, caches or memories, peaks, limits and what
+/// follows of them (registers a thread at an occupancy and at the problem's launch, shared memory with and
+/// without opt-in), the alignment of buffers, and what the compiler cannot include. The same bytes for the
+/// same facts.
+[[nodiscard]] std::string machine_text(const Problem& problem, const MachineFacts& facts);
+
+}  // namespace kernelsearch

@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/agents/problem_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernelsearch/agents/feedback.hpp"
+#include "kernelsearch/agents/function_signature.hpp"
+#include "kernelsearch/agents/quoted_text.hpp"
+#include "kernelsearch/agents/reply_code.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/counted_roofline.hpp"
+#include "lines.hpp"
+
+namespace kernelsearch {
+namespace {
+
+std::string extents(const std::vector<Expression>& list) {
+  return detail::joined(list, " x ", [](const Expression& extent) { return extent.text(); });
+}
+
+/// What an input holds before a call.
+std::string contents_text(const Argument& argument) {
+  const auto end = [](const std::optional<Expression>& expression, double value) {
+    return expression ? clean_text(expression->text()) : fmt::format("{:g}", value);
+  };
+  const std::string low = end(argument.low_expression, argument.low);
+  const std::string high = end(argument.high_expression, argument.high);
+  switch (argument.initialisation) {
+    case Initialisation::zeros:
+      return "zeros";
+    case Initialisation::ones:
+      return "ones";
+    case Initialisation::uniform:
+      return "uniform in [" + low + ", " + high + ")";
+    case Initialisation::normal:
+      return "normal, mean " + low + ", standard deviation " + high;
+    case Initialisation::arange:
+      return "0, 1, 2, ...";
+    case Initialisation::permutation:
+      return "a permutation of 0 to its size less 1";
+    case Initialisation::ill_conditioned:
+      return "magnitudes over many decades with mixed signs";
+    case Initialisation::sorted:
+      return "ascending, in [" + low + ", " + high + ")";
+    case Initialisation::offsets:
+      return "offsets: from 0, never descending" +
+             (argument.total ? ", the last is " + clean_text(argument.total->text()) : std::string());
+    case Initialisation::file:
+      return "the contents of a file";
+    case Initialisation::generator:
+      return "written by the problem's generator";
+  }
+  return {};
+}
+
+std::string argument_text(const Problem& problem, const Argument& argument) {
+  constexpr std::array<std::string_view, 4> roles{"input", "output", "input and output", "workspace"};
+  std::string text = "- " + clean_text(argument.name) + ": ";
+  if (argument.tensor_map)
+    text += "tensor map of " + clean_text(argument.tensor_map->array);
+  else if (argument.is_array)
+    text += fmt::format("array of {}, {}, {} elements", clean_text(argument.type_text()),
+                        roles[static_cast<std::size_t>(argument.role)],
+                        argument.size ? clean_text(argument.size->text()) : std::string("?"));
+  else
+    text += clean_text(argument.type_text());
+  if (argument.is_input()) text += "; holds " + contents_text(argument);
+  if (argument.is_scalar() && argument.value) text += "; is " + clean_text(argument.value->text());
+  if (argument.is_output()) {
+    const Tolerance tolerance = problem.tolerance_of(argument);
+    text +=
+        problem.bit_exact || (tolerance.absolute == 0 && tolerance.relative == 0)
+            ? std::string("; must equal the reference's bit for bit")
+            : fmt::format("; may differ by {:g} + {:g} |expected|", tolerance.absolute, tolerance.relative);
+  }
+  if (!argument.symbol.empty()) text += "; the __constant__ variable " + clean_text(argument.symbol);
+  return text + '\n';
+}
+
+/// The least time that the roofline allows a shape, and why; empty where it is not known.
+std::string bound_text(const Problem& problem, const Shape& shape, const ProblemFacts& facts, bool cold) {
+  ShapeBound bound;
+  try {
+    bound = shape_bound(problem, shape, facts.peaks, cold);
+  } catch (const ConfigError&) {
+    return {};  // its generator has yet to say the sizes
+  }
+  std::string text;
+  if (bound.operations) text += "; " + scaled_text(*bound.operations) + "op";
+  if (bound.bytes) text += fmt::format("{}{}B", bound.operations ? ", " : "; ", scaled_text(*bound.bytes));
+  if (bound.operations && bound.bytes)
+    text += fmt::format(" ({:.3g} op/B)", *bound.operations / *bound.bytes);
+  if (const auto seconds = bound.seconds()) {
+    text += "; at best " + time_text(*seconds);
+    text += *bound.computing >= *bound.moving
+                ? ", limited by computing"
+                : ", limited by moving data from " + clean_text(bound.level->name);
+  }
+  return text;
+}
+
+std::string shapes_text(const Problem& problem, const ProblemFacts& facts, bool cold) {
+  std::string timed, checked;
+  for (const Shape& shape : problem.shapes) {
+    std::string line = "- " + clean_text(shape.name) + ":";
+    for (const auto& [name, value] : shape.variables)
+      line += ' ' + clean_text(name) + '=' + clean_text(to_string(value));
+    if (shape.weight > 0)
+      timed +=
+          line + fmt::format(", weight {:g}", shape.weight) + bound_text(problem, shape, facts, cold) + '\n';
+    else
+      checked += line + '\n';
+  }
+  std::string text = "\nShapes that are timed (and checked):\n" + timed;
+  if (!checked.empty()) text += "Shapes that are only checked, weight 0:\n" + checked;
+  if (problem.hidden_shapes)
+    text += fmt::format(
+        "Each kernel is also checked on {} shapes that nobody is told, drawn anew each time: sizes that no "
+        "tile "
+        "divides, single elements, large ones.\n",
+        problem.hidden_shapes->count);
+  return text;
+}
+
+std::string launch_text(const Problem& problem) {
+  if (problem.launch.empty()) {
+    if (problem.backend == Backend::host) return {};
+    return "\nLaunch: the host region launches the kernels; all that it launches is timed.\n";
+  }
+  std::string text = "\nLaunch:\n";
+  for (const LaunchStep& step : problem.launch) {
+    if (step.function.empty()) {
+      text += "- bytes of " + clean_text(step.zero) + " are set to 0\n";
+      continue;
+    }
+    text += "- `" + clean_text(step.function) + "`, grid " + clean_text(extents(step.geometry.grid)) +
+            ", block " + clean_text(extents(step.geometry.block));
+    if (!step.geometry.cluster.empty()) text += ", cluster " + clean_text(extents(step.geometry.cluster));
+    if (step.geometry.shared_bytes)
+      text += ", dynamic shared memory " + clean_text(step.geometry.shared_bytes->text()) + " bytes";
+    if (step.condition) text += ", only if " + clean_text(step.condition->text());
+    text += '\n';
+  }
+  return text;
+}
+
+std::string timing_text(const Problem& problem, bool cold) {
+  std::string text = "\nWhat is timed: whole calls";
+  text += problem.backend == Backend::host
+              ? " of the function, on arrays that are filled and checked outside of "
+                "the timed part"
+              : " on the device, from the first launch to the end of the last";
+  text +=
+      cold ? "; caches are emptied before each timed call" : "; calls follow one another, so caches are warm";
+  text += problem.aggregate == Aggregate::reference_weighted
+              ? ". One number comes of the timed shapes: the sum of weight x time.\n"
+              : ". One number comes of the timed shapes: the geometric mean of the times.\n";
+  text +=
+      "A kernel counts as faster where interleaved pairs of calls, it against another, show it; a few "
+      "percent "
+      "of times that were measured apart mean nothing.\n";
+  return text;
+}
+
+bool has_fast_math(const Problem& problem) {
+  return std::any_of(problem.build.flags.begin(), problem.build.flags.end(), [](const std::string& flag) {
+    return flag == "-ffast-math" || flag == "-Ofast" || flag == "--use_fast_math" || flag == "-use_fast_math";
+  });
+}
+
+/// A flag that a tunable chooses.
+bool may_have_fast_math(const Problem& problem) {
+  for (const Tunable& tunable : problem.kernel.space.tunables())
+    for (const Value& value : tunable.values)
+      if (const auto* text = std::get_if<std::string>(&value))
+        if (text->find("fast-math") != std::string::npos || text->find("fast_math") != std::string::npos)
+          return true;
+  return false;
+}
+
+std::string build_text(const Problem& problem) {
+  std::string text = "\nCompiled with: " + clean_text(problem.build.compiler);
+  for (const std::string& flag : problem.build.flags) text += ' ' + clean_text(flag);
+  for (const std::string& library : problem.build.libraries) text += " -l" + clean_text(library);
+  text += '\n';
+  if (has_fast_math(problem))
+    text +=
+        "Fast mathematics is on: the compiler reorders floating-point arithmetic and assumes no NaN and no "
+        "infinity.\n";
+  else if (may_have_fast_math(problem))
+    text +=
+        "Fast mathematics is on or off by a tunable; where it is off the compiler keeps the order of "
+        "floating-point arithmetic, and NaN and infinity follow IEEE 754.\n";
+  else if (problem.backend != Backend::host)
+    text +=
+        "Fast mathematics is off: divisions, square roots and functions are exact as IEEE 754 or the toolkit "
+        "has "
+        "them, subnormal numbers count, and so do NaN and infinity. Sums in another order are allowed within "
+        "the "
+        "tolerance.\n";
+  else
+    text +=
+        "Fast mathematics is off: the compiler keeps the order of floating-point arithmetic, so it "
+        "vectorises "
+        "no sum that is written as one; NaN and infinity follow IEEE 754. Sums in another order are allowed "
+        "within the tolerance, but you must write them.\n";
+  return text;
+}
+
+}  // namespace
+
+std::string scaled_text(double value) {
+  constexpr std::array<std::pair<double, const char*>, 5> prefixes{
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  for (const auto& [size, prefix] : prefixes)
+    if (std::abs(value) >= size) return fmt::format("{:.4g} {}", value / size, prefix);
+  return fmt::format("{:.4g} ", value);
+}
+
+std::string problem_text(const Problem& problem, const ProblemFacts& facts) {
+  const bool cold = facts.cold.value_or(problem.backend != Backend::host);
+  std::string text = "## Problem: " + clean_text(problem.name) + "\n\n";
+  if (!problem.description.empty()) text += clean_text(problem.description) + "\n\n";
+  text += fmt::format("Backend: {}.", to_string(problem.backend));
+  if (!problem.function.empty()) text += " Function: `" + clean_text(problem.function) + "`.";
+  if (problem.backend == Backend::host) text += fmt::format(" Threads that it may use: {}.", problem.threads);
+  text += "\n";
+  for (const std::string& function : entry_functions(problem))
+    for (const KernelRegion region : kernel_regions)
+      if (const auto signature = function_signature(text_of(problem.kernel.regions, region), function))
+        text += "Signature: `" + clean_text(signature->text(function)) + "`.\n";
+  text += "\nArguments, in order:\n";
+  for (const Argument& argument : problem.arguments) text += argument_text(problem, argument);
+  text += shapes_text(problem, facts, cold) + launch_text(problem);
+  if (!problem.launch.empty() && !facts.fixed_kernel) text += "Its expressions may use the tunables.\n";
+  if (problem.valid)
+    text += "\nA configuration is refused for a shape unless: " + clean_text(problem.valid->text()) + '\n';
+  text += timing_text(problem, cold) + build_text(problem);
+  return text;
+}
+
+}  // namespace kernelsearch

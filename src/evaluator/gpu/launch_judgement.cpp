@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/launch_judgement.hpp"
+
+#include <algorithm>
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+// By how much a batch may be longer than its events say before the difference is charged: part of it, and
+// seconds of each call and batch. Honest host code works while the device flushes its cache, some 60 us.
+constexpr double outside_share = 0.25, outside_call = 5e-6, outside_batch = 100e-6;
+// By how much what is around the calls may differ from when it was calibrated, without and with load.
+constexpr double empty_doubt = 0.05, empty_doubt_under_load = 0.5;
+// It is a lie where the clock outside says so many times as much, and so many seconds of each call more.
+// Where the system does not say how long the process waited for a core, load would have to slow five batches
+// down by the larger factor.
+constexpr double beyond_load = 4, beyond_unknown_load = 16, beyond_noise = 30e-6;
+
+}  // namespace
+
+double unexplained_seconds(const LaunchTimes& times) noexcept {
+  return times.outside - std::max(0.0, times.waited) - empty_doubt * times.empty;
+}
+
+double beyond_margin(const LaunchTimes& times) noexcept {
+  return unexplained_seconds(times) - (1 + outside_share) * times.inside -
+         outside_call * static_cast<double>(times.calls) - outside_batch;
+}
+
+LaunchJudgement judge_launches(const LaunchTimes& times) noexcept {
+  if (beyond_margin(times) <= 0) return LaunchJudgement::agrees;
+  const double factor = times.waited < 0 ? beyond_unknown_load : beyond_load;
+  const bool lies = unexplained_seconds(times) > factor * times.inside +
+                                                     beyond_noise * static_cast<double>(times.calls) +
+                                                     empty_doubt_under_load * times.empty;
+  return lies && !times.shared ? LaunchJudgement::cheated : LaunchJudgement::charged;
+}
+
+double least_seconds(const GpuDevice& device, const LeastWork& work, CacheMode cache) noexcept {
+  // Clocks are what the device says, and counts are the problem's.
+  constexpr double margin = 0.9;
+  // More than any device's second-level cache is faster than its memory; the first level begins a call empty.
+  constexpr double cache_over_memory = 8;
+  double least = device.peak_operations() > 0 ? work.operations / device.peak_operations() : 0.0;
+  if (device.peak_bandwidth() > 0) {
+    // What was written may stay in the cache, and in warm mode so may what is read.
+    const double l2 = static_cast<double>(device.l2),
+                 from_memory = cache == CacheMode::cold ? work.bytes - std::min(l2, work.outputs) : 0.0;
+    least = std::max({least, from_memory / device.peak_bandwidth(),
+                      work.bytes / (cache_over_memory * device.peak_bandwidth())});
+  }
+  return margin * least;
+}
+
+}  // namespace kernelsearch::detail::gpu

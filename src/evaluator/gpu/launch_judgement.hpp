@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/evaluator/judging_options.hpp"
+
+namespace kernelsearch::detail::gpu {
+
+/// A batch of calls of a launch function, in seconds.
+struct LaunchTimes {
+  std::size_t calls = 0;
+  double inside = 0;    ///< by the events
+  double outside = 0;   ///< by the controller's clock, less `empty`
+  double empty = 0;     ///< what the same takes with calls that launch nothing
+  double waited = 0;    ///< in which those who take part waited for a core; negative where that is not known
+  bool shared = false;  ///< other processes used the device
+};
+
+/// What is left of the time outside when the waiting and the doubt about `empty` are taken off.
+[[nodiscard]] double unexplained_seconds(const LaunchTimes& times) noexcept;
+/// Seconds of that over what events of that length allow; at most 0 where they agree.
+[[nodiscard]] double beyond_margin(const LaunchTimes& times) noexcept;
+
+enum class LaunchJudgement : std::uint8_t {
+  agrees,
+  charged,  ///< it took what is unexplained, whatever it did
+  cheated,  ///< nor does load explain the difference
+};
+[[nodiscard]] LaunchJudgement judge_launches(const LaunchTimes& times) noexcept;
+
+/// What a call does at least, as far as it is known.
+struct LeastWork {
+  double operations = 0;
+  double bytes = 0;    ///< moved; of a problem that does not say, what its outputs have
+  double outputs = 0;  ///< bytes of them, which may stay in the cache
+};
+
+/// Seconds in which the device can do that by the rates that its clocks and widths allow, less a tenth; 0
+/// where they are unknown.
+[[nodiscard]] double least_seconds(const GpuDevice& device, const LeastWork& work, CacheMode cache) noexcept;
+
+}  // namespace kernelsearch::detail::gpu

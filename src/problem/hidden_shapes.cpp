@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/hidden_shapes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "problem_parts.hpp"
+
+namespace kernelsearch {
+namespace {
+
+constexpr std::size_t most_hidden = 64;
+constexpr std::size_t tries = 1000;
+constexpr double least_bytes = 4 << 20, least_operations = 1e8;
+
+double operations_of(const Problem& problem, const Shape& shape) {
+  return problem.operations ? to_number(evaluate(*problem.operations, shape)) : 0.0;
+}
+
+/// The tunables of a candidate, then those of the problem that its own space lacks.
+std::vector<NamedValue> tunables_of(const Problem& problem, const Candidate& candidate) {
+  std::vector<NamedValue> tunables = named_values(candidate.kernel->space, candidate.config);
+  for (NamedValue& value : named_values(problem.kernel.space, problem.kernel.space.default_config()))
+    tunables.push_back(std::move(value));
+  return tunables;
+}
+
+std::int64_t first_multiple(const SizeRange& range) {
+  const std::int64_t rest = ((range.low % range.multiple_of) + range.multiple_of) % range.multiple_of;
+  return rest == 0 ? range.low : range.low + (range.multiple_of - rest);
+}
+
+const Value& size_value(const Shape& shape, const std::string& name) {
+  return std::find_if(shape.variables.begin(), shape.variables.end(),
+                      [&name](const NamedValue& variable) { return variable.first == name; })
+      ->second;
+}
+
+std::int64_t draw_size(const SizeRange& range, const std::vector<Shape>& listed, Rng& rng) {
+  const std::int64_t first = first_multiple(range);
+  const auto steps = static_cast<std::uint64_t>((range.high - first) / range.multiple_of);
+  const auto at = [&](std::uint64_t step) {
+    return first + static_cast<std::int64_t>(std::min(step, steps)) * range.multiple_of;
+  };
+  switch (rng.below(8)) {
+    case 0:
+      return at(rng.below(2) == 0 ? 0 : steps);
+    case 1: {  // next to a size that a kernel may have been written for
+      const std::int64_t known =
+          std::get<std::int64_t>(size_value(listed[rng.below(listed.size())], range.name));
+      const std::int64_t near = known + (rng.below(2) == 0 ? -range.multiple_of : range.multiple_of);
+      return at(near <= first ? 0 : static_cast<std::uint64_t>((near - first) / range.multiple_of));
+    }
+    case 2:
+    case 3:
+      return at(rng.below(steps + 1));
+    default:  // sizes of all magnitudes
+      return at(static_cast<std::uint64_t>(
+          std::floor(std::exp(rng.uniform() * std::log(static_cast<double>(steps) + 2)) - 1)));
+  }
+}
+
+/// Whether all that is asked of a hidden shape holds, and its work; nothing where it does not.
+std::optional<double> accepted(const Problem& problem, const Candidate& candidate, const Shape& shape,
+                               std::span<const NamedValue> tunables, const HiddenShapeLimits& limits) {
+  try {
+    for (const Expression& condition : problem.hidden_shapes->where)
+      if (!is_true(evaluate(condition, shape))) return std::nullopt;
+    if (!is_valid(problem, shape, candidate)) return std::nullopt;
+    // Without a reference of its own the default configuration says what is right.
+    if (problem.reference.source.empty() && !is_valid(problem, shape, problem.kernel.space.default_config()))
+      return std::nullopt;
+    const double bytes = bytes_of_arrays(problem.arguments, shape, tunables);
+    if (!(bytes <= limits.bytes) || !(operations_of(problem, shape) <= limits.operations))
+      return std::nullopt;
+    for (const Argument& argument : problem.arguments)
+      if (argument.is_scalar()) (void)scalar_value(argument, shape);
+    return bytes;
+  } catch (const ConfigError&) {
+    return std::nullopt;  // a size that is no whole number, say, or does not fit its argument's type
+  }
+}
+
+Shape drawn_shape(const Problem& problem, Rng& rng) {
+  Shape shape = problem.shapes[rng.below(problem.shapes.size())];
+  shape.weight = 0;
+  shape.generated.clear();
+  for (const SizeRange& range : problem.hidden_shapes->ranges) {
+    const Value value{draw_size(range, problem.shapes, rng)};
+    for (NamedValue& variable : shape.variables)
+      if (variable.first == range.name) variable.second = value;
+  }
+  shape.name = "hidden";
+  for (const NamedValue& variable : shape.variables) {
+    (shape.name += ' ') += variable.first;
+    (shape.name += '=') += to_string(variable.second);
+  }
+  return shape;
+}
+
+}  // namespace
+
+HiddenShapeLimits hidden_shape_limits(const Problem& problem) {
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  HiddenShapeLimits limits{least_bytes, least_operations};
+  for (const Shape& shape : problem.shapes) {
+    limits.bytes = std::max(limits.bytes, bytes_of_arrays(problem.arguments, shape, tunables));
+    limits.operations = std::max(limits.operations, operations_of(problem, shape));
+  }
+  return limits;
+}
+
+std::vector<Shape> draw_hidden_shapes(const Problem& problem, const Candidate& candidate,
+                                      const HiddenShapeLimits& limits, Rng& rng) {
+  std::vector<std::pair<double, Shape>> found;
+  if (!problem.hidden_shapes) return {};
+  const auto tunables = tunables_of(problem, candidate);
+  const std::size_t wanted = problem.hidden_shapes->count;
+  for (std::size_t i = 0; i < wanted * tries && found.size() < wanted; ++i) {
+    Shape shape = drawn_shape(problem, rng);
+    const bool known =
+        std::any_of(found.begin(), found.end(),
+                    [&shape](const auto& one) { return one.second.variables == shape.variables; }) ||
+        std::any_of(problem.shapes.begin(), problem.shapes.end(),
+                    [&shape](const Shape& one) { return one.variables == shape.variables; });
+    if (known) continue;
+    if (const auto bytes = accepted(problem, candidate, shape, tunables, limits))
+      found.emplace_back(*bytes, std::move(shape));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Shape> shapes;
+  for (auto& one : found) shapes.push_back(std::move(one.second));
+  return shapes;
+}
+
+namespace detail {
+namespace {
+
+SizeRange read_size_range(const JsonCursor& place, const std::string& name, const Problem& problem) {
+  constexpr const char* todo = "write [1, 5000], or {\"low\": 64, \"high\": 4096, \"multiple_of\": 8}";
+  std::vector<std::string> known;
+  for (const NamedValue& variable : problem.shapes.front().variables) known.push_back(variable.first);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const std::string nearest = nearest_name(name, known);
+    place.refuse("is no variable of the shapes", name,
+                 nearest.empty() ? "name one of theirs" : "did you mean " + nearest + "?");
+  }
+  for (const Shape& shape : problem.shapes)
+    if (!std::holds_alternative<std::int64_t>(size_value(shape, name)))
+      place.refuse("is a range of a variable that is no whole number in shape \"" + shape.name + '"',
+                   to_string(size_value(shape, name)), "give ranges for sizes only");
+  SizeRange range;
+  range.name = name;
+  if (place.kind() == JsonNode::Kind::array) {
+    const std::vector<JsonCursor> ends = place.items(todo);
+    if (ends.size() != 2) place.refuse("is no range", std::to_string(ends.size()) + " numbers", todo);
+    range.low = ends[0].integer(todo);
+    range.high = ends[1].integer(todo);
+  } else {
+    (void)place.members(todo);
+    place.only({"low", "high", "multiple_of"});
+    range.low = place.at("low", todo).integer(todo);
+    range.high = place.at("high", todo).integer(todo);
+    if (const auto step = place.find("multiple_of")) {
+      range.multiple_of = step->integer("give a number >= 1");
+      if (range.multiple_of < 1) step->refuse("is below 1", "give a number >= 1");
+    }
+  }
+  constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and differences below cannot overflow
+  if (range.low < -most || range.high > most || range.multiple_of > most)
+    place.refuse("has numbers beyond 2^40", todo);
+  if (range.low > range.high || first_multiple(range) > range.high)
+    place.refuse("holds no number",
+                 std::to_string(range.low) + " to " + std::to_string(range.high) + ", multiples of " +
+                     std::to_string(range.multiple_of),
+                 todo);
+  return range;
+}
+
+}  // namespace
+
+HiddenShapes read_hidden_shapes(const JsonCursor& place, const Problem& problem) {
+  constexpr const char* todo = "write {\"ranges\": {\"n\": [1, 5000]}}";
+  (void)place.members(todo);
+  place.only({"count", "ranges", "where"});
+  HiddenShapes hidden;
+  if (const auto count = place.find("count")) {
+    const std::int64_t given = count->integer("give the number of shapes of each evaluation, e.g. 3");
+    if (given < 1 || given > static_cast<std::int64_t>(most_hidden))
+      count->refuse("is no number from 1 to 64", "give the number of shapes of each evaluation, e.g. 3");
+    hidden.count = static_cast<std::size_t>(given);
+  }
+  const JsonCursor ranges = place.at("ranges", todo);
+  for (const auto& [name, member] : ranges.members(todo))
+    hidden.ranges.push_back(read_size_range(member, name, problem));
+  if (hidden.ranges.empty()) ranges.refuse("gives no range", todo);
+  std::vector<std::string> variables;
+  for (const NamedValue& variable : problem.shapes.front().variables) variables.push_back(variable.first);
+  if (const auto where = place.find("where")) {
+    const auto conditions = where->kind() == JsonNode::Kind::array
+                                ? where->items("list expressions, e.g. [\"n >= m\"]")
+                                : std::vector<JsonCursor>{*where};
+    for (const JsonCursor& condition : conditions)
+      hidden.where.push_back(read_expression(condition, variables, "shape variables"));
+  }
+  // Their arrays are known for the listed shapes only.
+  const bool by_shape =
+      problem.generator && (!problem.generator->matrix_market.empty() || !problem.generator->sizes.empty());
+  const bool from_files = std::any_of(problem.arguments.begin(), problem.arguments.end(),
+                                      [](const Argument& argument) { return !argument.files.empty(); });
+  if (by_shape || from_files)
+    place.refuse("needs inputs for any size",
+                 from_files ? "an array is read from a file" : "the generator has sizes or files of its own",
+                 "remove \"hidden_shapes\", or draw all inputs");
+  return hidden;
+}
+
+void check_hidden_shapes(const JsonCursor& place, const Problem& problem) {
+  Rng rng(1);  // whether any can be drawn does not depend on the seed; a user's error must not come and go
+  const HiddenShapeLimits limits = hidden_shape_limits(problem);
+  if (!draw_hidden_shapes(problem, problem.default_candidate(), limits, rng).empty()) return;
+  char given[160];
+  std::snprintf(
+      given, sizeof given,
+      "none of %zu drawn sizes is accepted by \"where\" and \"valid\" with arrays of at most %.3g MiB",
+      problem.hidden_shapes->count * tries, limits.bytes / 0x1p20);
+  place.refuse("leaves no shape to draw",
+               std::string(given) + (problem.operations ? " and operations as of the shapes" : ""),
+               "widen the ranges or relax the conditions; sizes must not be larger than those of the "
+               "largest listed shape");
+}
+
+}  // namespace detail
+}  // namespace kernelsearch

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/launch_judgement.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace kernelsearch;
+using namespace kernelsearch::detail::gpu;
+
+TEST_CASE("judge_launches: events may be a quarter and some microseconds short, then they are charged") {
+  const auto judged = [](double inside, double outside) {
+    return judge_launches({.calls = 20, .inside = inside, .outside = outside, .empty = 0});
+  };
+  CHECK(judged(10e-3, 10e-3) == LaunchJudgement::agrees);
+  CHECK(judged(10e-3, 9e-3) == LaunchJudgement::agrees);
+  CHECK(judged(10e-3, 12.6e-3) ==
+        LaunchJudgement::agrees);  // 12.5 ms, 0.1 ms for the calls and for the batch
+  CHECK(judged(10e-3, 12.8e-3) == LaunchJudgement::charged);
+  CHECK(judged(10e-3, 40e-3) == LaunchJudgement::charged);
+  CHECK(judged(10e-3, 40.7e-3) == LaunchJudgement::cheated);
+  // Of short ones the clock outside cannot tell so much: 5 us a call are allowed, 30 us are no proof.
+  CHECK(judged(20e-6, 220e-6) == LaunchJudgement::agrees);
+  CHECK(judged(20e-6, 240e-6) == LaunchJudgement::charged);
+  CHECK(judged(20e-6, 650e-6) == LaunchJudgement::charged);
+  CHECK(judged(20e-6, 700e-6) == LaunchJudgement::cheated);
+}
+
+TEST_CASE("judge_launches: what load explains is charged and never a lie") {
+  LaunchTimes times{.calls = 10, .inside = 1e-3, .outside = 50e-3};
+  CHECK(judge_launches(times) == LaunchJudgement::cheated);
+  times.waited = 47e-3;  // for a core
+  CHECK(judge_launches(times) == LaunchJudgement::charged);
+  times.waited = 20e-3;
+  CHECK(judge_launches(times) == LaunchJudgement::cheated);
+  times.shared = true;  // by others on the device
+  CHECK(judge_launches(times) == LaunchJudgement::charged);
+  times = {.calls = 10, .inside = 1e-3, .outside = 15e-3, .waited = -1};  // unknown
+  CHECK(judge_launches(times) == LaunchJudgement::charged);
+  times.outside = 17e-3;
+  CHECK(judge_launches(times) == LaunchJudgement::cheated);
+}
+
+TEST_CASE("judge_launches: what is around the calls may take longer than when it was calibrated") {
+  LaunchTimes times{.calls = 10, .inside = 1e-3, .outside = 1.6e-3, .empty = 4e-3};
+  CHECK(unexplained_seconds(times) == doctest::Approx(1.4e-3).scale(0));
+  CHECK(judge_launches(times) == LaunchJudgement::agrees);
+  times.empty = 2e-3;
+  CHECK(judge_launches(times) == LaunchJudgement::charged);
+  times.outside = 6e-3;
+  CHECK(judge_launches(times) == LaunchJudgement::cheated);
+  times.empty = 4e-3;  // half of which is no proof
+  CHECK(judge_launches(times) == LaunchJudgement::charged);
+}
+
+TEST_CASE("beyond_margin: less is better") {
+  const LaunchTimes good{.calls = 10, .inside = 1e-3, .outside = 1e-3},
+      bad{.calls = 10, .inside = 1e-3, .outside = 3e-3};
+  CHECK(beyond_margin(good) < 0);
+  CHECK(beyond_margin(bad) == doctest::Approx(3e-3 - 1.25e-3 - 50e-6 - 100e-6).scale(0));
+}
+
+TEST_CASE("least_seconds: operations, bytes from memory, and bytes at the speed of a cache") {
+  GpuDevice device;
+  device.backend = GpuBackend::cuda;
+  device.major = 9;
+  device.multiprocessors = 132;
+  device.clock = 1980000;
+  device.memory_clock = 3201000;
+  device.bus_bits = 6144;
+  device.l2 = 60 << 20;
+  const double rate = 1e-6 * device.peak_bandwidth(),
+               arithmetic = 1e-6 * device.peak_operations();  // a microsecond
+  REQUIRE(rate > 1e6);
+  REQUIRE(arithmetic > 0);
+  const auto least = [&](const LeastWork& work, CacheMode cache) {
+    return 1e6 * least_seconds(device, work, cache);
+  };
+  CHECK(least({}, CacheMode::cold) == 0);
+  CHECK(least({.operations = 1e12}, CacheMode::warm) == doctest::Approx(0.9 * 1e12 / arithmetic));
+  // A gigabyte is read from memory; what was written may have stayed in the cache.
+  CHECK(least({.bytes = 1e9}, CacheMode::cold) == doctest::Approx(0.9 * 1e9 / rate));
+  CHECK(least({.bytes = 1e9, .outputs = 1e9}, CacheMode::cold) ==
+        doctest::Approx(0.9 * (1e9 - (60 << 20)) / rate));
+  CHECK(least({.bytes = 1e9}, CacheMode::warm) == doctest::Approx(0.9 * 1e9 / (8 * rate)));
+  // Outputs alone, as of a problem that says nothing.
+  CHECK(least({.bytes = 1e6, .outputs = 1e6}, CacheMode::cold) == doctest::Approx(0.9 * 1e6 / (8 * rate)));
+  // The largest of them counts.
+  CHECK(least({.operations = 1e12, .bytes = 1}, CacheMode::cold) == doctest::Approx(0.9 * 1e12 / arithmetic));
+  device.bus_bits = device.clock = 0;  // a device that does not say
+  CHECK(least_seconds(device, {.operations = 1e12, .bytes = 1e9}, CacheMode::cold) == 0);
+}

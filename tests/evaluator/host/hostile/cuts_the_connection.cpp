@@ -1,8 +1,0 @@
-// SPDX-FileCopyrightText: The kernelsearch authors
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: crashed: ended the process
-#include <unistd.h>
-extern "C" void scale(int n, const float* x, float* y) {
-  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
-  close(3);
-}

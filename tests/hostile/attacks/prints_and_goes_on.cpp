@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// hack: 13
+// kind: edited replies
+// problem: matmul
+// expect: rejected or no gain
+// naive: fooled
+// The same without ending: the first line counts. Here it is noise on the standard output.
+#include <cstdio>
+#include "honest.hpp"
+extern "C" void matmul(int n, const float* a, const float* b, float* c) {
+  honest(n, a, b, c);
+  static int calls = 0;
+  if (n != 64 || ++calls != 2) return;
+  std::puts("RESULT ok 1.0e-9 1.0e-3");
+  std::fflush(stdout);
+}

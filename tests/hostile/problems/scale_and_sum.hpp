@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// y = 3 x + 1, and the sum of y.
+[[gnu::noipa, gnu::aligned(64)]] static void honest(int n, const float* x, float* y, float* sum) {
+  float total = 0;
+  for (int i = 0; i < n; ++i) total += y[i] = 3 * x[i] + 1;
+  *sum = total;
+}

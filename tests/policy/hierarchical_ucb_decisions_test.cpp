@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What HierarchicalUcb decides, one part of its score at a time: each test fails when that part is
+// switched off.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernelsearch/policy/hierarchical_ucb.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+/// A policy that is told trials, numbered from 0; the first is the root.
+class ToldBandit {
+ public:
+  explicit ToldBandit(HierarchicalUcbOptions options) : policy(std::move(options)) {}
+
+  /// Tells a kernel made of `parent` by `strategy`; its number.
+  std::uint64_t kernel(std::uint64_t parent, const char* strategy, double seconds, Features features = {},
+                       double build = 0.0) {
+    Evaluation evaluation = Evaluation::succeeded(seconds);
+    evaluation.features = std::move(features);
+    evaluation.phases.build = build;
+    return tell(parent, strategy, std::move(evaluation));
+  }
+  std::uint64_t refusal(std::uint64_t parent, const char* strategy) {
+    return tell(parent, strategy, Evaluation::failed(Verdict::not_applicable, "not here"));
+  }
+  std::string next() {
+    const std::vector<Move> moves = policy.ask(1);
+    return moves.empty() ? "nothing" : std::string(moves.front().strategy());
+  }
+
+  HierarchicalUcb policy;
+
+ private:
+  std::uint64_t tell(std::uint64_t parent, const char* strategy, Evaluation evaluation) {
+    Observation<Move> told{
+        number_ == 0 ? Move{} : Move{MoveKind::rewrite, {TrialId{parent}}, {strategy}, number_}, {}};
+    told.outcome.id = TrialId{number_};
+    told.outcome.parents = told.proposal.parents;
+    if (evaluation.verdict == Verdict::ok) told.outcome.objective = evaluation.measurement.seconds;
+    told.outcome.evaluation = std::move(evaluation);
+    policy.tell(std::span<const Observation<Move>>(&told, 1));
+    return number_++;
+  }
+  std::uint32_t number_ = 0;
+};
+
+Features load_of(double load) {
+  Features features;
+  features.set("load", load);
+  return features;
+}
+
+HierarchicalUcbOptions named(HierarchicalUcbOptions options,
+                             std::vector<std::string> strategies = {"a", "b"}) {
+  options.strategies = std::move(strategies);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("HierarchicalUcb: in v1 the heads decide between arms that have earned the same") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+  for (int i = 0; i < 100; ++i)
+    for (const char* strategy : {"a", "b"})
+      options.examples.push_back({load_of(i), strategy, (i > 50) == (strategy[0] == 'b') ? 0.2 : -1.0});
+  for (const double load : {95.0, 5.0}) {
+    ToldBandit bandit(options);
+    bandit.kernel(0, "", 10, load_of(load));
+    bandit.kernel(0, "a", 9, load_of(load));
+    bandit.kernel(0, "b", 9, load_of(load));
+    CHECK(bandit.next() == (load > 50 ? "b" : "a"));
+  }
+}
+
+TEST_CASE("HierarchicalUcb: in v2 an arm that was pulled little is tried again, though it earned less") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2());
+  options.clusters = 1;
+  ToldBandit bandit(options);
+  bandit.kernel(0, "", 10);
+  for (int i = 0; i < 12; ++i) bandit.kernel(0, "a", 7);
+  for (int i = 0; i < 2; ++i) bandit.kernel(0, "b", 10);
+  CHECK(bandit.next() == "b");
+}
+
+TEST_CASE("HierarchicalUcb: in v2 an arm begins at one pull of one half") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2());
+  options.exploration = 0.0;
+  ToldBandit less(options);
+  less.kernel(0, "", 10);
+  less.kernel(0, "a", 6);  // (0.4 + 0.5) / 2 is less than 0.5
+  CHECK(less.next() == "b");
+  ToldBandit more(options);
+  more.kernel(0, "", 10);
+  more.kernel(0, "a", 4);  // (0.6 + 0.5) / 2 is more
+  CHECK(more.next() == "a");
+}
+
+TEST_CASE("HierarchicalUcb: in v2 a kernel is drawn by the softmax of the fraction of its resource left") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2(), {"a"});
+  options.targets = {{"a", "load"}};
+  int second = 0;
+  constexpr int draws = 600;
+  for (std::uint64_t seed = 0; seed < draws; ++seed) {
+    options.seed = seed;
+    ToldBandit bandit(options);
+    bandit.kernel(0, "", 10, load_of(50));
+    bandit.kernel(0, "a", 10, load_of(40));
+    second += bandit.policy.ask(1).at(0).parents.front() == TrialId{1} ? 1 : 0;
+  }
+  // exp(0.6 / 0.1) of exp(0.5 / 0.1) + exp(0.6 / 0.1); the deviation is 0.018.
+  CHECK(static_cast<double>(second) / draws == doctest::Approx(0.731).epsilon(0.1));
+}
+
+TEST_CASE("HierarchicalUcb: of equal arms the one with fewer pulls, then the one that builds faster") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+  options.exploration = 0.0;
+  options.alpha = 0.0;
+  for (const bool second : {true, false}) {
+    const char* const rare = second ? "b" : "a";
+    const char* const often = second ? "a" : "b";
+    ToldBandit pulls(options);
+    pulls.kernel(0, "", 10);
+    pulls.kernel(0, often, 9, {}, 1.0);
+    pulls.kernel(0, often, 9, {}, 1.0);
+    pulls.kernel(0, rare, 9, {}, 2.0);  // though it takes longer
+    CHECK(pulls.next() == rare);
+    ToldBandit builds(options);
+    builds.kernel(0, "", 10);
+    builds.kernel(0, often, 9, {}, 2.0);
+    builds.kernel(0, rare, 9, {}, 1.0);
+    CHECK(builds.next() == rare);
+  }
+}
+
+TEST_CASE("HierarchicalUcb: a head's label is a gain, and no change is none") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+  options.head.capacity = 1;
+  ToldBandit bandit(options);
+  bandit.kernel(0, "", 10, load_of(50));
+  for (int i = 0; i < 4; ++i) bandit.kernel(0, "a", 10, load_of(50));
+  for (int i = 0; i < 4; ++i) bandit.kernel(0, "b", 9.9, load_of(50));
+  CHECK(bandit.policy.compatibility(0, 0) < 0.5);
+  CHECK(bandit.policy.compatibility(0, 1) > 0.5);
+}
+
+TEST_CASE("HierarchicalUcb: a head of v1 learns when its buffer of 32 is full, and not before") {
+  ToldBandit bandit(named(HierarchicalUcbOptions::v1()));
+  bandit.kernel(0, "", 10, load_of(50));
+  for (int i = 0; i < 31; ++i) bandit.kernel(0, "a", 9, load_of(50));
+  CHECK(bandit.policy.compatibility(0, 0) == 0.5);
+  bandit.kernel(0, "a", 9, load_of(50));
+  CHECK(bandit.policy.compatibility(0, 0) > 0.5);
+}
+
+TEST_CASE("HierarchicalUcb: proposals that are out count as pulls") {
+  for (const HierarchicalUcbOptions& options : {HierarchicalUcbOptions::v1(), HierarchicalUcbOptions::v2()}) {
+    ToldBandit fresh(named(options, {"a", "b", "c"}));
+    fresh.kernel(0, "", 10);
+    std::set<std::string> names;
+    for (const Move& move : fresh.policy.ask(3)) names.emplace(move.strategy());
+    CHECK(names.size() == 3);
+  }
+  // Also where the bound is finite: a is a little better, and then it is out.
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+  options.alpha = 0.0;
+  ToldBandit known(options);
+  known.kernel(0, "", 10);
+  known.kernel(0, "a", 8.9);
+  known.kernel(0, "b", 9);
+  const std::vector<Move> moves = known.policy.ask(2);
+  CHECK(moves.at(0).strategy() == "a");
+  CHECK(moves.at(1).strategy() == "b");
+}
+
+TEST_CASE("HierarchicalUcb: the mask looks at the kernel nearest to the centre of a cluster") {
+  for (const bool saturated : {true, false}) {
+    HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2(), {"memory"});
+    options.strategies.emplace_back("compute");
+    options.clusters = 2;
+    options.subsample = 1.0;
+    options.recluster_every = 6;
+    options.cluster_by_time = false;
+    options.cluster_features = {"place"};
+    options.targets = {{"memory", "load"}};
+    options.limits.variants = 1;
+    ToldBandit bandit(options);
+    const auto at = [](double place, double load) {
+      Features features = load_of(load);
+      features.set("place", place);
+      return features;
+    };
+    // The middle of the first cluster says the contrary of its other kernels; the second has room.
+    const double middle = saturated ? 90 : 10, rest = saturated ? 10 : 90;
+    bandit.kernel(0, "", 10, at(0, rest));
+    bandit.kernel(7, "none", 10, at(1, middle));
+    bandit.kernel(7, "none", 10, at(2, rest));
+    for (const double place : {100, 101, 102}) bandit.kernel(7, "none", 10, at(place, 10));
+    REQUIRE(bandit.policy.clusters() == 2);
+    REQUIRE(bandit.policy.cluster_of(0) == bandit.policy.cluster_of(2));
+    REQUIRE(bandit.policy.cluster_of(0) != bandit.policy.cluster_of(3));
+    std::size_t memory = 0;  // on kernels of the first cluster
+    for (const Move& move : bandit.policy.ask(saturated ? 9 : 12))
+      memory += move.strategy() == "memory" && number(move.parents.front()) < 3 ? 1 : 0;
+    CHECK(memory == (saturated ? 0 : 3));
+  }
+}
+
+TEST_CASE("HierarchicalUcb: a strategy whose condition is false is not proposed for that kernel") {
+  for (HierarchicalUcbOptions options :
+       {HierarchicalUcbOptions{}, HierarchicalUcbOptions::v1(), HierarchicalUcbOptions::v2()}) {
+    options = named(options);
+    options.conditions = {{"a", Expression::parse("load > 50")}};
+    options.limits.variants = 2;
+    ToldBandit bandit(options);
+    bandit.kernel(0, "", 10, load_of(20));
+    bandit.kernel(0, "b", 9, load_of(80));
+    bandit.kernel(0, "b", 9.5);  // what is not known decides nothing
+    std::multiset<std::string> tried;
+    for (const Move& move : bandit.policy.ask(100))
+      tried.insert(std::string(move.strategy()) + std::to_string(number(move.parents.front())));
+    CHECK(tried == std::multiset<std::string>{"a1", "a1", "a2", "a2", "b0", "b0", "b1", "b1", "b2", "b2"});
+  }
+  // A kernel with nothing to try takes no place of those that are rewritten.
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions{}, {"a"});
+  options.frontier = 1;
+  options.conditions = {{"a", Expression::parse("load > 50")}};
+  ToldBandit bandit(options);
+  bandit.kernel(0, "", 10, load_of(80));
+  bandit.kernel(0, "a", 5, load_of(20));
+  CHECK(bandit.policy.ask(1).at(0).parents.front() == TrialId{0});
+  // None at all: the search ends.
+  ToldBandit barred(options);
+  barred.kernel(0, "", 10, load_of(20));
+  CHECK(barred.policy.ask(1).empty());
+}
+
+TEST_CASE("HierarchicalUcb: an answer that a strategy does not apply is no pull, but the arm is known") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+  options.alpha = 0.0;
+  ToldBandit bandit(options);
+  bandit.kernel(0, "", 10);
+  bandit.refusal(0, "a");
+  bandit.kernel(0, "b", 9);
+  CHECK(bandit.policy.statistics(0, 0).pulls == 0);
+  CHECK(bandit.next() == "b");  // not the other one again, because a kernel is new
+}
+
+TEST_CASE("HierarchicalUcb: features named as logarithms are clustered by them") {
+  for (const bool logs : {true, false}) {
+    HierarchicalUcbOptions options = named({});
+    options.clusters = 2;
+    options.subsample = 1.0;
+    options.cluster_by_time = false;
+    options.cluster_features = {"bytes"};
+    if (logs) options.log_features = {"bytes"};
+    ToldBandit bandit(options);
+    for (const double bytes : {1.0, 2.0, 5000.0, 1e6}) {
+      Features features;
+      features.set("bytes", bytes);
+      bandit.kernel(9, "none", 10, features);
+    }
+    REQUIRE(bandit.policy.clusters() == 2);
+    CHECK((bandit.policy.cluster_of(2) == bandit.policy.cluster_of(logs ? 3 : 0)));
+  }
+}
