@@ -229,14 +229,21 @@ TEST_CASE("HostEvaluator: what ran is gone afterwards, also what never ends") {
 }
 
 TEST_CASE("HostEvaluator: what a kernel may not do gains nothing, and leaves nothing behind") {
-  const auto plain = judge(plain_source);
+  // A gain is there each time; a slow moment of the machine, in which the plain kernel is timed, is not.
+  const auto gains = [](const std::string& source) {
+    const Evaluation plain = judge(plain_source), e = judge(source);
+    CHECK_MESSAGE(plain.verdict == Verdict::ok, plain.reason);
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+    return !(e.measurement.seconds > 0.5 * plain.measurement.seconds);
+  };
   const auto paths = kernels("harmless");
   CHECK(paths.size() >= 6);
   for (const auto& path : paths) {
     CAPTURE(path.filename().string());
-    const Evaluation e = judge(support::read(path));
-    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
-    CHECK(e.measurement.seconds > 0.5 * plain.measurement.seconds);
+    const std::string source = support::read(path);
+    bool gained = true;
+    for (int attempt = 0; gained && attempt < 3; ++attempt) gained = gains(source);
+    CHECK(!gained);
   }
   CHECK(!std::filesystem::exists("/tmp/kernelsearch-was-here"));
 }

@@ -38,10 +38,16 @@ struct HierarchicalUcb::State {
     std::vector<std::size_t> nearest_centre;  ///< by cluster: the node that stands for it
   };
   std::optional<Clustering> clustering;
-  std::vector<std::size_t> cluster;  ///< by node
+  std::vector<std::size_t> cluster;  ///< by node that has code; of others see `cluster_of`
   std::vector<bool> barred;          ///< node after node, by strategy: its condition is false there
   std::size_t right = 0, right_at_clustering = 0, told_since_clustering = 0;
   PullStatistics arms;  ///< cluster after cluster
+
+  // What `choose` counts besides pulls; kept, since counting it over all nodes at each choice costs more than
+  // everything else once there are thousands.
+  std::vector<std::size_t> waited_on;  ///< nodes with proposals outstanding, and some whose came
+  std::vector<double> declined;        ///< by arm: answers that its strategy does not apply
+  bool declined_known = false;
 
   // Heads: none until the first right kernel, or from the start where there are examples.
   struct Heads {
@@ -144,8 +150,9 @@ struct HierarchicalUcb::State {
     }
     clustering.emplace(std::move(made));
     for (std::size_t p = 0; p < pool.size(); ++p) cluster[pool[p]] = labels[p];
+    declined_known = false;
     for (std::size_t i = 0; i < cluster.size(); ++i)
-      if (!ledger.node(i).ok()) cluster[i] = inherited(i);
+      if (!ledger.node(i).ok() && ledger.node(i).generated()) cluster[i] = inherited(i);
     arms.rebuild(ledger, count() * ledger.strategies(), arm_of_pull());
   }
 
@@ -256,6 +263,11 @@ struct HierarchicalUcb::State {
     right -= (was_right ? 1 : 0);
     if (!again) cluster.push_back(0);
     cluster[at] = place(at);
+    // A new node's own arms are empty; one that changed, or that came after its children, has counted ones.
+    if (again || !ledger.tree().children(at).empty())
+      declined_known = false;
+    else if (const auto arm = declined_known ? declined_arm(at) : std::nullopt)
+      declined[*arm] += 1.0;
     bar(at);
     if (node.ok()) {
       if (options.alpha > 0.0 && !heads) {
@@ -350,25 +362,36 @@ struct HierarchicalUcb::State {
     return arm;
   }
 
+  /// The arm on which a node is the answer that it does not apply.
+  [[nodiscard]] std::optional<std::size_t> declined_arm(std::size_t node) const {
+    if (!ledger.node(node).not_applicable()) return std::nullopt;
+    const auto parent = ledger.tree().first_parent(node);
+    const auto strategy = ledger.strategy_of(ledger.node(node).move.strategy());
+    return parent && strategy ? std::optional(arm_of(cluster[*parent], *strategy)) : std::nullopt;
+  }
+
+  void count_declined() {
+    if (declined_known) return;
+    declined.assign(count() * ledger.strategies(), 0.0);
+    for (std::size_t i = 0; i < ledger.tree().size(); ++i)
+      if (const auto arm = declined_arm(i)) declined[*arm] += 1.0;
+    declined_known = true;
+  }
+
   std::optional<Move> choose() {
     const std::vector<std::size_t> kernels = candidates();
     if (kernels.empty()) return std::nullopt;
     const std::size_t strategies = ledger.strategies();
     std::vector<double> pending(count() * strategies, 0.0);
     double t = static_cast<double>(ledger.pulls().size() + 1);
-    for (std::size_t i = 0; i < ledger.tree().size(); ++i) {
-      if (ledger.pending_on(i) == 0) continue;
+    std::erase_if(waited_on, [&](std::size_t node) { return ledger.pending_on(node) == 0; });
+    for (const std::size_t node : waited_on)
       for (std::size_t s = 0; s < strategies; ++s)
-        pending[arm_of(cluster[i], s)] += static_cast<double>(ledger.pending(i, s));
-    }
+        pending[arm_of(cluster[node], s)] += static_cast<double>(ledger.pending(node, s));
     // An answer that a strategy does not apply is no pull and has no reward, but the arm is no longer one
     // that nothing is known of: without this it would be asked again on each new kernel first.
-    for (std::size_t i = 0; i < ledger.tree().size(); ++i) {
-      if (!ledger.node(i).not_applicable()) continue;
-      const auto parent = ledger.tree().first_parent(i);
-      const auto strategy = ledger.strategy_of(ledger.node(i).move.strategy());
-      if (parent && strategy) pending[arm_of(cluster[*parent], *strategy)] += 1.0;
-    }
+    count_declined();
+    for (std::size_t arm = 0; arm < pending.size(); ++arm) pending[arm] += declined[arm];
     for (const double waiting : pending) t += waiting;
 
     std::vector<std::vector<double>> profiles;  // of the kernels, scaled
@@ -406,7 +429,10 @@ struct HierarchicalUcb::State {
           best_strategy = s;
           best_kernel = kernels[options.kernel == KernelChoice::softmax ? draw(kernels, able, s) : at];
         }
-      if (top) return ledger.propose(best_kernel, best_strategy);
+      if (top) {
+        if (ledger.pending_on(best_kernel) == 0) waited_on.push_back(best_kernel);
+        return ledger.propose(best_kernel, best_strategy);
+      }
       if (options.targets.empty()) break;
     }
     return std::nullopt;
@@ -437,7 +463,8 @@ KERNELSEARCH_INLINE std::size_t HierarchicalUcb::clusters() const noexcept {
   return state_->count();
 }
 KERNELSEARCH_INLINE std::size_t HierarchicalUcb::cluster_of(std::size_t node) const {
-  return state_->cluster[node];
+  // Without code nothing is made from it, and there may be thousands: its place is looked up, not kept.
+  return state_->ledger.node(node).generated() ? state_->cluster[node] : state_->inherited(node);
 }
 KERNELSEARCH_INLINE const ArmStatistics& HierarchicalUcb::statistics(std::size_t cluster,
                                                                      std::size_t strategy) const {
