@@ -82,6 +82,18 @@ TEST_CASE("HierarchicalUcb: in v1 the heads decide between arms that have earned
   }
 }
 
+TEST_CASE("HierarchicalUcb: in v1 the heads decide which of the arms that were never pulled comes first") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+  for (int i = 0; i < 100; ++i)
+    for (const char* strategy : {"a", "b"})
+      options.examples.push_back({load_of(i), strategy, (i > 50) == (strategy[0] == 'b') ? 0.2 : -1.0});
+  for (const double load : {95.0, 5.0}) {
+    ToldBandit bandit(options);
+    bandit.kernel(0, "", 10, load_of(load));
+    CHECK(bandit.next() == (load > 50 ? "b" : "a"));
+  }
+}
+
 TEST_CASE("HierarchicalUcb: in v2 an arm that was pulled little is tried again, though it earned less") {
   HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2());
   options.clusters = 1;
@@ -271,5 +283,31 @@ TEST_CASE("HierarchicalUcb: features named as logarithms are clustered by them")
     }
     REQUIRE(bandit.policy.clusters() == 2);
     CHECK((bandit.policy.cluster_of(2) == bandit.policy.cluster_of(logs ? 3 : 0)));
+  }
+}
+
+TEST_CASE(
+    "HierarchicalUcb: a strategy that does not apply, told after a choice, is no arm that was never pulled") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1(), {"a", "b", "c"});
+  options.alpha = 0.0;
+  ToldBandit bandit(options);
+  bandit.kernel(0, "", 10);
+  CHECK(bandit.next() == "a");
+  bandit.refusal(0, "b");
+  bandit.kernel(0, "c", 5);
+  CHECK(bandit.next() == "c");
+}
+
+TEST_CASE("HierarchicalUcb: without heads examples still say which strategy comes first") {
+  for (const char* good : {"a", "b"}) {
+    HierarchicalUcbOptions options = named(HierarchicalUcbOptions{});
+    options.alpha = 0.0;
+    options.example_pulls = 3.0;
+    for (int i = 0; i < 20; ++i)
+      for (const char* strategy : {"a", "b"})
+        options.examples.push_back({load_of(50), strategy, strategy[0] == good[0] ? 0.3 : -0.3});
+    ToldBandit bandit(options);
+    bandit.kernel(0, "", 10, load_of(50));
+    CHECK(bandit.next() == good);
   }
 }
