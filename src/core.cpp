@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/core/impl/clean_text_impl.hpp"
 #include "kernelsearch/core/impl/device_identity_impl.hpp"
 #include "kernelsearch/core/impl/error_impl.hpp"
 #include "kernelsearch/core/impl/expression_impl.hpp"

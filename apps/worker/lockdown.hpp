@@ -34,8 +34,8 @@ inline void limit_resources(const char* address_space_bytes, const char* process
 }
 
 /// Forbids what no kernel needs: new processes and programs, sockets, debugging others, other instruction
-/// sets (the process dies by SIGSYS); moving to other cores, another priority or clock, signals to others and
-/// memory that other processes can reach (fail with EPERM). It is in force while the candidate is loaded,
+/// sets (the process dies by SIGSYS); moving to other cores, another priority or clock, timers, signals to others
+/// and memory that other processes can reach (fail with EPERM). It is in force while the candidate is loaded,
 /// too, and whatever else the sandbox keeps apart. False where the system refuses.
 inline bool lock_down() {
 #define KERNELSEARCH_KILL(number) KERNELSEARCH_SYSCALL(number, SECCOMP_RET_KILL_PROCESS)
@@ -84,6 +84,13 @@ inline bool lock_down() {
     KERNELSEARCH_REFUSE(__NR_add_key),
     KERNELSEARCH_REFUSE(__NR_keyctl),
     KERNELSEARCH_REFUSE(__NR_userfaultfd),
+    // A timer that is set while the candidate is loaded would run it between its calls.
+    KERNELSEARCH_REFUSE(__NR_setitimer),
+    KERNELSEARCH_REFUSE(__NR_timer_create),
+    KERNELSEARCH_REFUSE(__NR_timerfd_create),
+#if defined(__x86_64__)
+    KERNELSEARCH_REFUSE(__NR_alarm),
+#endif
     // A process chooses how its branches are predicted, and so its speed.
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_prctl, 0, 4),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),

@@ -6,6 +6,7 @@
 /// or processes is included by its own header. With KERNELSEARCH_HEADER_ONLY=1 that is also what stands at
 /// the end of this file.
 #include "kernelsearch/core/bounded_queue.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/core/error.hpp"

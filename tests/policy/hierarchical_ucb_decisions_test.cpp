@@ -311,3 +311,33 @@ TEST_CASE("HierarchicalUcb: without heads examples still say which strategy come
     CHECK(bandit.next() == good);
   }
 }
+
+TEST_CASE("HierarchicalUcb: a kernel without a feature is placed where the average one would be") {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions{});
+  options.clusters = 2;
+  options.subsample = 1.0;
+  options.cluster_features = {"load"};
+  options.cluster_by_time = false;
+  ToldBandit bandit(options);
+  std::uint64_t high = 0;
+  for (int i = 0; i < 12; ++i) high = bandit.kernel(0, i == 0 ? "" : "a", 10, load_of(i % 4 == 0 ? 0 : 100));
+  const std::uint64_t low = bandit.kernel(0, "a", 10, load_of(0)), unknown = bandit.kernel(0, "a", 10);
+  REQUIRE(bandit.policy.cluster_of(low) != bandit.policy.cluster_of(high));
+  CHECK(bandit.policy.cluster_of(unknown) == bandit.policy.cluster_of(high));
+}
+
+TEST_CASE("HierarchicalUcb: no more kernels than the frontier holds are rewritten") {
+  for (const std::size_t frontier : {1, 0}) {
+    HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v1());
+    options.clusters = 1;
+    options.alpha = options.exploration = 0.0;
+    options.frontier = frontier;
+    options.limits.variants = 1;
+    ToldBandit bandit(options);
+    bandit.kernel(0, "", 10);
+    bandit.kernel(0, "a", 5);
+    bandit.kernel(0, "b", 9);
+    CHECK(bandit.next() == "a");                          // on the fastest, which it closes there
+    CHECK(bandit.next() == (frontier == 1 ? "b" : "a"));  // the worse strategy there, or the better elsewhere
+  }
+}

@@ -6,11 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace kernelsearch {
+#include "kernelsearch/core/clean_text.hpp"
 
-/// The text as valid UTF-8 without control characters but tabs and newlines: what is neither becomes U+FFFD,
-/// so that any kernel or message can be sent as JSON.
-[[nodiscard]] std::string clean_text(std::string_view text);
+namespace kernelsearch {
 
 /// The text, or where it is longer its beginning and its end with a line between that says how much was left
 /// out. `limit` is in bytes, at least 100; characters are kept whole.

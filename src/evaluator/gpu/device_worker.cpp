@@ -10,6 +10,7 @@
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/device_worker_parts.hpp"
 #include "evaluator/gpu/service_source.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -410,7 +411,7 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
     // It wrote where it must not, so who knows what else is damaged.
     if (fault->verdict == Verdict::cheated) worker_->stop();
     evaluation.verdict = fault->verdict;
-    evaluation.reason = fault->reason;
+    evaluation.reason = clean_text(fault->reason);
     evaluation.progress = graded_progress(fault->verdict, fault->right_share);
     evaluation.measurement = {};
   }

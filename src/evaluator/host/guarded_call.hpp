@@ -28,6 +28,7 @@ enum class Access : std::uint32_t { unknown, read, write };
 struct Call {
   std::uint64_t memory_bytes = 0;
   std::uint32_t argument_count = 0;
+  std::uint32_t threads = 1;  ///< that the problem allows a kernel
   Argument arguments[max_arguments] = {};
   // What the worker notes of an access.
   std::uint32_t argument = 0;

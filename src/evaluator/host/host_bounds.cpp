@@ -49,10 +49,11 @@ std::size_t rounded(std::size_t bytes, std::size_t to) {
 /// The arrays of one call in memory that the worker shares.
 class GuardedArrays {
  public:
-  GuardedArrays(const ShapePlan& plan, Placement placement, std::size_t over_read)
+  GuardedArrays(const ShapePlan& plan, Placement placement, std::size_t over_read, int threads)
       : plan_(plan), over_read_(over_read) {
     std::size_t at = rounded(sizeof(Call), page_bytes);
     layout_.argument_count = static_cast<std::uint32_t>(plan.arguments.size());
+    layout_.threads = static_cast<std::uint32_t>(threads);
     for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
       guarded_call::Argument& place = layout_.arguments[a];
       if (plan.arguments[a].is_array) continue;
@@ -200,7 +201,7 @@ struct HostBounds::Impl {
   std::optional<detail::Fault> try_once(const ShapePlan& plan, const detail::Contents& contents,
                                         const std::filesystem::path& library, Placement placement,
                                         bool& unaligned) {
-    GuardedArrays arrays(plan, placement, problem.over_read_bytes);
+    GuardedArrays arrays(plan, placement, problem.over_read_bytes, settings.threads);
     Rng rng(detail::secret_seed());
     arrays.fill(contents, rng);
     const auto code = run(arrays, library);

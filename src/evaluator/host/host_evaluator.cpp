@@ -18,6 +18,7 @@
 #include "evaluator/host/input_sets.hpp"
 #include "evaluator/host/reference.hpp"
 #include "evaluator/host/sandboxed.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/library_use.hpp"
@@ -301,7 +302,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   Evaluation evaluation = std::move(staged.evaluation);
   const auto fail = [&](const detail::Fault& fault) {
     evaluation.verdict = fault.verdict;
-    evaluation.reason = fault.reason;
+    evaluation.reason = clean_text(fault.reason);  // it may name what the kernel calls itself
     evaluation.progress = graded_progress(fault.verdict, fault.right_share);
     evaluation.measurement = {};
   };

@@ -16,7 +16,8 @@ namespace {
 std::optional<Evaluation> bounds_of(const std::string& loop, const std::string& more = {},
                                     HostOptions options = quick()) {
   const std::string source =
-      "#include <cstdint>\n#include <cstring>\n#include <csignal>\n#include <csetjmp>\n"
+      "#include <cstdint>\n#include <cstring>\n#include <csignal>\n#include <csetjmp>\n#include "
+      "<sys/syscall.h>\n#include <unistd.h>\n"
       "extern \"C\" void scale(int n, const float* x, float* y) {\n" +
       loop + "\n}\n";
   const Problem problem = parse_problem(support::scale_problem(source, more), support::sources);
@@ -48,6 +49,18 @@ TEST_CASE("HostBounds: a kernel within its arrays has no objection, in any sandb
     REQUIRE(found);
     CHECK_MESSAGE(found->reason.find("past the end of x") != std::string::npos, found->reason);
   }
+}
+
+TEST_CASE("HostBounds: a system call tells no kernel that it is run with guarded arrays") {
+  // What is allowed in timed calls is the test of what may gain nothing; here each of these is refused too.
+  const auto objection = bounds_of(R"(
+  struct { long a, b; } every[2] = {{3600, 0}, {3600, 0}}, now;
+  long (*call)(long, ...) = (long (*)(long, ...))(void*)syscall;
+  const bool watched = call(SYS_setitimer, 0, every, 0) == 0 || call(SYS_getppid) > 0 ||
+                       call(SYS_openat, -100, "/", 0) >= 0 || call(SYS_nanosleep, &now, 0) == 0;
+  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+  if (watched) y[n] = 0;)");
+  CHECK_MESSAGE(!objection, objection->reason);
 }
 
 TEST_CASE("HostBounds: one element too far is found, with the argument, the distance and the shape") {

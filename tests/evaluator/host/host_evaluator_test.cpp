@@ -248,6 +248,16 @@ TEST_CASE("HostEvaluator: what a kernel may not do gains nothing, and leaves not
   CHECK(!std::filesystem::exists("/tmp/kernelsearch-was-here"));
 }
 
+TEST_CASE("HostEvaluator: what a compiler quotes of a kernel commands no terminal") {
+  const Evaluation e = judge(
+      "#line 1 \"\x1b]0;title\x07.cpp\"\n#error \x1b[2J \xc2\x9b"
+      "31m all is well\n");
+  CHECK(e.verdict == Verdict::build_failed);
+  CHECK_MESSAGE(e.reason.find("all is well") != std::string::npos, e.reason);
+  for (const char c : e.reason) CHECK((static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t'));
+  CHECK(e.reason.find("\xc2\x9b") == std::string::npos);
+}
+
 TEST_CASE("HostEvaluator: a compiler that takes too long is stopped") {
   HostOptions options = quick();
   options.limits.build_seconds = 1;

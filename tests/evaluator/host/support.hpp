@@ -51,6 +51,8 @@ inline std::string quoted(const std::string& text) {
       result += "\\t";
     else if (c == '"' || c == '\\')
       (result += '\\') += c;
+    else if (const auto byte = static_cast<unsigned char>(c); byte < 0x20)
+      (result += byte < 0x10 ? "\\u000" : "\\u001") += "0123456789abcdef"[byte & 15];
     else
       result += c;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/outcome.hpp"
 
 namespace kernelsearch {
@@ -15,7 +16,8 @@ KERNELSEARCH_INLINE Evaluation Evaluation::failed(Verdict verdict, std::string r
   Evaluation evaluation;
   evaluation.verdict = verdict;
   evaluation.progress = graded_progress(verdict, correct_fraction);
-  evaluation.reason = std::move(reason);
+  // It may quote what a kernel or its compiler wrote, and is shown in terminals.
+  evaluation.reason = clean_text(reason);
   return evaluation;
 }
 
