@@ -199,7 +199,7 @@ TEST_CASE("apply: a condition that the kernel does not meet is told with its wor
 
 TEST_CASE("submit_kernel: tunables of its own, which its children keep and later sessions know") {
   Place place;
-  RunToolsOptions where{place.folder / "reports", "", place.folder / "checkpoints"};
+  RunToolsOptions where{place.folder / "reports", ""};
   const auto call = [&](Client& client, const std::string& tool, const json& arguments) {
     const json answer = client.call(tool, arguments);
     INFO(answer.dump());
