@@ -243,6 +243,8 @@ WorkflowOptions planned_workflow(WorkflowOptions options, const TransformationLi
         ranked(options.transformations, order != nullptr ? order->transformations : options.transformations,
                options.after);
   }
+  // Where no axis decides (retries go by thirds of the list), it is not the alphabet that does.
+  options.transformations = options.orders[static_cast<std::size_t>(Axis::memory)];
   return options;
 }
 

@@ -53,8 +53,8 @@ TEST_CASE("checkpoint validation: a few of many, the ends among them") {
 
 TEST_CASE("checkpoint validation: the best and a few samples are seen, and an objection to any is the verdict") {
   const Candidate kernel = support::candidate_with("void f() {}");
-  const Keys right{"1,16,0", "2,16,0", "4,16,0", "8,16,0", "1,32,0", "4,16,0"};
-  const std::string best = "4,16,0";
+  const Keys right{"1,16,false", "2,16,false", "4,16,false", "8,16,false", "1,32,false", "4,16,false"};
+  const std::string best = "4,16,false";
   std::string said;
   const auto judged = [&](const Objecting& validator, std::size_t samples, const std::stop_token& stop = {}) {
     CheckpointValidation how{validator, "validated", samples, [&](const std::string& text) { said = text; }};
@@ -66,21 +66,21 @@ TEST_CASE("checkpoint validation: the best and a few samples are seen, and an ob
   CHECK(evaluation.tuned_key == best);
   CHECK(evaluation.features.find("validated") == 1.0);
   CHECK(evaluation.phases.check >= 1);
-  CHECK(*fine.seen == Keys{best, "1,16,0", "8,16,0"});  // the best once
+  CHECK(*fine.seen == Keys{best, "1,16,false", "8,16,false"});  // the best once
   check_has(said, "trial 5 passed the validator at 3 configurations");
 
   evaluation = judged({{best}}, 2);
   CHECK(evaluation.verdict == Verdict::wrong_result);
   CHECK(evaluation.features.find("inner_trials") == 9.0);
   CHECK_FALSE(evaluation.features.find("validated"));
-  CHECK(evaluation.reason == "at the configuration 4,16,0: a race");
+  CHECK(evaluation.reason == "at the configuration 4,16,false: a race");
   check_has(said, "trial 5 did not pass the validator at 1 configuration,");
   // One that is not the best counts as well, where it is among the samples.
-  const Objecting sample{{"8,16,0"}};
-  CHECK(judged(sample, 2).reason == "at the configuration 8,16,0: a race");
-  CHECK(judged(Objecting{{"2,16,0"}}, 2).verdict == Verdict::ok);
-  CHECK(judged(Objecting{{"2,16,0"}}, 16).verdict == Verdict::wrong_result);
-  CHECK(judged(Objecting{{"8,16,0"}}, 0).verdict == Verdict::ok);
+  const Objecting sample{{"8,16,false"}};
+  CHECK(judged(sample, 2).reason == "at the configuration 8,16,false: a race");
+  CHECK(judged(Objecting{{"2,16,false"}}, 2).verdict == Verdict::ok);
+  CHECK(judged(Objecting{{"2,16,false"}}, 16).verdict == Verdict::wrong_result);
+  CHECK(judged(Objecting{{"8,16,false"}}, 0).verdict == Verdict::ok);
 
   // A stop is no verdict, and a kernel that is wrong anyway is not looked at.
   std::stop_source stop;

@@ -31,12 +31,10 @@ RunParts peak_parts_of(const Place& place, std::shared_ptr<std::size_t> asked) {
     const std::string text = scripted::text_of(request);
     const bool fast = text.find("# Transformation: Vectorization") != std::string::npos;
     const bool bug = text.find("# Transformation: Loop interchange") != std::string::npos;
-    return scripted::RuleChat::replied("```cpp\n" +
-                                       code_with((bug    ? "bug"
-                                                  : fast ? "fast"
-                                                         : "slow") +
-                                                 (" " + std::to_string(++*asked))) +
-                                       "```\n");
+    const std::string word = std::string(bug ? "bug" : fast ? "fast" : "slow") + "_" + std::to_string(++*asked);
+    return scripted::RuleChat::replied(
+        "```cpp\nextern \"C\" void twice(int n, const float* x, float* y) {\n  const int " + word +
+        " = 2;\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n```\n");
   });
   return parts;
 }
@@ -100,7 +98,7 @@ TEST_CASE("RunCheckpoints: a run of peak follows its workflow, shows its checkpo
   CHECK(checkpoints.tree().path("fast_math") == Names{"root", "unroll_loops", "vectorize_loop", "fast_math"});
   CHECK(checkpoints.tree().current()->name == "fast_math");
   CHECK(checkpoints.tree().at("vectorize_loop").note == "loop_interchange failed 1 times (wrong_result)");
-  check_has(checkpoints.tree().at("vectorize_loop").regions.device, "fast 2");
+  check_has(checkpoints.tree().at("vectorize_loop").regions.device, "fast_2");
   CHECK(checkpoints.tree().compare("unroll_loops", "vectorize_loop").speedup > 1.5);
   check_has(checkpoints.compared("unroll_loops", "fast_math"), "fast_math: vectorize_loop, fast_math");
 
