@@ -147,7 +147,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   sub->add_option(
          "--methods", o->run.methods,
-         "Folder with prompts/, strategies/, transformations/ of your own, which replace or join ours")
+         "Folder with prompts/, strategies/, transformations/, workflows/ of your own, which replace or join ours")
       ->check(CLI::ExistingDirectory);
   sub->add_option(
          "--repairs", skill->repairs,
