@@ -39,7 +39,7 @@ TEST_CASE("systems: peak offers a problem what fits it, in the order that its ke
   for (const Shape& shape : problem.shapes) {
     ShapeMeasurement measured;
     measured.shape = shape.name;
-    measured.median = 1.0;
+    measured.median = 1000.0;
     outcome.evaluation.measurement.shapes.push_back(measured);
   }
   CHECK(plan.short_of(outcome) == Axis::compute);  // of large matrices it is the arithmetic
