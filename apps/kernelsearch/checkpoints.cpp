@@ -40,8 +40,8 @@ void check_words(const CheckpointsCommand& command) {
   for (const ActionWords& known : action_words)
     if (command.action == known.action &&
         (command.names.size() < known.least || command.names.size() > known.most))
-      throw CLI::ValidationError(
-          "checkpoints", fmt::format("{} takes {}", known.action, known.most == 0 ? "no names" : known.words));
+      throw CLI::ValidationError("checkpoints", fmt::format("{} takes {}", known.action,
+                                                            known.most == 0 ? "no names" : known.words));
   if (!command.note.empty() && command.action != "name")
     throw CLI::ValidationError("--note", "is an option of `checkpoints RUN name`");
 }
@@ -98,7 +98,8 @@ int run(const CheckpointsCommand& command) {
 }  // namespace
 
 void add_checkpoints(CLI::App& app, int& exit_code) {
-  auto* sub = app.add_subcommand("checkpoints", "The checkpoints of a run: list, name, branch, compare, restore");
+  auto* sub =
+      app.add_subcommand("checkpoints", "The checkpoints of a run: list, name, branch, compare, restore");
   auto command = std::make_shared<CheckpointsCommand>();
   sub->add_option("RUN", command->run, "Number or name of the run, or `latest`")->capture_default_str();
   sub->add_option("ACTION", command->action, "list, name, branch, compare, restore or switch")
@@ -109,7 +110,8 @@ void add_checkpoints(CLI::App& app, int& exit_code) {
                   "CHECKPOINT; restore: CHECKPOINT; switch: BRANCH");
   sub->add_option("--note", command->note, "name: a remark that stays with the checkpoint");
   sub->add_option("--store", command->store, "SQLite file of runs");
-  sub->add_flag("--json", command->json, "Print the checkpoints with their code as docs/formats/checkpoints.md has them");
+  sub->add_flag("--json", command->json,
+                "Print the checkpoints with their code as docs/formats/checkpoints.md has them");
   sub->footer(
       "Examples: kernelsearch checkpoints latest\n"
       "          kernelsearch checkpoints 3 name tb_tiling tiles-of-16 --note 'before the tensor cores'\n"

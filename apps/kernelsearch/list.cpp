@@ -81,14 +81,16 @@ void add_list(CLI::App& app, int& exit_code) {
     std::string short_of = "memory";
   };
   auto* sub =
-      app.add_subcommand("list", "List the policies, systems, generators, evaluators, methods, transformations or "
-                                 "workflows there are");
+      app.add_subcommand("list",
+                         "List the policies, systems, generators, evaluators, methods, transformations or "
+                         "workflows there are");
   auto options = std::make_shared<Options>();
-  sub->add_option("WHAT", options->what, "policies, systems, generators, evaluators, methods, transformations "
-                                             "or workflows")
+  sub->add_option("WHAT", options->what,
+                  "policies, systems, generators, evaluators, methods, transformations "
+                  "or workflows")
       ->required()
-      ->check(CLI::IsMember({"policies", "systems", "generators", "evaluators", "methods", "transformations",
-                             "workflows"}));
+      ->check(CLI::IsMember(
+          {"policies", "systems", "generators", "evaluators", "methods", "transformations", "workflows"}));
   sub->add_flag("--json", options->json, "Print a JSON array");
   ListMethods& methods = options->methods;
   std::vector<std::string> backends;
@@ -100,10 +102,10 @@ void add_list(CLI::App& app, int& exit_code) {
   CLI::Option* const folder = sub->add_option(
       "--methods", methods.folder,
       "Folder with methods/, transformations/ or workflows/ of your own, which replace or join ours");
-  CLI::Option* const problem =
-      sub->add_option("--problem", methods.problem,
-                      "Folder of a problem: its traits join the features of methods, and only the transformations "
-                      "that fit it are listed");
+  CLI::Option* const problem = sub->add_option(
+      "--problem", methods.problem,
+      "Folder of a problem: its traits join the features of methods, and only the transformations "
+      "that fit it are listed");
   CLI::Option* const short_of =
       sub->add_option("--short-of", options->short_of,
                       "Transformations in the order of kernels that are short of this")
@@ -135,8 +137,9 @@ void add_list(CLI::App& app, int& exit_code) {
     }
     for (const CLI::Option* option : of_methods) refuse(option, "methods");
     if (transformations)
-      return list_transformations({backend->count() > 0 ? options->methods.backend : "", options->methods.folder, options->methods.problem,
-                                   options->short_of, options->json});
+      return list_transformations({backend->count() > 0 ? options->methods.backend : "",
+                                   options->methods.folder, options->methods.problem, options->short_of,
+                                   options->json});
     for (const CLI::Option* option : {backend, problem}) refuse(option, "methods` and `list transformations");
     if (options->what == "workflows") return list_workflows(options->methods.folder, options->json);
     refuse(folder, "methods`, `list transformations` and `list workflows");

@@ -70,7 +70,8 @@ void list_transformations(const ListTransformations& options) {
   for (const std::string& name : plan.orders[static_cast<std::size_t>(*axis)]) {
     const Transformation& one = library.at(name);
     const auto after = plan.after.find(name);
-    const std::vector<std::string> before = after == plan.after.end() ? std::vector<std::string>() : after->second;
+    const std::vector<std::string> before =
+        after == plan.after.end() ? std::vector<std::string>() : after->second;
     const bool proved = is_proved(name, options.folder);
     ++place;
     if (options.json)

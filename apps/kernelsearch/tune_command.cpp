@@ -145,9 +145,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--max-cost", o->run.models.max_cost,
                   "Spend no more than this, in the currency of the model file's prices")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option(
-         "--methods", o->run.methods,
-         "Folder with prompts/, strategies/, transformations/, workflows/ of your own, which replace or join ours")
+  sub->add_option("--methods", o->run.methods,
+                  "Folder with prompts/, strategies/, transformations/, workflows/ of your own, which "
+                  "replace or join ours")
       ->check(CLI::ExistingDirectory);
   sub->add_option(
          "--repairs", skill->repairs,
@@ -197,9 +197,10 @@ void add_tune(CLI::App& app, int& exit_code) {
                   "helion_hybrid: what searches after the model, our LFBO or Helion's own search")
       ->capture_default_str()
       ->check(CLI::IsMember({"ours", "helion"}));
-  sub->add_option("--workflow", skill->workflow,
-                  "peak: the transformations and their order, by a name of `kernelsearch list workflows` or as a "
-                  "JSON file; default all that fit, in the order that what the kernel is short of says");
+  sub->add_option(
+      "--workflow", skill->workflow,
+      "peak: the transformations and their order, by a name of `kernelsearch list workflows` or as a "
+      "JSON file; default all that fit, in the order that what the kernel is short of says");
   sub->add_flag("!--no-counters", o->run.counters,
                 "Without Nsight Compute's counters, which kernelband takes on CUDA where they can be had");
   sub->add_flag("!--no-learning", o->run.learn, "Learn from no earlier runs of the store");
@@ -221,7 +222,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"
       "  kernelsearch tune mine --system kernelband --variant v1 --options mine_options.json\n"
-      "  kernelsearch tune examples/cuda/matmul_peak --system peak --workflow a6000_fp32 --models models.json\n"
+      "  kernelsearch tune examples/cuda/matmul_peak --system peak --workflow a6000_fp32 --models "
+      "models.json\n"
       "  kernelsearch tune mine --system cuda_skill_v2 --from-files mine_kernels --wait 3600\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, skill, file, &exit_code] {

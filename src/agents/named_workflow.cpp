@@ -62,7 +62,8 @@ std::vector<std::string> builds_on(const Transformation& transformation, const T
                                    const WorkflowSubject& subject) {
   std::vector<std::string> names;
   for (const std::string& name : transformation.after)
-    if (const Transformation* before = library.find(name); before != nullptr && before->applies_to(subject.backend))
+    if (const Transformation* before = library.find(name);
+        before != nullptr && before->applies_to(subject.backend))
       names.push_back(name);
   return names;
 }
@@ -85,19 +86,20 @@ void check_list(const std::vector<std::string>& names, const TransformationLibra
   for (const std::string& name : names) {
     const Transformation& transformation = library.at(name);
     if (!transformation.applies_to(subject.backend))
-      detail::raise<ConfigError>("the transformation " + name + " is for other backends than " + subject.backend,
-                                 joined_names(transformation.backends),
-                                 "take one for " + subject.backend +
-                                     "; `kernelsearch list transformations --backend " + subject.backend +
-                                     "` names them");
+      detail::raise<ConfigError>(
+          "the transformation " + name + " is for other backends than " + subject.backend,
+          joined_names(transformation.backends),
+          "take one for " + subject.backend + "; `kernelsearch list transformations --backend " +
+              subject.backend + "` names them");
     if (const std::string trait = lacking(subject, traits_of(transformation), true); !trait.empty())
       refuse_trait("the transformation " + name, name, trait);
     for (const std::string& before : builds_on(transformation, library, subject))
       if (!listed_in(done, before))
         detail::raise<ConfigError>("the workflow has " + name + " before " + before + ", which it builds on",
                                    joined_names(names),
-                                   "put " + before + " before it, or say in the option present that the kernel "
-                                   "has it already");
+                                   "put " + before +
+                                       " before it, or say in the option present that the kernel "
+                                       "has it already");
     done.push_back(name);
   }
 }
@@ -112,7 +114,8 @@ void append_with_base(const std::string& name, const std::map<std::string, std::
 }
 
 /// The transformations of `offered` as the workflow ranks them.
-std::vector<std::string> ranked(const std::vector<std::string>& offered, const std::vector<std::string>& first,
+std::vector<std::string> ranked(const std::vector<std::string>& offered,
+                                const std::vector<std::string>& first,
                                 const std::map<std::string, std::vector<std::string>>& after) {
   std::vector<std::string> order;
   std::set<std::string> seen;
@@ -161,7 +164,8 @@ NamedWorkflow parse_workflow(std::string_view json, const std::string& file) {
   if (const auto text = document.find("description")) workflow.description = text->string("write a string");
   if (const auto source = document.find("source")) workflow.source = source->string("write a string");
   if (const auto order = document.find("order"))
-    workflow.order = order->choice("order", {"listed", "open"}) == 0 ? WorkflowOrder::listed : WorkflowOrder::open;
+    workflow.order =
+        order->choice("order", {"listed", "open"}) == 0 ? WorkflowOrder::listed : WorkflowOrder::open;
   workflow.backends = name_list(document.find("backends"));
   workflow.traits = name_list(document.find("traits"));
   if (const auto short_of = document.find("short_of")) {
@@ -196,9 +200,10 @@ NamedWorkflow find_workflow(const std::string& name_or_file, const std::filesyst
   }
   const std::string nearest = nearest_name(name_or_file, known);
   detail::raise<ConfigError>("there is no such workflow", name_or_file,
-                             nearest.empty() ? "list them with: kernelsearch list workflows; a file's name ends "
-                                               "in .json"
-                                             : "did you mean " + nearest + "?");
+                             nearest.empty()
+                                 ? "list them with: kernelsearch list workflows; a file's name ends "
+                                   "in .json"
+                                 : "did you mean " + nearest + "?");
 }
 
 WorkflowOptions planned_workflow(WorkflowOptions options, const TransformationLibrary& library,
@@ -209,9 +214,9 @@ WorkflowOptions planned_workflow(WorkflowOptions options, const TransformationLi
   bool given = !options.transformations.empty();
   if (named != nullptr) {
     if (!named->backends.empty() && !listed_in(named->backends, subject.backend))
-      detail::raise<ConfigError>("the workflow " + named->name + " is for other backends than " + subject.backend,
-                                 joined_names(named->backends),
-                                 "name another one: `kernelsearch list workflows`");
+      detail::raise<ConfigError>(
+          "the workflow " + named->name + " is for other backends than " + subject.backend,
+          joined_names(named->backends), "name another one: `kernelsearch list workflows`");
     if (const std::string trait = lacking(subject, named->traits, true); !trait.empty())
       refuse_trait("the workflow " + named->name, named->name, trait);
     options.transformations = named->transformations;
@@ -224,8 +229,7 @@ WorkflowOptions planned_workflow(WorkflowOptions options, const TransformationLi
                !lacking(subject, traits_of(transformation), true).empty();
       });
   }
-  if (given && options.order == WorkflowOrder::listed)
-    check_list(options.transformations, library, subject);
+  if (given && options.order == WorkflowOrder::listed) check_list(options.transformations, library, subject);
   if (!given) {
     options.order = WorkflowOrder::open;
     for (const Transformation& one : library.transformations())
@@ -270,8 +274,9 @@ WorkflowOptions with_workflow_plan(WorkflowOptions options, std::string_view tex
     options.present = plan.at("present").get<std::vector<std::string>>();
     for (const Axis axis : all_axes) {
       const auto found = plan.at("orders").find(to_string(axis));
-      options.orders[static_cast<std::size_t>(axis)] =
-          found == plan.at("orders").end() ? std::vector<std::string>() : found->get<std::vector<std::string>>();
+      options.orders[static_cast<std::size_t>(axis)] = found == plan.at("orders").end()
+                                                           ? std::vector<std::string>()
+                                                           : found->get<std::vector<std::string>>();
     }
   } catch (const nlohmann::json::exception& error) {
     detail::raise<ConfigError>("a workflow's plan cannot be read", error.what(),

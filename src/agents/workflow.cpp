@@ -69,8 +69,7 @@ void Workflow::asked_before(std::span<const Move> moves) {
       detail::raise<ConfigError>("the record has a step that this workflow cannot make", move.strategy(),
                                  "look at it with the version that made the run");
     if (went_to_ != from->trial) go_to(*from);
-    if (listed())
-      (void)next_strategy(*node);  // notes what the list passes over
+    if (listed()) (void)next_strategy(*node);  // notes what the list passes over
     again_.reset();
     const Checkpoint* best = checkpoints_.best();
     step_ = Step{*node, *strategy, best != nullptr ? best->objective : infinity(), {}};

@@ -77,7 +77,8 @@ ToolReply RunTools::checkpoints(const json& arguments, const ToolCall&) const {
   if (action == "name") {
     edit = {Action::name, needed(arguments, "name", "name: what the trial is to be called"), "",
             trial_or_best(manager, run, arguments).outcome.id};
-    if (const auto note = arguments.find("note"); note != arguments.end()) edit.note = note->get<std::string>();
+    if (const auto note = arguments.find("note"); note != arguments.end())
+      edit.note = note->get<std::string>();
   } else if (action == "restore") {
     edit = {Action::restore, needed(arguments, "name", a_name)};
   } else if (action == "branch") {

@@ -391,9 +391,10 @@ void begin(RunImpl& run, RunParts& parts) {
     if (run.resumed && run.system->workflow != nullptr) {
       setup.checkpoint_edits = placed_checkpoint_edits(*run.store, run.resumed->id);
       if (const std::size_t count = setup.checkpoint_edits.size(); count > 0)
-        observer.on_message(fmt::format("its checkpoints were changed {} {}: `kernelsearch checkpoints {}` shows "
-                                        "where it goes on",
-                                        count, count == 1 ? "time" : "times", number(run.resumed->id)));
+        observer.on_message(
+            fmt::format("its checkpoints were changed {} {}: `kernelsearch checkpoints {}` shows "
+                        "where it goes on",
+                        count, count == 1 ? "time" : "times", number(run.resumed->id)));
     }
   }
   // Whoever writes the files of a folder is asked about the problem's own default.

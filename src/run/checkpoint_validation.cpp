@@ -42,8 +42,7 @@ Evaluation validated_checkpoint(const CheckpointValidation& how, const Candidate
     if (!key.empty()) objection->reason = "at the configuration " + key + ": " + objection->reason;
     break;
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   if (how.say)
     how.say(fmt::format("trial {} {} the validator at {} configuration{}, in {:.1f} s", number(trial),
                         objection ? "did not pass" : "passed", seen, seen == 1 ? "" : "s", seconds));

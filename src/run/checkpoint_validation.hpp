@@ -19,8 +19,8 @@ namespace kernelsearch::detail {
 struct CheckpointValidation {
   /// The objection to a candidate, or nothing; given up where a stop is asked for. Empty: nothing is asked.
   std::function<std::optional<Evaluation>(const Candidate&, const std::stop_token&)> validate = nullptr;
-  std::string feature = {};                             ///< 1 of kernels that it has no objection to
-  std::size_t samples = 0;                              ///< configurations that it sees besides the best
+  std::string feature = {};                               ///< 1 of kernels that it has no objection to
+  std::size_t samples = 0;                                ///< configurations that it sees besides the best
   std::function<void(const std::string&)> say = nullptr;  ///< is told what it came to, and how long it took
 };
 

@@ -69,7 +69,8 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
     if (made.inner->validated_samples && context.checkpoints.validate) {
       context.checkpoints.samples = *made.inner->validated_samples;
       CheckpointsTuned checked(std::move(tuned), context.checkpoints);
-      return typed(std::move(context), std::move(moves), std::move(checked), std::move(loop), std::move(lookup));
+      return typed(std::move(context), std::move(moves), std::move(checked), std::move(loop),
+                   std::move(lookup));
     }
     if (made.inner->counted)
       return typed(std::move(context), std::move(moves), std::move(tuned), std::move(loop),

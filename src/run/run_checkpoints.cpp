@@ -102,7 +102,8 @@ void RunCheckpoints::read_workflow() {
   const SystemEntry& system = *workflow_system(stored);
   if (stored.system_settings.empty())
     detail::raise<ConfigError>("an earlier version began this run and kept no workflow with it",
-                               std::to_string(number(run_)), "start a new run; what was measured is used again");
+                               std::to_string(number(run_)),
+                               "start a new run; what was measured is used again");
   const SystemOptions options(system.name, system.options, stored.options.system_options);
   Workflow workflow(system.workflow(options, stored.system_settings));
   std::map<std::uint64_t, StoredTrial> trials;
@@ -181,18 +182,21 @@ void RunCheckpoints::check(const CheckpointEdit& edit) const {
                                              to_string(trial->outcome.evaluation.verdict)),
                                  "name another trial");
   } else if (use_ == CheckpointUse::named) {
-    detail::raise<ConfigError>(
-        fmt::format("run {} does not go on from checkpoints", number(run_)), store_->run(run_).info.policy,
-        "name its trials and compare them; runs of peak and runs with the policy submit go on from checkpoints");
+    detail::raise<ConfigError>(fmt::format("run {} does not go on from checkpoints", number(run_)),
+                               store_->run(run_).info.policy,
+                               "name its trials and compare them; runs of peak and runs with the policy "
+                               "submit go on from checkpoints");
   }
 }
 
 std::string RunCheckpoints::change(const CheckpointEdit& edit, bool working_here) {
   if (!store_->run(run_).finished && !(working_here && use_ != CheckpointUse::workflow))
     detail::raise<ConfigError>(
-        fmt::format("run {} is at work, or was killed", number(run_)), "its checkpoints would change under it",
-        fmt::format("stop it first (Ctrl-C); one that was killed goes on with `kernelsearch tune --resume {}`",
-                    number(run_)));
+        fmt::format("run {} is at work, or was killed", number(run_)),
+        "its checkpoints would change under it",
+        fmt::format(
+            "stop it first (Ctrl-C); one that was killed goes on with `kernelsearch tune --resume {}`",
+            number(run_)));
   check(edit);
   const CheckpointTree before = tree_;
   try {
@@ -209,13 +213,15 @@ std::string RunCheckpoints::change(const CheckpointEdit& edit, bool working_here
   const Checkpoint* current = tree_.current();
   const std::string at =
       current == nullptr ? "nothing" : fmt::format("{}, trial {}", current->name, number(current->trial));
-  const std::string on = use_ == CheckpointUse::workflow
-                             ? fmt::format("`kernelsearch tune --resume {}` goes on from {}", number(run_), at)
-                             : "kernels without a parent now go on from " + at;
+  const std::string on =
+      use_ == CheckpointUse::workflow
+          ? fmt::format("`kernelsearch tune --resume {}` goes on from {}", number(run_), at)
+          : "kernels without a parent now go on from " + at;
   switch (edit.action) {
     case Action::name:
-      return fmt::format("trial {} is {}{}", number(*edit.trial), edit.name,
-                         use_ == CheckpointUse::submitted ? "; kernels without a parent now go on from it" : "");
+      return fmt::format(
+          "trial {} is {}{}", number(*edit.trial), edit.name,
+          use_ == CheckpointUse::submitted ? "; kernels without a parent now go on from it" : "");
     case Action::restore:
       return on;
     case Action::branch:

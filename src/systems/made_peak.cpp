@@ -12,7 +12,7 @@
 namespace kernelsearch::systems::made {
 namespace {
 
-constexpr std::size_t most_validated = 16;  // of the paper: as many as it samples (section 4.3)
+constexpr std::size_t paper_samples = 15;  // with the best the 16 that PEAK samples (section 4.3)
 
 /// Names between commas.
 std::vector<std::string> peak_names(const std::string& text) {
@@ -37,6 +37,7 @@ WorkflowOptions peak_search(const SystemOptions& given) {
   return options;
 }
 
+/// An option that a run was begun with and that it goes on with.
 void refuse_other(const nlohmann::json& stored, const char* name, const std::string& now) {
   if (const std::string then = stored.value(name, ""); then != now)
     detail::raise<ConfigError>(std::string("a run that goes on keeps its option ") + name, now,
@@ -48,44 +49,46 @@ void refuse_other(const nlohmann::json& stored, const char* name, const std::str
 
 std::vector<SystemOption> peak_options() {
   const PeakSettings standard;
-  return {{"workflow", std::string(),
-           "the transformations and their order: a name of `kernelsearch list workflows`, or a JSON file "
-           "(docs/formats/workflows.md); empty: all that fit the problem, in the order that what the kernel is "
-           "short of says",
-           "ours; PEAK, section 4.3, has its users write the sequence"},
-          {"present", std::string(),
-           "transformations that the problem's kernel has already, with commas between: others may build on them",
-           "ours"},
-          {"patience", whole(standard.workflow.patience),
-           "steps without a gain before work goes on from the best checkpoint", "PEAK, section 5.1", 0, 1e6},
-          {"retries", whole(standard.workflow.retries), "further tries of a transformation that failed",
-           "PEAK, section 5.2", 0, 1000},
-          {"middle_retries",
-           whole(standard.workflow.middle_retries),
-           "the same again for the middle third of the list",
-           "ours",
-           0,
-           1000,
-           {},
-           {{"paper", whole(0), "PEAK has none"}}},
-          {"min_gain",
-           standard.workflow.min_gain,
-           "a step that gains less is without a gain",
-           "ours",
-           0,
-           1,
-           {},
-           {{"paper", 0.0, "PEAK has none"}}},
-          {"inner_trials", static_cast<std::int64_t>(standard.tuning.max_trials),
-           "trials of the search over one kernel's tunables", "ours; the paper enumerates them", 1, 1e9},
-          {"validated_samples",
-           std::int64_t{3},
-           "where a validator is asked for: right configurations of each new kernel that it sees besides the best",
-           "ours: a tool takes seconds for each",
-           0,
-           1000,
-           {},
-           {{"paper", whole(most_validated), "PEAK, section 4.3"}}}};
+  return {
+      {"workflow", std::string(),
+       "the transformations and their order: a name of `kernelsearch list workflows`, or a JSON file "
+       "(docs/formats/workflows.md); empty: all that fit the problem, in the order that what the kernel is "
+       "short of says",
+       "ours; PEAK, section 4.3, has its users write the sequence"},
+      {"present", std::string(),
+       "transformations that the problem's kernel has already, with commas between: others may build on them",
+       "ours"},
+      {"patience", whole(standard.workflow.patience),
+       "steps without a gain before work goes on from the best checkpoint", "PEAK, section 5.1", 0, 1e6},
+      {"retries", whole(standard.workflow.retries), "further tries of a transformation that failed",
+       "PEAK, section 5.2", 0, 1000},
+      {"middle_retries",
+       whole(standard.workflow.middle_retries),
+       "the same again for the middle third of the list",
+       "ours",
+       0,
+       1000,
+       {},
+       {{"paper", whole(0), "PEAK has none"}}},
+      {"min_gain",
+       standard.workflow.min_gain,
+       "a step that gains less is without a gain",
+       "ours",
+       0,
+       1,
+       {},
+       {{"paper", 0.0, "PEAK has none"}}},
+      {"inner_trials", static_cast<std::int64_t>(standard.tuning.max_trials),
+       "trials of the search over one kernel's tunables", "ours; the paper enumerates them", 1, 1e9},
+      {"validated_samples",
+       std::int64_t{3},
+       "where a validator is asked for: right configurations of each new kernel that it sees besides the "
+       "best",
+       "ours: a tool takes seconds for each",
+       0,
+       1000,
+       {},
+       {{"paper", whole(paper_samples), "PEAK, section 4.3"}}}};
 }
 
 WorkflowOptions peak_workflow_of(const SystemOptions& given, std::string_view settings) {

@@ -12,8 +12,9 @@ std::function<std::optional<Axis>(const Outcome&)> shortage_of(const Problem& pr
   return [problem, facts](const Outcome& outcome) -> std::optional<Axis> {
     Bound bound = bound_of(roofline_gaps(outcome.evaluation.features));
     if (bound == Bound::unknown)
-      bound = bound_of(roofline_gaps(counted_features(problem, outcome.evaluation.measurement, facts.peaks,
-                                                      {.cold = facts.cold.value_or(is_device(problem.backend))})));
+      bound = bound_of(
+          roofline_gaps(counted_features(problem, outcome.evaluation.measurement, facts.peaks,
+                                         {.cold = facts.cold.value_or(is_device(problem.backend))})));
     switch (bound) {
       case Bound::compute:
         return Axis::compute;

@@ -61,9 +61,9 @@ TEST_CASE("CheckpointEdit: what does not fit is refused, and the tree is as it w
 
 TEST_CASE("CheckpointEdit: reads back as it was written") {
   for (const CheckpointEdit& edit :
-       {CheckpointEdit{Action::name, "a \"b\"", "", TrialId{7}, "two\nlines"}, CheckpointEdit{Action::restore, "a"},
-        CheckpointEdit{Action::branch, "b", "a"}, CheckpointEdit{Action::switch_to, "main"},
-        CheckpointEdit{Action::name, "c", "", TrialId{0}, ""}})
+       {CheckpointEdit{Action::name, "a \"b\"", "", TrialId{7}, "two\nlines"},
+        CheckpointEdit{Action::restore, "a"}, CheckpointEdit{Action::branch, "b", "a"},
+        CheckpointEdit{Action::switch_to, "main"}, CheckpointEdit{Action::name, "c", "", TrialId{0}, ""}})
     CHECK(checkpoint_edit_from(to_json(edit)) == edit);
   CHECK_THROWS_AS((void)checkpoint_edit_from("{}"), ConfigError);
   CHECK_THROWS_AS((void)checkpoint_edit_from(R"({"action": "drop", "name": "a"})"), ConfigError);

@@ -86,8 +86,8 @@ TEST_CASE("workflows: the five of PEAK's table 4 stand there as it prints them, 
       {"mi200_fp16",
        "hip",
        true,
-       {"refactor", "tb_tiling", "warp_tiling", "tensor_core_hip", "tensor_tiling", "offset",
-        "block_swizzle", "pipelining"}},
+       {"refactor", "tb_tiling", "warp_tiling", "tensor_core_hip", "tensor_tiling", "offset", "block_swizzle",
+        "pipelining"}},
       {"x1_85", "cuda", false, {"refactor", "tb_tiling", "thread_tiling"}}};
   for (const Row& row : table) {
     const std::string name = row.name;
@@ -116,7 +116,8 @@ TEST_CASE("workflows: what cannot be followed is refused, with what to do about 
   check_has(refusal_of(listed({"refactor"}), softmax),
             "the transformation refactor is for problems with the trait matmul");
   check_has(refusal_of(listed({"refactor", "pipelining", "tb_tiling"}), matmul),
-            "the workflow has pipelining before tb_tiling, which it builds on: refactor, pipelining, tb_tiling; put "
+            "the workflow has pipelining before tb_tiling, which it builds on: refactor, pipelining, "
+            "tb_tiling; put "
             "tb_tiling before it");
   // What the kernel has already needs no step.
   WorkflowSubject tiled = matmul;
@@ -135,23 +136,25 @@ TEST_CASE("workflows: what cannot be followed is refused, with what to do about 
   check_has(refusal_of(half, {"cuda", traits_with({"matmul"}, {"low_precision"})}),
             "the workflow mine is for problems with the trait low_precision");
   // What another backend has instead may stand beside it.
-  CHECK(refusal_of(listed({"refactor", "tb_tiling", "warp_tiling", "tensor_core", "tensor_tiling"}), matmul) ==
-        "none");
+  CHECK(refusal_of(listed({"refactor", "tb_tiling", "warp_tiling", "tensor_core", "tensor_tiling"}),
+                   matmul) == "none");
 
   // Of an open one what does not fit is left out.
   NamedWorkflow open = listed({"refactor", "loop_tiling", "unroll_loops"});
   open.order = WorkflowOrder::open;
-  CHECK(planned_workflow({}, TransformationLibrary(), softmax, {}, &open).transformations == Names{"unroll_loops"});
+  CHECK(planned_workflow({}, TransformationLibrary(), softmax, {}, &open).transformations ==
+        Names{"unroll_loops"});
 
-  check_has([] {
-    try {
-      (void)find_workflow("a6000_fp23");
-    } catch (const ConfigError& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
-  }(),
-            "did you mean a6000_fp32?");
+  check_has(
+      [] {
+        try {
+          (void)find_workflow("a6000_fp23");
+        } catch (const ConfigError& error) {
+          return std::string(error.what());
+        }
+        return std::string("none");
+      }(),
+      "did you mean a6000_fp32?");
   CHECK_THROWS_AS((void)find_workflow("nowhere/mine.json"), ConfigError);
 }
 
@@ -162,8 +165,8 @@ TEST_CASE("workflows: the standard order is what the kernel is short of, and nev
     for (const bool half : {false, true}) {
       CAPTURE(backend);
       CAPTURE(half);
-      const WorkflowSubject subject{
-          backend, traits_with(half ? Names{"matmul", "low_precision", "reduction"} : Names{"matmul", "reduction"})};
+      const WorkflowSubject subject{backend, traits_with(half ? Names{"matmul", "low_precision", "reduction"}
+                                                              : Names{"matmul", "reduction"})};
       const WorkflowOptions plan = planned_workflow({}, library, subject, workflows);
       CHECK(plan.order == WorkflowOrder::open);
       for (const Axis axis : all_axes) {
@@ -184,7 +187,8 @@ TEST_CASE("workflows: the standard order is what the kernel is short of, and nev
   CHECK(Names(in_single.begin(), in_single.begin() + 3) == Names{"refactor", "tb_tiling", "thread_tiling"});
   CHECK(Names(in_half.begin(), in_half.begin() + 4) ==
         Names{"refactor", "tb_tiling", "warp_tiling", "tensor_core"});
-  CHECK(order_of(planned_workflow({}, library, single, workflows), Axis::memory).front() == "coalesce_accesses");
+  CHECK(order_of(planned_workflow({}, library, single, workflows), Axis::memory).front() ==
+        "coalesce_accesses");
 
   // Matmul steps never on a softmax, nor on a problem of which nothing is known.
   for (const Features& traits : {traits_with({"reduction", "exponential"}, {"matmul"}), Features{}}) {
@@ -216,8 +220,8 @@ TEST_CASE("workflows: every transformation that we have is ranked by the standar
 }
 
 TEST_CASE("workflows: one of a user's own comes first, behind what it builds on") {
-  const TransformationLibrary library({named_step("a"), named_step("b"), named_step("c", {"b"}),
-                                       named_step("fuse_bias", {"a"})});
+  const TransformationLibrary library(
+      {named_step("a"), named_step("b"), named_step("c", {"b"}), named_step("fuse_bias", {"a"})});
   NamedWorkflow memory;
   memory.name = "memory";
   memory.order = WorkflowOrder::open;

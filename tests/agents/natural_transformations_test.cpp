@@ -428,8 +428,8 @@ TEST_CASE("NaturalTransformations: the parent's time is in the question of each 
   REQUIRE(s.model.requests().size() == 3);
   for (const ChatRequest& request : s.model.requests()) {
     const std::string text = request.messages.back().text;
-    CHECK(text.find("# What was measured of the kernel that this transformation started from\nverdict: ok\ntime: 1") !=
-          std::string::npos);
+    CHECK(text.find("# What was measured of the kernel that this transformation started from\nverdict: "
+                    "ok\ntime: 1") != std::string::npos);
   }
 }
 

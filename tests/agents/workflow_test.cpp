@@ -321,7 +321,8 @@ TEST_CASE("Workflow: an open list goes by what the kernel is short of") {
   CHECK(second.run(4) == Names{"b on 0", "a on 0", "b on 2"});
 }
 
-TEST_CASE("Workflow: changes of checkpoints are repeated where they were made, and a record shows the same tree") {
+TEST_CASE(
+    "Workflow: changes of checkpoints are repeated where they were made, and a record shows the same tree") {
   // Random effects, tries that fail, and someone who goes back, branches and renames between two steps.
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
@@ -367,7 +368,8 @@ TEST_CASE("Workflow: changes of checkpoints are repeated where they were made, a
                     .retries = options.retries});
     std::size_t edit = 0;
     for (std::size_t i = 0; i < bench.events.size(); ++i) {
-      for (; edit < edits.size() && edits[edit].after == i; ++edit) apply(edits[edit].edit, shown.checkpoints());
+      for (; edit < edits.size() && edits[edit].after == i; ++edit)
+        apply(edits[edit].edit, shown.checkpoints());
       const Bench::Event& event = bench.events[i];
       if (event.told) {
         move_policy_contract::tell(resumed, *event.told);

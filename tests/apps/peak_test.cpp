@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// PEAK's workflow by the command: named, followed, its checkpoints changed, its kernels validated. Kernels are
-// really compiled, checked and timed; the replies are written for these tests.
+// PEAK's workflow by the command: named, followed, its checkpoints changed, its kernels validated. Kernels
+// are really compiled, checked and timed; the replies are written for these tests.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,13 +33,13 @@ struct PeakDesk : Desk {
   }
 
   [[nodiscard]] Ran peak(Words more) const {
-    Words all{"tune",      (peak_fixtures / "problems/dot").string(),
-              "--system",  "peak",
-              "--store",   "runs.db",
-              "--samples", "5",
-              "--json",    "--out",
-              "out",       "--replay-exchanges",
-              "replies",   "--options",
+    Words all{"tune",        (peak_fixtures / "problems/dot").string(),
+              "--system",    "peak",
+              "--store",     "runs.db",
+              "--samples",   "5",
+              "--json",      "--out",
+              "out",         "--replay-exchanges",
+              "replies",     "--options",
               "options.json"};
     all.insert(all.end(), more.begin(), more.end());
     return kernelsearch(all);
@@ -68,7 +68,9 @@ struct PeakDesk : Desk {
 
 }  // namespace
 
-TEST_CASE("peak: a workflow is followed, its checkpoints are named, compared and restored, and the run goes on there") {
+TEST_CASE(
+    "peak: a workflow is followed, its checkpoints are named, compared and restored, and the run goes on "
+    "there") {
   const PeakDesk desk;
   const Ran first = desk.peak({"--workflow", "mine.json"});
   REQUIRE_MESSAGE(first.code == 0, first.err);
@@ -97,8 +99,8 @@ TEST_CASE("peak: a workflow is followed, its checkpoints are named, compared and
   CHECK(tree["checkpoints"][1]["code"].contains("device"));
 
   // loop_interchange once more, which now is the kernel that failed, and the vectors on the sums again.
-  const Ran resumed = desk.kernelsearch(
-      {"tune", "--resume", "latest", "--store", "runs.db", "--json", "--out", "out"});
+  const Ran resumed =
+      desk.kernelsearch({"tune", "--resume", "latest", "--store", "runs.db", "--json", "--out", "out"});
   CHECK_MESSAGE(resumed.code == 0, resumed.err);
   check_has(resumed.err, "its checkpoints were changed 2 times");
   const Words now = desk.steps();
@@ -107,7 +109,8 @@ TEST_CASE("peak: a workflow is followed, its checkpoints are named, compared and
   CHECK(now[3].rfind("loop_interchange <- 1: ", 0) == 0);
   CHECK(now[4].rfind("vectorize_loop <- 1: ", 0) == 0);
   check_has(desk.checkpoints({"branch", "second", "root"}).out, "branch second begins with root");
-  check_has(desk.checkpoints({"switch", "main"}).out, "branch main; `kernelsearch tune --resume 1` goes on from");
+  check_has(desk.checkpoints({"switch", "main"}).out,
+            "branch main; `kernelsearch tune --resume 1` goes on from");
 
   // Errors say what, what was given, what to do.
   ran = desk.checkpoints({"restore", "sum"});
@@ -143,9 +146,10 @@ TEST_CASE("peak: a workflow that cannot be followed is refused before anything i
   ran = desk.peak({});
   CHECK(ran.code == 3);
   check_has(ran.err, "the workflow cannot be read: unroll_loop.json");
-  CHECK(desk.kernelsearch({"tune", (peak_fixtures / "problems/dot").string(), "--workflow", "memory"}).code == 2);
-  ran = desk.kernelsearch({"tune", (peak_fixtures / "problems/dot").string(), "--workflow", "memory", "--system",
-                           "stark", "--store", "runs.db"});
+  CHECK(desk.kernelsearch({"tune", (peak_fixtures / "problems/dot").string(), "--workflow", "memory"}).code ==
+        2);
+  ran = desk.kernelsearch({"tune", (peak_fixtures / "problems/dot").string(), "--workflow", "memory",
+                           "--system", "stark", "--store", "runs.db"});
   CHECK(ran.code == 3);
   check_has(ran.err, "there is no such option of stark: workflow");
 }
@@ -157,8 +161,9 @@ TEST_CASE("peak: a kernel that its validator objects to is no checkpoint, and no
   const std::string sums = "float all = 0;";
   code.replace(code.find(sums), sums.size(), "volatile float past = y[n];\n  float all = 0;");
   write_text(desk.path() / "replies/accumulators.md", code);
-  write_text(desk.path() / "mine.json",
-             R"({"schema": 1, "name": "mine", "transformations": ["independent_accumulators", "vectorize_loop"]})");
+  write_text(
+      desk.path() / "mine.json",
+      R"({"schema": 1, "name": "mine", "transformations": ["independent_accumulators", "vectorize_loop"]})");
   const Ran ran = desk.peak({"--workflow", "mine.json"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   const Words steps = desk.steps();
@@ -183,11 +188,13 @@ TEST_CASE("list transformations: in the order in which they are tried, with what
     for (const auto& one : ran.json()) all.push_back(one["name"]);
     return all;
   };
-  const Words memory = names({"--problem", problem}), compute = names({"--problem", problem, "--short-of", "compute"});
+  const Words memory = names({"--problem", problem}),
+              compute = names({"--problem", problem, "--short-of", "compute"});
   CHECK(memory.size() == compute.size());
   CHECK(memory.front() == "coalesce_accesses");
   CHECK(compute.front() == "refactor");
-  const Words softmax = names({"--problem", std::string(KERNELSEARCH_SOURCE_DIR) + "/examples/cuda/softmax_f32"});
+  const Words softmax =
+      names({"--problem", std::string(KERNELSEARCH_SOURCE_DIR) + "/examples/cuda/softmax_f32"});
   CHECK(std::find(softmax.begin(), softmax.end(), "refactor") == softmax.end());
   CHECK(std::find(memory.begin(), memory.end(), "refactor") != memory.end());
   const Words host = names({"--backend", "host"});

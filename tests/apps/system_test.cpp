@@ -341,10 +341,12 @@ TEST_CASE("systems: PEAK tunes each transformation's kernel and goes on from che
   CHECK(story[1] == "rewrite loop_interchange <- 0: wrong_result");
   CHECK(story[2] == "rewrite loop_interchange <- 0: not_generated");  // the same again, which is named
   const auto at = [&story](const std::string& part) {
-    return std::find_if(story.begin(), story.end(), [&](const std::string& one) { return one.rfind(part, 0) == 0; }) -
+    return std::find_if(story.begin(), story.end(),
+                        [&](const std::string& one) { return one.rfind(part, 0) == 0; }) -
            story.begin();
   };
-  const auto vectors = at("rewrite vectorize_loop <- 0: ok"), tiles = at("rewrite loop_tiling <- 0: not_applicable"),
+  const auto vectors = at("rewrite vectorize_loop <- 0: ok"),
+             tiles = at("rewrite loop_tiling <- 0: not_applicable"),
              blocks = at("rewrite register_block <- 0: not_applicable");  // every region came back UNCHANGED
   CHECK(tiles < blocks);
   CHECK(blocks < vectors);

@@ -471,7 +471,8 @@ TEST_CASE("checkpoints: trials get names, are compared, and work goes on from th
   has(desk.refused("checkpoints", {{"run", 1}, {"action", "switch"}, {"name", "third"}}), "no such branch");
 }
 
-TEST_CASE("checkpoints: of a run of peak they are its kernels, and the tool and the command change the same ones") {
+TEST_CASE(
+    "checkpoints: of a run of peak they are its kernels, and the tool and the command change the same ones") {
   Desk desk;
   {
     RunOptions options;
@@ -507,7 +508,8 @@ TEST_CASE("checkpoints: of a run of peak they are its kernels, and the tool and 
   CHECK(command.tree().at("first").note == "keep");
   (void)command.change({CheckpointEdit::Action::branch, "second", "root"});
   CHECK(desk.ok("checkpoints", {{"run", 1}})["active"] == "second");
-  has(desk.refused("checkpoints", {{"run", 1}, {"action", "restore"}, {"name", "frist"}}), "did you mean first?");
+  has(desk.refused("checkpoints", {{"run", 1}, {"action", "restore"}, {"name", "frist"}}),
+      "did you mean first?");
 }
 
 TEST_CASE("compare: what cannot be timed in pairs is refused with the reason") {

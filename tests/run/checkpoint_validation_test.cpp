@@ -51,7 +51,8 @@ TEST_CASE("checkpoint validation: a few of many, the ends among them") {
   CHECK(spread_over({}, 3).empty());
 }
 
-TEST_CASE("checkpoint validation: the best and a few samples are seen, and an objection to any is the verdict") {
+TEST_CASE(
+    "checkpoint validation: the best and a few samples are seen, and an objection to any is the verdict") {
   const Candidate kernel = support::candidate_with("void f() {}");
   const Keys right{"1,16,false", "2,16,false", "4,16,false", "8,16,false", "1,32,false", "4,16,false"};
   const std::string best = "4,16,false";
@@ -88,7 +89,8 @@ TEST_CASE("checkpoint validation: the best and a few samples are seen, and an ob
   CHECK(judged({}, 2, stop.get_token()).verdict == Verdict::rejected);
   Objecting unseen;
   CheckpointValidation how{unseen, "validated", 2};
-  CHECK(validated_checkpoint(how, kernel, Evaluation::failed(Verdict::build_failed, "no"), right, TrialId{5}, {})
+  CHECK(validated_checkpoint(how, kernel, Evaluation::failed(Verdict::build_failed, "no"), right, TrialId{5},
+                             {})
             .verdict == Verdict::build_failed);
   CHECK(unseen.seen->empty());
   CHECK(validated_checkpoint({}, kernel, right_at(best), right, TrialId{5}, {}).verdict == Verdict::ok);

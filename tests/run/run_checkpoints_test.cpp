@@ -31,7 +31,10 @@ RunParts peak_parts_of(const Place& place, std::shared_ptr<std::size_t> asked) {
     const std::string text = scripted::text_of(request);
     const bool fast = text.find("# Transformation: Vectorization") != std::string::npos;
     const bool bug = text.find("# Transformation: Loop interchange") != std::string::npos;
-    const std::string word = std::string(bug ? "bug" : fast ? "fast" : "slow") + "_" + std::to_string(++*asked);
+    const std::string word = std::string(bug    ? "bug"
+                                         : fast ? "fast"
+                                                : "slow") +
+                             "_" + std::to_string(++*asked);
     return scripted::RuleChat::replied(
         "```cpp\nextern \"C\" void twice(int n, const float* x, float* y) {\n  const int " + word +
         " = 2;\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n```\n");
@@ -76,15 +79,17 @@ std::string refused(RunCheckpoints& checkpoints, const CheckpointEdit& edit) {
 
 }  // namespace
 
-TEST_CASE("RunCheckpoints: a run of peak follows its workflow, shows its checkpoints and goes on from a restored one") {
+TEST_CASE(
+    "RunCheckpoints: a run of peak follows its workflow, shows its checkpoints and goes on from a restored "
+    "one") {
   const Place place;
   auto asked = std::make_shared<std::size_t>(0);
   RunId id{};
   {
-    Run run = Run::start(
-        small_problem(),
-        peak_options_of(workflow_file(place, R"("unroll_loops", "vectorize_loop", "loop_interchange", "fast_math")")),
-        peak_parts_of(place, asked));
+    Run run = Run::start(small_problem(),
+                         peak_options_of(workflow_file(
+                             place, R"("unroll_loops", "vectorize_loop", "loop_interchange", "fast_math")")),
+                         peak_parts_of(place, asked));
     id = run.id();
     RunCheckpoints working(*place.store, id);  // nothing yet, and no error
     CHECK(working.tree().list().empty());
@@ -150,11 +155,13 @@ TEST_CASE("RunCheckpoints: a workflow is the run's own, whatever becomes of its 
     (void)Run::resume("1", more, peak_parts_of(place, asked));
     FAIL("resumed with another workflow");
   } catch (const ConfigError& error) {
-    check_has(error.what(), "a run that goes on keeps its option workflow: x1_85; leave it out; this run was begun");
+    check_has(error.what(),
+              "a run that goes on keeps its option workflow: x1_85; leave it out; this run was begun");
   }
   // What cannot be followed is found out before a run stands in the store.
   const std::size_t runs = place.store->runs().size();
-  for (const char* wrong : {R"({"workflow": "a6000_fp32"})", R"({"workflow": "nothing"})", R"({"present": "x"})"})
+  for (const char* wrong :
+       {R"({"workflow": "a6000_fp32"})", R"({"workflow": "nothing"})", R"({"present": "x"})"})
     CHECK_THROWS_AS((void)Run::start(small_problem(), peak_options_of(wrong), peak_parts_of(place, asked)),
                     ConfigError);
   CHECK(place.store->runs().size() == runs);

@@ -22,7 +22,8 @@ TEST_CASE("systems: peak offers a problem what fits it, in the order that its ke
   WorkflowOptions plan = systems::peak_workflow(problem, settings);
   CHECK(plan.order == WorkflowOrder::open);
   const auto offers = [&plan](const std::string& name) {
-    return std::find(plan.transformations.begin(), plan.transformations.end(), name) != plan.transformations.end();
+    return std::find(plan.transformations.begin(), plan.transformations.end(), name) !=
+           plan.transformations.end();
   };
   CHECK(offers("refactor"));
   CHECK_FALSE(offers("tensor_core_hip"));
@@ -46,7 +47,8 @@ TEST_CASE("systems: peak offers a problem what fits it, in the order that its ke
   settings.transformations.facts.peaks.levels[0].bandwidth = 1e6;
   CHECK(systems::peak_workflow(problem, settings).short_of(outcome) == Axis::memory);
   outcome.evaluation.features.set("stall_wait", 90);
-  CHECK(systems::peak_workflow(problem, settings).short_of(outcome) == Axis::latency);  // a profile knows better
+  CHECK(systems::peak_workflow(problem, settings).short_of(outcome) ==
+        Axis::latency);  // a profile knows better
   outcome.evaluation = Evaluation::succeeded(1.0);
   CHECK_FALSE(systems::peak_workflow(problem, settings).short_of(outcome));
 

@@ -36,7 +36,8 @@ struct WorkflowSubject {
   std::vector<std::string> present = {};  ///< transformations that the kernel has already
 };
 
-/// Reads one; ConfigError with file, line and place for one that does not fit docs/formats/workflow.schema.json.
+/// Reads one; ConfigError with file, line and place for one that does not fit
+/// docs/formats/workflow.schema.json.
 [[nodiscard]] NamedWorkflow parse_workflow(std::string_view json, const std::string& file);
 
 /// Those that are compiled in, with `user`/workflows/*.json, sorted by name.
@@ -52,8 +53,8 @@ struct WorkflowSubject {
 ///
 /// With `named`, or with names in `options`: a list is taken as it stands. ConfigError for a transformation
 /// that is unknown, is for another backend, or asks for a trait that the problem lacks, for one that stands
-/// before what it builds on, and for a workflow that is for other backends or traits. Of an open workflow what
-/// does not fit is left out.
+/// before what it builds on, and for a workflow that is for other backends or traits. Of an open workflow
+/// what does not fit is left out.
 ///
 /// Without either: all that fit the backend and of whose traits the problem is known to have each, in one
 /// order for each of the axes, from the open workflow with `short_of` that fits and asks for most traits. A

@@ -37,8 +37,8 @@ class TransformationLibrary {
   std::shared_ptr<const std::vector<Transformation>> transformations_;
 };
 
-/// The traits of problems among a transformation's tags (problem/traits.hpp): it is for problems that have all
-/// of them.
+/// The traits of problems among a transformation's tags (problem/traits.hpp): it is for problems that have
+/// all of them.
 [[nodiscard]] std::vector<std::string> traits_of(const Transformation& transformation);
 
 /// Reads one transformation; `snippets` are the hand-written pieces that it may use, by name.

@@ -24,8 +24,8 @@ namespace kernelsearch {
 /// Which transformation is next.
 enum class WorkflowOrder : std::uint8_t {
   listed,  ///< each once, in the order of the list; the search ends with the list
-  /// Any that is not on the path yet, the least tried first, of equals by `WorkflowOptions::orders`; the search
-  /// ends when all are tried.
+  /// Any that is not on the path yet, the least tried first, of equals by `WorkflowOptions::orders`; the
+  /// search ends when all are tried.
   open,
 };
 
@@ -123,10 +123,10 @@ class Workflow {
   std::optional<std::size_t> again_;  ///< the strategy to try again on the current node
   std::map<std::pair<std::size_t, std::size_t>, Attempts> attempts_;  ///< by node and strategy
   std::optional<TrialId> went_to_;                                    ///< where the workflow itself left off
-  std::map<std::size_t, Axis> short_;     ///< by node, where it is known
-  std::array<std::vector<std::size_t>, 3> ranks_;  ///< by axis and strategy
-  std::size_t events_ = 0, next_edit_ = 0;         ///< asks and outcomes so far; of the options' edits
-  std::size_t next_ = 0;                                              ///< of the list
+  std::map<std::size_t, Axis> short_;                                 ///< by node, where it is known
+  std::array<std::vector<std::size_t>, 3> ranks_;                     ///< by axis and strategy
+  std::size_t events_ = 0, next_edit_ = 0;  ///< asks and outcomes so far; of the options' edits
+  std::size_t next_ = 0;                    ///< of the list
   std::size_t fruitless_ = 0;
 };
 

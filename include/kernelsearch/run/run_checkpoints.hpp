@@ -21,8 +21,8 @@ enum class CheckpointUse : std::uint8_t {
 };
 
 /// The checkpoints of a stored run, like a version control's: named, compared, restored, branched. They are
-/// made of the run's record, so they are always those that the run goes on with, and changes of them join that
-/// record. `kernelsearch checkpoints` and the tool of the MCP server are its callers.
+/// made of the run's record, so they are always those that the run goes on with, and changes of them join
+/// that record. `kernelsearch checkpoints` and the tool of the MCP server are its callers.
 class RunCheckpoints {
  public:
   /// A StoreError where there is no such run; a ConfigError where its workflow cannot be made again.
@@ -32,8 +32,8 @@ class RunCheckpoints {
   [[nodiscard]] CheckpointUse use() const noexcept { return use_; }
 
   /// Does it, keeps it, and says what it means in a line. ConfigError, and nothing changed, where it does not
-  /// fit (`apply`), where the run goes on from no checkpoints, where only a right kernel can be one, and where
-  /// another process works on the run; `working_here`: it is this process that does.
+  /// fit (`apply`), where the run goes on from no checkpoints, where only a right kernel can be one, and
+  /// where another process works on the run; `working_here`: it is this process that does.
   std::string change(const CheckpointEdit& edit, bool working_here = false);
 
   /// The two against each other in words, without the lines that differ.

@@ -65,7 +65,8 @@ class RunStore {
                  const std::optional<StoredKernel>& kernel = std::nullopt);
   void add_asks(RunId run, std::span<const AskEvent> asks);
   void add_revision(RunId run, std::span<const AskEvent> asks, const Outcome& outcome);
-  /// Writes down a change of the run's checkpoints, which the policy hears of at this place when it is resumed.
+  /// Writes down a change of the run's checkpoints, which the policy hears of at this place when it is
+  /// resumed.
   void add_checkpoint_edit(RunId run, std::string_view edit);
   /// Says which trial won when the best few were compared with each other; replaces an earlier comparison.
   void set_finalists(RunId run, const FinalistComparison& comparison);

@@ -23,8 +23,8 @@ namespace kernelsearch::systems {
 /// PEAK (Tariq et al., sections 3 and 5): transformations in the order of a list, tuned after each one. The
 /// paper enumerates all tunings; here a search takes `tuning.max_trials` of them.
 struct PeakSettings {
-  /// No transformations, and no workflow named: those that fit the problem, in the order that what its kernels
-  /// are short of says (`planned_workflow`).
+  /// No transformations, and no workflow named: those that fit the problem, in the order that what its
+  /// kernels are short of says (`planned_workflow`).
   WorkflowOptions workflow = {};
   TransformationLibrary library = TransformationLibrary();
   std::vector<NamedWorkflow> workflows = read_workflows();

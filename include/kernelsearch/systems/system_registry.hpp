@@ -51,7 +51,7 @@ struct SystemSetup {
   std::string earlier = {};                  ///< SystemEntry::settings of the run that is continued
   /// What was done to the checkpoints of the run that is continued; for systems with a workflow.
   std::vector<PlacedCheckpointEdit> checkpoint_edits = {};
-  Recall recall = nullptr;                   ///< what earlier runs learned, for prompts
+  Recall recall = nullptr;  ///< what earlier runs learned, for prompts
   DialogueLog log = nullptr;
   std::stop_token stop = {};
   std::function<void(const std::string&)> say = nullptr;  ///< is told what is waited for
