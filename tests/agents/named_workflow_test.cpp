@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
@@ -102,6 +103,17 @@ TEST_CASE("workflows: the five of PEAK's table 4 stand there as it prints them, 
     CHECK(plan.order == WorkflowOrder::listed);
     CHECK(plan.transformations == row.steps);
     CHECK(plan.after.at("tb_tiling") == Names{"refactor"});
+  }
+}
+
+TEST_CASE("workflows: the chains of the proofs can be followed") {
+  for (const auto& [name, half] : {std::pair{"h200_fp32", false}, std::pair{"h200_fp16", true}}) {
+    CAPTURE(name);
+    const NamedWorkflow workflow = find_workflow(name);
+    const WorkflowSubject subject{"cuda",
+                                  traits_with(half ? Names{"matmul", "low_precision"} : Names{"matmul"})};
+    CHECK(refusal_of(workflow, subject) == "none");
+    CHECK(workflow.transformations.size() >= 12);
   }
 }
 
