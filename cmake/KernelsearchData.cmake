@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # kernelsearch_embed_data(TARGET): compiles every data/<folder>/<file> into the target as
-# kernelsearch::detail::embedded_files(), so that a program works without its share folder.
+# kernelsearch::detail::embedded_files(), so that a program works without its share folder; of the proofs of
+# transformations what was measured.
 function(kernelsearch_embed_data target)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/*/*.md ${PROJECT_SOURCE_DIR}/data/*/*.json)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/*/*.md ${PROJECT_SOURCE_DIR}/data/*/*.json
+    ${PROJECT_SOURCE_DIR}/data/transformations/proofs/*/proof.json)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_files.cpp)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DDATA=${PROJECT_SOURCE_DIR}/data -DOUTPUT=${output}

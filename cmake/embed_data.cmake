@@ -3,7 +3,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 # Bytes rather than raw literals: no text can end them, and none is too long.
-file(GLOB files RELATIVE ${DATA} ${DATA}/*/*.md ${DATA}/*/*.json)
+file(GLOB files RELATIVE ${DATA} ${DATA}/*/*.md ${DATA}/*/*.json
+  ${DATA}/transformations/proofs/*/proof.json)
 list(SORT files)
 set(arrays)
 set(table)

@@ -15,6 +15,7 @@
 #include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "list_methods.hpp"
+#include "list_transformations.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -77,43 +78,71 @@ void add_list(CLI::App& app, int& exit_code) {
     std::string what = "policies";
     bool json = false;
     ListMethods methods{};
+    std::string short_of = "memory";
   };
   auto* sub =
-      app.add_subcommand("list", "List the policies, systems, generators, evaluators or methods there are");
+      app.add_subcommand("list",
+                         "List the policies, systems, generators, evaluators, methods, transformations or "
+                         "workflows there are");
   auto options = std::make_shared<Options>();
-  sub->add_option("WHAT", options->what, "policies, systems, generators, evaluators or methods")
+  sub->add_option("WHAT", options->what,
+                  "policies, systems, generators, evaluators, methods, transformations "
+                  "or workflows")
       ->required()
-      ->check(CLI::IsMember({"policies", "systems", "generators", "evaluators", "methods"}));
+      ->check(CLI::IsMember(
+          {"policies", "systems", "generators", "evaluators", "methods", "transformations", "workflows"}));
   sub->add_flag("--json", options->json, "Print a JSON array");
   ListMethods& methods = options->methods;
   std::vector<std::string> backends;
   for (const BackendTraits& traits : backend_traits) backends.emplace_back(traits.name);
-  const std::vector<CLI::Option*> of_methods{
-      sub->add_option("--backend", methods.backend, "Methods of this backend")
+  CLI::Option* const backend =
+      sub->add_option("--backend", methods.backend, "Methods or transformations of this backend")
           ->capture_default_str()
-          ->check(CLI::IsMember(backends)),
-      sub->add_option("--methods", methods.folder,
-                      "Folder with methods/ of your own, which replace or join ours"),
+          ->check(CLI::IsMember(backends));
+  CLI::Option* const folder = sub->add_option(
+      "--methods", methods.folder,
+      "Folder with methods/, transformations/ or workflows/ of your own, which replace or join ours");
+  CLI::Option* const problem = sub->add_option(
+      "--problem", methods.problem,
+      "Folder of a problem: its traits join the features of methods, and only the transformations "
+      "that fit it are listed");
+  CLI::Option* const short_of =
+      sub->add_option("--short-of", options->short_of,
+                      "Transformations in the order of kernels that are short of this")
+          ->capture_default_str()
+          ->check(CLI::IsMember({"memory", "compute", "latency"}));
+  const std::vector<CLI::Option*> of_methods{
       sub->add_option(
           "--features", methods.features,
           "JSON file of features, e.g. of `profile --json`: which methods would be chosen, and why"),
-      sub->add_option("--problem", methods.problem, "Folder of a problem, whose traits join the features"),
       sub->add_option("--architecture", methods.architecture, "Compute capability to choose for, e.g. 90"),
       sub->add_option("--slots", methods.slots, "Methods to choose on each axis")
           ->capture_default_str()
           ->check(CLI::Range(1, 100))};
   sub->footer(
       "Examples: kernelsearch list policies\n"
-      "          kernelsearch list methods --backend cuda --features profile.json --architecture 90");
-  sub->callback([options, of_methods, &exit_code] {
+      "          kernelsearch list methods --backend cuda --features profile.json --architecture 90\n"
+      "          kernelsearch list transformations --problem examples/cuda/matmul_f32 --short-of compute");
+  sub->callback([=, &exit_code] {
     exit_code = success;
+    const auto refuse = [](const CLI::Option* option, const char* what) {
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), std::string("is an option of `list ") + what + "`");
+    };
+    const bool transformations = options->what == "transformations";
+    if (!transformations) refuse(short_of, "transformations");
     if (options->what == "methods") {
       options->methods.json = options->json;
       return list_methods(options->methods);
     }
-    for (const CLI::Option* option : of_methods)
-      if (option->count() > 0)
-        throw CLI::ValidationError(option->get_name(), "is an option of `list methods`");
+    for (const CLI::Option* option : of_methods) refuse(option, "methods");
+    if (transformations)
+      return list_transformations({backend->count() > 0 ? options->methods.backend : "",
+                                   options->methods.folder, options->methods.problem, options->short_of,
+                                   options->json});
+    for (const CLI::Option* option : {backend, problem}) refuse(option, "methods` and `list transformations");
+    if (options->what == "workflows") return list_workflows(options->methods.folder, options->json);
+    refuse(folder, "methods`, `list transformations` and `list workflows");
     if (options->what == "systems" && options->json) return fmt::print("{}\n", systems_json().dump(2));
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const auto& [name, summary] : rows_of(options->what)) {

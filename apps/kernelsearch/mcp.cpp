@@ -62,7 +62,6 @@ int run(const McpCommand& command) {
   RunToolsOptions tools;
   const std::filesystem::path beside = std::filesystem::absolute(store.file()).parent_path();
   tools.reports = beside / "reports";
-  tools.checkpoints = beside / "checkpoints";
   tools.data = command.data.empty() ? data_folder() : std::filesystem::path(command.data);
   McpOptions mcp;
   mcp.title = "Kernel search";

@@ -21,7 +21,7 @@ struct SkillOptions {
   std::int64_t iterations = 3, branches = 4, rewrites = 3, pairs = 0, repairs = 1;
   double noise = 0.02, wait = 0;
   bool from_frontier = false;
-  std::string stage2 = "ours";
+  std::string stage2 = "ours", workflow = "";
 };
 
 /// Those that were given as the system's JSON object, over those of the file.
@@ -40,6 +40,10 @@ std::string system_options(const CLI::App& sub, const SkillOptions& skill, const
   add("--from-frontier", "from_frontier", skill.from_frontier);
   add("--wait", "wait", skill.wait);
   add("--stage2", "stage2", skill.stage2);
+  // A file is found again when the run goes on, wherever that is done.
+  const bool is_file = skill.workflow.ends_with(".json") || skill.workflow.find('/') != std::string::npos;
+  add("--workflow", "workflow",
+      is_file ? std::filesystem::absolute(skill.workflow).lexically_normal().string() : skill.workflow);
   if (!from_files.empty()) options["from_files"] = std::filesystem::absolute(from_files).string();
   return with_option_file(file, options.empty() ? "" : options.dump());
 }
@@ -100,7 +104,8 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option(
       "--validate", o->run.validate,
       "Tools of Compute Sanitizer that finalists must pass, e.g. memcheck,racecheck,initcheck; one "
-      "with faults makes room for the next best");
+      "with faults makes room for the next best; of peak every new kernel must, at its best "
+      "configuration and a few others");
   sub->add_flag("!--no-bounds", o->run.bounds,
                 "Let a host kernel win that reads or writes past its arrays without being noticed: finalists "
                 "are not run between pages that nobody may access");
@@ -140,9 +145,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--max-cost", o->run.models.max_cost,
                   "Spend no more than this, in the currency of the model file's prices")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option(
-         "--methods", o->run.methods,
-         "Folder with prompts/, strategies/, transformations/ of your own, which replace or join ours")
+  sub->add_option("--methods", o->run.methods,
+                  "Folder with prompts/, strategies/, transformations/, workflows/ of your own, which "
+                  "replace or join ours")
       ->check(CLI::ExistingDirectory);
   sub->add_option(
          "--repairs", skill->repairs,
@@ -192,6 +197,10 @@ void add_tune(CLI::App& app, int& exit_code) {
                   "helion_hybrid: what searches after the model, our LFBO or Helion's own search")
       ->capture_default_str()
       ->check(CLI::IsMember({"ours", "helion"}));
+  sub->add_option(
+      "--workflow", skill->workflow,
+      "peak: the transformations and their order, by a name of `kernelsearch list workflows` or as a "
+      "JSON file; default all that fit, in the order that what the kernel is short of says");
   sub->add_flag("!--no-counters", o->run.counters,
                 "Without Nsight Compute's counters, which kernelband takes on CUDA where they can be had");
   sub->add_flag("!--no-learning", o->run.learn, "Learn from no earlier runs of the store");
@@ -213,6 +222,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
       "  kernelsearch tune mine --system stark --models models.json --max-cost 2\n"
       "  kernelsearch tune mine --system kernelband --variant v1 --options mine_options.json\n"
+      "  kernelsearch tune examples/cuda/matmul_peak --system peak --workflow a6000_fp32 --models "
+      "models.json\n"
       "  kernelsearch tune mine --system cuda_skill_v2 --from-files mine_kernels --wait 3600\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, skill, file, &exit_code] {
@@ -226,6 +237,8 @@ void add_tune(CLI::App& app, int& exit_code) {
     if (sub->count("--stage2") > 0 && o->run.system.empty() && o->resume.empty())
       throw CLI::ValidationError(
           "--stage2", "a policy has no second stage: leave it out, or name --system helion_hybrid");
+    if (sub->count("--workflow") > 0 && o->run.system.empty() && o->resume.empty())
+      throw CLI::ValidationError("--workflow", "a policy has none: leave it out, or name --system peak");
     if (o->run.system.empty() && o->resume.empty() && (!file->variant.empty() || !file->options.empty()))
       throw CLI::ValidationError(file->variant.empty() ? "--options" : "--variant",
                                  "a policy has none: leave it out, or name a --system");

@@ -9,6 +9,7 @@
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/traits.hpp"
 #include "problem/json_cursor.hpp"
 #include "problem/problem_parts.hpp"
 
@@ -138,6 +139,13 @@ Transformation parse_transformation(std::string_view json, const std::string& fi
   if (found.passes.empty() || found.passes.size() > most_passes)
     passes.refuse("has a number of passes that cannot be", "give 1 to 16");
   return found;
+}
+
+std::vector<std::string> traits_of(const Transformation& transformation) {
+  std::vector<std::string> traits;
+  for (const std::string& tag : transformation.tags)
+    if (std::find(known_traits.begin(), known_traits.end(), tag) != known_traits.end()) traits.push_back(tag);
+  return traits;
 }
 
 TransformationLibrary::TransformationLibrary(const std::filesystem::path& user)

@@ -7,6 +7,8 @@
 #include <limits>
 #include <tuple>
 
+#include "kernelsearch/core/error.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -22,7 +24,16 @@ double infinity() {
 }  // namespace
 
 Workflow::Workflow(WorkflowOptions options)
-    : options_(std::move(options)), ledger_(options_.transformations, unlimited) {}
+    : options_(std::move(options)), ledger_(options_.transformations, unlimited) {
+  for (const Axis axis : all_axes) {
+    const std::vector<std::string>& order = options_.orders[static_cast<std::size_t>(axis)];
+    std::vector<std::size_t>& ranks = ranks_[static_cast<std::size_t>(axis)];
+    for (std::size_t s = 0; s < ledger_.strategies(); ++s) {
+      const auto place = std::find(order.begin(), order.end(), ledger_.name(s));
+      ranks.push_back(order.empty() ? s : static_cast<std::size_t>(place - order.begin()));
+    }
+  }
+}
 
 bool Workflow::listed() const noexcept {
   return options_.order == WorkflowOrder::listed && !options_.transformations.empty();
@@ -35,11 +46,46 @@ std::size_t Workflow::retries_of(std::size_t strategy) const noexcept {
 }
 
 std::vector<Move> Workflow::ask(std::size_t n) {
+  apply_edits();
+  ++events_;
   return ledger_.ask(n, [this] { return choose(); });
+}
+
+void Workflow::asked_before(std::span<const Move> moves) {
+  apply_edits();
+  ++events_;
+  if (moves.empty()) (void)choose();  // for what it notes: there was nothing to choose then
+  for (const Move& move : moves) {
+    if (move.kind == MoveKind::root) {
+      (void)ledger_.propose_root();
+      continue;
+    }
+    notice_changes();
+    const auto node =
+        move.parents.empty() ? std::optional<std::size_t>() : ledger_.tree().find(move.parents.front());
+    const auto strategy = ledger_.strategy_of(move.strategy());
+    const Checkpoint* from = node ? checkpoints_.find(ledger_.node(*node).id) : nullptr;
+    if (from == nullptr || !strategy)
+      detail::raise<ConfigError>("the record has a step that this workflow cannot make", move.strategy(),
+                                 "look at it with the version that made the run");
+    if (went_to_ != from->trial) go_to(*from);
+    if (listed()) (void)next_strategy(*node);  // notes what the list passes over
+    again_.reset();
+    const Checkpoint* best = checkpoints_.best();
+    step_ = Step{*node, *strategy, best != nullptr ? best->objective : infinity(), {}};
+    (void)ledger_.propose(*node, *strategy);
+  }
+}
+
+void Workflow::apply_edits() {
+  for (; next_edit_ < options_.edits.size() && options_.edits[next_edit_].after <= events_; ++next_edit_)
+    apply(options_.edits[next_edit_].edit, checkpoints_);
 }
 
 void Workflow::tell(std::span<const Observation<Move>> batch) {
   for (const Observation<Move>& observation : batch) {
+    apply_edits();
+    ++events_;
     record(observation);
     if (ledger_.outstanding() == 0) settle();
     if (checkpoints_.current() == nullptr && checkpoints_.best() != nullptr) go_to(*checkpoints_.best());
@@ -56,6 +102,12 @@ void Workflow::record(const Observation<Move>& observation) {
     step_->children.push_back(index);
     if (node.not_applicable()) step_->ruled_out = outcome.evaluation.reason;
     if (node.unanswered) step_->unanswered = true;
+  }
+  if (node.ok() && options_.short_of) {
+    if (const std::optional<Axis> axis = options_.short_of(outcome))
+      short_[index] = *axis;
+    else
+      short_.erase(index);
   }
 
   if (const Checkpoint* checkpoint = checkpoints_.find(outcome.id)) {  // measured again
@@ -146,7 +198,7 @@ void Workflow::settle() {
 /// Adds to the note of the node's checkpoint.
 void Workflow::note(std::size_t node, const std::string& text) {
   const Checkpoint* const from = checkpoints_.find(ledger_.node(node).id);
-  if (from != nullptr)
+  if (from != nullptr && from->note.find(text) == std::string::npos)
     checkpoints_.set_note(from->name, from->note + (from->note.empty() ? "" : "; ") + text);
 }
 
@@ -178,21 +230,51 @@ std::optional<std::size_t> Workflow::current_node() {
   return ledger_.tree().find(*went_to_);
 }
 
+/// What the checkpoint's kernel has: the transformations on its path, and those that the first one came with.
+std::vector<std::string> Workflow::had_by(const Checkpoint& checkpoint) const {
+  std::vector<std::string> had = checkpoints_.transformations_on(checkpoint.name);
+  had.insert(had.end(), options_.present.begin(), options_.present.end());
+  return had;
+}
+
+/// One of those that the transformation builds on which is not there; empty: none is missing.
+std::string Workflow::missing_for(std::size_t strategy, const std::vector<std::string>& had) const {
+  if (const auto found = options_.after.find(ledger_.name(strategy)); found != options_.after.end())
+    for (const std::string& before : found->second)
+      if (std::find(had.begin(), had.end(), before) == had.end()) return before;
+  return {};
+}
+
+/// Whether a later step of the list builds on a step of this path that the best checkpoint's path lacks.
+bool Workflow::list_needs_path() const {
+  const Checkpoint *current = checkpoints_.current(), *best = checkpoints_.best();
+  if (!listed() || current == nullptr || best == nullptr) return false;
+  const std::vector<std::string> here = had_by(*current), there = had_by(*best);
+  for (std::size_t s = next_; s < ledger_.strategies(); ++s)
+    if (missing_for(s, here).empty() && !missing_for(s, there).empty()) return true;
+  return false;
+}
+
+std::size_t Workflow::rank_of(std::size_t strategy, std::size_t node) const {
+  const auto known = short_.find(node);
+  const Axis axis = known == short_.end() ? Axis::memory : known->second;
+  return ranks_[static_cast<std::size_t>(axis)][strategy];
+}
+
 std::optional<std::size_t> Workflow::open_strategy(std::size_t node) const {
   const Checkpoint* checkpoint = checkpoints_.find(ledger_.node(node).id);
   if (checkpoint == nullptr || checkpoint->closed) return std::nullopt;
-  const std::vector<std::string> done = checkpoints_.transformations_on(checkpoint->name);
+  const std::vector<std::string> had = had_by(*checkpoint);
   std::optional<std::size_t> least;
   std::size_t fewest = 0;
   for (std::size_t s = 0; s < ledger_.strategies(); ++s) {
-    if (!ledger_.name(s).empty() && std::find(done.begin(), done.end(), ledger_.name(s)) != done.end())
-      continue;
-    if (!ledger_.open(node, s)) continue;
+    if (!ledger_.name(s).empty() && std::find(had.begin(), had.end(), ledger_.name(s)) != had.end()) continue;
+    if (!ledger_.open(node, s) || !missing_for(s, had).empty()) continue;
     const auto tried = attempts_.find({node, s});
     if (tried != attempts_.end() && tried->second.over) continue;
     const auto uses = static_cast<std::size_t>(std::count_if(
         attempts_.begin(), attempts_.end(), [s](const auto& entry) { return entry.first.second == s; }));
-    if (!least || uses < fewest) {
+    if (!least || uses < fewest || (uses == fewest && rank_of(s, node) < rank_of(*least, node))) {
       least = s;
       fewest = uses;
     }
@@ -203,10 +285,14 @@ std::optional<std::size_t> Workflow::open_strategy(std::size_t node) const {
 std::optional<std::size_t> Workflow::next_strategy(std::size_t node) {
   if (again_) return std::exchange(again_, std::nullopt);
   if (!listed()) return open_strategy(node);
-  const std::vector<std::string> done = checkpoints_.transformations_on(checkpoints_.current()->name);
-  for (; next_ < ledger_.strategies(); ++next_)
-    if (ledger_.open(node, next_) && std::find(done.begin(), done.end(), ledger_.name(next_)) == done.end())
-      return next_;
+  const std::vector<std::string> had = had_by(*checkpoints_.current());
+  for (; next_ < ledger_.strategies(); ++next_) {
+    const std::string& name = ledger_.name(next_);
+    if (!ledger_.open(node, next_) || std::find(had.begin(), had.end(), name) != had.end()) continue;
+    const std::string missing = missing_for(next_, had);
+    if (missing.empty()) return next_;
+    note(node, name + " was passed over: " + missing + ", which it builds on, is not on the path");
+  }
   return std::nullopt;
 }
 
@@ -214,7 +300,7 @@ std::optional<Move> Workflow::choose() {
   if (ledger_.outstanding() > 0) return std::nullopt;  // the next step is made on this one
   std::optional<std::size_t> node = current_node();
   if (!node) return std::nullopt;
-  if (fruitless_ > options_.patience && !again_ && checkpoints_.best() != nullptr) {
+  if (fruitless_ > options_.patience && !again_ && checkpoints_.best() != nullptr && !list_needs_path()) {
     go_to(*checkpoints_.best());
     node = ledger_.tree().find(*went_to_);
   }

@@ -12,8 +12,7 @@ namespace kernelsearch {
 
 std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options) {
   using detail::RunTools;
-  auto files = std::make_shared<detail::CheckpointFiles>(options.checkpoints);
-  const RunTools tools{manager, std::move(options), std::move(files)};
+  const RunTools tools{manager, std::move(options), std::make_shared<std::mutex>()};
   const auto calls = [&tools](ToolReply (RunTools::*member)(const nlohmann::json&, const ToolCall&) const) {
     return [tools, member](const nlohmann::json& arguments, const ToolCall& call) {
       return (tools.*member)(arguments, call);
@@ -107,7 +106,8 @@ std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options) {
   add("checkpoints", "Names and lines of work",
       "Gives right trials names, lists them as a tree with speedups, compares two with the lines that "
       "differ, "
-      "goes back to one (kernels without a parent then go on from it), and begins further branches.",
+      "goes back to one (kernels without a parent, or a run of peak, then go on from it), and begins further "
+      "branches. A run of peak has one for each right kernel.",
       "checkpoints", "checkpoints_result", false, false, calls(&RunTools::checkpoints));
   add("report", "Report on a run",
       "A run as a summary, as data of its trials, or as an HTML page in a file for people.", "report",

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "kernelsearch/agents/checkpoint_tree.hpp"
 #include "kernelsearch/mcp/method_files.hpp"
 #include "kernelsearch/mcp/run_tools.hpp"
 #include "kernelsearch/problem/problem.hpp"
@@ -31,29 +30,11 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::string trial_name(TrialId id);
 [[nodiscard]] nlohmann::json regions_json(const StoredKernel& kernel);
 
-/// The checkpoints of runs, each run's in a file of its own.
-class CheckpointFiles {
- public:
-  explicit CheckpointFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
-
-  /// Those of the run with the times that its trials have now; none before the first was named.
-  [[nodiscard]] CheckpointTree load(const RunStore& store, RunId run) const;
-  void save(RunId run, const CheckpointTree& tree) const;
-  /// Held while they are read, changed and written.
-  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-
- private:
-  [[nodiscard]] std::filesystem::path file(RunId run) const;
-
-  std::filesystem::path folder_;
-  std::mutex mutex_;
-};
-
 /// The tools, as functions of a manager.
 struct RunTools {
   RunManager& manager;
   RunToolsOptions options;
-  std::shared_ptr<CheckpointFiles> checkpoint_files;
+  std::shared_ptr<std::mutex> checkpoint_lock;  ///< held while they are read, checked and changed
 
   using json = nlohmann::json;
 

@@ -37,6 +37,7 @@
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
+#include "kernelsearch/run/run_checkpoints.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
@@ -387,6 +388,14 @@ void begin(RunImpl& run, RunParts& parts) {
     if (run.system->settings != nullptr) {
       run.stored.system_settings = setup.earlier = run.system->settings(setup);
     }
+    if (run.resumed && run.system->workflow != nullptr) {
+      setup.checkpoint_edits = placed_checkpoint_edits(*run.store, run.resumed->id);
+      if (const std::size_t count = setup.checkpoint_edits.size(); count > 0)
+        observer.on_message(
+            fmt::format("its checkpoints were changed {} {}: `kernelsearch checkpoints {}` shows "
+                        "where it goes on",
+                        count, count == 1 ? "time" : "times", number(run.resumed->id)));
+    }
   }
   // Whoever writes the files of a folder is asked about the problem's own default.
   if (run.system != nullptr && run.system->from_best && !setup.options.given(run.system->instead_of_model)) {
@@ -467,6 +476,7 @@ void begin(RunImpl& run, RunParts& parts) {
       *run.store, ResultScope{digest, kept_under.device, info.toolchain, kept_under.former});
   RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages), result_key(results, o.reuse, kept),
                  results);
+  CheckpointValidation checkpoints{std::move(validation.until), validation.feature, 0, run.say()};
   SearchContext context{*run.store,
                         run.id,
                         run.problem,
@@ -479,7 +489,8 @@ void begin(RunImpl& run, RunParts& parts) {
                         run.ending,
                         run.resumed ? RunClock::now() : run.begun,
                         o.reuse,
-                        std::move(changes)};
+                        std::move(changes),
+                        std::move(checkpoints)};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }

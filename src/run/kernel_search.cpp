@@ -66,6 +66,12 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
     made.inner->options.builders = loop.build_threads;
     TuningLookup known = context.reuse ? earlier_tunings(context.store, context.run) : nullptr;
     RunTuned tuned(std::move(made.inner->policy), std::move(judge), made.inner->options, std::move(known));
+    if (made.inner->validated_samples && context.checkpoints.validate) {
+      context.checkpoints.samples = *made.inner->validated_samples;
+      CheckpointsTuned checked(std::move(tuned), context.checkpoints);
+      return typed(std::move(context), std::move(moves), std::move(checked), std::move(loop),
+                   std::move(lookup));
+    }
     if (made.inner->counted)
       return typed(std::move(context), std::move(moves), std::move(tuned), std::move(loop),
                    std::move(lookup));

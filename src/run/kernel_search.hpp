@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "change_recorder.hpp"
+#include "checkpoint_validation.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/optimizer/optimizer_options.hpp"
 #include "kernelsearch/run/finalists.hpp"
@@ -41,6 +42,7 @@ struct SearchContext {
   RunClock::time_point first_begun{};                 ///< of a new run: preparing it is in the budget too
   bool reuse = true;                                  ///< what earlier runs measured may be used
   std::shared_ptr<ChangeRecorder> changes = nullptr;  ///< keeps them for later runs; null: there are none
+  CheckpointValidation checkpoints = {};              ///< of systems with a workflow
 };
 
 /// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed

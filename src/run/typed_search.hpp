@@ -79,6 +79,28 @@ class KernelsTuned : public RunTuned {
  private:
   Problem problem_;
 };
+/// The same where each new kernel must pass a validator before anything goes on from it. The first is taken
+/// as it is: all others are to compute what it computes (PEAK, section 3.4).
+class CheckpointsTuned : public RunTuned {
+ public:
+  CheckpointsTuned(RunTuned tuned, CheckpointValidation how)
+      : RunTuned(std::move(tuned)), how_(std::move(how)) {}
+  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
+    if (context.parents.empty()) return RunTuned::evaluate(candidate, context);
+    std::vector<std::string> right;
+    EvaluationContext own = context;
+    own.on_inner = [&](const InnerTrial& inner) {
+      if (inner.evaluation.verdict == Verdict::ok) right.push_back(inner.key);
+      if (context.on_inner) context.on_inner(inner);
+    };
+    Evaluation evaluation = RunTuned::evaluate(candidate, own);
+    return validated_checkpoint(how_, candidate, std::move(evaluation), std::move(right), context.trial,
+                                context.stop);
+  }
+
+ private:
+  CheckpointValidation how_;
+};
 using RunPaired = PairedWithParent<RunJudge>;
 
 /// A search whose policy proposes `P` and whose candidates `Judge` judges.

@@ -254,6 +254,16 @@ void RunStore::add_revision(RunId run, std::span<const AskEvent> asks, const Out
   impl_->positions[number(run)] = position;
 }
 
+void RunStore::add_checkpoint_edit(RunId run, std::string_view edit) {
+  const std::lock_guard lock(impl_->mutex);
+  auto transaction = impl_->transaction();
+  Impl::Position position = impl_->position_of(run);
+  impl_->insert_event.bind(number(run), position.event++, "checkpoint", nullptr, nullptr, nullptr, edit)
+      .run();
+  transaction.commit();
+  impl_->positions[number(run)] = position;
+}
+
 void RunStore::set_finalists(RunId run, const FinalistComparison& comparison) {
   const std::string text = to_json_text(comparison);
   const std::lock_guard lock(impl_->mutex);

@@ -271,6 +271,8 @@ std::vector<StoredEvent> RunStore::events(RunId run) const {
     else if (kind == "told")
       events.emplace_back(StoredTold{
           trial, query.null(4) ? std::nullopt : std::optional(from_json_text<Outcome>(query.text(4)))});
+    else if (kind == "checkpoint")
+      events.emplace_back(StoredCheckpointEdit{query.text(4)});
     else
       events.emplace_back(StoredRevision{trial, from_json_text<Outcome>(query.text(4))});
   }

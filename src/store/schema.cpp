@@ -59,7 +59,10 @@ CREATE TABLE changes(
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE, problem TEXT NOT NULL, backend TEXT NOT NULL, content TEXT NOT NULL);
 ALTER TABLE trials ADD COLUMN rationale TEXT NOT NULL DEFAULT '';
-)sql"};
+)sql",
+                                      // Events may be of the kind `checkpoint`, which earlier versions would
+                                      // take for a revision.
+                                      "SELECT 1"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 
 void enter_wal_mode(Database& database, double busy_seconds) {

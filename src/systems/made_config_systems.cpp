@@ -6,10 +6,9 @@
 #include "kernelsearch/systems/helion_hybrid.hpp"
 #include "kernelsearch/systems/helion_lfbo.hpp"
 #include "kernelsearch/systems/helion_llm.hpp"
-#include "kernelsearch/systems/peak.hpp"
 #include "made_systems.hpp"
 
-/// Systems that search configurations, of the problem's kernel or of each kernel that they write.
+/// Systems that search configurations of the problem's kernel.
 namespace kernelsearch::systems::made {
 namespace {
 
@@ -138,53 +137,6 @@ SystemSearch helion_hybrid(SystemSetup setup) {
   settings.helion_search.seed = setup.seed;
   settings.stage2 = setup.options.text("stage2") == "helion" ? HelionStage2::helion : HelionStage2::ours;
   return search_of(helion_hybrid_parts(std::move(setup.model), setup.problem, std::move(settings)));
-}
-
-std::vector<SystemOption> peak_options() {
-  const PeakSettings standard;
-  return {{"patience", whole(standard.workflow.patience),
-           "steps without a gain before work goes on from the best checkpoint", "PEAK, section 5.1", 0, 1e6},
-          {"retries", whole(standard.workflow.retries), "further tries of a transformation that failed",
-           "PEAK, section 5.2", 0, 1000},
-          {"middle_retries",
-           whole(standard.workflow.middle_retries),
-           "the same again for the middle third of the list",
-           "ours",
-           0,
-           1000,
-           {},
-           {{"paper", whole(0), "PEAK has none"}}},
-          {"min_gain",
-           standard.workflow.min_gain,
-           "a step that gains less is without a gain",
-           "ours",
-           0,
-           1,
-           {},
-           {{"paper", 0.0, "PEAK has none"}}},
-          {"inner_trials", static_cast<std::int64_t>(standard.tuning.max_trials),
-           "trials of the search over one kernel's tunables", "ours; the paper enumerates them", 1, 1e9}};
-}
-
-SystemSearch peak(SystemSetup setup) {
-  PeakSettings settings;
-  settings.library = TransformationLibrary(setup.methods);
-  settings.transformations.device = setup.hardware;
-  settings.transformations.facts = setup.facts;
-  settings.transformations.prompts = PromptLibrary(setup.methods);
-  settings.transformations.stop = setup.stop;
-  settings.transformations.log = setup.log;
-  settings.transformations.recall = setup.recall;
-  settings.workflow.patience = setup.options.count("patience");
-  settings.workflow.retries = setup.options.count("retries");
-  settings.workflow.middle_retries = setup.options.count("middle_retries");
-  settings.workflow.min_gain = setup.options.number("min_gain");
-  settings.tuning = {.max_trials = setup.options.count("inner_trials"), .seed = setup.seed};
-  auto [policy, generator] = peak_parts(std::move(setup.model), setup.problem, settings);
-  const NaturalTransformations transform = generator;
-  return {.parts = SearchParts<Move>{std::move(policy), std::move(generator)},
-          .kernel_of = [transform](Regions regions) { return transform.kernel_of(std::move(regions)); },
-          .inner = InnerSearch{TunesByBayes{}, settings.tuning}};
 }
 
 }  // namespace kernelsearch::systems::made

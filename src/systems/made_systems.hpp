@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelsearch/agents/agent_options.hpp"
@@ -24,6 +26,9 @@ namespace kernelsearch::systems::made {
 [[nodiscard]] SystemSearch stark(SystemSetup setup);
 
 [[nodiscard]] std::string cuda_skill_v2_settings(const SystemSetup& setup);
+[[nodiscard]] std::string peak_settings(const SystemSetup& setup);
+
+[[nodiscard]] WorkflowOptions peak_workflow_of(const SystemOptions& given, std::string_view settings);
 
 [[nodiscard]] std::vector<SystemOption> best_of_k_options();
 [[nodiscard]] std::vector<SystemOption> cuda_skill_v2_options();

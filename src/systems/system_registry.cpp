@@ -124,6 +124,8 @@ std::vector<SystemEntry> make_entries() {
        .budget = "2000",
        .rewrites = true,
        .make = made::peak,
+       .settings = made::peak_settings,
+       .workflow = made::peak_workflow_of,
        .variants =
            {{"ours",
              "more tries in the middle of the list, and a least gain; prompts show what earlier runs learned",

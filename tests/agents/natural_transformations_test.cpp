@@ -420,6 +420,19 @@ TEST_CASE("PEAK: a workflow of natural transformations with tuned and validated 
   }
 }
 
+TEST_CASE("NaturalTransformations: the parent's time is in the question of each step") {
+  Setup s({transformation("pad", {device_pass("First."), device_pass("Second."), device_pass("Third.")})},
+          ScriptedChat::replies({fenced("void f() { g(1); }\n"), fenced("void f() { g(2); }\n"),
+                                 fenced("void f() { g(3); }\n")}));
+  CHECK(s.generate(use({"pad"})).candidates.size() == 1);
+  REQUIRE(s.model.requests().size() == 3);
+  for (const ChatRequest& request : s.model.requests()) {
+    const std::string text = request.messages.back().text;
+    CHECK(text.find("# What was measured of the kernel that this transformation started from\nverdict: "
+                    "ok\ntime: 1") != std::string::npos);
+  }
+}
+
 TEST_CASE("NaturalTransformations: what earlier runs learned of the transformation is in every question") {
   const auto chat = [] { return ScriptedChat::replies({fenced("void f() { g(); }\n")}); };
   NaturalTransformationsOptions options;

@@ -7,11 +7,14 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/core/rng.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
@@ -27,6 +30,12 @@ class Bench {
   static constexpr double nobody = -78;                                        // or nobody answers
 
   explicit Bench(Workflow& workflow) : workflow_(workflow) {}
+  /// What was asked and told, as a store keeps it: how many moves an ask gave, or an outcome.
+  struct Event {
+    std::vector<Move> asked;
+    std::optional<Observation<Move>> told;
+  };
+  std::vector<Event> events;
   std::map<std::string, Effect> effects;
   std::vector<Move> moves;
 
@@ -53,14 +62,19 @@ class Bench {
     times_[id_++] = time;
     return observation;
   }
-  void tell(const Observation<Move>& observation) { move_policy_contract::tell(workflow_, observation); }
+  void tell(const Observation<Move>& observation) {
+    events.push_back({{}, observation});
+    move_policy_contract::tell(workflow_, observation);
+  }
 
   /// One proposal, realised and told; false at the end.
   bool step() {
     const std::vector<Move> asked = workflow_.ask(3);
+    events.push_back({asked, {}});
     REQUIRE(asked.size() <= 1);
     if (asked.empty()) return false;
     REQUIRE(workflow_.ask(1).empty());  // not while one is out
+    events.push_back({});
     tell(outcome(asked[0], moves.size()));
     moves.push_back(asked[0]);
     return true;
@@ -238,5 +252,134 @@ TEST_CASE("Workflow: a transformation that does not apply is passed over for goo
     const Checkpoint* from = workflow.checkpoints().find(TrialId{1});
     REQUIRE(from != nullptr);
     CHECK(from->note == "does not apply: b: there is no loop");
+  }
+}
+
+TEST_CASE("Workflow: nothing is applied to a kernel that lacks what it builds on") {
+  const std::map<std::string, Names> after{{"c", {"b"}}, {"d", {"a"}}};
+  for (const bool present : {false, true}) {
+    Workflow workflow({.transformations = {"a", "b", "c", "d"},
+                       .after = after,
+                       .present = present ? Names{"b"} : Names{},
+                       .retries = 0,
+                       .middle_retries = 0});
+    Bench bench(workflow);
+    bench.effects = {{"a", times(0.5)}, {"b", fails_first(9, 1)}, {"c", times(0.5)}, {"d", times(0.5)}};
+    if (present) {
+      CHECK(bench.run() == Names{"a on 0", "c on 1", "d on 2"});  // the kernel has b
+      continue;
+    }
+    CHECK(bench.run() == Names{"a on 0", "b on 1", "d on 1"});
+    CHECK(workflow.checkpoints().at("a").note ==
+          "b failed 1 times (build_failed); c was passed over: b, which it builds on, is not on the path");
+  }
+  // An open list comes to it once it can.
+  Workflow open({.transformations = {"d", "c", "b", "a"}, .order = WorkflowOrder::open, .after = after});
+  Bench bench(open);
+  for (const char* name : {"a", "b", "c", "d"}) bench.effects[name] = times(0.5);
+  CHECK(bench.run(4) == Names{"b on 0", "c on 1", "a on 2"});
+  CHECK(bench.run(1).back() == "d on 3");
+}
+
+TEST_CASE("Workflow: work does not go back where a later step of the list builds on what would be lost") {
+  const std::map<std::string, Names> after{{"e", {"a"}}};
+  Workflow workflow({.transformations = {"a", "b", "c", "d", "e", "f"}, .after = after, .patience = 1});
+  Bench bench(workflow);
+  for (const char* name : {"a", "b", "c", "d"}) bench.effects[name] = times(1.01);
+  bench.effects["e"] = times(0.1);
+  bench.effects["f"] = times(0.9);
+  CHECK(bench.run() == Names{"a on 0", "b on 1", "c on 2", "d on 3", "e on 4", "f on 5"});
+}
+
+TEST_CASE("Workflow: an open list goes by what the kernel is short of") {
+  // Above 60 it is short of computing, below of waiting; of what is not known memory is taken to be it.
+  WorkflowOptions options{.transformations = {"a", "b", "c"}, .order = WorkflowOrder::open};
+  options.orders = {Names{"b", "a", "c"}, Names{"c", "b", "a"}, Names{"c", "a", "b"}};
+  std::optional<Axis> beyond = Axis::compute;
+  options.short_of = [&beyond](const Outcome& outcome) -> std::optional<Axis> {
+    return outcome.objective > 60 ? beyond : std::optional(Axis::latency);
+  };
+  {
+    Workflow workflow(options);
+    Bench bench(workflow);
+    for (const char* name : {"a", "b", "c"}) bench.effects[name] = times(0.5);
+    CHECK(bench.run(4) == Names{"b on 0", "c on 1", "a on 2"});
+  }
+  beyond.reset();
+  Workflow workflow(options);
+  Bench bench(workflow);
+  for (const char* name : {"a", "b", "c"}) bench.effects[name] = times(0.5);
+  CHECK(bench.run(4) == Names{"c on 0", "a on 1", "b on 2"});
+  // What was tried least comes first, whatever is short.
+  Workflow least({.transformations = {"a", "b"},
+                  .order = WorkflowOrder::open,
+                  .orders = {Names{}, Names{"b", "a"}, Names{}},
+                  .retries = 0,
+                  .middle_retries = 0});
+  Bench second(least);
+  second.effects = {{"a", times(0.5)}, {"b", fails_first(1, 0.5)}};
+  CHECK(second.run(4) == Names{"b on 0", "a on 0", "b on 2"});
+}
+
+TEST_CASE(
+    "Workflow: changes of checkpoints are repeated where they were made, and a record shows the same tree") {
+  // Random effects, tries that fail, and someone who goes back, branches and renames between two steps.
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    WorkflowOptions options{.transformations = {"a", "b", "c", "d", "e"},
+                            .order = seed % 2 == 0 ? WorkflowOrder::listed : WorkflowOrder::open,
+                            .after = {{"c", {"a"}}, {"e", {"b"}}},
+                            .patience = seed % 3,
+                            .retries = 1};
+    options.short_of = [](const Outcome& outcome) {
+      return std::optional(all_axes[static_cast<std::size_t>(outcome.objective * 1000) % 3]);
+    };
+    options.orders = {Names{"e", "d", "c", "b", "a"}, Names{"a", "c", "e", "b", "d"}, Names{}};
+    Workflow workflow(options);
+    Bench bench(workflow);
+    for (const char* name : {"a", "b", "c", "d", "e"})
+      bench.effects[name] = [&rng](double parent, std::uint32_t) {
+        const double drawn = rng.uniform();
+        return drawn < 0.2 ? -1.0 : drawn < 0.3 ? Bench::inapplicable : parent * (0.6 + drawn / 2);
+      };
+    std::vector<PlacedCheckpointEdit> edits;
+    for (int step = 0; step < 14; ++step) {
+      bench.run(2);
+      const auto all = workflow.checkpoints().list();
+      const Checkpoint chosen = all[rng.below(all.size())];
+      CheckpointEdit edit{CheckpointEdit::Action::restore, chosen.name};
+      const std::uint64_t what = rng.below(3);
+      if (what == 1) edit = {CheckpointEdit::Action::branch, "line" + std::to_string(step), chosen.name};
+      if (what == 2)
+        edit = {CheckpointEdit::Action::name, "named" + std::to_string(step), "", chosen.trial, "of old"};
+      edits.push_back({bench.events.size(), edit});
+      apply(edit, workflow.checkpoints());
+    }
+    bench.run(3);
+
+    // The run that is resumed makes the same proposals, and comes to the same tree.
+    options.edits = edits;
+    Workflow resumed(options);
+    Workflow shown({.transformations = options.transformations,
+                    .order = options.order,
+                    .after = options.after,
+                    .patience = options.patience,
+                    .retries = options.retries});
+    std::size_t edit = 0;
+    for (std::size_t i = 0; i < bench.events.size(); ++i) {
+      for (; edit < edits.size() && edits[edit].after == i; ++edit)
+        apply(edits[edit].edit, shown.checkpoints());
+      const Bench::Event& event = bench.events[i];
+      if (event.told) {
+        move_policy_contract::tell(resumed, *event.told);
+        move_policy_contract::tell(shown, *event.told);
+      } else {
+        CHECK(resumed.ask(3) == event.asked);
+        shown.asked_before(event.asked);
+      }
+    }
+    CHECK(resumed.checkpoints() == workflow.checkpoints());
+    CHECK(shown.checkpoints() == workflow.checkpoints());
   }
 }

@@ -337,14 +337,26 @@ TEST_CASE("systems: PEAK tunes each transformation's kernel and goes on from che
   const auto result = result_of(desk.kernelsearch(line("peak", {"--budget", "100"})));
   const Story story = story_of(desk);
   REQUIRE(story.size() > 8);
-  CHECK(story[1] == "rewrite fast_math <- 0: not_applicable");  // every region came back UNCHANGED
-  CHECK(story[3] == "rewrite independent_accumulators <- 0: ok");
-  CHECK(story[6] == "rewrite loop_interchange <- 3: wrong_result");
-  CHECK(story[7] == "rewrite loop_interchange <- 3: not_generated");  // the same again, which is named
+  // The kernel is short of memory's side of the roofline: its order, not the alphabet's.
+  CHECK(story[1] == "rewrite loop_interchange <- 0: wrong_result");
+  CHECK(story[2] == "rewrite loop_interchange <- 0: not_generated");  // the same again, which is named
+  const auto at = [&story](const std::string& part) {
+    return std::find_if(story.begin(), story.end(),
+                        [&](const std::string& one) { return one.rfind(part, 0) == 0; }) -
+           story.begin();
+  };
+  const auto vectors = at("rewrite vectorize_loop <- 0: ok"),
+             tiles = at("rewrite loop_tiling <- 0: not_applicable"),
+             blocks = at("rewrite register_block <- 0: not_applicable");  // every region came back UNCHANGED
+  CHECK(tiles < blocks);
+  CHECK(blocks < vectors);
+  const auto sums = at("rewrite independent_accumulators <- " + std::to_string(vectors) + ": ok");
+  REQUIRE(sums < std::ptrdiff_t(story.size()));
+  CHECK(vectors < sums);
   const int best = result["best"]["trial"];
-  CHECK((best == 3 || story[static_cast<std::size_t>(best)].find(" <- 3: ok") != std::string::npos));
+  CHECK((best == vectors || best == sums));
   // The winner is written as it was tuned, its new tunable included.
-  if (best == 3) {
+  if (best == sums) {
     CHECK(result["best"]["config"].contains("ACCUMULATORS"));
     CHECK(read_text(desk.path() / "out/dot_best.cpp").find("#define ACCUMULATORS") != std::string::npos);
   }

@@ -39,8 +39,9 @@ TEST_CASE("command: help of every subcommand has an example") {
   CHECK(all.code == 0);
   check_has(all.out, "Examples:");
   check_has(all.out, "Exit codes:");
-  for (const char* name : {"tune", "check", "profile", "new", "best", "show", "runs", "memory", "export",
-                           "convert", "inspect", "space", "compare", "list", "mcp", "doctor", "completion"}) {
+  for (const char* name :
+       {"tune", "check", "profile", "new", "best", "show", "runs", "checkpoints", "memory", "export",
+        "convert", "inspect", "space", "compare", "list", "mcp", "doctor", "completion"}) {
     CAPTURE(name);
     const Ran one = desk.kernelsearch({name, "--help"});
     CHECK(one.code == 0);

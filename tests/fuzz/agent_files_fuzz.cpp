@@ -6,9 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "kernelsearch/agents/checkpoint_edit.hpp"
 #include "kernelsearch/agents/checkpoint_tree.hpp"
 #include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/agents/method_registry.hpp"
+#include "kernelsearch/agents/named_workflow.hpp"
 #include "kernelsearch/agents/prompt_template.hpp"
 #include "kernelsearch/agents/strategy.hpp"
 #include "kernelsearch/agents/transformation.hpp"
@@ -35,6 +37,11 @@ void read_prompt(std::string_view text) {
   (void)prompt.render(values);
 }
 
+void read_edit(std::string_view text) {
+  const CheckpointEdit edit = checkpoint_edit_from(text);
+  if (to_json(checkpoint_edit_from(to_json(edit))) != to_json(edit)) std::abort();
+}
+
 void read_declarations(std::string_view text) {
   const DeclaredTunables declared = declarations_of(text);
   if (!declared.empty() && declarations_of(declaration_line(declared)).empty()) std::abort();
@@ -43,13 +50,13 @@ void read_declarations(std::string_view text) {
 
 }  // namespace
 
-/// Files of methods, strategies, transformations, prompts and checkpoints, and a model's tunables: any text
-/// is read or refused with a ConfigError. The first byte says as what.
+/// Files of methods, strategies, transformations, workflows, prompts and checkpoints, changes of checkpoints,
+/// and a model's tunables: any text is read or refused with a ConfigError. The first byte says as what.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    switch (data[0] % 8) {
+    switch (data[0] % 10) {
       case 0:
         (void)parse_methods(text, "methods");
         break;
@@ -70,6 +77,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       case 6:
         read_declarations(text);
+        break;
+      case 8:
+        (void)parse_workflow(text, "workflow");
+        break;
+      case 9:
+        read_edit(text);
         break;
       default:
         (void)read_skill_settings(text, {});

@@ -3,9 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
+#include "kernelsearch/run/run.hpp"
+#include "kernelsearch/run/run_checkpoints.hpp"
 #include "mcp/support.hpp"
+#include "support/scripted_model.hpp"
 
 /// The tools with which an agent sees its problem, writes kernels and looks into them.
 using namespace mcp_test;
@@ -199,7 +203,7 @@ TEST_CASE("apply: a condition that the kernel does not meet is told with its wor
 
 TEST_CASE("submit_kernel: tunables of its own, which its children keep and later sessions know") {
   Place place;
-  RunToolsOptions where{place.folder / "reports", "", place.folder / "checkpoints"};
+  RunToolsOptions where{place.folder / "reports", ""};
   const auto call = [&](Client& client, const std::string& tool, const json& arguments) {
     const json answer = client.call(tool, arguments);
     INFO(answer.dump());
@@ -465,6 +469,47 @@ TEST_CASE("checkpoints: trials get names, are compared, and work goes on from th
       "did you mean halved?");
   has(desk.refused("checkpoints", {{"run", 1}, {"action", "restore"}}), "give name: a checkpoint");
   has(desk.refused("checkpoints", {{"run", 1}, {"action", "switch"}, {"name", "third"}}), "no such branch");
+}
+
+TEST_CASE(
+    "checkpoints: of a run of peak they are its kernels, and the tool and the command change the same ones") {
+  Desk desk;
+  {
+    RunOptions options;
+    options.system = "peak";
+    options.system_options = R"({"inner_trials": 1, "retries": 0, "middle_retries": 0})";
+    options.memory = false;
+    options.budget = "5";
+    options.measurement.jobs = 1;
+    RunParts parts;
+    parts.evaluator = Words{small_problem(), desk.place.gate};
+    parts.store = desk.place.store.get();
+    auto asked = std::make_shared<int>(0);
+    parts.model = scripted::RuleChat([asked](const ChatRequest&) {
+      return scripted::RuleChat::replied(
+          "```cpp\nextern \"C\" void twice(int n, const float* x, float* y) {\n  const int fast_" +
+          std::to_string(++*asked) + " = 2;\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n```\n");
+    });
+    Run::start(small_problem(), options, std::move(parts)).to_end();
+  }
+  json tree = desk.ok("checkpoints", {{"run", 1}});
+  REQUIRE(tree["checkpoints"].size() == 5);
+  CHECK(named(tree["checkpoints"], "root")["trial"] == 0);
+  const std::string last = tree["current"];
+  CHECK(tree["checkpoints"][1]["by"] == tree["checkpoints"][1]["name"]);
+  desk.ok("checkpoints", {{"run", 1}, {"action", "name"}, {"name", "first"}, {"trial", 1}, {"note", "keep"}});
+  CHECK(desk.ok("checkpoints", {{"run", 1}})["current"] == last);  // a name moves nothing
+  tree = desk.ok("checkpoints", {{"run", 1}, {"action", "restore"}, {"name", "first"}});
+  CHECK(tree["current"] == "first");
+  has(desk.text, "`kernelsearch tune --resume 1` goes on from first, trial 1");
+  // What the command does is the same object's work.
+  RunCheckpoints command(*desk.place.store, RunId{1});
+  CHECK(command.tree().current()->name == "first");
+  CHECK(command.tree().at("first").note == "keep");
+  (void)command.change({CheckpointEdit::Action::branch, "second", "root"});
+  CHECK(desk.ok("checkpoints", {{"run", 1}})["active"] == "second");
+  has(desk.refused("checkpoints", {{"run", 1}, {"action", "restore"}, {"name", "frist"}}),
+      "did you mean first?");
 }
 
 TEST_CASE("compare: what cannot be timed in pairs is refused with the reason") {

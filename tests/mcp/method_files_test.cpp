@@ -27,6 +27,8 @@ TEST_CASE("read_method_files: every object with a name, by folder and name") {
       R"({"name": "set", "description": "of two", "strategies": [{"name": "a", "description": "first"}, {"name": "b"}]})");
   put("strategies/bad.json", "{");
   put("strategies/notes.md", "# no");
+  put("transformations/proofs/tile/problem.json",
+      R"({"name": "naive", "description": "what it was shown on"})");
   put("top.json", R"({"name": "in no folder"})");
   put("methods/set.json",
       R"({"name": "set", "methods": [{"id": "compute.fma", "description": "fused"}, {"id": "memory.pack"}]})");

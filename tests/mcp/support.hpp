@@ -104,7 +104,7 @@ struct Desk {
 
   explicit Desk(const std::string& data = "", const std::string& root = "", bool machine = false)
       : book(*place.store, options_for(place, root, machine)) {
-    const RunToolsOptions options{place.folder / "reports", data, place.folder / "checkpoints"};
+    const RunToolsOptions options{place.folder / "reports", data};
     for (const Tool& tool : run_tools(book, options))
       if (!tool.output_schema.empty()) outputs[tool.name] = json::parse(tool.output_schema);
     client = std::make_unique<Client>(run_tools(book, options));

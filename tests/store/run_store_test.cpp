@@ -331,9 +331,12 @@ TEST_CASE("RunStore: events keep their order; a revision keeps what was told fir
   store.add_revision(run, std::vector<AskEvent>{{2, 2}}, third);
   store.add_asks(run, std::vector<AskEvent>{{9, 1}});
   CHECK_THROWS_AS(store.add_revision(run, {}, trial(rng, 77).outcome), StoreError);
+  const std::string edit = R"({"action":"restore","name":"root"})";
+  store.add_checkpoint_edit(run, edit);
+  store.add_asks(run, std::vector<AskEvent>{{8, 1}});
 
   const auto events = store.events(run);
-  REQUIRE(events.size() == 7);
+  REQUIRE(events.size() == 9);
   CHECK(std::get<AskEvent>(events[0]).wanted == 4);
   CHECK(std::get<AskEvent>(events[0]).returned == 3);
   CHECK(std::get<AskEvent>(events[1]).returned == 0);
@@ -343,6 +346,8 @@ TEST_CASE("RunStore: events keep their order; a revision keeps what was told fir
   CHECK(std::get<AskEvent>(events[4]).wanted == 2);
   CHECK(random_outcome::same(std::get<StoredRevision>(events[5]).outcome, third));
   CHECK(std::get<AskEvent>(events[6]).wanted == 9);
+  CHECK(std::get<StoredCheckpointEdit>(events[7]).edit == edit);
+  CHECK(std::get<AskEvent>(events[8]).wanted == 8);
   const Outcome now = store.trial(run, TrialId{0})->outcome;
   CHECK(random_outcome::same(now.evaluation, third.evaluation));
 }

@@ -4,13 +4,66 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
 #include "support/scripted_model.hpp"
 
 using namespace kernelsearch;
 using namespace scripted;
+
+TEST_CASE("systems: peak offers a problem what fits it, in the order that its kernels' shortage says") {
+  Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_f32");
+  systems::PeakSettings settings;
+  WorkflowOptions plan = systems::peak_workflow(problem, settings);
+  CHECK(plan.order == WorkflowOrder::open);
+  const auto offers = [&plan](const std::string& name) {
+    return std::find(plan.transformations.begin(), plan.transformations.end(), name) !=
+           plan.transformations.end();
+  };
+  CHECK(offers("refactor"));
+  CHECK_FALSE(offers("tensor_core_hip"));
+  CHECK_FALSE(offers("loop_tiling"));
+  CHECK_FALSE(std::is_sorted(plan.transformations.begin(), plan.transformations.end()));
+
+  // A time at which the counted work is far from the peak, or the bytes are.
+  settings.transformations.facts.peaks = {"a device", "given", {}, 1e12, {}, {{"memory", 1e30, 1e12}}};
+  settings.transformations.facts.cold = true;
+  plan = systems::peak_workflow(problem, settings);
+  REQUIRE(plan.short_of);
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(1.0);
+  for (const Shape& shape : problem.shapes) {
+    ShapeMeasurement measured;
+    measured.shape = shape.name;
+    measured.median = 1000.0;
+    outcome.evaluation.measurement.shapes.push_back(measured);
+  }
+  CHECK(plan.short_of(outcome) == Axis::compute);  // of large matrices it is the arithmetic
+  settings.transformations.facts.peaks.levels[0].bandwidth = 1e6;
+  CHECK(systems::peak_workflow(problem, settings).short_of(outcome) == Axis::memory);
+  outcome.evaluation.features.set("stall_wait", 90);
+  CHECK(systems::peak_workflow(problem, settings).short_of(outcome) ==
+        Axis::latency);  // a profile knows better
+  outcome.evaluation = Evaluation::succeeded(1.0);
+  CHECK_FALSE(systems::peak_workflow(problem, settings).short_of(outcome));
+
+  problem.traits = {"reduction"};
+  plan = systems::peak_workflow(problem, systems::PeakSettings());
+  CHECK_FALSE(offers("refactor"));
+  CHECK(offers("unroll_loops"));
+  systems::PeakSettings named;
+  named.named = find_workflow("a6000_fp32");
+  CHECK_THROWS_AS((void)systems::peak_workflow(problem, named), ConfigError);
+  problem.traits = {"matmul"};
+  CHECK(systems::peak_workflow(problem, named).transformations == named.named->transformations);
+  named.workflow.present = {"refactor"};
+  CHECK(systems::peak_workflow(problem, named).present == std::vector<std::string>{"refactor"});
+}
 
 TEST_CASE("systems: peak tunes what each transformation leaves") {
   systems::PeakSettings settings;

@@ -37,6 +37,10 @@ class TransformationLibrary {
   std::shared_ptr<const std::vector<Transformation>> transformations_;
 };
 
+/// The traits of problems among a transformation's tags (problem/traits.hpp): it is for problems that have
+/// all of them.
+[[nodiscard]] std::vector<std::string> traits_of(const Transformation& transformation);
+
 /// Reads one transformation; `snippets` are the hand-written pieces that it may use, by name.
 [[nodiscard]] Transformation parse_transformation(std::string_view json, const std::string& file,
                                                   std::span<const SnippetUse> snippets = {});

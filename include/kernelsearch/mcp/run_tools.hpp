@@ -13,9 +13,8 @@ namespace kernelsearch {
 
 /// Where the tools of a manager look and write besides its store.
 struct RunToolsOptions {
-  std::filesystem::path reports;           ///< folder of HTML reports, made when the first is written
-  std::filesystem::path data;              ///< strategies, transformations, ...; see read_method_files()
-  std::filesystem::path checkpoints = {};  ///< folder of named trials, made when the first is named
+  std::filesystem::path reports;  ///< folder of HTML reports, made when the first is written
+  std::filesystem::path data;     ///< strategies, transformations, ...; see read_method_files()
 };
 
 /// The tools by which someone outside drives searches, writes kernels and looks into them; docs/mcp.md shows

@@ -42,10 +42,9 @@ template <class Proposal, class CandidateType = Candidate>
       trial.outcome = told->first ? std::move(*told->first) : stored.outcome;
       record.events.emplace_back(
           ToldEvent<CandidateType, Proposal>{std::move(trial), PointCodec<Proposal>::decode(stored.point)});
-    } else {
-      auto& revision = std::get<StoredRevision>(event);
-      record.events.emplace_back(RevisedEvent{std::move(revision.outcome)});
-    }
+    } else if (auto* revision = std::get_if<StoredRevision>(&event)) {
+      record.events.emplace_back(RevisedEvent{std::move(revision->outcome)});
+    }  // changes of checkpoints: whoever makes the policy tells it of them
   }
   return record;
 }

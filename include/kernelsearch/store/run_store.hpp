@@ -37,7 +37,7 @@ struct StoreOptions {
 class RunStore {
  public:
   /// The version of the schema that this library writes.
-  static constexpr int schema_version = 3;
+  static constexpr int schema_version = 4;
 
   /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
   /// brought up to date.
@@ -65,6 +65,9 @@ class RunStore {
                  const std::optional<StoredKernel>& kernel = std::nullopt);
   void add_asks(RunId run, std::span<const AskEvent> asks);
   void add_revision(RunId run, std::span<const AskEvent> asks, const Outcome& outcome);
+  /// Writes down a change of the run's checkpoints, which the policy hears of at this place when it is
+  /// resumed.
+  void add_checkpoint_edit(RunId run, std::string_view edit);
   /// Says which trial won when the best few were compared with each other; replaces an earlier comparison.
   void set_finalists(RunId run, const FinalistComparison& comparison);
   /// Replaces an inner trial of the same parent and number.

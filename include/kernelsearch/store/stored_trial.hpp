@@ -75,7 +75,12 @@ struct StoredRevision {
   Outcome outcome;
 };
 
+/// The run's checkpoints were changed while it stood still.
+struct StoredCheckpointEdit {
+  std::string edit;  ///< a JSON object, docs/formats/checkpoints.md#changes
+};
+
 /// What a policy went through, one after another.
-using StoredEvent = std::variant<AskEvent, StoredTold, StoredRevision>;
+using StoredEvent = std::variant<AskEvent, StoredTold, StoredRevision, StoredCheckpointEdit>;
 
 }  // namespace kernelsearch

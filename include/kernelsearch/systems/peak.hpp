@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/agents/named_workflow.hpp"
 #include "kernelsearch/agents/natural_transformations.hpp"
 #include "kernelsearch/agents/workflow.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
@@ -19,8 +23,12 @@ namespace kernelsearch::systems {
 /// PEAK (Tariq et al., sections 3 and 5): transformations in the order of a list, tuned after each one. The
 /// paper enumerates all tunings; here a search takes `tuning.max_trials` of them.
 struct PeakSettings {
-  WorkflowOptions workflow = {};  ///< no transformations: those of the library, each that is not on the path
+  /// No transformations, and no workflow named: those that fit the problem, in the order that what its
+  /// kernels are short of says (`planned_workflow`).
+  WorkflowOptions workflow = {};
   TransformationLibrary library = TransformationLibrary();
+  std::vector<NamedWorkflow> workflows = read_workflows();
+  std::optional<NamedWorkflow> named = {};  ///< the one to follow
   NaturalTransformationsOptions transformations = {};
   TunedOptions tuning = {};
   OptimizerOptions loop = {};
@@ -38,15 +46,21 @@ struct TunesByBayes {
 template <class E>
 using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByBayes, E>>;
 
+/// What right kernels of the problem are short of: what a profile says, where there is one, else what its
+/// counted work and bytes say beside these peaks; nothing where neither is known.
+[[nodiscard]] std::function<std::optional<Axis>(const Outcome&)> shortage_of(const Problem& problem,
+                                                                             const ProblemFacts& facts);
+
+/// The workflow as it runs on the problem: its transformations, their order and what each builds on.
+[[nodiscard]] WorkflowOptions peak_workflow(const Problem& problem, const PeakSettings& settings);
+
 /// Its policy and its generator, for whoever composes the loop otherwise.
 [[nodiscard]] inline std::pair<Workflow, NaturalTransformations> peak_parts(AnyChatModel model,
                                                                             const Problem& problem,
                                                                             PeakSettings settings = {}) {
   NaturalTransformations transform(problem.kernel, settings.library, std::move(model),
                                    known(problem, settings.transformations));
-  if (settings.workflow.transformations.empty())
-    settings.workflow.transformations = transform.names(), settings.workflow.order = WorkflowOrder::open;
-  return {Workflow(settings.workflow), std::move(transform)};
+  return {Workflow(peak_workflow(problem, settings)), std::move(transform)};
 }
 
 template <class E>

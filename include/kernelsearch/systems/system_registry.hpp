@@ -16,6 +16,7 @@
 #include "kernelsearch/agents/dialogue_log.hpp"
 #include "kernelsearch/agents/problem_text.hpp"
 #include "kernelsearch/agents/recall.hpp"
+#include "kernelsearch/agents/workflow.hpp"
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/generator/any_generator.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
@@ -48,7 +49,9 @@ struct SystemSetup {
   MethodDevice device = {};                  ///< as far as conditions of methods and strategies ask
   std::vector<MoveExample> examples = {};    ///< moves of earlier runs, for systems that learn from them
   std::string earlier = {};                  ///< SystemEntry::settings of the run that is continued
-  Recall recall = nullptr;                   ///< what earlier runs learned, for prompts
+  /// What was done to the checkpoints of the run that is continued; for systems with a workflow.
+  std::vector<PlacedCheckpointEdit> checkpoint_edits = {};
+  Recall recall = nullptr;  ///< what earlier runs learned, for prompts
   DialogueLog log = nullptr;
   std::stop_token stop = {};
   std::function<void(const std::string&)> say = nullptr;  ///< is told what is waited for
@@ -70,6 +73,9 @@ struct InnerSearch {
   InnerPolicyMaker policy;
   TunedOptions options = {};
   bool counted = true;  ///< the run's budget of trials is of inner ones; otherwise of kernels
+  /// A validator that is asked for sees each right kernel at its best configuration and at so many others;
+  /// nothing: it sees finalists alone.
+  std::optional<std::size_t> validated_samples = {};
 };
 
 /// Writes the pages of a finished run into a folder and returns the page to begin with. `peaks` are the roofs
@@ -122,6 +128,9 @@ struct SystemEntry {
   /// What repeats the search of this setup when the run is continued, as a JSON object that is stored with
   /// the run and comes back as SystemSetup::earlier; null: the options do.
   std::string (*settings)(const SystemSetup& setup) = nullptr;
+  /// Of a system whose policy is a `Workflow`: its options in a run with these options and settings, without
+  /// what needs the problem; null: its runs have no checkpoints of their own.
+  WorkflowOptions (*workflow)(const SystemOptions& given, std::string_view settings) = nullptr;
   std::vector<SystemVariant> variants = {};  ///< the first is the standard one
   std::vector<SystemOption> options = {};    ///< the first is `variant`
 

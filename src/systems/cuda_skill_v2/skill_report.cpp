@@ -121,10 +121,9 @@ RooflineBudget replayed_skill(const RunStore& store, RunId run, RooflineBudgetOp
                              !(asked[number(outcome.origin->proposal)] == move)))
         differs(fmt::format("proposal {}", number(outcome.origin->proposal)));
       tell(std::move(move), std::move(outcome));
-    } else {
-      auto& revision = std::get<StoredRevision>(event);
-      const auto trial = store.trial(run, revision.trial);
-      if (trial) tell(PointCodec<Move>::decode(trial->point), std::move(revision.outcome));
+    } else if (auto* revision = std::get_if<StoredRevision>(&event)) {
+      const auto trial = store.trial(run, revision->trial);
+      if (trial) tell(PointCodec<Move>::decode(trial->point), std::move(revision->outcome));
     }
   }
   return search;
