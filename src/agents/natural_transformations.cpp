@@ -166,8 +166,16 @@ struct NaturalTransformations::Parts {
     }
   };
 
+  /// Of a kernel, what all transformations together declared: the options' limits are those of one reply.
+  [[nodiscard]] DeclaredTunablesLimits whole_limits() const {
+    DeclaredTunablesLimits limits = options.limits;
+    limits.tunables = std::max(limits.tunables, options.max_tunables);
+    limits.constraints = std::max(limits.constraints, kernel_limits.constraints);
+    return limits;
+  }
+
   [[nodiscard]] Kernel kernel_of(Regions regions) const {
-    return kernel_with_declared(base, std::move(regions), options.limits);
+    return kernel_with_declared(base, std::move(regions), whole_limits());
   }
 
   /// Whether the declarations fit; if not, why.
@@ -458,7 +466,7 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
   if (parts_->options.recall && !debug)
     work.remembered = parts_->options.recall(*parent.candidate, parent.outcome, move);
   try {
-    work.declared = declarations_of(from.regions.macros, parts_->options.limits);
+    work.declared = declarations_of(from.regions.macros, parts_->whole_limits());
   } catch (const ConfigError& error) {
     return Made::none(std::string("the parent's macros region does not read: ") + error.what());
   }

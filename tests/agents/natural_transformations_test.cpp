@@ -203,6 +203,34 @@ TEST_CASE("NaturalTransformations: tunables join the space") {
   CHECK(space.key(space.default_config()) == "32,8,3,1");
 }
 
+TEST_CASE("NaturalTransformations: a chain may declare more tunables than one reply") {
+  std::vector<Transformation> chain;
+  std::string uses;
+  std::vector<std::string> replies;
+  for (int i = 0; i < 3; ++i) {
+    DeclaredTunables own;
+    for (int j = 0; j < 4; ++j) {
+      const std::string name = std::string("T") + static_cast<char>('A' + i) + static_cast<char>('A' + j);
+      own.tunables.push_back(Tunable::integer(name, 1, 2));
+      uses += name + "; ";
+    }
+    chain.push_back(transformation("step" + std::to_string(i), {device_pass("Do.")}, own));
+    replies.push_back(fenced("void f() { " + uses + "}\n"));
+  }
+  Setup s(chain, ScriptedChat::replies(replies));
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const Generation<Candidate> made = s.generate(use({"step" + std::to_string(i)}, 0, TrialId{i}));
+    CAPTURE(made.failure);
+    REQUIRE(made.candidates.size() == 1);
+    CHECK(made.candidates[0].kernel->space.size() == 1 + 4 * (i + 1));
+    Trial<Candidate> child{made.candidates[0], {}};
+    child.outcome.id = TrialId{i + 1};
+    child.outcome.parents = {TrialId{i}};
+    child.outcome.evaluation = Evaluation::succeeded(0.5);
+    s.log.append(child);
+  }
+}
+
 TEST_CASE("NaturalTransformations: tunables that do not fit are faults") {
   const auto reply = [](const std::string& json) {
     return fenced("void f() { A; B; }\n") + "\n```json\n" + json + "\n```";

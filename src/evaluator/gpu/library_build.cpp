@@ -95,7 +95,16 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
     argv.insert(argv.end(), {"-Xcompiler", "-fPIC,-fno-gnu-unique"});
   else
     argv.insert(argv.end(), {"-fPIC", "-O3"});
-  argv.insert(argv.end(), options.begin(), options.end());
+  for (const std::string& option : options) {
+    // nvcc takes --gpu-architecture=sm_90a for "and PTX of compute_90", which has no wgmma: only this names one alone.
+    constexpr std::string_view one = "--gpu-architecture=sm_";
+    if (cuda && option.starts_with(one)) {
+      const std::string number = option.substr(one.size());
+      argv.push_back("-gencode=arch=compute_" + number + ",code=sm_" + number);
+    } else {
+      argv.push_back(option);
+    }
+  }
   // CUDA's static run-time calls these itself: only the linker can say which object does.
   for (const char* symbol : loading_symbols)
     argv.insert(argv.end(), {"-Xlinker", std::string("--trace-symbol=") + symbol});

@@ -1,0 +1,3 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//@tunables {"tunables": {"ACCUMULATORS": {"values": [1, 2, 4, 8], "default": 8}}, "constraints": []}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+__global__ void __launch_bounds__(THREADS) matmul(int n, int m, int k, const __half* a, const __half* b, __half* c) {
+  __shared__ __align__(32) __half tile_a[TILE_M][TILE_K];
+  __shared__ __align__(32) __half tile_b[TILE_K][TILE_N];
+  __shared__ __align__(32) float scratch[WARPS][16][16];  // of each warp, for its results on their way out
+  Sums sums[TENSOR_Y_DIM][TENSOR_X_DIM];
+#pragma unroll
+  for (int i = 0; i < TENSOR_Y_DIM; ++i)
+#pragma unroll
+    for (int j = 0; j < TENSOR_X_DIM; ++j) nvcuda::wmma::fill_fragment(sums[i][j], 0.0f);
+  for (int start = 0; start < k; start += TILE_K) {
+    KS_COPY_TILE(As_AT, A_TILE, TILE_M, TILE_K, n - BY * TILE_M, k - start, THREAD, THREADS)
+    KS_COPY_TILE(Bs_AT, B_TILE, TILE_K, TILE_N, k - start, m - BX * TILE_N, THREAD, THREADS)
+    __syncthreads();
+#pragma unroll
+    for (int s = 0; s < TILE_K; s += 16) {
+      FragmentA from_a[TENSOR_Y_DIM];
+      FragmentB from_b[TENSOR_X_DIM];
+#pragma unroll
+      for (int i = 0; i < TENSOR_Y_DIM; ++i)
+        nvcuda::wmma::load_matrix_sync(from_a[i], &As_AT(WARP_ROW + 16 * i, s), TILE_K);
+#pragma unroll
+      for (int j = 0; j < TENSOR_X_DIM; ++j)
+        nvcuda::wmma::load_matrix_sync(from_b[j], &Bs_AT(s, WARP_COL + 16 * j), TILE_N);
+#pragma unroll
+      for (int i = 0; i < TENSOR_Y_DIM; ++i)
+#pragma unroll
+        for (int j = 0; j < TENSOR_X_DIM; ++j)
+          nvcuda::wmma::mma_sync(sums[i][j], from_a[i], from_b[j], sums[i][j]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < TENSOR_Y_DIM; ++i)
+#pragma unroll
+    for (int j = 0; j < TENSOR_X_DIM; ++j) {
+      nvcuda::wmma::store_matrix_sync(&scratch[WARP][0][0], sums[i][j], 16, nvcuda::wmma::mem_row_major);
+      __syncwarp();
+#pragma unroll
+      for (int at = LANE; at < 256; at += 32) {
+        const unsigned row = BY * TILE_M + WARP_ROW + 16 * i + at / 16, col = BX * TILE_N + WARP_COL + 16 * j + at % 16;
+        if (row < n && col < m) C_AT(row, col) = __float2half(scratch[WARP][at / 16][at % 16]);
+      }
+      __syncwarp();  // before the next fragment takes its place
+    }
+}
