@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include "kernelsearch/agents/method_writer.hpp"
 #include "kernelsearch/agents/refusal.hpp"
 #include "kernelsearch/agents/reply_code.hpp"
+#include "kernelsearch/agents/retry_note.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "problem/replace_file.hpp"
@@ -22,6 +24,8 @@ namespace kernelsearch {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* retry_file = "this_time.txt";
 
 /// There, not empty, and not being written.
 bool settled(const fs::path& file, double seconds) {
@@ -67,9 +71,11 @@ MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
       std::make_shared<const detail::PromptBuilder>(AnyChatModel{}, std::move(problem), std::move(common));
 }
 
-bool MethodFolder::await(const fs::path& file, const fs::path& declined, const std::string& words) const {
+bool MethodFolder::await(const fs::path& file, const fs::path& note, const fs::path& declined,
+                         const std::string& words) const {
   const auto there = [&] {
-    return settled(file, options_.settled_seconds) || settled(declined, options_.settled_seconds);
+    const bool noted = note.empty() || settled(note, options_.settled_seconds);
+    return (noted && settled(file, options_.settled_seconds)) || settled(declined, options_.settled_seconds);
   };
   std::error_code error;
   if (there()) return true;
@@ -116,6 +122,13 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
     write_once(root / ("start" + extension_), start.kernel().regions.device);
   }
   if (ablation) write_once(root / ("kernel" + extension_), start.kernel().regions.device);
+  bool again = false;
+  if (move.kind == MoveKind::branch)
+    for (const std::string& id : move.strategies)
+      for (const SkillIteration& before : options_.journal->iterations())
+        for (const MethodVerdict& verdict : before.verdicts)
+          again = again || (verdict.fate == MethodFate::implementation_failed &&
+                            options_.methods[verdict.method].id == id);
   std::string request = fmt::format(
       "# Asked for: {}\n\n{}\n\nWrite it to `kernel{}` in this folder (the whole device region; `host{}` and "
       "`macros{}` replace the other regions), or say in `declined.txt` why not: `{}: METHOD: the reason` for "
@@ -125,21 +138,40 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
       name, words, extension_, extension_, extension_, refusal_form,
       static_cast<std::uint64_t>(parent.outcome.id),
       feedback_text(parent.outcome, {}, &parent.candidate->kernel->space));
+  if (again)
+    request += fmt::format(
+        "Methods that failed before are tried again (analysis.md says which). Say in a sentence "
+        "in `{}` what is done differently now and why it may succeed; without it the kernel is "
+        "not taken.\n\n",
+        retry_file);
   request += kernel_text(*parent.candidate, builder_->language());
   write_once(folder / "request.md", request);
 
   const fs::path file = folder / ("kernel" + extension_);
   const fs::path declined = folder / "declined.txt";
-  if (!await(file, declined, words))
-    return Made::none(options_.stop.stop_requested()
-                          ? "stopped while waiting for " + file.string()
-                          : fmt::format("there is no {} after {} s", file.string(), options_.wait_seconds));
+  const fs::path note_file = again ? folder / retry_file : fs::path();
+  if (!await(file, note_file, declined, words))
+    return Made::none(
+        options_.stop.stop_requested()
+            ? "stopped while waiting for " + file.string()
+            : fmt::format("there is no {} after {} s",
+                          again ? file.string() + " with a " + retry_file + " beside it" : file.string(),
+                          options_.wait_seconds));
   std::error_code error;
   if (!fs::exists(file, error)) {
     const std::string why = text_of(declined);
     const auto refusal = read_refusal(why, move.strategies);
     if (refusal && refusal->judgement.ok()) return Made::not_applicable(refusal->reason);
     return Made::none("declined: " + why);
+  }
+  std::string note;
+  if (again) {
+    std::string written = text_of(note_file);
+    std::replace(written.begin(), written.end(), '\n', ' ');
+    const auto said = read_retry_note(std::string(retry_form) + ": " + written);
+    if (!said)
+      return Made::none(fmt::format("{}: says nothing of what is done differently", note_file.string()));
+    note = *said;
   }
   Regions regions = start.kernel().regions;
   regions.device = text_of(file);
@@ -153,7 +185,9 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   if (!code.judgement.ok())
     return Made::none(
         fmt::format("{}: {}: {}", file.string(), to_string(code.judgement.fault), code.judgement.detail));
-  return detail::PromptBuilder::candidate(*std::move(code.kernel), start);
+  Made made = detail::PromptBuilder::candidate(*std::move(code.kernel), start);
+  made.rationale = std::move(note);
+  return made;
 }
 
 }  // namespace kernelsearch

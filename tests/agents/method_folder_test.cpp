@@ -97,6 +97,31 @@ TEST_CASE("method folder: what cannot be used is said with its file; a writer ma
   CHECK(one.make(one.ablation).failure == "declined: nothing would be left");
 }
 
+TEST_CASE("method folder: a kernel that tries a failed method again needs a sentence beside it") {
+  OneFolder one;
+  SkillIteration before, now;
+  before.verdicts.push_back({0, MethodFate::implementation_failed, {}, {}, {}, {}, {}, false, "no trace"});
+  now.number = 2;
+  now.choice.taken = {0};
+  const auto journal = std::make_shared<SkillJournal>();
+  journal->write({before, now});
+  one.options.journal = journal;
+  write(one.at("iterv2/branches/b2/kernel.cpp"), code_of("  tiling\n"));
+  const auto silent = one.make(one.branch);
+  CHECK(silent.candidates.empty());
+  CHECK(silent.failure.find("this_time.txt") != std::string::npos);
+  CHECK(read_file(one.at("iterv2/branches/b2/request.md")).find("this_time.txt") != std::string::npos);
+  write(one.at("iterv2/branches/b2/this_time.txt"), "better\n");
+  CHECK(one.make(one.branch).failure.find("says nothing") != std::string::npos);
+  write(one.at("iterv2/branches/b2/this_time.txt"), "The tiles are\npadded.\n");
+  const auto made = one.make(one.branch);
+  REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
+  CHECK(made.rationale == "The tiles are padded.");
+  // The ablation of such a kernel tries nothing.
+  write(one.at("iterv2/ablations/tiling/kernel.cpp"), code_of(""));
+  CHECK(one.make(one.ablation).candidates.size() == 1);
+}
+
 TEST_CASE("method folder: it waits for a file, and stops when it is told to") {
   OneFolder one;
   one.options.wait_seconds = 60;
