@@ -8,8 +8,11 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/agents/method_writer.hpp"
 #include "kernelsearch/agents/refusal.hpp"
@@ -40,6 +43,28 @@ bool settled(const fs::path& file, double seconds) {
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The ids in an iteration's methods.json; nothing where it is none.
+std::optional<std::vector<std::string>> ids_in(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("methods") || !json["methods"].is_array()) return std::nullopt;
+  std::vector<std::string> ids;
+  for (const auto& one : json["methods"])
+    if (one.is_object() && one.contains("id") && one["id"].is_string()) ids.push_back(one["id"]);
+  return ids;
+}
+
+/// An iteration that is begun anew, without a method that does not apply, asks for other kernels in the same
+/// places: what was written for the other methods is kept, but out of the way.
+void set_aside(const fs::path& iteration) {
+  std::error_code error;
+  std::size_t n = 1;
+  while (fs::exists(iteration / fmt::format("set_aside_{}", n), error)) ++n;
+  const fs::path to = iteration / fmt::format("set_aside_{}", n);
+  fs::create_directories(to, error);
+  for (const char* name : {"branches", "analysis.md", "methods.json"})
+    if (fs::exists(iteration / name, error)) fs::rename(iteration / name, to / name, error);
 }
 
 /// What is there stays: a person may have written into it.
@@ -111,6 +136,9 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   const Trial<Candidate>& parent = start.parent();
   if (now && move.kind == MoveKind::branch) {
     const Features& profile = parent.outcome.evaluation.features;
+    const std::string methods = methods_json(*now, options_.methods, profile);
+    if (const auto before = ids_in(text_of(root / "methods.json")); before && before != ids_in(methods))
+      set_aside(root);
     std::vector<SkillIteration> earlier = options_.journal->iterations();
     if (!earlier.empty()) earlier.pop_back();
     write_once(root / "analysis.md",
@@ -118,7 +146,7 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
                    fmt::format("\n## What is asked\n\n{} branches: branches/b1/kernel{} to b{}. After the "
                                "fastest right one is known, it without each method: see ablations.\n",
                                options_.branches, extension_, options_.branches));
-    write_once(root / "methods.json", methods_json(*now, options_.methods, profile));
+    write_once(root / "methods.json", methods);
     write_once(root / ("start" + extension_), start.kernel().regions.device);
   }
   if (ablation) write_once(root / ("kernel" + extension_), start.kernel().regions.device);

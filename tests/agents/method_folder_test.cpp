@@ -122,6 +122,33 @@ TEST_CASE("method folder: a kernel that tries a failed method again needs a sent
   CHECK(one.make(one.ablation).candidates.size() == 1);
 }
 
+TEST_CASE("method folder: an iteration that is begun anew asks anew, and keeps what was said before") {
+  OneFolder one;
+  one.options.methods.resize(2);
+  one.options.methods[1].id = "fusion";
+  one.options.methods[1].description = "Fuse loops.";
+  const auto journal = std::make_shared<SkillJournal>();
+  one.options.journal = journal;
+  SkillIteration now;
+  now.choice.taken = {0, 1};
+  journal->write({now});
+  write(one.at("iterv1/branches/b1/declined.txt"), "DOES NOT APPLY: fusion: there is one loop\n");
+  const auto declined = one.make({MoveKind::branch, {one.root}, {"tiling", "fusion"}, 0});
+  CHECK_FALSE(declined.applicable);
+  now.choice.taken = {0};
+  journal->write({now});
+  const Move anew{MoveKind::branch, {one.root}, {"tiling"}, 0};
+  CHECK(one.make(anew).failure.find("there is no") != std::string::npos);  // and not that of before
+  CHECK(read_file(one.at("iterv1/set_aside_1/branches/b1/declined.txt")).find("one loop") !=
+        std::string::npos);
+  CHECK(read_file(one.at("iterv1/branches/b1/request.md")).find("fusion") == std::string::npos);
+  CHECK(read_file(one.at("iterv1/methods.json")).find("fusion") == std::string::npos);
+  // Asked again for the same, what is there stays where it is.
+  write(one.at("iterv1/branches/b1/kernel.cpp"), code_of("  tiling\n"));
+  CHECK(one.make(anew).candidates.size() == 1);
+  CHECK_FALSE(std::filesystem::exists(one.at("iterv1/set_aside_2")));
+}
+
 TEST_CASE("method folder: it waits for a file, and stops when it is told to") {
   OneFolder one;
   one.options.wait_seconds = 60;

@@ -298,6 +298,7 @@ Features sass_features(const std::vector<SassFunction>& functions) {
     most = work_of(loop->counts);
   }
   if (!complete) hot = nullptr;  // another one may be hotter
+  const bool looped = complete && loops > 0;  // without any, all may have been unrolled
   features.set("sass.complete", complete ? 1 : 0);
   features.set("sass.instructions", static_cast<double>(all.total()));
   features.set("sass.loops", static_cast<double>(loops));
@@ -305,10 +306,10 @@ Features sass_features(const std::vector<SassFunction>& functions) {
     const auto signature = static_cast<SassSignature>(s);
     const std::string name(to_string(signature));
     features.set("sass." + name, static_cast<double>(all.of(signature)));
-    if (complete) features.set("sass.loops." + name, static_cast<double>(in_loops.of(signature)));
+    if (looped) features.set("sass.loops." + name, static_cast<double>(in_loops.of(signature)));
     if (hot != nullptr) features.set("sass.loop." + name, static_cast<double>(hot->counts.of(signature)));
   }
-  if (complete) {
+  if (looped) {
     features.set("sass.loops.instructions", static_cast<double>(in_loops.total()));
     for (const SassSignature arrival : {SassSignature::barrier_arrive, SassSignature::mbarrier_arrive})
       features.set("sass.product_loops." + std::string(to_string(arrival)),

@@ -217,6 +217,19 @@ Json SkillRecord::state_json(const Problem& problem, const std::string& folder,
   return state;
 }
 
+Json SkillRecord::end_json() const {
+  const std::optional<TrialId> champion = search.champion();
+  if (!champion) return nullptr;
+  const Features profile = features(*champion);
+  const RooflineGaps gaps = roofline_gaps(profile);
+  Json out{{"trial", number(*champion)}, {"ending", to_string(search.ending().reason)}};
+  out.update(gaps_json(gaps));
+  out["bound"] = to_string(bound_of(gaps, search.options().near));
+  out["profile"] = Json::object();
+  for (const auto& [name, value] : profile) out["profile"][name] = value;
+  return out;
+}
+
 Json SkillRecord::roofline_json(const SkillIteration& it) const {
   Json out{{"iter", it.number}, {"start", number(it.start)}};
   out.update(gaps_json(it.gaps));

@@ -151,6 +151,7 @@ void write_skill_report(const RunStore& store, RunId run, const Problem& problem
   const std::string extension(traits_of(problem.backend).extension);
   write_skill_state(store, run, problem, search, path, peaks);
   folder.replace("summary.md", record.summary());
+  if (const auto end = record.end_json(); !end.is_null()) folder.replace("roofline.json", end);
   if (const std::string picture = record.picture(problem, peaks); !picture.empty())
     folder.replace("roofline.svg", picture);
   if (const auto root = record.root()) {

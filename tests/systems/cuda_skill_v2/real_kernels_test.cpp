@@ -75,8 +75,7 @@ TEST_CASE(
         "compute.warp_specialization", "latency.asymmetric_mbarrier_sync",
         "latency.producer_regdealloc_setmaxnreg", "latency.intra_wg_gemm_softmax_pipeline"})
     CHECK_MESSAGE(registry.evidence(id, kernel, naive) == Evidence::verified, id);
-  for (const char* id : {"memory.tma_multicast", "memory.ldmatrix_stmatrix", "latency.cooperative_cluster",
-                         "latency.pdl_overlap"})
+  for (const char* id : {"memory.tma_multicast", "latency.cooperative_cluster", "latency.pdl_overlap"})
     CHECK_MESSAGE(registry.evidence(id, kernel, naive) == Evidence::absent, id);
 
   // Warps that wait for memory: what is there is not asked for again, and what goes further is.

@@ -207,6 +207,11 @@ TEST_CASE("skill report: the folder of a run has the published files, and is the
   CHECK(top["latency"][0]["metric"] == "stall_wait");
   CHECK(top["latency"][4]["metric"] == "stall_c");
   CHECK(top["memory"].empty());
+  const json end = json::parse(One::read(folder / "roofline.json"));
+  CHECK(end["trial"] == 2);
+  CHECK(end["ending"] == "iterations");
+  CHECK(end["bound"] == "compute");
+  CHECK(end["profile"]["code.a"] == 3);
   CHECK(state["history"][0]["this_time"] == "branch 1 says this");
   const json branches = json::parse(One::read(folder / "iterv1/branch_results.json"));
   CHECK(branches["branches"][0]["this_time"] == "branch 0 says this");
