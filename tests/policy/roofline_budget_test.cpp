@@ -492,7 +492,7 @@ TEST_CASE("RooflineBudget: methods of one trace that no ablation tells apart are
   CHECK(stage.policy.iterations()[1].choice.taken == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("RooflineBudget: a trace of its own tells a method apart, and so does the other's absence") {
+TEST_CASE("RooflineBudget: a trace of its own tells a method apart") {
   RooflineBudgetOptions options = three();
   options.methods[0].signature.any.push_back({"code.own", false});
   options.methods[1].signature.any[0].feature = "code.a";
@@ -509,6 +509,25 @@ TEST_CASE("RooflineBudget: a trace of its own tells a method apart, and so does 
   CHECK(filed[0].evidence == Evidence::verified);
   CHECK(filed[0].fate == MethodFate::effective);
   CHECK(filed[1].fate == MethodFate::coupled);  // all it could show may be a's
+}
+
+TEST_CASE("RooflineBudget: a trace is a method's where the other that leaves it is known not to be there") {
+  RooflineBudgetOptions options = three();
+  options.methods[1].signature.any[0].feature = "code.a";
+  Stage stage(options, [](const Move& move, Outcome& outcome) {
+    takes(outcome, is(move, MoveKind::root) ? 10 : 5);
+    gaps(outcome, 0.9, 0.5, 0.4);
+    for (const char* name : {"code.a", "code.c"})
+      outcome.evaluation.features.set(name, is(move, MoveKind::root) ? 0 : 4);
+    if (move.strategy() == "compute.a" && is(move, MoveKind::ablate)) fails(outcome, Verdict::build_failed);
+  });
+  stage.run();
+  const auto& filed = stage.policy.iterations().at(0).verdicts;
+  CHECK(filed[1].by_ablation == Evidence::absent);  // without b the code is the same
+  CHECK(filed[0].by_ablation == Evidence::unknown);
+  CHECK(filed[0].evidence == Evidence::verified);  // so what is there is a's
+  CHECK(filed[0].fate == MethodFate::effective);
+  CHECK(filed[0].coupled.empty());
 }
 
 TEST_CASE("RooflineBudget: a profile at the roof ends the search as near its peak") {

@@ -114,8 +114,12 @@ def main():
     merit, root = Merit(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2])
     while True:
         for request in root.glob('iterv*/*/*/request.md'):
-            if not (request.parent / 'kernel.cu').exists() and not (request.parent / 'declined.txt').exists():
+            if (request.parent / 'kernel.cu').exists() or (request.parent / 'declined.txt').exists():
+                continue
+            try:
                 answer(merit, request)
+            except FileNotFoundError:  # set aside meanwhile: the iteration is begun anew
+                pass
         time.sleep(0.05)
 
 
