@@ -117,6 +117,15 @@ TEST_CASE("method folder: a kernel that tries a failed method again needs a sent
   const auto made = one.make(one.branch);
   REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
   CHECK(made.rationale == "The tiles are padded.");
+  // It is waited for like the kernel.
+  std::filesystem::remove(one.at("iterv2/branches/b2/this_time.txt"));
+  one.options.wait_seconds = 60;
+  one.options.say = [&one](const std::string&) {
+    write(one.at("iterv2/branches/b2/part"), "The tiles are padded now.");
+    std::filesystem::rename(one.at("iterv2/branches/b2/part"), one.at("iterv2/branches/b2/this_time.txt"));
+  };
+  CHECK(one.make(one.branch).rationale == "The tiles are padded now.");
+  one.options.say = nullptr;
   // The ablation of such a kernel tries nothing.
   write(one.at("iterv2/ablations/tiling/kernel.cpp"), code_of(""));
   CHECK(one.make(one.ablation).candidates.size() == 1);

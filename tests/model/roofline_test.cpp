@@ -101,6 +101,12 @@ TEST_CASE("roofline_gaps: a kernel at its roof is near its peak, on whichever si
                                     {"stall_long_scoreboard", 24},
                                     {"roof_utilisation", 96}});
   CHECK(bound_of(roofline_gaps(product)) == Bound::near_peak);
+  // The clock that peaks are told for is not the one under load: the pipes say how busy they are.
+  Features slow_clock = product;
+  slow_clock.set("roof_utilisation", 67);
+  CHECK(bound_of(roofline_gaps(slow_clock)) == Bound::near_peak);
+  slow_clock.set("tensor_utilisation", 50);
+  CHECK(roofline_gaps(slow_clock)[Axis::memory].value() == doctest::Approx(0.33));
   // a stream at 91 % of the bandwidth: its warps wait for memory, as they must
   const Features stream = profile({{"sm_utilisation", 14},
                                    {"dram_utilisation", 91},

@@ -52,7 +52,11 @@ KERNELSEARCH_INLINE RooflineGaps roofline_gaps(const Features& profile) {
     if (name.starts_with("stall_") && !detail::is_busy(name))
       detail::keep_larger(waited, detail::share(profile, name));
   if (waited) gaps[Axis::latency] = std::clamp(*waited, 0.0, 1.0);
-  if (const auto roof = detail::share(profile, "roof_utilisation")) {
+  // Counted work is held against the highest clock, which tensor cores under load do not keep: a pipe that is
+  // busy leaves no more than the rest of its time, whatever the clock.
+  std::optional<double> roof = detail::share(profile, "roof_utilisation");
+  detail::keep_larger(roof, detail::share(profile, "tensor_utilisation"));
+  if (roof) {
     constexpr double hair = 1e-6;  // more than rounding, less than anybody can measure
     for (const Axis axis : all_axes)
       if (gaps[axis] && *gaps[axis] > unused(*roof) + hair) gaps[axis] = unused(*roof) * (1 - hair);
