@@ -39,8 +39,10 @@ Features read_features(const std::string& path) {
 
 Json changes_json(const std::vector<CodeChange>& changes) {
   Json array = Json::array();
-  for (const CodeChange& change : changes)
-    array.push_back({{change.less ? "fewer" : "more", change.feature}});
+  for (const CodeChange& change : changes) {
+    Json& json = array.emplace_back(Json{{change.less ? "fewer" : "more", change.feature}});
+    if (change.by > 0) json["by"] = change.by;
+  }
   return array;
 }
 
@@ -59,6 +61,7 @@ Json method_json(const Method& method) {
   json["excludes"] = method.excludes;
   json["signature"] = {{"any", changes_json(method.signature.any)},
                        {"all", changes_json(method.signature.all)}};
+  if (!method.no_trace.empty()) json["no_trace"] = method.no_trace;
   return json;
 }
 
@@ -106,10 +109,14 @@ void list_methods(const ListMethods& options) {
     return print_methods(methods, options.json);
   }
   Features features = read_features(options.features);
-  if (!options.problem.empty())
-    for (const auto& [name, value] : trait_features(read_problem(options.problem))) features.set(name, value);
+  MethodDevice device{options.architecture, {}};
+  if (!options.problem.empty()) {
+    const Problem problem = read_problem(options.problem);
+    for (const auto& [name, value] : trait_features(problem)) features.set(name, value);
+    if (is_device(problem.backend) && problem.launch.empty()) device.features.emplace_back("host_launch");
+  }
   const AxisBudget budget{{options.slots, options.slots, options.slots}};
-  print_choice(methods, choose_methods(methods, features, {options.architecture, {}}, budget), options.json);
+  print_choice(methods, choose_methods(methods, features, device, budget), options.json);
 }
 
 }  // namespace kernelsearch::app

@@ -21,22 +21,28 @@ std::vector<std::string> make_names() {
       "operations_per_second", "bytes_per_second", "intensity", "stall_long_scoreboard",
       "stall_short_scoreboard", "stall_barrier", "stall_mio_throttle", "stall_lg_throttle", "stall_wait",
       "stall_math_pipe_throttle", "stall_membar", "stall_gmma", "stall_backend", "stall_frontend",
-      "ncu.seconds", "ncu.launches", "ncu.launch__waves_per_multiprocessor",
-      "ncu.launch__occupancy_limit_registers", "ncu.launch__occupancy_limit_shared_mem",
+      "ncu.seconds", "ncu.launches", "ncu.launch__waves_per_multiprocessor", "ncu.launch__block_size",
+      "ncu.launch__grid_size", "ncu.launch__occupancy_limit_registers",
+      "ncu.launch__occupancy_limit_shared_mem",
       // what compiling and loading tells
       "registers", "shared_bytes", "local_bytes", "blocks_per_multiprocessor", "occupancy", "block_threads",
       "block_x", "block_y", "image_bytes", "library_bytes", "nondeterministic",
       // machine code in general
-      "sass.instructions", "sass.loops", "sass.loop.instructions", "sass.complete", "code.instructions",
-      "code.loops", "code.loop.instructions", "code.complete",
+      "sass.instructions", "sass.loops", "sass.loop.instructions", "sass.loops.instructions", "sass.complete",
+      "code.instructions", "code.loops", "code.loop.instructions", "code.complete",
       // against the parent
       "times_parent", "times_parent.low", "times_parent.high"};
   for (const std::string_view signature : sass_signature_names) {
     names.push_back("sass." + std::string(signature));
     names.push_back("sass.loop." + std::string(signature));
+    names.push_back("sass.loops." + std::string(signature));
   }
   for (const char* access : {"ldg", "stg", "lds", "sts"})
-    for (const char* bits : {"32", "64", "128"}) names.push_back(std::string("sass.") + access + "_" + bits);
+    for (const char* bits : {"8", "16", "32", "64", "128"})
+      names.push_back(std::string("sass.") + access + "_" + bits);
+  for (const char* name :
+       {"ldg_bits", "stg_bits", "product_loops.barrier_arrive", "product_loops.mbarrier_arrive"})
+    names.push_back(std::string("sass.") + name);
   for (const char* signature : {"vector_128", "vector_256", "vector_512", "scalar_fp", "fma", "prefetch",
                                 "streaming_store", "gather", "division", "call", "branch", "spill"}) {
     names.push_back(std::string("code.") + signature);

@@ -4,15 +4,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/agents/method_writer.hpp"
 #include "kernelsearch/agents/refusal.hpp"
 #include "kernelsearch/agents/reply_code.hpp"
+#include "kernelsearch/agents/retry_note.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "problem/replace_file.hpp"
@@ -22,6 +27,8 @@ namespace kernelsearch {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* retry_file = "this_time.txt";
 
 /// There, not empty, and not being written.
 bool settled(const fs::path& file, double seconds) {
@@ -36,6 +43,28 @@ bool settled(const fs::path& file, double seconds) {
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The ids in an iteration's methods.json; nothing where it is none.
+std::optional<std::vector<std::string>> ids_in(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("methods") || !json["methods"].is_array()) return std::nullopt;
+  std::vector<std::string> ids;
+  for (const auto& one : json["methods"])
+    if (one.is_object() && one.contains("id") && one["id"].is_string()) ids.push_back(one["id"]);
+  return ids;
+}
+
+/// An iteration that is begun anew, without a method that does not apply, asks for other kernels in the same
+/// places: what was written for the other methods is kept, but out of the way.
+void set_aside(const fs::path& iteration) {
+  std::error_code error;
+  std::size_t n = 1;
+  while (fs::exists(iteration / fmt::format("set_aside_{}", n), error)) ++n;
+  const fs::path to = iteration / fmt::format("set_aside_{}", n);
+  fs::create_directories(to, error);
+  for (const char* name : {"branches", "analysis.md", "methods.json"})
+    if (fs::exists(iteration / name, error)) fs::rename(iteration / name, to / name, error);
 }
 
 /// What is there stays: a person may have written into it.
@@ -67,9 +96,11 @@ MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
       std::make_shared<const detail::PromptBuilder>(AnyChatModel{}, std::move(problem), std::move(common));
 }
 
-bool MethodFolder::await(const fs::path& file, const fs::path& declined, const std::string& words) const {
+bool MethodFolder::await(const fs::path& file, const fs::path& note, const fs::path& declined,
+                         const std::string& words) const {
   const auto there = [&] {
-    return settled(file, options_.settled_seconds) || settled(declined, options_.settled_seconds);
+    const bool noted = note.empty() || settled(note, options_.settled_seconds);
+    return (noted && settled(file, options_.settled_seconds)) || settled(declined, options_.settled_seconds);
   };
   std::error_code error;
   if (there()) return true;
@@ -105,6 +136,9 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   const Trial<Candidate>& parent = start.parent();
   if (now && move.kind == MoveKind::branch) {
     const Features& profile = parent.outcome.evaluation.features;
+    const std::string methods = methods_json(*now, options_.methods, profile);
+    if (const auto before = ids_in(text_of(root / "methods.json")); before && before != ids_in(methods))
+      set_aside(root);
     std::vector<SkillIteration> earlier = options_.journal->iterations();
     if (!earlier.empty()) earlier.pop_back();
     write_once(root / "analysis.md",
@@ -112,10 +146,17 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
                    fmt::format("\n## What is asked\n\n{} branches: branches/b1/kernel{} to b{}. After the "
                                "fastest right one is known, it without each method: see ablations.\n",
                                options_.branches, extension_, options_.branches));
-    write_once(root / "methods.json", methods_json(*now, options_.methods, profile));
+    write_once(root / "methods.json", methods);
     write_once(root / ("start" + extension_), start.kernel().regions.device);
   }
   if (ablation) write_once(root / ("kernel" + extension_), start.kernel().regions.device);
+  bool again = false;
+  if (move.kind == MoveKind::branch)
+    for (const std::string& id : move.strategies)
+      for (const SkillIteration& before : options_.journal->iterations())
+        for (const MethodVerdict& verdict : before.verdicts)
+          again = again || (verdict.fate == MethodFate::implementation_failed &&
+                            options_.methods[verdict.method].id == id);
   std::string request = fmt::format(
       "# Asked for: {}\n\n{}\n\nWrite it to `kernel{}` in this folder (the whole device region; `host{}` and "
       "`macros{}` replace the other regions), or say in `declined.txt` why not: `{}: METHOD: the reason` for "
@@ -125,21 +166,40 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
       name, words, extension_, extension_, extension_, refusal_form,
       static_cast<std::uint64_t>(parent.outcome.id),
       feedback_text(parent.outcome, {}, &parent.candidate->kernel->space));
+  if (again)
+    request += fmt::format(
+        "Methods that failed before are tried again (analysis.md says which). Say in a sentence "
+        "in `{}` what is done differently now and why it may succeed; without it the kernel is "
+        "not taken.\n\n",
+        retry_file);
   request += kernel_text(*parent.candidate, builder_->language());
   write_once(folder / "request.md", request);
 
   const fs::path file = folder / ("kernel" + extension_);
   const fs::path declined = folder / "declined.txt";
-  if (!await(file, declined, words))
-    return Made::none(options_.stop.stop_requested()
-                          ? "stopped while waiting for " + file.string()
-                          : fmt::format("there is no {} after {} s", file.string(), options_.wait_seconds));
+  const fs::path note_file = again ? folder / retry_file : fs::path();
+  if (!await(file, note_file, declined, words))
+    return Made::none(
+        options_.stop.stop_requested()
+            ? "stopped while waiting for " + file.string()
+            : fmt::format("there is no {} after {} s",
+                          again ? file.string() + " with a " + retry_file + " beside it" : file.string(),
+                          options_.wait_seconds));
   std::error_code error;
   if (!fs::exists(file, error)) {
     const std::string why = text_of(declined);
     const auto refusal = read_refusal(why, move.strategies);
     if (refusal && refusal->judgement.ok()) return Made::not_applicable(refusal->reason);
     return Made::none("declined: " + why);
+  }
+  std::string note;
+  if (again) {
+    std::string written = text_of(note_file);
+    std::replace(written.begin(), written.end(), '\n', ' ');
+    const auto said = read_retry_note(std::string(retry_form) + ": " + written);
+    if (!said)
+      return Made::none(fmt::format("{}: says nothing of what is done differently", note_file.string()));
+    note = *said;
   }
   Regions regions = start.kernel().regions;
   regions.device = text_of(file);
@@ -153,7 +213,9 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
   if (!code.judgement.ok())
     return Made::none(
         fmt::format("{}: {}: {}", file.string(), to_string(code.judgement.fault), code.judgement.detail));
-  return detail::PromptBuilder::candidate(*std::move(code.kernel), start);
+  Made made = detail::PromptBuilder::candidate(*std::move(code.kernel), start);
+  made.rationale = std::move(note);
+  return made;
 }
 
 }  // namespace kernelsearch

@@ -93,15 +93,20 @@ std::vector<std::string> read_words(const JsonCursor& place, std::string_view to
 }
 
 std::vector<CodeChange> read_changes(const JsonCursor& place, std::span<const std::string> own) {
-  constexpr const char* todo = "write {\"more\": FEATURE} or {\"fewer\": FEATURE}";
+  constexpr const char* todo =
+      "write {\"more\": FEATURE} or {\"fewer\": FEATURE}, of what varies by itself with \"by\": NUMBER";
   std::vector<CodeChange> changes;
   for (const JsonCursor& item : place.items(todo)) {
     (void)item.members(todo);
-    item.only({"more", "fewer"});
+    item.only({"more", "fewer", "by"});
     const auto more = item.find("more"), fewer = item.find("fewer");
     if (more.has_value() == fewer.has_value()) item.refuse("is no change of machine code", todo);
     const JsonCursor& feature = more ? *more : *fewer;
     changes.push_back({feature.string(todo), fewer.has_value()});
+    if (const auto by = item.find("by")) {
+      changes.back().by = by->number("the least change that counts, e.g. 5");
+      if (!(changes.back().by > 0)) by->refuse("is no change", "give a number over 0, or leave it out");
+    }
     check_feature(feature, changes.back().feature, own);
   }
   return changes;
@@ -111,7 +116,7 @@ Method read_method(const JsonCursor& place, std::span<const std::string> own) {
   constexpr const char* todo = "write {\"id\": ..., \"priority\": ..., \"description\": ...}";
   (void)place.members(todo);
   place.only({"id", "name", "priority", "description", "architecture", "needs", "trigger", "trigger_words",
-              "skip", "skip_words", "strength", "coupled", "excludes", "signature"});
+              "skip", "skip_words", "strength", "coupled", "excludes", "signature", "no_trace"});
   Method method;
   method.axis = read_id(place.at("id", todo), method);
   if (const auto name = place.find("name")) method.name = text_of(*name, "a name for people");
@@ -155,6 +160,10 @@ Method read_method(const JsonCursor& place, std::span<const std::string> own) {
     if (const auto all = signature->find("all")) method.signature.all = read_changes(*all, own);
     if (method.signature.empty())
       signature->refuse("is empty", "leave it out where machine code shows nothing");
+  }
+  if (const auto no_trace = place.find("no_trace")) {
+    method.no_trace = text_of(*no_trace, "say why nothing shows that the method was applied");
+    if (!method.signature.empty()) no_trace->refuse("stands beside a signature", "keep the one that is true");
   }
   return method;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernelsearch/agents/quoted_text.hpp"
+#include "kernelsearch/agents/retry_note.hpp"
 #include "kernelsearch/agents/skill_texts.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 #include "prompt_builder.hpp"
@@ -42,7 +43,8 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
   if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
   PromptValues values = builder_->values(move, start, history, options_.window);
-  for (const char* name : {"branch", "branches", "roofline", "methods", "again"}) values[name] = "";
+  for (const char* name : {"branch", "branches", "roofline", "methods", "again", "retry_form"})
+    values[name] = "";
   values["branches"] = std::to_string(options_.branches);
   std::uint32_t first = 0;
   if (const auto now = options_.journal ? options_.journal->last() : std::nullopt) {
@@ -61,9 +63,25 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
         values["methods"] += "- " + clean_text(method.id) + ": " + clean_text(method.description) + '\n';
   }
   switch (move.kind) {
-    case MoveKind::branch:
+    case MoveKind::branch: {
       values["branch"] = std::to_string(move.variant - std::min(first, move.variant) + 1);
-      return builder_->ask_for_kernel(options_.writer, "branch", values, move, start, history);
+      values["retry_form"] = retry_form;
+      if (values["again"].empty())
+        return builder_->ask_for_kernel(options_.writer, "branch", values, move, start, history);
+      std::string note;
+      Generation<Candidate> made = builder_->ask_for_kernel(
+          options_.writer, "branch", values, move, start, history, true, [&note](const std::string& text) {
+            const auto found = read_retry_note(text);
+            if (found) note = *found;
+            return found ? ReplyJudgement{}
+                         : ReplyJudgement{ReplyFault::no_retry_note,
+                                          "Methods that failed before are tried again. Say in a sentence, on "
+                                          "a line of its own before the code, what you do differently: " +
+                                              std::string(retry_form) + ": the sentence."};
+          });
+      if (!made.candidates.empty()) made.rationale = std::move(note);
+      return made;
+    }
     case MoveKind::ablate:
       return builder_->ask_for_kernel(options_.ablator, "ablation", values, move, start, history, false);
     case MoveKind::debug:

@@ -190,10 +190,17 @@ bool is_told(std::string_view name) {
 
 std::string feature_words(std::string_view name) {
   using Words = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Words, 2> whole_names{
-      {{"ncu.launches", "kernels launched a call"}, {"registers", "registers a thread"}}};
+  constexpr std::array<Words, 9> whole_names{{{"ncu.launches", "kernels launched a call"},
+                                              {"ncu.launch__block_size", "threads a block"},
+                                              {"ncu.launch__grid_size", "blocks"},
+                                              {"ncu.launch__waves_per_multiprocessor", "waves of blocks"},
+                                              {"registers", "registers a thread"},
+                                              {"bank_conflicts", "bank conflicts, as profiled"},
+                                              {"coalescing", "bytes used of those fetched, as profiled"},
+                                              {"l2_hit", "hits in the second-level cache, as profiled"},
+                                              {"sass.loops", "loops"}}};
   // Where the name with blanks for underscores would not say it.
-  constexpr std::array<Words, 45> kinds{
+  constexpr std::array<Words, 49> kinds{
       {{"tensor_core", "instructions on the matrix units"},
        {"warpgroup_mma", "wgmma instructions"},
        {"narrow_tensor_core", "8-bit instructions on the matrix units"},
@@ -202,6 +209,10 @@ std::string feature_words(std::string_view name) {
        {"fma", "fused multiplications with addition"},
        {"ex2", "exponentials to base 2 (ex2)"},
        {"exact_exponential", "exact exponentials (expf)"},
+       {"scaled_exponential", "scalings of fast exponentials (__expf)"},
+       {"warpgroup_overlap", "waits that leave wgmma under way"},
+       {"ldg_bits", "bits a global load on average"},
+       {"stg_bits", "bits a global store on average"},
        {"float_division", "exact floating-point divisions"},
        {"integer_division", "divisions by a variable integer"},
        {"conversion", "conversions between floating types"},
@@ -257,15 +268,23 @@ std::string feature_words(std::string_view name) {
   std::string_view kind = name;
   if (kind.starts_with("sass.") || kind.starts_with("code.")) kind.remove_prefix(5);
   if (kind == name) return std::string(name);
-  const bool loop = kind.starts_with("loop.");
-  if (loop) kind.remove_prefix(5);
+  const std::array<Words, 3> places{{{"loop.", " in the hot loop"},
+                                     {"loops.", " in loops"},
+                                     {"product_loops.", " in loops with matrix instructions"}}};
+  std::string_view where;
+  for (const auto& [prefix, words] : places)
+    if (kind.starts_with(prefix)) {
+      kind.remove_prefix(prefix.size());
+      where = words;
+      break;
+    }
   std::string text(words_of(kinds, kind));
   if (text.empty()) text = words_of(plurals, kind);
   if (text.empty()) {
     text = kind;
     std::replace(text.begin(), text.end(), '_', ' ');
   }
-  return text + (loop ? " in the hot loop" : "");
+  return text + std::string(where);
 }
 
 std::string limit_text(const Features& features) {

@@ -382,13 +382,14 @@ Generation<Candidate> PromptBuilder::candidate(Kernel kernel, const Start& start
 Generation<Candidate> PromptBuilder::ask_for_kernel(const AgentRole& role, std::string_view prompt,
                                                     const PromptValues& values, const Move& move,
                                                     const Start& start, const History<Candidate>& history,
-                                                    bool anew) const {
+                                                    bool anew, const ReplyCheck& also) const {
   ReplyExpectation wanted = expectation(start, history);
   if (!anew) wanted.tried = nullptr;
   std::optional<Kernel> kernel;
   const auto asked = ask(role, prompt, values, move, [&](const std::string& text, bool cut) {
     ReplyCode code = read_reply_code(text, cut, wanted);
     kernel = std::move(code.kernel);
+    if (also && code.judgement.ok()) code.judgement = also(text);
     return Judged{std::move(code.judgement), kernel ? &*kernel : nullptr};
   });
   if (!asked) return asked.error().generation();

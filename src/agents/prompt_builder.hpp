@@ -64,12 +64,14 @@ class PromptBuilder {
                                              const PromptValues& values, const Move& move,
                                              const Judge& judge) const;
 
+  using ReplyCheck = std::function<ReplyJudgement(const std::string& text)>;
   /// Asks for a whole kernel and makes a candidate of it. `anew`: one that was tried before will not do; an
-  /// ablation may well be what was there earlier.
+  /// ablation may well be what was there earlier. `also` finds fault with replies whose code will do.
   [[nodiscard]] Generation<Candidate> ask_for_kernel(const AgentRole& role, std::string_view prompt,
                                                      const PromptValues& values, const Move& move,
                                                      const Start& start, const History<Candidate>& history,
-                                                     bool anew = true) const;
+                                                     bool anew = true,
+                                                     const ReplyCheck& also = nullptr) const;
 
   /// The candidate of a kernel made from the parent: with its configuration as far as that goes.
   [[nodiscard]] static Generation<Candidate> candidate(Kernel kernel, const Start& start);

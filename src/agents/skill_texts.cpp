@@ -19,8 +19,11 @@ std::string gap_text(const std::optional<double>& gap) {
   return gap ? fmt::format("{:.2f}", *gap) : "unknown";
 }
 
-std::string signature_words(const CodeSignature& signature) {
-  if (signature.empty()) return "leaves no trace in machine code that could be looked for";
+std::string signature_words(const Method& method) {
+  const CodeSignature& signature = method.signature;
+  if (signature.empty())
+    return "leaves no trace in machine code that could be looked for" +
+           (method.no_trace.empty() ? "" : ": " + method.no_trace);
   const auto listed = [](const std::vector<CodeChange>& changes, std::string_view between) {
     std::string text;
     for (const CodeChange& change : changes)
@@ -86,7 +89,7 @@ std::string methods_words(const SkillIteration& iteration, std::span<const Metho
   for (const std::size_t place : iteration.choice.taken) {
     const Method& method = methods[place];
     text += fmt::format("* `{}` ({} axis): {} ({})\n", method.id, to_string(method.axis), method.description,
-                        signature_words(method.signature));
+                        signature_words(method));
   }
   return text;
 }
@@ -115,8 +118,10 @@ std::string analysis_text(const SkillIteration& iteration, std::span<const Metho
       if (verdict.fate == MethodFate::implementation_failed &&
           std::find(iteration.choice.taken.begin(), iteration.choice.taken.end(), verdict.method) !=
               iteration.choice.taken.end())
-        again += fmt::format("* `{}` failed in iteration {}: {}. Write it in another way this time.\n",
-                             methods[verdict.method].id, before.number, verdict.words);
+        again += fmt::format(
+            "* `{}` failed in iteration {}: {}. Write it in another way, and say in a sentence what is done "
+            "differently.\n",
+            methods[verdict.method].id, before.number, verdict.words);
   if (!again.empty()) text += "\n## Tried again after a failed implementation\n\n" + again;
   return text;
 }

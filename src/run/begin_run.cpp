@@ -384,7 +384,7 @@ void begin(RunImpl& run, RunParts& parts) {
     setup.earlier = run.stored.system_settings;
     setup.stop = run.ending.get_token();
     setup.say = run.say();
-    setup.device = method_device(run.problem.backend, o.measurement.devices);
+    setup.device = method_device(run.problem, o.measurement.devices);
     if (run.system->settings != nullptr) {
       run.stored.system_settings = setup.earlier = run.system->settings(setup);
     }
@@ -464,6 +464,7 @@ void begin(RunImpl& run, RunParts& parts) {
   if (run.system != nullptr) {
     made = run.system->make(std::move(setup));
     run.report = made->report;
+    run.progress = made->progress;
     run.report_folder = made->report_folder;
     if (made->one_at_a_time) loop.generate_threads = 1;
   }

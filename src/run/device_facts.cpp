@@ -56,6 +56,12 @@ MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
   return device;
 }
 
+MethodDevice method_device(const Problem& problem, const std::vector<int>& devices) {
+  MethodDevice device = method_device(problem.backend, devices);
+  if (is_device(problem.backend) && problem.launch.empty()) device.features.emplace_back("host_launch");
+  return device;
+}
+
 std::string environment_of(Backend backend, const std::string& sandbox) {
   nlohmann::json environment = nlohmann::json::object();
   if (!sandbox.empty()) environment["sandbox"] = sandbox;

@@ -7,12 +7,16 @@
 
 #include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/problem/backend.hpp"
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::detail {
 
 /// What this machine's device is, as far as the conditions of methods ask: the features of its instruction
 /// set, and of GPUs the architecture.
 [[nodiscard]] MethodDevice method_device(Backend backend, const std::vector<int>& devices);
+
+/// The same for a problem: with a launch function kernels bring their own launches (`host_launch`).
+[[nodiscard]] MethodDevice method_device(const Problem& problem, const std::vector<int>& devices);
 
 /// How a run has the device, for the record: a JSON object with the `sandbox`, where one is told, and of host
 /// problems the `cores` that it may use and the `governor` of their clock.

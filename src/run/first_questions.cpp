@@ -125,11 +125,13 @@ SystemSetup setup_of(const Problem& problem, const SystemEntry& system, const Fi
   setup.methods = options.methods;
   const bool tunes = system.tunes && !system.variant_of(setup.options).published;
   setup.inner_trials = options.inner_trials.value_or(tunes ? usual_inner_trials : 0);
-  setup.device = detail::method_device(problem.backend, options.measurement.devices);
+  setup.device = detail::method_device(problem, options.measurement.devices);
   MachineFacts facts;
   if (options.machine) {
     facts = *options.machine;
     setup.device = facts.device;
+    if (is_device(problem.backend) && problem.launch.empty())
+      setup.device.features.emplace_back("host_launch");
   } else {
     std::string toolchain;
     try {

@@ -38,14 +38,59 @@ Run Run::resume(std::string_view number_or_name, RunOptions options, RunParts pa
   return Run(detail::resume_run(number_or_name, std::move(options), std::move(parts)));
 }
 
+namespace {
+
+/// The folder of a run's pages; empty where none was asked for.
+std::filesystem::path pages_of(const detail::RunImpl& run) {
+  if (!run.report_folder.empty()) return run.report_folder;
+  const std::filesystem::path& out = run.stored.options.out;
+  return out.empty() ? out : out / fmt::format("run_{}", number(run.id));
+}
+
+const DevicePeaks& peaks_of(detail::RunImpl& run) {
+  const std::vector<int>& devices = run.stored.options.measurement.devices;
+  if (!run.peaks) run.peaks = device_peaks(run.problem, devices.empty() ? 0 : devices.front());
+  return *run.peaks;
+}
+
+/// Keeps the pages of a run that goes on up to date: whoever watches its folder, or finds it after a kill,
+/// reads of every trial.
+class ProgressPages {
+ public:
+  explicit ProgressPages(detail::RunImpl& run) : run_(run) {}
+
+  void on_trial(const Trial<Candidate>&) { write(); }
+  void on_revised(const Trial<Candidate>&) { write(); }
+
+ private:
+  void write() {
+    const std::filesystem::path pages = pages_of(run_);
+    if (!run_.progress || pages.empty()) return;
+    try {
+      run_.progress(*run_.store, run_.id, pages, peaks_of(run_));
+    } catch (const std::exception& error) {  // the store has all of it; the run is worth more than its page
+      if (!run_.progress_told) run_.messages->tell(error.what());
+      run_.progress_told = true;
+    }
+  }
+
+  detail::RunImpl& run_;
+};
+
+}  // namespace
+
 StepReport Run::step_told(const StepLimit& limit, RunObserver& observer) {
   const detail::Call call(*impl_, observer);
-  return impl_->search->step(limit, observer);
+  ProgressPages pages(*impl_);
+  detail::RunObservers both(observer, pages);
+  return impl_->search->step(limit, both);
 }
 
 void Run::to_end_told(RunObserver& observer) {
   const detail::Call call(*impl_, observer);
-  impl_->search->to_end(observer);
+  ProgressPages pages(*impl_);
+  detail::RunObservers both(observer, pages);
+  impl_->search->to_end(both);
 }
 
 std::optional<TrialId> Run::submit_told(const Submission& submission, RunObserver& observer) {
@@ -233,12 +278,10 @@ RunResult Run::finish() {
       });
     }
   }
-  std::filesystem::path pages = run.report_folder;
-  if (pages.empty() && !o.out.empty()) pages = o.out / fmt::format("run_{}", number(run.id));
+  const std::filesystem::path pages = pages_of(run);
   if (run.report && !pages.empty()) {
     attempt([&] {
-      const int device = o.measurement.devices.empty() ? 0 : o.measurement.devices.front();
-      const std::filesystem::path page = run.report(store, run.id, pages, device_peaks(run.problem, device));
+      const std::filesystem::path page = run.report(store, run.id, pages, peaks_of(*impl_));
       result.files.emplace_back("report", page);
       run.messages->tell("report in " + page.string());
     });

@@ -42,6 +42,9 @@ struct RunImpl {
   std::shared_ptr<ModelWatch> watch;  ///< where models are asked
   const SystemEntry* system = nullptr;
   RunReport report;
+  RunProgressPages progress;
+  bool progress_told = false;  ///< that it could not be written
+  std::optional<DevicePeaks> peaks = {};
   std::filesystem::path report_folder;
   bool foreign = false;                               ///< an evaluator of the caller's own judges
   std::map<std::string, Validation> validators = {};  ///< that were asked for, by the names of their tools

@@ -97,6 +97,67 @@ TEST_CASE("method folder: what cannot be used is said with its file; a writer ma
   CHECK(one.make(one.ablation).failure == "declined: nothing would be left");
 }
 
+TEST_CASE("method folder: a kernel that tries a failed method again needs a sentence beside it") {
+  OneFolder one;
+  SkillIteration before, now;
+  before.verdicts.push_back({0, MethodFate::implementation_failed, {}, {}, {}, {}, {}, false, "no trace"});
+  now.number = 2;
+  now.choice.taken = {0};
+  const auto journal = std::make_shared<SkillJournal>();
+  journal->write({before, now});
+  one.options.journal = journal;
+  write(one.at("iterv2/branches/b2/kernel.cpp"), code_of("  tiling\n"));
+  const auto silent = one.make(one.branch);
+  CHECK(silent.candidates.empty());
+  CHECK(silent.failure.find("this_time.txt") != std::string::npos);
+  CHECK(read_file(one.at("iterv2/branches/b2/request.md")).find("this_time.txt") != std::string::npos);
+  write(one.at("iterv2/branches/b2/this_time.txt"), "better\n");
+  CHECK(one.make(one.branch).failure.find("says nothing") != std::string::npos);
+  write(one.at("iterv2/branches/b2/this_time.txt"), "The tiles are\npadded.\n");
+  const auto made = one.make(one.branch);
+  REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
+  CHECK(made.rationale == "The tiles are padded.");
+  // It is waited for like the kernel.
+  std::filesystem::remove(one.at("iterv2/branches/b2/this_time.txt"));
+  one.options.wait_seconds = 60;
+  one.options.say = [&one](const std::string&) {
+    write(one.at("iterv2/branches/b2/part"), "The tiles are padded now.");
+    std::filesystem::rename(one.at("iterv2/branches/b2/part"), one.at("iterv2/branches/b2/this_time.txt"));
+  };
+  CHECK(one.make(one.branch).rationale == "The tiles are padded now.");
+  one.options.say = nullptr;
+  // The ablation of such a kernel tries nothing.
+  write(one.at("iterv2/ablations/tiling/kernel.cpp"), code_of(""));
+  CHECK(one.make(one.ablation).candidates.size() == 1);
+}
+
+TEST_CASE("method folder: an iteration that is begun anew asks anew, and keeps what was said before") {
+  OneFolder one;
+  one.options.methods.resize(2);
+  one.options.methods[1].id = "fusion";
+  one.options.methods[1].description = "Fuse loops.";
+  const auto journal = std::make_shared<SkillJournal>();
+  one.options.journal = journal;
+  SkillIteration now;
+  now.choice.taken = {0, 1};
+  journal->write({now});
+  write(one.at("iterv1/branches/b1/declined.txt"), "DOES NOT APPLY: fusion: there is one loop\n");
+  const auto declined = one.make({MoveKind::branch, {one.root}, {"tiling", "fusion"}, 0});
+  CHECK_FALSE(declined.applicable);
+  now.choice.taken = {0};
+  journal->write({now});
+  const Move anew{MoveKind::branch, {one.root}, {"tiling"}, 0};
+  CHECK(one.make(anew).failure.find("there is no") != std::string::npos);  // and not that of before
+  CHECK(read_file(one.at("iterv1/set_aside_1/branches/b1/declined.txt")).find("one loop") !=
+        std::string::npos);
+  CHECK(read_file(one.at("iterv1/branches/b1/request.md")).find("fusion") == std::string::npos);
+  CHECK(read_file(one.at("iterv1/methods.json")).find("fusion") == std::string::npos);
+  // Asked again for the same, what is there stays where it is.
+  write(one.at("iterv1/branches/b1/kernel.cpp"), code_of("  tiling\n"));
+  CHECK(one.make(anew).candidates.size() == 1);
+  CHECK_FALSE(std::filesystem::exists(one.at("iterv1/set_aside_2")));
+}
+
 TEST_CASE("method folder: it waits for a file, and stops when it is told to") {
   OneFolder one;
   one.options.wait_seconds = 60;

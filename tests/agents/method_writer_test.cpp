@@ -47,7 +47,8 @@ TEST_CASE(
   SkillIteration before;
   before.verdicts.push_back({0, MethodFate::implementation_failed, {}, {}, {}, {}, {}, false, "no trace"});
   one.journal->write({before, now});
-  RuleChat chat(std::vector<std::string>{word_block("  tiling\n  fusion\n  wide\n")});
+  RuleChat chat(std::vector<std::string>{"THIS TIME: the tiles are padded.\n\n" +
+                                         word_block("  tiling\n  fusion\n  wide\n")});
   const auto made = one.make(chat, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 6});
   REQUIRE(made.candidates.size() == 1);
   CHECK(words_of(made.candidates.front()).contains("wide"));
@@ -61,6 +62,35 @@ TEST_CASE(
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("method writer: who tries a failed method again must say what is different, and it is kept") {
+  OneWriter one;
+  SkillIteration before, now;
+  before.verdicts.push_back({0, MethodFate::implementation_failed, {}, {}, {}, {}, {}, false, "no trace"});
+  now.choice.taken = {0, 1};
+  one.journal->write({before, now});
+  const Move again{MoveKind::branch, {one.root}, {"tiling", "fusion"}, 0};
+  const std::string code = word_block("  tiling\n  fusion\n");
+  RuleChat said(
+      std::vector<std::string>{"THIS TIME: **the tiles are padded, so that nothing spills.**\n\n" + code});
+  const auto made = one.make(said, again);
+  REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
+  CHECK(made.rationale == "the tiles are padded, so that nothing spills.");
+  CHECK(text_of(said.requests().front()).find("THIS TIME: the sentence") != std::string::npos);
+
+  RuleChat silent(std::vector<std::string>{code});
+  const auto none = one.make(silent, again);
+  CHECK(none.candidates.empty());
+  CHECK(none.failure.find("no_retry_note") != std::string::npos);
+  CHECK(silent.count("writer") == 2);  // told once
+
+  // What was not tried before needs no such sentence, nor what was tried and is of no use.
+  RuleChat fresh(std::vector<std::string>{code});
+  const auto first = one.make(fresh, {MoveKind::branch, {one.root}, {"fusion"}, 0});
+  REQUIRE_MESSAGE(first.candidates.size() == 1, first.failure);
+  CHECK(first.rationale.empty());
+  CHECK(text_of(fresh.requests().front()).find("THIS TIME") == std::string::npos);
 }
 
 TEST_CASE("method writer: an ablation names what goes, and may be a kernel that was there before") {

@@ -136,6 +136,15 @@ TEST_CASE("cuda_skill_v2: killed while branches or ablations are under way, it g
     REQUIRE_MESSAGE(started.running(), place);
     started.signal(SIGKILL);
     CHECK(started.finish().code == 128 + SIGKILL);
+    // Whoever finds the folder after a kill reads how far the run had come, not of its end alone.
+    const json state = file_of(desk, "mine/state.json");
+    CAPTURE(state.dump(1));
+    REQUIRE(state["history"].size() == 1);
+    const bool branches_known = std::string(place).starts_with("ablations");
+    CHECK(state["history"][0]["phase"] == (branches_known ? "ablating" : "branching"));
+    CHECK(state["best_trial"].is_number());
+    CHECK_FALSE(std::filesystem::exists(desk.path() / "mine/summary.md"));
+    CHECK(file_of(desk, "mine/env.json")["peaks"]["memory"].is_array());
     arguments = {"tune", "--resume", "latest", "--store", "runs.db", "--json", "-q", "--out", "out"};
   }
   const Ran ran = desk.kernelsearch(arguments);

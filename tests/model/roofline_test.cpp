@@ -71,12 +71,52 @@ TEST_CASE("roofline_gaps: no axis has more left than the roof above the kernel")
   CHECK(roofline_gaps(product)[Axis::memory].value() == doctest::Approx(0.7));
   CHECK(bound_of(roofline_gaps(product)) == Bound::compute);
   CHECK(roofline_gaps(profile({{"dram_utilisation", 10}, {"roof_utilisation", 130}}))[Axis::memory] == 0.0);
-  // it makes no gap where none was seen, nor one smaller that was, and waiting is another matter
+  // it makes no gap where none was seen, nor one smaller that was
   CHECK(roofline_gaps(profile({{"roof_utilisation", 20}})) == RooflineGaps{});
   const RooflineGaps seen =
       roofline_gaps(profile({{"sm_utilisation", 80}, {"stall_wait", 50}, {"roof_utilisation", 60}}));
   CHECK(seen[Axis::compute].value() == doctest::Approx(0.2));
-  CHECK(seen[Axis::latency].value() == doctest::Approx(0.5));
+  CHECK(seen[Axis::latency].value() == doctest::Approx(0.4));  // half of the time, but 0.4 is all there is
+  CHECK(roofline_gaps(profile({{"stall_wait", 50}, {"roof_utilisation", 20}}))[Axis::latency] == 0.5);
+}
+
+TEST_CASE("roofline_gaps: a busy pipe is no waiting") {
+  const RooflineGaps busy = roofline_gaps(profile({{"stall_gmma", 60},
+                                                   {"stall_math_pipe_throttle", 30},
+                                                   {"stall_not_selected", 90},
+                                                   {"stall_selected", 40},
+                                                   {"stall_wait", 7}}));
+  CHECK(busy[Axis::latency].value() == doctest::Approx(0.07));
+  // where only such reasons were counted nothing is known of waiting
+  CHECK_FALSE(roofline_gaps(profile({{"stall_gmma", 60}}))[Axis::latency]);
+  // queues of units are waiting, as published
+  CHECK(roofline_gaps(profile({{"stall_mio_throttle", 30}, {"stall_wait", 7}}))[Axis::latency] == 0.3);
+}
+
+TEST_CASE("roofline_gaps: a kernel at its roof is near its peak, on whichever side it is") {
+  // a product by wgmma at 96 % of the roof: its warps wait for the tensor cores, which are busy
+  const Features product = profile({{"tensor_utilisation", 93},
+                                    {"dram_utilisation", 21},
+                                    {"stall_gmma", 61},
+                                    {"stall_long_scoreboard", 24},
+                                    {"roof_utilisation", 96}});
+  CHECK(bound_of(roofline_gaps(product)) == Bound::near_peak);
+  // The clock that peaks are told for is not the one under load: the pipes say how busy they are.
+  Features slow_clock = product;
+  slow_clock.set("roof_utilisation", 67);
+  CHECK(bound_of(roofline_gaps(slow_clock)) == Bound::near_peak);
+  slow_clock.set("tensor_utilisation", 50);
+  CHECK(roofline_gaps(slow_clock)[Axis::memory].value() == doctest::Approx(0.33));
+  // a stream at 91 % of the bandwidth: its warps wait for memory, as they must
+  const Features stream = profile({{"sm_utilisation", 14},
+                                   {"dram_utilisation", 91},
+                                   {"stall_long_scoreboard", 88},
+                                   {"roof_utilisation", 91}});
+  CHECK(bound_of(roofline_gaps(stream)) == Bound::near_peak);
+  Features half = stream;
+  half.set("roof_utilisation", 50);
+  half.set("dram_utilisation", 50);
+  CHECK(bound_of(roofline_gaps(half)) == Bound::bandwidth);
 }
 
 TEST_CASE("roofline_gaps: beyond the limits there is no gap, and what is no number is unknown") {

@@ -51,6 +51,34 @@ TEST_CASE("evidence_of: what is missing is unknown unless something else decides
   CHECK(evidence_of(any, odd, both) == Evidence::unknown);
 }
 
+TEST_CASE("evidence_of: what varies by itself must change by more than that") {
+  const CodeSignature signature{.any = {{"l2_hit", false, 5}}, .all = {}};
+  const Features parent = counts({{"l2_hit", 60}});
+  CHECK(evidence_of(signature, counts({{"l2_hit", 66}}), parent) == Evidence::verified);
+  CHECK(evidence_of(signature, counts({{"l2_hit", 65}}), parent) == Evidence::absent);
+  CHECK(evidence_of(signature, counts({{"l2_hit", 50}}), parent) == Evidence::absent);
+  const CodeSignature less{.any = {{"bank_conflicts", true, 1}}, .all = {}};
+  CHECK(evidence_of(less, counts({{"bank_conflicts", 2}}), counts({{"bank_conflicts", 3.5}})) ==
+        Evidence::verified);
+  CHECK(evidence_of(less, counts({{"bank_conflicts", 3}}), counts({{"bank_conflicts", 3.5}})) ==
+        Evidence::absent);
+}
+
+TEST_CASE("traces: two share one where they look for the same change, and keep what is their own") {
+  const CodeSignature one{.any = {{"a"}, {"b"}}, .all = {{"c", true}}};
+  const CodeSignature other{.any = {{"c", true}}, .all = {{"a"}}};
+  const CodeSignature opposite{.any = {{"a", true}}, .all = {{"c"}}};
+  CHECK(share_a_trace(one, other));
+  CHECK(share_a_trace(other, one));
+  CHECK_FALSE(share_a_trace(one, opposite));  // more of it and fewer are not the same
+  CHECK_FALSE(share_a_trace(one, {}));
+  const CodeSignature own = traces_beside(one, other);
+  REQUIRE(own.any.size() == 1);
+  CHECK(own.any[0].feature == "b");
+  CHECK(own.all.empty());
+  CHECK(traces_beside(one, opposite).any.size() == 2);
+}
+
 TEST_CASE("evidence_of: both lists must hold") {
   const CodeSignature signature{.any = {{"a"}, {"b"}}, .all = {{"c"}}};
   const Features none = counts({{"a", 0}, {"b", 0}, {"c", 0}});

@@ -187,6 +187,24 @@ TEST_CASE("a failed implementation may be tried again, so many times and with a 
   }
 }
 
+TEST_CASE("methods that could not be told apart may be tried again, but not together") {
+  std::vector<Method> methods{listed_method("shuffle", 1), listed_method("sum", 2),
+                              listed_method("other", 3)};
+  for (Method& method : methods) method.signature.any.push_back({"code.shuffle", false});
+  const std::vector<MethodRecord> record{{MethodFate::coupled, 1}, {MethodFate::coupled, 1}};
+  const MethodChoice choice = choose(methods, {{3, 0, 0}}, record);
+  CHECK(choice.taken == std::vector<std::size_t>{0});
+  CHECK(decision(choice, 1).reason == MethodReason::coupled);
+  CHECK(decision(choice, 1).words.find("could not be told apart before") != std::string::npos);
+  CHECK(decision(choice, 0).words.find("it could not be told apart before, this is attempt 2 of 2") !=
+        std::string::npos);
+  CHECK(choose(methods, {{3, 0, 0}}).taken.size() == 3);  // ablation may tell them
+  methods[1].signature.any[0].less = true;
+  CHECK(choose(methods, {{3, 0, 0}}, record).taken.size() == 2);
+  const std::vector<MethodRecord> spent{{MethodFate::coupled, 2}};
+  CHECK(decision(choose(methods, {{1, 0, 0}}, spent), 0).reason == MethodReason::failed_too_often);
+}
+
 TEST_CASE("coupled and exclusive methods never share an iteration, on whatever axes they are") {
   std::vector<Method> methods{listed_method("copy", 1), listed_method("tile", 2),
                               listed_method("pipeline", 1, nullptr, nullptr, nullptr, Axis::latency),

@@ -395,6 +395,154 @@ TEST_CASE("RooflineBudget: what helps only in a kernel that is given up stays op
   CHECK(stage.policy.record()[1].fate == MethodFate::ineffective);
 }
 
+TEST_CASE("RooflineBudget: what the ablation shows is what is filed, whatever the parent seems to say") {
+  // a and b look for the same count. Both are claimed, but b only: what the kernel has is a's.
+  RooflineBudgetOptions options = three();
+  options.methods[1].signature.any[0].feature = "code.a";
+  const auto verdicts = [&options](double start, double with, double without_a, double without_b,
+                                   double ratio_b) {
+    Stage stage(options, [=](const Move& move, Outcome& outcome) {
+      const bool a = move.strategy() == "compute.a";
+      takes(outcome, is(move, MoveKind::root) ? 10 : 5);
+      gaps(outcome, 0.9, 0.5, 0.4);
+      double count = is(move, MoveKind::root) ? start : with;
+      if (is(move, MoveKind::ablate)) {
+        paired(outcome, a ? 1.4 : ratio_b);
+        count = a ? without_a : move.strategy() == "memory.b" ? without_b : with;
+      }
+      outcome.evaluation.features.set("code.a", count);
+      outcome.evaluation.features.set("code.c", 0);
+    });
+    stage.run();
+    return stage.policy.iterations().at(0).verdicts;
+  };
+  SUBCASE("without it the code is the same: it is not there, and is not filed as tried and useless") {
+    const auto filed = verdicts(0, 4, 0, 4, 1.0);
+    CHECK(filed[0].proven());
+    CHECK(filed[1].by_parent == Evidence::verified);
+    CHECK(filed[1].by_ablation == Evidence::absent);
+    CHECK(filed[1].evidence == Evidence::absent);
+    CHECK(filed[1].fate == MethodFate::implementation_failed);
+    CHECK_FALSE(filed[1].kept);
+    CHECK(filed[1].words.find("another method's") != std::string::npos);
+  }
+  SUBCASE("also where the kernel without it is slower") {
+    CHECK(verdicts(0, 4, 0, 4, 1.3)[1].fate == MethodFate::implementation_failed);
+  }
+  SUBCASE("two that are both there are told apart by what each leaves") {
+    const auto filed = verdicts(0, 4, 1, 3, 1.2);
+    CHECK(filed[0].proven());
+    CHECK(filed[1].proven());
+    CHECK(filed[1].coupled.empty());
+  }
+  SUBCASE("the parent had as many: the ablation shows it all the same") {
+    const auto filed = verdicts(4, 4, 2, 4, 1.0);
+    CHECK(filed[0].by_parent == Evidence::absent);
+    CHECK(filed[0].fate == MethodFate::effective);
+  }
+}
+
+TEST_CASE("RooflineBudget: an ablation of a kernel that is given up shows nothing of the champion") {
+  RooflineBudgetOptions options = three();
+  options.iterations = 2;
+  Stage stage(options, [](const Move& move, Outcome& outcome) {
+    takes(outcome, is(move, MoveKind::root) ? 10 : is(move, MoveKind::branch) ? 2 + move.variant : 20);
+    gaps(outcome, 0.9, 0.5, 0.4);
+    // the first champion has a, the second has none: without a the first has as many as the second
+    const bool first = is(move, MoveKind::branch) && move.variant == 0;
+    outcome.evaluation.features.set("code.a", first ? 5 : is(move, MoveKind::ablate) ? 1 : 3);
+  });
+  for (int i = 0; i < 8; ++i) {
+    const Move move = stage.policy.ask(1).at(0);
+    move_policy_contract::tell(stage.policy, stage.told(move));
+    if (i != 5) continue;
+    Observation<Move> fraud{Move{MoveKind::branch, {TrialId{0}}, {}, 0}, {}};
+    fraud.outcome.id = TrialId{1};
+    fraud.outcome.evaluation = Evaluation::failed(Verdict::cheated, "found late");
+    move_policy_contract::tell(stage.policy, fraud);
+  }
+  CHECK(stage.policy.iterations().at(0).champion == TrialId{2});
+  CHECK(stage.policy.iterations()[0].verdicts.at(0).by_ablation == Evidence::unknown);
+}
+
+TEST_CASE("RooflineBudget: methods of one trace that no ablation tells apart are filed as coupled") {
+  RooflineBudgetOptions options = three();
+  options.iterations = 2;
+  options.methods.pop_back();
+  options.methods[1].signature.any[0].feature = "code.a";
+  Stage stage(options, [](const Move& move, Outcome& outcome) {
+    takes(outcome, is(move, MoveKind::root) ? 10 : 5 + 0.1 * move.variant);
+    gaps(outcome, 0.9, 0.5, 0.4);
+    outcome.evaluation.features.set("code.a", is(move, MoveKind::root) ? 0 : 4);
+    outcome.evaluation.features.set("code.c", is(move, MoveKind::root) ? 0 : 4);
+    if (is(move, MoveKind::ablate)) fails(outcome, Verdict::not_generated);
+  });
+  stage.run();
+  const SkillIteration& one = stage.policy.iterations().at(0);
+  REQUIRE(one.verdicts.size() == 3);
+  CHECK(one.verdicts[0].fate == MethodFate::coupled);
+  CHECK(one.verdicts[0].evidence == Evidence::unknown);
+  CHECK(one.verdicts[0].coupled == std::vector<std::size_t>{1});
+  CHECK(one.verdicts[1].coupled == std::vector<std::size_t>{0});
+  CHECK(one.verdicts[0].words.find("memory.b") != std::string::npos);
+  CHECK(one.verdicts[2].fate == MethodFate::effective);  // its trace is its own
+  CHECK(one.verdicts[2].coupled.empty());
+  // They are open, but not together.
+  REQUIRE(stage.policy.iterations().size() == 2);
+  CHECK(stage.policy.iterations()[1].choice.taken == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("RooflineBudget: a trace of its own tells a method apart") {
+  RooflineBudgetOptions options = three();
+  options.methods[0].signature.any.push_back({"code.own", false});
+  options.methods[1].signature.any[0].feature = "code.a";
+  Stage stage(options, [](const Move& move, Outcome& outcome) {
+    takes(outcome, is(move, MoveKind::root) ? 10 : 5);
+    gaps(outcome, 0.9, 0.5, 0.4);
+    const double more = is(move, MoveKind::root) ? 0 : 4;
+    for (const char* name : {"code.a", "code.c", "code.own"}) outcome.evaluation.features.set(name, more);
+    if (move.strategy() == "latency.c") fails(outcome, Verdict::not_generated);
+    if (is(move, MoveKind::ablate) && move.strategy() != "latency.c") fails(outcome, Verdict::build_failed);
+  });
+  stage.run();
+  const auto& filed = stage.policy.iterations().at(0).verdicts;
+  CHECK(filed[0].evidence == Evidence::verified);
+  CHECK(filed[0].fate == MethodFate::effective);
+  CHECK(filed[1].fate == MethodFate::coupled);  // all it could show may be a's
+}
+
+TEST_CASE("RooflineBudget: a trace is a method's where the other that leaves it is known not to be there") {
+  RooflineBudgetOptions options = three();
+  options.methods[1].signature.any[0].feature = "code.a";
+  Stage stage(options, [](const Move& move, Outcome& outcome) {
+    takes(outcome, is(move, MoveKind::root) ? 10 : 5);
+    gaps(outcome, 0.9, 0.5, 0.4);
+    for (const char* name : {"code.a", "code.c"})
+      outcome.evaluation.features.set(name, is(move, MoveKind::root) ? 0 : 4);
+    if (move.strategy() == "compute.a" && is(move, MoveKind::ablate)) fails(outcome, Verdict::build_failed);
+  });
+  stage.run();
+  const auto& filed = stage.policy.iterations().at(0).verdicts;
+  CHECK(filed[1].by_ablation == Evidence::absent);  // without b the code is the same
+  CHECK(filed[0].by_ablation == Evidence::unknown);
+  CHECK(filed[0].evidence == Evidence::verified);  // so what is there is a's
+  CHECK(filed[0].fate == MethodFate::effective);
+  CHECK(filed[0].coupled.empty());
+}
+
+TEST_CASE("RooflineBudget: a profile at the roof ends the search as near its peak") {
+  Stage stage(three(), [](const Move&, Outcome& outcome) {
+    takes(outcome, 10);
+    for (const auto& [name, value] :
+         {std::pair("tensor_utilisation", 93.0), std::pair("dram_utilisation", 21.0),
+          std::pair("stall_gmma", 61.0), std::pair("stall_long_scoreboard", 24.0),
+          std::pair("roof_utilisation", 96.0)})
+      outcome.evaluation.features.set(name, value);
+  });
+  CHECK(stage.run().size() == 1);
+  CHECK(stage.policy.ending().reason == SkillEnd::near_peak);
+}
+
 TEST_CASE("RooflineBudget: pairs of ablations show methods that stand in for each other") {
   RooflineBudgetOptions options = three();
   options.pairs = 2;

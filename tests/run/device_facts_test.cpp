@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/evaluator/host/machine.hpp"
@@ -17,6 +18,21 @@ TEST_CASE("environment_of: cores and governor are facts of a host run") {
   CHECK(detail::environment_of(Backend::cuda) == "{}");
   CHECK(detail::environment_of(Backend::cuda, "landlock, ABI 7") == R"({"sandbox":"landlock, ABI 7"})");
   CHECK(nlohmann::json::parse(detail::environment_of(Backend::host, "none"))["sandbox"] == "none");
+}
+
+TEST_CASE("method_device: kernels of a problem with a launch function bring their own launches") {
+  const auto launches = [](const Problem& problem) {
+    const MethodDevice device = detail::method_device(problem, {});
+    return std::find(device.features.begin(), device.features.end(), "host_launch") != device.features.end();
+  };
+  Problem problem;
+  problem.backend = Backend::cuda;
+  CHECK(launches(problem));
+  problem.launch.emplace_back();
+  CHECK_FALSE(launches(problem));
+  problem.backend = Backend::host;
+  problem.launch.clear();
+  CHECK_FALSE(launches(problem));
 }
 
 TEST_CASE("changed_environment: another governor is said, unknown ones and cores are not") {

@@ -44,7 +44,8 @@ struct MethodFolderOptions {
 ///
 /// `kernel.<ext>` is the device region; `host.<ext>` and `macros.<ext>` beside it replace the others. Each
 /// folder gets a `request.md` that says in words what is asked there; a `declined.txt` in it turns the move
-/// down. One thread at a time.
+/// down. A branch that tries a failed method again needs a `this_time.txt` beside its kernel, which says in a
+/// sentence what is done differently: the rationale of its candidate. One thread at a time.
 class MethodFolder {
  public:
   using Candidate = kernelsearch::Candidate;
@@ -55,8 +56,9 @@ class MethodFolder {
   [[nodiscard]] Generation<Candidate> generate(const Move& move, const History<Candidate>& history) const;
 
  private:
-  [[nodiscard]] bool await(const std::filesystem::path& file, const std::filesystem::path& declined,
-                           const std::string& words) const;
+  /// `note`: what must be there beside the kernel; empty: nothing.
+  [[nodiscard]] bool await(const std::filesystem::path& file, const std::filesystem::path& note,
+                           const std::filesystem::path& declined, const std::string& words) const;
 
   MethodFolderOptions options_;
   std::string extension_;

@@ -28,10 +28,11 @@ enum class ReplyFault : std::uint8_t {
   outside_anchors,      ///< changes outside of the anchors
   missing_instruction,  ///< a place without an instruction
   unwanted_tunables,    ///< a declaration of tunables where nothing searches them
-  bad_refusal,  ///< `DOES NOT APPLY` without a reason, with code beside it, or where nothing was named
+  bad_refusal,    ///< `DOES NOT APPLY` without a reason, with code beside it, or where nothing was named
+  no_retry_note,  ///< what failed before is tried again without a word on what is done differently
 };
 
-inline constexpr int reply_fault_count = 19;
+inline constexpr int reply_fault_count = 20;
 
 [[nodiscard]] constexpr std::string_view to_string(ReplyFault fault) noexcept {
   constexpr std::string_view names[reply_fault_count] = {"none",
@@ -52,7 +53,8 @@ inline constexpr int reply_fault_count = 19;
                                                          "outside_anchors",
                                                          "missing_instruction",
                                                          "unwanted_tunables",
-                                                         "bad_refusal"};
+                                                         "bad_refusal",
+                                                         "no_retry_note"};
   return names[static_cast<int>(fault)];
 }
 

@@ -12,10 +12,12 @@
 namespace kernelsearch {
 
 /// One thing that must have changed in the machine code: a count among an outcome's features, e.g.
-/// `sass.loop.tensor_core` or `code.loop.fma` (docs/evidence.md lists them).
+/// `sass.loops.tensor_core` or `code.loop.fma` (docs/evidence.md lists them), or, where machine code does not
+/// tell, what a profiler counted, e.g. `bank_conflicts`.
 struct CodeChange {
   std::string feature;
   bool less = false;  ///< fewer than the parent has are wanted, as of spills; else more
+  double by = 0;      ///< by more than that; 0 for counts, which do not vary by themselves
 };
 
 /// The trace that a method leaves in machine code; none where it leaves none that could be told from others.
@@ -25,6 +27,12 @@ struct CodeSignature {
 
   [[nodiscard]] bool empty() const noexcept { return any.empty() && all.empty(); }
 };
+
+/// Whether both look for the same change of the same feature, so that such a change may be of either.
+[[nodiscard]] bool share_a_trace(const CodeSignature& one, const CodeSignature& other);
+
+/// What `one` looks for and `other` does not.
+[[nodiscard]] CodeSignature traces_beside(const CodeSignature& one, const CodeSignature& other);
 
 /// Whether the child's features show the signature against its parent's: each of `all` changed, and one of
 /// `any`. Unknown where the signature is empty or a feature that decides is missing on either side; absent

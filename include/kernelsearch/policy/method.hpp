@@ -31,6 +31,7 @@ struct Method {
   std::vector<std::string> coupled;    ///< ids that are one method with it: never in the same iteration
   std::vector<std::string> excludes;   ///< ids that it cannot be combined with at all
   CodeSignature signature;
+  std::string no_trace;  ///< why it has no signature, for people; empty where it has one
 };
 
 }  // namespace kernelsearch

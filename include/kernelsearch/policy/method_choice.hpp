@@ -33,11 +33,12 @@ enum class MethodFate : std::uint8_t {
   ineffective,
   implementation_failed,
   not_applicable,  ///< judged not to apply to the kernel, by whoever was to implement it
+  coupled,         ///< it could not be told apart from another of its iteration that leaves the same trace
 };
 
 [[nodiscard]] constexpr std::string_view to_string(MethodFate fate) noexcept {
-  constexpr std::string_view names[] = {"untried", "effective", "ineffective", "implementation_failed",
-                                        "not_applicable"};
+  constexpr std::string_view names[] = {"untried",        "effective", "ineffective", "implementation_failed",
+                                        "not_applicable", "coupled"};
   return names[static_cast<int>(fate)];
 }
 
@@ -50,7 +51,7 @@ enum class MethodReason : std::uint8_t {
   architecture,      ///< the device lacks what it needs
   skip_condition,
   no_trigger,
-  coupled,         ///< with one that was taken, or excluded by one that is applied
+  coupled,         ///< with one that was taken, not told apart from it before, or excluded by one applied
   over_budget,     ///< it passed, but others of its axis were stronger or came first
   not_applicable,  ///< judged not to apply to the kernel
 };
@@ -77,7 +78,8 @@ struct MethodRecord {
 };
 
 struct MethodLimits {
-  std::size_t attempts = 2;  ///< iterations that may take a method whose implementation failed
+  /// Iterations that may take a method whose implementation failed, or that could not be told apart.
+  std::size_t attempts = 2;
 };
 
 /// The methods of one iteration, in order of axis, then as chosen, and why each of the others is not.

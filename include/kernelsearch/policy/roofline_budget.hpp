@@ -52,6 +52,9 @@ struct RooflineBudgetOptions {
 /// iteration is begun anew without that method, and counts for nothing. Profile, machine code, traits and
 /// paired times are features of outcomes (docs/systems/cuda_skill_v2.md).
 ///
+/// What the machine code shows is decided by the ablation where that is known, for the parent differs by all
+/// methods of the iteration. Methods that leave one trace and are told apart by nothing are filed as coupled.
+///
 /// Departures: unknown is never a gap and never evidence; an ablated kernel that is faster than the champion
 /// is what the next iteration starts from; what helps only in a kernel that is given up stays open.
 class RooflineBudget {
@@ -98,6 +101,8 @@ class RooflineBudget {
   void plan_ablations(SkillIteration& now);
   void close(SkillIteration& now);
   void adopt(const SkillIteration& now);
+  [[nodiscard]] Evidence ablation_evidence(const SkillIteration& now, std::size_t method) const;
+  [[nodiscard]] std::vector<std::size_t> not_told_apart(const SkillIteration& now, std::size_t method) const;
   [[nodiscard]] MethodVerdict judge(const SkillIteration& now, std::size_t method) const;
   void finish(SkillEnd reason, std::string words, const SkillIteration& at);
   [[nodiscard]] const Outcome& outcome(TrialId id) const { return outcomes_[*tree_.find(id)]; }

@@ -70,13 +70,15 @@ struct SkillInteraction {
 struct MethodVerdict {
   std::size_t method = 0;  ///< place in the registry
   MethodFate fate = MethodFate::untried;
-  Evidence evidence = Evidence::unknown;     ///< of both that follow
+  Evidence evidence = Evidence::unknown;     ///< by the ablation where that is known, else by the parent
   Evidence by_parent = Evidence::unknown;    ///< champion against what the iteration started from
   Evidence by_ablation = Evidence::unknown;  ///< champion against the champion without it
   Attribution attribution;
   Contribution contributed = Contribution::unknown;
   bool kept = false;  ///< it is in the kernel that the next iteration starts from
   std::string words;  ///< why, for people
+  /// Methods of the same iteration, by place, that its trace may be of as well, where no ablation tells.
+  std::vector<std::size_t> coupled = {};
 
   /// Effective by measurement, and seen in the machine code.
   [[nodiscard]] bool proven() const noexcept {

@@ -83,6 +83,10 @@ struct InnerSearch {
 using RunReport = std::function<std::filesystem::path(
     const RunStore& store, RunId run, const std::filesystem::path& folder, const DevicePeaks& peaks)>;
 
+/// Brings the pages that are kept while a run goes on up to date with the store, after each trial.
+using RunProgressPages = std::function<void(const RunStore& store, RunId run,
+                                            const std::filesystem::path& folder, const DevicePeaks& peaks)>;
+
 /// A system that was made: what whoever drives it composes into an Optimizer.
 struct SystemSearch {
   std::variant<SearchParts<Config>, SearchParts<Move>> parts;
@@ -94,6 +98,7 @@ struct SystemSearch {
   std::string settings =
       {};  ///< what repeats the search when the run is continued, as JSON; empty: the options do
   RunReport report = nullptr;
+  RunProgressPages progress = nullptr;
   std::filesystem::path report_folder = {};  ///< empty: below the folder of the winner's files
 };
 

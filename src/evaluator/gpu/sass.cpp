@@ -54,15 +54,21 @@ std::size_t work_of(const SassCounts& counts) {
   return work;
 }
 
-/// Constants are made by instructions of the tensor cores' or other pipes where those are idle, and a plain
-/// address is what tells shared memory of another block of the cluster from generic memory: said by the
-/// opcode, so that counts tell the one from the other.
+/// Constants are made by instructions of the tensor cores' or other pipes where those are idle; a plain
+/// address is what tells shared memory of another block of the cluster from generic memory; a factor of
+/// log2(e) what tells that an exponential follows; and a number over 0 that a wait leaves matrix instructions
+/// under way. Said by the opcode, so that counts tell the one from the other.
 std::string full_opcode(std::string_view opcode, std::string_view operands) {
   const std::string_view root = opcode.substr(0, opcode.find('.'));
   if (root == "HFMA2" && operands.find("-RZ, RZ,") != std::string_view::npos)
     return "MOV." + std::string(opcode);
   if ((root == "LD" || root == "ST") && operands.find(".64") == std::string_view::npos)
     return std::string(opcode) + ".CLUSTER";
+  if (root == "FMUL" && operands.find("1.4426950") != std::string_view::npos)
+    return std::string(opcode) + ".LOG2E";
+  if (has_signature(opcode, SassSignature::warpgroup_wait) &&
+      operands.find(", 0x0") == std::string_view::npos)
+    return std::string(opcode) + ".PENDING";
   return std::string(opcode);
 }
 
@@ -218,10 +224,17 @@ class Reader {
   void add_loops(SassFunction& function) const {
     const std::vector<CodeLine> lines(lines_.begin(), lines_.end());
     std::vector<SassLoop>& loops = function.loops;
+    std::vector<bool> in_loop(lines_.size()), with_products(lines_.size());
+    std::vector<std::vector<std::size_t>> lines_of;
     const auto visit = [&](std::size_t loop, std::size_t line, bool own) {
-      if (loops.size() <= loop) loops.resize(loop + 1);
+      if (loops.size() <= loop) {
+        loops.resize(loop + 1);
+        lines_of.resize(loop + 1);
+      }
       loops[loop].counts.add(lines_[line].opcode);
       if (own) loops[loop].own.add(lines_[line].opcode);
+      lines_of[loop].push_back(line);
+      in_loop[line] = true;
     };
     const std::vector<CodeLoop> found = code_loops(lines, visit);
     std::vector<std::size_t> work;
@@ -232,6 +245,13 @@ class Reader {
       work.push_back(work_of(loops[i].own));
     }
     function.hot = hottest_loop(found, work);
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      if (loops[i].counts.of(SassSignature::tensor_core) > 0)
+        for (const std::size_t line : lines_of[i]) with_products[line] = true;
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      if (in_loop[line]) function.in_loops.add(lines_[line].opcode);
+      if (with_products[line]) function.in_product_loops.add(lines_[line].opcode);
+    }
   }
 
   std::vector<SassFunction> functions_;
@@ -259,12 +279,17 @@ std::vector<SassFunction> parse_sass(std::string_view text) {
 Features sass_features(const std::vector<SassFunction>& functions) {
   Features features;
   if (functions.empty()) return features;
-  SassCounts all;
+  SassCounts all, in_loops, in_product_loops;
+  const auto join = [](SassCounts& sum, const SassCounts& more) {
+    for (const auto& [opcode, count] : more.by_opcode()) sum.add(opcode, count);
+  };
   std::size_t loops = 0, most = 0;
   bool complete = true;
   const SassLoop* hot = nullptr;
   for (const SassFunction& function : functions) {
-    for (const auto& [opcode, count] : function.counts.by_opcode()) all.add(opcode, count);
+    join(all, function.counts);
+    join(in_loops, function.in_loops);
+    join(in_product_loops, function.in_product_loops);
     loops += function.loops.size();
     complete = complete && function.complete;
     const SassLoop* loop = function.hot_loop();
@@ -273,6 +298,7 @@ Features sass_features(const std::vector<SassFunction>& functions) {
     most = work_of(loop->counts);
   }
   if (!complete) hot = nullptr;  // another one may be hotter
+  const bool looped = complete && loops > 0;  // without any, all may have been unrolled
   features.set("sass.complete", complete ? 1 : 0);
   features.set("sass.instructions", static_cast<double>(all.total()));
   features.set("sass.loops", static_cast<double>(loops));
@@ -280,16 +306,29 @@ Features sass_features(const std::vector<SassFunction>& functions) {
     const auto signature = static_cast<SassSignature>(s);
     const std::string name(to_string(signature));
     features.set("sass." + name, static_cast<double>(all.of(signature)));
+    if (looped) features.set("sass.loops." + name, static_cast<double>(in_loops.of(signature)));
     if (hot != nullptr) features.set("sass.loop." + name, static_cast<double>(hot->counts.of(signature)));
+  }
+  if (looped) {
+    features.set("sass.loops.instructions", static_cast<double>(in_loops.total()));
+    for (const SassSignature arrival : {SassSignature::barrier_arrive, SassSignature::mbarrier_arrive})
+      features.set("sass.product_loops." + std::string(to_string(arrival)),
+                   static_cast<double>(in_product_loops.of(arrival)));
   }
   if (hot != nullptr) features.set("sass.loop.instructions", static_cast<double>(hot->counts.total()));
   constexpr std::pair<std::string_view, std::string_view> accesses[] = {
       {"LDG", "sass.ldg_"}, {"STG", "sass.stg_"}, {"LDS", "sass.lds_"}, {"STS", "sass.sts_"}};
   for (const auto& [root, name] : accesses) {
     auto widths = all.widths(root);
-    for (const unsigned bits : {32u, 64u, 128u}) widths.try_emplace(bits, 0);
-    for (const auto& [bits, count] : widths)
+    for (const unsigned bits : {8u, 16u, 32u, 64u, 128u}) widths.try_emplace(bits, 0);
+    double sum = 0, number = 0;
+    for (const auto& [bits, count] : widths) {
       features.set(std::string(name) + std::to_string(bits), static_cast<double>(count));
+      sum += static_cast<double>(bits) * static_cast<double>(count);
+      number += static_cast<double>(count);
+    }
+    if (number > 0 && (root == "LDG" || root == "STG"))
+      features.set(std::string(name) + "bits", sum / number);
   }
   return features;
 }

@@ -154,6 +154,10 @@ bool has_signature(std::string_view opcode, SassSignature signature) noexcept {
       return root == "LDC";
     case SassSignature::shared_atomics:
       return root == "ATOMS" && !has_part(opcode, "ARRIVE");
+    case SassSignature::scaled_exponential:
+      return root == "FMUL" && has_part(opcode, "LOG2E");
+    case SassSignature::warpgroup_overlap:
+      return has_signature(opcode, SassSignature::warpgroup_wait) && has_part(opcode, "PENDING");
     case SassSignature::mbarrier_arrive:
       return (root == "SYNCS" && has_part(opcode, "ARRIVE") && has_part(opcode, "A1T0")) ||
              (root == "ATOMS" && has_part(opcode, "ARRIVE"));

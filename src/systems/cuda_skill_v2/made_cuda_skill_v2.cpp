@@ -80,6 +80,11 @@ SystemSearch cuda_skill_v2(SystemSetup setup) {
     write_skill_report(store, run, problem, replayed_skill(store, run, search), to, peaks);
     return to / "summary.md";
   };
+  made.progress = [problem = setup.problem, search = settings.search](const RunStore& store, RunId run,
+                                                                      const std::filesystem::path& to,
+                                                                      const DevicePeaks& peaks) {
+    write_skill_state(store, run, problem, replayed_skill(store, run, search), to, peaks);
+  };
   return made;
 }
 

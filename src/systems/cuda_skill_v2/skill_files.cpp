@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "kernelsearch/agents/skill_texts.hpp"
 
@@ -66,8 +69,17 @@ std::optional<Outcome> SkillRecord::outcome(TrialId id) const {
   return trial->outcome;
 }
 
-Json SkillRecord::environment_json() const {
+Json SkillRecord::environment_json(const DevicePeaks& peaks) const {
   const RunRow row = store.run(run);
+  Json roofs{{"device", peaks.device},
+             {"source", peaks.source},
+             {"f16_operations_per_second", known(peaks.f16)},
+             {"f32_operations_per_second", known(peaks.f32)},
+             {"f64_operations_per_second", known(peaks.f64)},
+             {"memory", Json::array()}};
+  for (const MemoryLevel& level : peaks.levels)
+    roofs["memory"].push_back(
+        {{"level", level.name}, {"bytes", known(level.bytes)}, {"bytes_per_second", known(level.bandwidth)}});
   return {{"device", row.info.device},
           {"toolchain", row.info.toolchain},
           {"backend", row.info.evaluator},
@@ -75,6 +87,7 @@ Json SkillRecord::environment_json() const {
           {"features", search.options().device.features},
           {"methods", search.options().methods.size()},
           {"kernelsearch", row.version},
+          {"peaks", std::move(roofs)},
           {"environment", Json::parse(row.info.environment, nullptr, false)}};
 }
 
@@ -99,6 +112,7 @@ Json SkillRecord::state_json(const Problem& problem, const std::string& folder,
              {"effective_methods", Json::array()},
              {"ineffective_methods", Json::array()},
              {"implementation_failed_methods", Json::array()},
+             {"coupled_methods", Json::array()},
              {"history", Json::array()},
              {"roofline_history", Json::array()},
              {"frontier", Json::array()}};
@@ -133,7 +147,12 @@ Json SkillRecord::state_json(const Problem& problem, const std::string& folder,
       entry["speedup_vs_best_before"] = known(ratio(it.start_objective, it.champion_objective));
       const char* list = verdict.fate == MethodFate::effective     ? "effective_methods"
                          : verdict.fate == MethodFate::ineffective ? "ineffective_methods"
+                         : verdict.fate == MethodFate::coupled     ? "coupled_methods"
                                                                    : "implementation_failed_methods";
+      if (!verdict.coupled.empty()) {
+        entry["coupled_with"] = Json::array();
+        for (const std::size_t other : verdict.coupled) entry["coupled_with"].push_back(method_id(other));
+      }
       state[list].push_back(std::move(entry));
     }
     Json history{{"iter", it.number},
@@ -150,6 +169,9 @@ Json SkillRecord::state_json(const Problem& problem, const std::string& folder,
                  {"status", to_string(it.status)},
                  {"phase", to_string(it.phase)},
                  {"retries", it.retries}};
+    if (it.champion)
+      if (const auto outcome_now = outcome(*it.champion); outcome_now && !outcome_now->rationale.empty())
+        history["this_time"] = outcome_now->rationale;
     if (it.champion)
       if (const auto outcome_now = outcome(*it.champion);
           outcome_now && outcome_now->evaluation.measurement.speedup) {
@@ -195,6 +217,19 @@ Json SkillRecord::state_json(const Problem& problem, const std::string& folder,
   return state;
 }
 
+Json SkillRecord::end_json() const {
+  const std::optional<TrialId> champion = search.champion();
+  if (!champion) return nullptr;
+  const Features profile = features(*champion);
+  const RooflineGaps gaps = roofline_gaps(profile);
+  Json out{{"trial", number(*champion)}, {"ending", to_string(search.ending().reason)}};
+  out.update(gaps_json(gaps));
+  out["bound"] = to_string(bound_of(gaps, search.options().near));
+  out["profile"] = Json::object();
+  for (const auto& [name, value] : profile) out["profile"][name] = value;
+  return out;
+}
+
 Json SkillRecord::roofline_json(const SkillIteration& it) const {
   Json out{{"iter", it.number}, {"start", number(it.start)}};
   out.update(gaps_json(it.gaps));
@@ -204,6 +239,35 @@ Json SkillRecord::roofline_json(const SkillIteration& it) const {
   out["axis_budget"] = budget_json(it.budget);
   out["profile"] = Json::object();
   for (const auto& [name, value] : features(it.start)) out["profile"][name] = value;
+  return out;
+}
+
+Json SkillRecord::top_json(const SkillIteration& it) const {
+  constexpr std::size_t most = 5;  // a list, as the published `ncu_num`
+  // Those that decide first (`roofline_gaps`), then those by which methods are asked for.
+  constexpr std::string_view computing[] = {
+      "tensor_utilisation",  "fp32_utilisation", "fp64_utilisation",   "sm_utilisation", "ipc",
+      "compute_utilisation", "xu_utilisation",   "achieved_occupancy", "warp_efficiency"};
+  constexpr std::string_view moving[] = {"dram_utilisation", "memory_utilisation", "l2_hit",
+                                         "l1_hit",           "coalescing",         "bank_conflicts",
+                                         "l2_utilisation",   "l1_utilisation"};
+  const Features profile = features(it.start);
+  Json out{{"iter", it.number}, {"trial", number(it.start)}};
+  const auto list = [&](Axis axis, const auto& names) {
+    Json& entries = out[std::string(to_string(axis))] = Json::array();
+    for (const std::string_view name : names)
+      if (const auto value = profile.find(name); value && entries.size() < most)
+        entries.push_back({{"metric", std::string(name)}, {"value", known(value)}});
+  };
+  list(Axis::compute, computing);
+  list(Axis::memory, moving);
+  std::vector<std::pair<double, std::string>> stalls;
+  for (const auto& [name, value] : profile)
+    if (name.starts_with("stall_")) stalls.emplace_back(-value, name);
+  std::sort(stalls.begin(), stalls.end());
+  std::vector<std::string> waits;
+  for (const auto& [value, name] : stalls) waits.push_back(name);
+  list(Axis::latency, waits);
   return out;
 }
 
@@ -225,7 +289,9 @@ Json SkillRecord::branches_json(const SkillIteration& it) const {
              {"verdict", to_string(branch.verdict)},
              {"ms", ms(branch.objective)},
              {"error", nullptr}};
-    if (const auto now = outcome(branch.id); now && !passed) one["error"] = now->evaluation.reason;
+    const auto now = outcome(branch.id);
+    if (now && !passed) one["error"] = now->evaluation.reason;
+    if (now && !now->rationale.empty()) one["this_time"] = now->rationale;
     if (it.champion == branch.id)
       out["champion"] = name;
     else if (passed)
@@ -284,12 +350,17 @@ Json SkillRecord::evidence_json(const SkillIteration& it) const {
              {"evidence", to_string(verdict.evidence)},
              {"by_parent", to_string(verdict.by_parent)},
              {"by_ablation", to_string(verdict.by_ablation)},
+             {"coupled_with", Json::array()},
              {"require_any", Json::array()},
              {"require_all", Json::array()}};
+    for (const std::size_t other : verdict.coupled) one["coupled_with"].push_back(method_id(other));
+    if (const std::string& why = search.options().methods[verdict.method].no_trace; !why.empty())
+      one["no_trace"] = why;
     const auto list = [&](const std::vector<CodeChange>& changes, const char* name) {
       for (const CodeChange& change : changes)
         one[name].push_back({{"feature", change.feature},
                              {"wanted", change.less ? "less" : "more"},
+                             {"by", change.by},
                              {"parent", known(parent.find(change.feature))},
                              {"champion", known(champion.find(change.feature))},
                              {"ablated", known(ablated.find(change.feature))}});

@@ -27,10 +27,14 @@ struct SkillRecord {
   /// As known now.
   [[nodiscard]] std::optional<Outcome> outcome(TrialId id) const;
 
-  [[nodiscard]] Json environment_json() const;
+  [[nodiscard]] Json environment_json(const DevicePeaks& peaks) const;
   [[nodiscard]] Json state_json(const Problem& problem, const std::string& folder,
                                 const std::string& extension) const;
+  /// Where the kernel stands that the run ended with, or has come to; null without a right one.
+  [[nodiscard]] Json end_json() const;
   [[nodiscard]] Json roofline_json(const SkillIteration& iteration) const;
+  /// What was counted of the kernel that an iteration starts from, the five that say most of each axis first.
+  [[nodiscard]] Json top_json(const SkillIteration& iteration) const;
   [[nodiscard]] Json branches_json(const SkillIteration& iteration) const;
   [[nodiscard]] Json attribution_json(const SkillIteration& iteration) const;
   [[nodiscard]] Json evidence_json(const SkillIteration& iteration) const;

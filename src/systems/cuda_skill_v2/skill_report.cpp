@@ -72,6 +72,7 @@ void write_iteration(const SkillRecord& record, const SkillIteration& iteration,
   folder.keep("analysis.md", analysis_text(iteration, methods, profile, earlier));
   folder.keep("methods.json", methods_json(iteration, methods, profile));
   folder.replace("roofline.json", record.roofline_json(iteration));
+  folder.replace("ncu_top.json", record.top_json(iteration));
   folder.replace("branch_results.json", record.branches_json(iteration));
   for (const SkillBranch& branch : iteration.branches) {
     const Folder its = folder.in("branches").in(branch_name(iteration, branch.move));
@@ -133,14 +134,23 @@ std::string skill_summary(const RunStore& store, RunId run, const RooflineBudget
   return SkillRecord{store, run, search}.summary();
 }
 
+void write_skill_state(const RunStore& store, RunId run, const Problem& problem, const RooflineBudget& search,
+                       const fs::path& path, const DevicePeaks& peaks) {
+  const SkillRecord record{store, run, search};
+  const Folder folder(path);
+  folder.replace("env.json", record.environment_json(peaks));
+  folder.replace("state.json", record.state_json(problem, path.filename().string(),
+                                                 std::string(traits_of(problem.backend).extension)));
+}
+
 void write_skill_report(const RunStore& store, RunId run, const Problem& problem,
                         const RooflineBudget& search, const fs::path& path, const DevicePeaks& peaks) {
   const SkillRecord record{store, run, search};
   const Folder folder(path);
   const std::string extension(traits_of(problem.backend).extension);
-  folder.replace("env.json", record.environment_json());
-  folder.replace("state.json", record.state_json(problem, path.filename().string(), extension));
+  write_skill_state(store, run, problem, search, path, peaks);
   folder.replace("summary.md", record.summary());
+  if (const auto end = record.end_json(); !end.is_null()) folder.replace("roofline.json", end);
   if (const std::string picture = record.picture(problem, peaks); !picture.empty())
     folder.replace("roofline.svg", picture);
   if (const auto root = record.root()) {

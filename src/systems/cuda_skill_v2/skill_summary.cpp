@@ -131,6 +131,8 @@ std::string SkillRecord::summary() const {
        [](const MethodVerdict& v) { return v.fate == MethodFate::effective && !v.proven(); });
   list("Ineffective methods", "None.",
        [](const MethodVerdict& v) { return v.fate == MethodFate::ineffective; });
+  list("Coupled: one trace, and nothing tells whose", "None.",
+       [](const MethodVerdict& v) { return v.fate == MethodFate::coupled; });
   list("Implementation failed", "None.",
        [](const MethodVerdict& v) { return v.fate == MethodFate::implementation_failed; });
 

@@ -177,6 +177,7 @@ TEST_CASE("sass: nvdisasm says where jumps through tables go, cuobjdump does not
   CHECK(unknown.find("sass.complete") == 0);
   CHECK(unknown.find("sass.shuffle") == 1);
   CHECK(!unknown.find("sass.loop.shuffle"));
+  CHECK(!unknown.find("sass.loops.shuffle"));
 }
 
 TEST_CASE("sass: division's rare cases are not the loop's") {

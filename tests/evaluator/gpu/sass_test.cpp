@@ -70,8 +70,72 @@ TEST_CASE("a warp-specialised matrix product: waiting out of line makes no loop,
   CHECK(hot->depth == 2);
   CHECK(hot->counts.total() == 75);  // of 336 between its first and last address
   CHECK(hot->counts.of(SassSignature::tensor_core) == 4);
-  CHECK(hot->counts.of(SassSignature::tma) == 0);
   CHECK(hot->own.total() == 73);  // less a wait within
+  // The copies are made by other warps, in loops of their own: the hot loop has none, the loops have all.
+  CHECK(matmul.in_loops.of(SassSignature::tma) == 5);
+  CHECK(matmul.in_loops.of(SassSignature::tma_load) == 3);
+  CHECK(matmul.in_loops.of(SassSignature::tensor_core) == 4);
+  CHECK(matmul.in_loops.of(SassSignature::tensor_map_prefetch) == 0);
+  CHECK(matmul.in_loops.of(SassSignature::warpgroup_overlap) == 1);
+  CHECK(matmul.in_loops.total() < matmul.counts.total());
+  CHECK(matmul.in_product_loops.of(SassSignature::tma_load) == 0);
+  CHECK(matmul.in_product_loops.of(SassSignature::mbarrier_arrive) == 2);
+  CHECK(matmul.in_product_loops.of(SassSignature::barrier_arrive) == 0);
+  CHECK(matmul.in_product_loops.of(SassSignature::barrier) == 4);  // which make nobody take turns
+  const Features features = sass_features(functions);
+  CHECK(features.find("sass.loop.tma") == 0);
+  CHECK(features.find("sass.loops.tma") == 5);
+  CHECK(features.find("sass.loops.tma_load") == 3);
+  CHECK(features.find("sass.loops.instructions") == static_cast<double>(matmul.in_loops.total()));
+  CHECK(features.find("sass.product_loops.mbarrier_arrive") == 2);
+}
+
+TEST_CASE("an exponential by __expf shows in the factor that it begins with") {
+  const auto functions = parse_sass(tool_test::read_data("sm90_exponentials.nvdisasm"));
+  const auto count = [&](const char* name, SassSignature signature) {
+    return sass_function(functions, name).in_loops.of(signature);
+  };
+  CHECK(count("exact", SassSignature::exact_exponential) == 5);
+  CHECK(count("exact", SassSignature::scaled_exponential) == 0);
+  CHECK(count("fast", SassSignature::exact_exponential) == 0);
+  CHECK(count("fast", SassSignature::scaled_exponential) == 5);
+  for (const char* name : {"scaled", "raw"}) {  // with the factor folded in: as many exponentials, no FMUL
+    CHECK(count(name, SassSignature::scaled_exponential) == 0);
+    CHECK(count(name, SassSignature::ex2) == count("fast", SassSignature::ex2));
+  }
+}
+
+TEST_CASE("loads and stores of 8 and 16 bits are counted, and the average width tells them from wide ones") {
+  const Features narrow = sass_features(parse_sass(
+      "Function : f\n/*0000*/ LDG.E.U8 R0, [R2] ;\n/*0010*/ LDG.E.U16 R1, [R2] ;\n/*0020*/ STG.E.U16 [R2], "
+      "R1 ;\n/*0030*/ EXIT ;\n"));
+  CHECK(narrow.find("sass.ldg_8") == 1);
+  CHECK(narrow.find("sass.ldg_16") == 1);
+  CHECK(narrow.find("sass.ldg_32") == 0);
+  CHECK(narrow.find("sass.ldg_bits") == 12);
+  CHECK(narrow.find("sass.stg_bits") == 16);
+  const Features none = sass_features(parse_sass("Function : f\n/*0000*/ EXIT ;\n"));
+  CHECK(none.find("sass.ldg_8") == 0);
+  CHECK_FALSE(none.find("sass.ldg_bits"));
+  CHECK_FALSE(none.find("sass.loops.tma"));  // it may have been unrolled
+  CHECK_FALSE(none.find("sass.product_loops.barrier_arrive"));
+}
+
+TEST_CASE("what is in several loops, and in subroutines that they call, is counted once") {
+  const auto functions = parse_sass(
+      "Function : f\n"
+      "/*0000*/ CALL.REL.NOINC 0x60 ;\n"
+      "/*0010*/ @P0 BRA 0x0 ;\n"
+      "/*0020*/ CALL.REL.NOINC 0x60 ;\n"
+      "/*0030*/ FFMA R0, R0, R1, R2 ;\n"
+      "/*0040*/ @P1 BRA 0x20 ;\n"
+      "/*0050*/ EXIT ;\n"
+      "/*0060*/ SHFL.BFLY R0, R1 ;\n"
+      "/*0070*/ RET ;\n");
+  REQUIRE(functions.size() == 1);
+  REQUIRE(functions[0].loops.size() == 2);
+  CHECK(functions[0].in_loops.of(SassSignature::shuffle) == 1);
+  CHECK(functions[0].in_loops.total() == 7);
 }
 
 TEST_CASE("Blackwell: branches on uniform predicates; gathering a warp's threads is no loop") {

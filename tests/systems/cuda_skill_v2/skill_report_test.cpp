@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
@@ -31,8 +32,11 @@ struct Texts {
     kernel.regions.device += "// " + std::string(to_string(move.kind)) + ' ' + std::to_string(move.variant);
     for (const std::string& name : move.strategies) kernel.regions.device += ' ' + name;
     kernel.regions.device += '\n';
-    return Generation<Candidate>::one(
+    auto made = Generation<Candidate>::one(
         {std::make_shared<const Kernel>(std::move(kernel)), root->space.default_config()});
+    if (move.kind == MoveKind::branch)
+      made.rationale = "branch " + std::to_string(move.variant) + " says this";
+    return made;
   }
 };
 
@@ -47,6 +51,11 @@ struct Clock {
                                                                          : 10e-3);
     if (says("branch 2")) result = Evaluation::failed(Verdict::wrong_result, "y[3] is 1|2");
     result.features.set("compute_utilisation", 10);
+    if (!says("branch") && !says("ablate"))
+      for (const auto& [name, value] :
+           {std::pair("stall_a", 3.0), std::pair("stall_b", 2.5), std::pair("stall_c", 2.0),
+            std::pair("stall_d", 1.0), std::pair("stall_wait", 4.0), std::pair("stall_gmma", 3.5)})
+        result.features.set(name, value);
     result.features.set("code.a", says("branch") && !says("ablate 0 compute.a") ? 3 : 0);
     result.features.set("code.b", 0);
     return result;
@@ -122,7 +131,7 @@ TEST_CASE("skill report: the summary has every part, also of a run that was cut"
   for (const char* part :
        {"# f: CUDA optimisation skill V2", "## Environment", "a/cpu", "The best kernel is trial 2: 5.000 ms",
         "took 10.00 ms, 2.00 times as long", "## Roofline history",
-        "| 1 | 0.90 | unknown | unknown | compute | 2/0/0 |", "## Timeline",
+        "| 1 | 0.90 | unknown | 0.04 | compute | 2/0/0 |", "## Timeline",
         "| 1 | compute.a, compute.b | 10.00 ms | 5.000 ms |", "improved | 2/3 | 0 |",
         "## Effective methods, proven in the machine code", "| compute.a | 1 | +60.0 %",
         "## Implementation failed", "| compute.b | 1 |", "## All methods tried", "## Interactions",
@@ -135,22 +144,41 @@ TEST_CASE("skill report: the summary has every part, also of a run that was cut"
   CHECK(short_text.find("cut short") != std::string::npos);
 }
 
+TEST_CASE("skill report: the state of a run that is under way says how far it is") {
+  const One cut(3);  // the start and two branches
+  const fs::path folder = cut.folder / "run_1";
+  write_skill_state(cut.store, cut.run, cut.problem, cut.replayed(), folder);
+  const json state = json::parse(One::read(folder / "state.json"));
+  CHECK(state["history"][0]["phase"] == "branching");
+  CHECK(state["selected_methods"].size() == 2);
+  CHECK(state["effective_methods"].empty());
+  CHECK(state["best_metric_ms"] == doctest::Approx(5));
+  CHECK(fs::is_regular_file(folder / "env.json"));
+  CHECK_FALSE(fs::exists(folder / "summary.md"));
+}
+
 TEST_CASE("skill report: the folder of a run has the published files, and is the same after a kill") {
   One one(4);
   for (const std::uint64_t trials : {5, 6, 100}) one.work(trials);
   const fs::path folder = one.folder / "run_1";
   fs::create_directories(folder / "iterv1/branches/b1");
   std::ofstream(folder / "iterv1/branches/b1/kernel.cpp") << "as a person wrote it";
-  write_skill_report(one.store, one.run, one.problem, one.replayed(), folder);
+  DevicePeaks peaks;
+  peaks.device = "a device";
+  peaks.source = "made up";
+  peaks.f32 = 2e12;
+  peaks.levels.push_back({"memory", std::numeric_limits<double>::infinity(), 3e9});
+  write_skill_report(one.store, one.run, one.problem, one.replayed(), folder, peaks);
   CHECK(One::read(folder / "iterv1/branches/b1/kernel.cpp") == "as a person wrote it");
   CHECK(One::read(folder / "iterv1/kernel.cpp").find("branch 1") != std::string::npos);
   CHECK(One::read(folder / "iterv1/ablations/compute.a/kernel.cpp").find("ablate 0 compute.a") !=
         std::string::npos);
   for (const char* name :
        {"env.json", "state.json", "summary.md", "baseline/kernel.cpp", "baseline/bench.json",
-        "iterv1/analysis.md", "iterv1/methods.json", "iterv1/roofline.json", "iterv1/branch_results.json",
-        "iterv1/attribution.json", "iterv1/sass_check.json", "iterv1/bench.json",
-        "iterv1/branches/b3/bench.json", "iterv1/ablations/compute.a+compute.b/bench.json"}) {
+        "iterv1/analysis.md", "iterv1/methods.json", "iterv1/roofline.json", "iterv1/ncu_top.json",
+        "iterv1/branch_results.json", "iterv1/attribution.json", "iterv1/sass_check.json",
+        "iterv1/bench.json", "iterv1/branches/b3/bench.json",
+        "iterv1/ablations/compute.a+compute.b/bench.json"}) {
     CAPTURE(name);
     CHECK(fs::is_regular_file(folder / name));
   }
@@ -165,7 +193,28 @@ TEST_CASE("skill report: the folder of a run has the published files, and is the
   CHECK(state["roofline_history"][0]["delta_compute"] == doctest::Approx(0.9));
   CHECK(state["roofline_history"][0]["delta_memory"].is_null());
   CHECK(state["frontier"][0]["branch_index"] == "b1");
+  const json environment = json::parse(One::read(folder / "env.json"));
+  CHECK(environment["peaks"]["f32_operations_per_second"] == 2e12);
+  CHECK(environment["peaks"]["f16_operations_per_second"].is_null());
+  CHECK(environment["peaks"]["memory"][0]["bytes_per_second"] == 3e9);
+  CHECK(environment["peaks"]["memory"][0]["bytes"].is_null());
+  const json top = json::parse(One::read(folder / "iterv1/ncu_top.json"));
+  CHECK(top["trial"] == 0);
+  REQUIRE(top["compute"].size() == 1);
+  CHECK(top["compute"][0]["metric"] == "compute_utilisation");
+  CHECK(top["compute"][0]["value"] == 10);
+  REQUIRE(top["latency"].size() == 5);  // of six
+  CHECK(top["latency"][0]["metric"] == "stall_wait");
+  CHECK(top["latency"][4]["metric"] == "stall_c");
+  CHECK(top["memory"].empty());
+  const json end = json::parse(One::read(folder / "roofline.json"));
+  CHECK(end["trial"] == 2);
+  CHECK(end["ending"] == "iterations");
+  CHECK(end["bound"] == "compute");
+  CHECK(end["profile"]["code.a"] == 3);
+  CHECK(state["history"][0]["this_time"] == "branch 1 says this");
   const json branches = json::parse(One::read(folder / "iterv1/branch_results.json"));
+  CHECK(branches["branches"][0]["this_time"] == "branch 0 says this");
   CHECK(branches["champion"] == "b2");
   CHECK(branches["valid_branches"] == 2);
   CHECK(branches["branches"][2]["error"] == "y[3] is 1|2");

@@ -29,8 +29,12 @@ struct SassLoop {
 struct SassFunction {
   std::string name;  ///< as in the image
   SassCounts counts;
-  std::vector<SassLoop> loops;       ///< by address
-  std::optional<std::size_t> hot;    ///< of the loops: see `parse_sass`
+  std::vector<SassLoop> loops;     ///< by address
+  std::optional<std::size_t> hot;  ///< of the loops: see `parse_sass`
+  SassCounts in_loops;             ///< of all loops, each instruction once, and subroutines they call
+  /// The same of the loops that have instructions of the tensor cores in them, however deep: what stands in
+  /// the loops of warps that only copy is not there.
+  SassCounts in_product_loops;
   std::vector<std::string> calls{};  ///< other functions of the image, by name
   bool complete = true;  ///< false where a computed jump or call may hide loops or what they contain
 
@@ -60,9 +64,12 @@ struct SassOptions {
                                                           const std::vector<std::string>& launched);
 
 /// Features of the functions taken together: sass.complete, sass.instructions, sass.loops, sass.<signature>,
-/// sass.<ldg|stg|lds|sts>_<32|64|128> (bits of a thread's access) and, of the hot loop of the function that
-/// has the most work in its, sass.loop.instructions and sass.loop.<signature>; absent without a loop, or
-/// where a function is not complete.
+/// sass.<ldg|stg|lds|sts>_<8|16|32|64|128> (bits of a thread's access), sass.<ldg|stg>_bits (of one on
+/// average; absent without any). Where every function is complete and there is a loop,
+/// sass.loops.instructions and sass.loops.<signature> of all loops together (a kernel whose warps have parts of their own has copies and
+/// products in different ones), and sass.product_loops.<barrier_arrive|mbarrier_arrive>. Of the hot loop of
+/// the function that has the most work in its, sass.loop.instructions and sass.loop.<signature>; absent
+/// without a loop, or where a function is not complete.
 [[nodiscard]] Features sass_features(const std::vector<SassFunction>& functions);
 
 }  // namespace kernelsearch

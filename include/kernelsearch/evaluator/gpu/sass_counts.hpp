@@ -72,10 +72,12 @@ enum class SassSignature : std::uint8_t {
   fence,                   ///< MEMBAR
   constant_load,           ///< LDC: constant memory at a computed address, and, outside of loops, parameters
   shared_atomics,          ///< ATOMS, but for its ARRIVE
+  scaled_exponential,      ///< FMUL by log2(e): how __expf begins
+  warpgroup_overlap,       ///< WARPGROUP.DEPBAR that leaves matrix instructions under way
   mbarrier_arrive,  ///< SYNCS.ARRIVE of one thread without bytes, ATOMS.ARRIVE: as those who are done say
 };
 
-inline constexpr std::array<std::string_view, 58> sass_signature_names{"tensor_core",
+inline constexpr std::array<std::string_view, 60> sass_signature_names{"tensor_core",
                                                                        "cp_async",
                                                                        "tma",
                                                                        "mbarrier",
@@ -132,6 +134,8 @@ inline constexpr std::array<std::string_view, 58> sass_signature_names{"tensor_c
                                                                        "fence",
                                                                        "constant_load",
                                                                        "shared_atomics",
+                                                                       "scaled_exponential",
+                                                                       "warpgroup_overlap",
                                                                        "mbarrier_arrive"};
 
 [[nodiscard]] constexpr std::string_view to_string(SassSignature signature) noexcept {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
 #include "kernelsearch/model/roofline.hpp"
@@ -16,6 +17,14 @@ inline std::optional<double> share(const Features& profile, std::string_view nam
   const auto percent = profile.find(name);
   if (!percent || !std::isfinite(*percent)) return std::nullopt;
   return *percent / 100;
+}
+
+/// Warps that could go on and do not: because a unit is busy, or another warp was first. That is a limit in
+/// use, and no waiting.
+inline bool is_busy(std::string_view stall) {
+  constexpr std::string_view busy[] = {"stall_gmma", "stall_math_pipe_throttle", "stall_selected",
+                                       "stall_not_selected"};
+  return std::find(std::begin(busy), std::end(busy), stall) != std::end(busy);
 }
 
 inline void keep_larger(std::optional<double>& largest, std::optional<double> value) {
@@ -38,15 +47,20 @@ KERNELSEARCH_INLINE RooflineGaps roofline_gaps(const Features& profile) {
   for (const std::string_view name : memory)
     if (!gaps[Axis::memory])
       if (const auto found = detail::share(profile, name)) gaps[Axis::memory] = unused(*found);
-  if (const auto roof = detail::share(profile, "roof_utilisation")) {
-    constexpr double hair = 1e-6;  // more than rounding, less than anybody can measure
-    for (const Axis axis : {Axis::compute, Axis::memory})
-      if (gaps[axis] && *gaps[axis] > unused(*roof) + hair) gaps[axis] = unused(*roof) * (1 - hair);
-  }
   std::optional<double> waited;
   for (const auto& [name, value] : profile)
-    if (name.starts_with("stall_")) detail::keep_larger(waited, detail::share(profile, name));
+    if (name.starts_with("stall_") && !detail::is_busy(name))
+      detail::keep_larger(waited, detail::share(profile, name));
   if (waited) gaps[Axis::latency] = std::clamp(*waited, 0.0, 1.0);
+  // Counted work is held against the highest clock, which tensor cores under load do not keep: a pipe that is
+  // busy leaves no more than the rest of its time, whatever the clock.
+  std::optional<double> roof = detail::share(profile, "roof_utilisation");
+  detail::keep_larger(roof, detail::share(profile, "tensor_utilisation"));
+  if (roof) {
+    constexpr double hair = 1e-6;  // more than rounding, less than anybody can measure
+    for (const Axis axis : all_axes)
+      if (gaps[axis] && *gaps[axis] > unused(*roof) + hair) gaps[axis] = unused(*roof) * (1 - hair);
+  }
   return gaps;
 }
 

@@ -57,9 +57,11 @@ class MethodChooser {
         decision.words = "it passed, but the axis has no slot beside " + winners + ": " + decision.words;
       } else if (const Method* other = coupled_with(method)) {
         decision.reason = MethodReason::coupled;
-        decision.words = other->id + (holds(method.excludes, other->id) || holds(other->excludes, method.id)
-                                          ? " is taken, which excludes it"
-                                          : " is taken, which is one method with it");
+        const bool excluded = holds(method.excludes, other->id) || holds(other->excludes, method.id);
+        const bool declared = holds(method.coupled, other->id) || holds(other->coupled, method.id);
+        decision.words = other->id + (excluded   ? " is taken, which excludes it"
+                                      : declared ? " is taken, which is one method with it"
+                                                 : " is taken, from which it could not be told apart before");
       } else {
         choice_.taken.push_back(decision.method);
         winners += (winners.empty() ? "" : " and ") + method.id;
@@ -97,10 +99,13 @@ class MethodChooser {
     if (record.fate == MethodFate::not_applicable)
       return refuse(decision, MethodReason::not_applicable,
                     "it was judged not to apply to this kernel: " + record.words);
-    if (record.fate == MethodFate::implementation_failed && record.attempts >= limits_.attempts)
-      return refuse(decision, MethodReason::failed_too_often,
-                    "its implementation failed " + std::to_string(record.attempts) +
-                        (record.attempts == 1 ? " time" : " times"));
+    const bool again = record.fate == MethodFate::implementation_failed || record.fate == MethodFate::coupled;
+    const std::string before =
+        record.fate == MethodFate::coupled ? "it could not be told apart" : "its implementation failed";
+    if (again && record.attempts >= limits_.attempts)
+      return refuse(
+          decision, MethodReason::failed_too_often,
+          before + " " + std::to_string(record.attempts) + (record.attempts == 1 ? " time" : " times"));
 
     if (std::string lacks = lacking(method); !lacks.empty())
       return refuse(decision, MethodReason::architecture, std::move(lacks));
@@ -127,9 +132,9 @@ class MethodChooser {
           (holds(method.excludes, methods_[m].id) || holds(methods_[m].excludes, method.id)))
         return refuse(decision, MethodReason::coupled, methods_[m].id + " is applied, which excludes it");
 
-    if (record.fate == MethodFate::implementation_failed)
-      why += "; its implementation failed before, this is attempt " + std::to_string(record.attempts + 1) +
-             " of " + std::to_string(limits_.attempts);
+    if (again)
+      why += "; " + before + " before, this is attempt " + std::to_string(record.attempts + 1) + " of " +
+             std::to_string(limits_.attempts);
     decision.words = std::move(why);
     decision.strength = 0.5;
     if (method.strength)
@@ -157,8 +162,13 @@ class MethodChooser {
   }
 
   [[nodiscard]] const Method* coupled_with(const Method& method) const {
+    const auto undecided = [this](const Method& one) {
+      return record_of(static_cast<std::size_t>(&one - methods_.data())).fate == MethodFate::coupled;
+    };
     for (const std::size_t t : choice_.taken) {
       const Method& other = methods_[t];
+      if ((undecided(method) || undecided(other)) && share_a_trace(method.signature, other.signature))
+        return &other;
       if (holds(method.coupled, other.id) || holds(other.coupled, method.id) ||
           holds(method.excludes, other.id) || holds(other.excludes, method.id))
         return &other;

@@ -20,9 +20,10 @@ inline std::string percent_text(double share) {
   return text.data();
 }
 
-inline Evidence either(Evidence a, Evidence b) noexcept {
-  if (a == Evidence::verified || b == Evidence::verified) return Evidence::verified;
-  return a == Evidence::absent || b == Evidence::absent ? Evidence::absent : Evidence::unknown;
+inline std::string listed_ids(const std::vector<Method>& methods, const std::vector<std::size_t>& places) {
+  std::string text;
+  for (const std::size_t place : places) text += (text.empty() ? "" : " and ") + methods[place].id;
+  return text;
 }
 
 }  // namespace detail
@@ -99,6 +100,38 @@ KERNELSEARCH_INLINE void RooflineBudget::adopt(const SkillIteration& now) {
   if (const auto best = tree_.best()) take(*best);
 }
 
+KERNELSEARCH_INLINE Evidence RooflineBudget::ablation_evidence(const SkillIteration& now,
+                                                               std::size_t method) const {
+  const Outcome& champion = outcome(*now.champion);
+  for (const SkillAblation& one : now.ablations)
+    if (one.methods == std::vector<std::size_t>{method} && one.id && one.verdict == Verdict::ok &&
+        outcome(*one.id).parents == std::vector<TrialId>{champion.id})
+      return evidence_by_ablation(options_.methods[method].signature, champion.evaluation.features,
+                                  outcome(*one.id).evaluation.features);
+  return Evidence::unknown;
+}
+
+/// The trace of a method that its ablation says nothing of may be that of another of the iteration, unless it
+/// left one that is only its own, or the other is known not to be in the code.
+KERNELSEARCH_INLINE std::vector<std::size_t> RooflineBudget::not_told_apart(const SkillIteration& now,
+                                                                            std::size_t method) const {
+  const CodeSignature& signature = options_.methods[method].signature;
+  const Features& with = outcome(*now.champion).evaluation.features;
+  const Features& start = outcome(now.start).evaluation.features;
+  std::vector<std::size_t> others;
+  CodeSignature own = signature;
+  for (const std::size_t other : now.choice.taken) {
+    const CodeSignature& its = options_.methods[other].signature;
+    if (other == method || !share_a_trace(signature, its) ||
+        ablation_evidence(now, other) == Evidence::absent)
+      continue;
+    others.push_back(other);
+    own = traces_beside(own, its);
+  }
+  if (!own.empty() && evidence_of(own, with, start) == Evidence::verified) others.clear();
+  return others;
+}
+
 KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& now, std::size_t method) const {
   MethodVerdict verdict;
   verdict.method = method;
@@ -112,12 +145,15 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
   const Features& with = champion.evaluation.features;
   verdict.by_parent = evidence_of(signature, with, outcome(now.start).evaluation.features);
   for (const SkillAblation& one : now.ablations)
-    if (one.methods == std::vector<std::size_t>{method}) {
-      verdict.attribution = one.attribution;
-      if (one.verdict == Verdict::ok)
-        verdict.by_ablation = evidence_by_ablation(signature, with, outcome(*one.id).evaluation.features);
-    }
-  verdict.evidence = detail::either(verdict.by_parent, verdict.by_ablation);
+    if (one.methods == std::vector<std::size_t>{method}) verdict.attribution = one.attribution;
+  // The parent differs from the champion by all of the iteration's methods, the ablation by this one alone:
+  // where it is known, what the parent seems to say is another method's trace.
+  verdict.by_ablation = ablation_evidence(now, method);
+  verdict.evidence = verdict.by_ablation != Evidence::unknown ? verdict.by_ablation : verdict.by_parent;
+  if (verdict.by_ablation == Evidence::unknown && verdict.by_parent == Evidence::verified) {
+    verdict.coupled = not_told_apart(now, method);
+    if (!verdict.coupled.empty()) verdict.evidence = Evidence::unknown;
+  }
   verdict.contributed = contributes(verdict.attribution, noise(verdict.attribution, now));
   if (champion_) {
     const std::vector<std::size_t> line = applied(outcomes_[*champion_].id);
@@ -129,11 +165,16 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
           ? "without it the kernel is not right"
           : "without it the time changes by " + detail::percent_text(verdict.attribution.effect);
   if (verdict.evidence == Evidence::absent) {
-    verdict.words = "claimed, but the machine code has no trace of it";
+    verdict.words = verdict.by_parent == Evidence::verified
+                        ? "claimed, but the machine code has the same trace without it: another method's"
+                        : "claimed, but the machine code has no trace of it";
     if (verdict.contributed == Contribution::yes) verdict.words += "; " + effect + ", by something else";
     return verdict;
   }
   const std::string proof = verdict.evidence == Evidence::verified ? "it is in the machine code"
+                            : !verdict.coupled.empty()
+                                ? "its trace in the machine code may be that of " +
+                                      detail::listed_ids(options_.methods, verdict.coupled)
                             : signature.empty() ? "it leaves no trace that could be looked for"
                                                 : "the machine code could not be looked into";
   if (verdict.contributed == Contribution::yes) {
@@ -149,6 +190,9 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
     verdict.fate = MethodFate::effective;
     verdict.words = proof + ", the kernel with it gained " + detail::percent_text(now.gain.effect) +
                     ", and its own share could not be told";
+  } else if (!verdict.coupled.empty()) {
+    verdict.fate = MethodFate::coupled;
+    verdict.words = proof + ", and no ablation tells them apart";
   } else {
     verdict.words = proof + ", but nothing could be told of what it earned";
   }

@@ -21,8 +21,15 @@ namespace kernelsearch {
 /// tried methods, interactions, and the first ten kernels of the frontier. Every figure is from the store.
 [[nodiscard]] std::string skill_summary(const RunStore& store, RunId run, const RooflineBudget& search);
 
-/// Writes the run's folder: env.json, state.json, summary.md, roofline.svg, baseline/ and for each iteration
-/// iterv<i>/ with kernel, analysis.md, methods.json, roofline.json, branch_results.json, attribution.json,
+/// Writes env.json and state.json alone, as after each step: where the run is, for whoever watches its folder
+/// or finds it after a kill. Each file is replaced whole.
+void write_skill_state(const RunStore& store, RunId run, const Problem& problem, const RooflineBudget& search,
+                       const std::filesystem::path& folder, const DevicePeaks& peaks = {});
+
+/// Writes the run's folder: env.json (with `peaks`), state.json, summary.md, roofline.svg, roofline.json (where the
+/// best kernel stands), baseline/ and for
+/// each iteration iterv<i>/ with kernel, analysis.md, methods.json, roofline.json, ncu_top.json (the five
+/// quantities that say most of each axis), branch_results.json, attribution.json,
 /// sass_check.json (the machine-code evidence), bench.json, branches/ and ablations/. Results are replaced;
 /// kernels and analyses that are there stay, because a person may have written them. `peaks` are the
 /// picture's roofs; without a candidate whose place is known there is no picture.
