@@ -4,10 +4,11 @@
 
 #include <atomic>
 #include <deque>
-#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <unordered_set>
 #include <vector>
@@ -126,8 +127,8 @@ class DeviceWorker {
   [[nodiscard]] std::size_t processes_wanted();
   /// Begins to start these, while candidates run in the first one.
   void start_others();
-  /// Takes those that are ready, or waits until all are.
-  void take_started(bool wait);
+  /// Takes those that are ready; `no_more`: has no further ones started.
+  void take_started(bool no_more);
   /// Whether timed calls of a shape are given contents that other processes have been shown.
   [[nodiscard]] bool shares(const Subject& subject, std::size_t shape);
   std::optional<Fault> admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
@@ -260,7 +261,9 @@ class DeviceWorker {
   std::size_t wanted_ = 1;           ///< processes that take turns, once they are started
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};
-  std::vector<std::future<Process>> starting_;  ///< the last member: they use the others
+  std::mutex ready_mutex_;
+  std::vector<Process> ready_;  ///< started, and not taken yet
+  std::jthread starter_;        ///< the last member: it uses the others
 };
 
 }  // namespace kernelsearch::detail::gpu
