@@ -180,6 +180,8 @@ void Device::unload(gpu::ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end()) return;
   if (found->second.module != nullptr) (void)driver_->module_unload(found->second.module);
+  // Lines that it had persist would take room from what runs next, which may be in another process.
+  if (driver_->reset_persisting != nullptr) (void)driver_->reset_persisting();
   modules_.erase(found);
 }
 

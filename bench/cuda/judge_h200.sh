@@ -5,20 +5,21 @@
 # The judge on the NVIDIA GPU at hand: judge_h200.sh BUILD OUT [TURNS], with the build folder of the preset `dev` (or
 # where its programs were unpacked: BUILD/tests, BUILD/apps). Below nine minutes on an H200 with 16 cores:
 #   label      the tests of label gpu (test_gpu, test_hostile_cuda)
-#   trials     trials a second of bench/cuda/figures.sh, beside Kernel Tuner where it is there
+#   trials     trials a second of bench/cuda/figures.sh, beside Kernel Tuner where it is there; with BEFORE=FOLDER, another
+#              build folder, in turns with the programs in there
 #   launch     launch functions: what the clock outside says over the events, on examples/cuda/matmul_peak
 #   slow       verified calls of a problem whose reference is slow
 #   hostile    hostile and honest kernels TURNS times (5), while there is time; OUT/hostile.csv has a line for each:
 #              name, kind, verdict, seconds, the naive harness's seconds, verified calls, outside over events,
 #              batches that were charged, verdict in a search
-# OUT/judge.log has everything; the exit code says whether the tests passed.
+# PARTS="label trials" runs only these. OUT/judge.log has everything; the exit code says whether the tests passed.
 set -uo pipefail
 [ $# -ge 2 ] || { echo "judge_h200.sh BUILD OUT [TURNS]" >&2; exit 2; }
 build=$(realpath "$1") out=$2 turns=${3:-5}
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 mkdir -p "$out"
 out=$(realpath "$out")
-find_program() { find "$build" -type f -name "$1" -perm -u+x -print -quit; }
+find_program() { find "${2:-$build}" -type f -name "$1" -perm -u+x -print -quit; }
 for name in kernelsearch test_gpu test_hostile_cuda kernelsearch-gpu-worker kernelsearch-worker; do
   [ -n "$(find_program "$name")" ] || { echo "judge_h200.sh: no program $name below $build" >&2; exit 2; }
 done
@@ -59,8 +60,16 @@ trials() {
     echo "Kernel Tuner is not there: 200 configurations of our own"
   [ -s "$configs" ] && given=(--configs "$configs" --policy exhaustive --budget all)
   rm -rf "$XDG_CACHE_HOME/kernelsearch"
-  for turn in first second; do
+  for turn in first second third fourth; do
     time tune 40 examples/cuda/matmul_tiled "${given[@]}" --samples 32 --record "$out/trials_$turn.t4.json"
+    [ -n "${BEFORE:-}" ] || continue
+    (
+      PATH=$(dirname "$(find_program kernelsearch "$BEFORE")"):$PATH
+      KERNELSEARCH_GPU_WORKER=$(find_program kernelsearch-gpu-worker "$BEFORE")
+      KERNELSEARCH_WORKER=$(find_program kernelsearch-worker "$BEFORE")
+      echo "before: $turn turn"
+      time tune 40 examples/cuda/matmul_tiled "${given[@]}" --samples 32 --record "$out/before_$turn.t4.json"
+    )
   done
 }
 launch() {
@@ -78,7 +87,7 @@ hostile() {
   echo "hostile kernels: $passed of $turns turns passed"
 }
 
-for part in label trials launch slow hostile; do
+for part in ${PARTS:-label trials launch slow hostile}; do
   echo "== $part"
   "$part" 2>&1
 done | tee "$out/judge.log"

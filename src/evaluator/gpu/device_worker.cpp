@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/device_worker_parts.hpp"
+#include "evaluator/gpu/hidden_shape_check.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -24,8 +26,9 @@ std::vector<ShapePlan> plans_of(const Problem& problem) {
   return plans;
 }
 
-std::size_t shared_bytes(const std::vector<ShapePlan>& plans, const MadeInputs& made) {
-  std::uint64_t most = 4 << 20;  // so that the outputs of several calls on small shapes are copied at once
+std::size_t shared_bytes(const std::vector<ShapePlan>& plans, const MadeInputs& made, std::uint64_t least) {
+  // So that the outputs of several calls on small shapes are copied at once.
+  std::uint64_t most = std::max<std::uint64_t>(4 << 20, least);
   constexpr std::uint64_t piece = 64 << 20;  // of inputs; more are copied piece by piece
   for (std::size_t s = 0; s < plans.size(); ++s)
     most = std::max({most, output_bytes(plans[s]), std::min(piece, made.bytes(s))});
@@ -81,7 +84,7 @@ std::uint64_t slot_bytes(const ShapePlan& plan) {
 }
 
 DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device,
-                           int ordinal, BuilderPool& builders)
+                           int ordinal, BuilderPool& builders, std::uint64_t least_shared)
     : problem_(problem),
       options_(options),
       device_(device),
@@ -90,22 +93,46 @@ DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, co
       plans_(plans_of(problem)),
       at_shape_(arguments_at_shapes(problem)),
       made_(problem, plans_, options),
-      shared_(shared_bytes(plans_, made_), Arena::Writers::both),
+      shared_(shared_bytes(plans_, made_, least_shared), Arena::Writers::both),
       referee_(problem, plans_, at_shape_, made_, options, device, ordinal, builders, shared_),
       launches_(launches_itself(problem.kernel)) {
-  for (const ShapePlan& plan : plans_) {
-    std::vector<BufferId>& slots = slot_buffers_.emplace_back();
-    for (std::size_t i = 0; i < most_slots * plan.arguments.size(); ++i) slots.push_back(buffer_ids_.next());
-    std::vector<BufferId>& stage = stage_buffers_.emplace_back();
-    for (std::size_t a = 0; a < plan.arguments.size(); ++a) stage.push_back(buffer_ids_.next());
-  }
-  IdSource<ProgramId> programs;
-  for (const ModuleId module : {candidate_module, other_module})
-    for (std::size_t s = 0; s < plans_.size(); ++s) programs_[{module, s}] = programs.next();
+  number_shapes();
+  if (problem.hidden_shapes && options.check.hidden_shapes)
+    hidden_ = std::make_unique<HiddenShapeCheck>(problem, options, device, ordinal, builders);
   if (device.backend == GpuBackend::cuda) {
     std::string ignored;  // without NVML clocks and temperature are unknown, which is no fault
     nvml_ = Nvml::open(device.bus, ignored);
   }
+}
+
+DeviceWorker::~DeviceWorker() = default;
+
+void DeviceWorker::number_shapes() {
+  for (std::size_t s = slot_buffers_.size(); s < plans_.size(); ++s) {
+    const std::size_t arguments = plans_[s].arguments.size();
+    std::vector<BufferId>& slots = slot_buffers_.emplace_back();
+    for (std::size_t i = 0; i < most_slots * arguments; ++i) slots.push_back(buffer_ids_.next());
+    for (const ModuleId module : {candidate_module, other_module})
+      programs_[{module, s}] = program_ids_.next();
+  }
+}
+
+void DeviceWorker::take_shapes() {
+  pending_.clear();
+  plans_ = plans_of(problem_);
+  at_shape_ = arguments_at_shapes(problem_);
+  number_shapes();
+  referee_.take_shapes();
+  // Numbers of buffers stand for others of other sizes from now on.
+  referee_.give_back(now_.number);
+  forget_made();
+  now_.reserved.assign(plans_.size(), 0);
+}
+
+double DeviceWorker::reference_seconds() const {
+  double seconds = 0;
+  for (std::size_t shape = 0; shape < plans_.size(); ++shape) seconds += referee_.known_cost(shape);
+  return seconds;
 }
 
 BufferId DeviceWorker::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const {
@@ -144,62 +171,132 @@ std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seco
         const auto* call = std::get_if<CallProgram>(&action);
         return call != nullptr && call->timed;
       }));
-  if (const auto error = worker_->act(std::move(actions), seconds, done)) {
+  if (const auto error = now_.worker->act(std::move(actions), seconds, done)) {
     // Even an error that leaves the context alive may leave work behind in it.
-    worker_->stop();
+    now_.worker->stop();
     return fault_of(*error);
   }
   for (const double call : done.seconds) busy_.store(busy_.load() + call);
   if (done.seconds.size() == timed_calls) return std::nullopt;
-  worker_->stop();
+  now_.worker->stop();
   return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
 void DeviceWorker::start(std::size_t candidates) {
   pending_.clear();
   held_.assign(plans_.size(), 0);
+  take_started(false);
+  if (!waiting_.empty()) {
+    waiting_.push_back(std::move(now_));
+    now_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    referee_.use_process(now_.number);
+  }
   // It has been shown so many of the secret sets of slow references that another one must take its place.
-  if (worker_ && !referee_.has_unseen(candidates)) worker_->stop();
+  if (now_.worker && !referee_.has_unseen(candidates)) now_.worker->stop();
   // A failed candidate may have damaged them; and some sets are of no more use.
-  if (rewrite_guards_ || held_made_bytes_ > memory_ / 8) forget_made();
+  if (now_.rewrite_guards || now_.held_made_bytes > memory_ / 8) forget_made();
   // What an earlier candidate did to the zones around arrays is not this one's fault.
-  if (worker_ && worker_->alive() && (!rewrite_guards_ || !guard_all())) {
-    rewrite_guards_ = false;
+  if (now_.worker && now_.worker->alive() && (!now_.rewrite_guards || !guard_all())) {
+    now_.rewrite_guards = false;
     return;
   }
-  rewrite_guards_ = false;
-  if (worker_) referee_.give_back();
-  worker_.reset();
+  if (now_.worker) end(now_);
+  now_ = started();
+  now_.number = referee_.new_process();
+  if (memory_ == 0 || waiting_.empty()) memory_ = now_.memory_free;
+  if (!launches_) return;
+  if (const auto fault = calibrate()) {
+    now_.worker.reset();
+    raise<DeviceError>("the device does not carry out calls of the evaluator", fault->reason,
+                       "see `kernelsearch doctor`");
+  }
+}
+
+DeviceWorker::Process DeviceWorker::started() {
+  Process process;
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
-  auto starting =
+  process.worker =
       std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device,
                                   ordinal_, &shared_, launches_ ? options_.sandbox : Sandbox::none);
   GpuDevice device;
-  if (const auto error = starting->hello(options_.limits.start, device))
+  if (const auto error = process.worker->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
-  memory_ = device.memory_free;
+  process.memory_free = device.memory_free;
   const Built services = builders_.build(service_source(), compile_options(device_, options_, {}),
                                          {service_names(), service_names() + service_count});
   if (services.verdict != Verdict::ok)
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
   std::vector<FunctionFacts> facts;
-  if (const auto error = starting->load(service_module, *services.image, services.functions, facts))
+  if (const auto error = process.worker->load(service_module, *services.image, services.functions, facts))
     raise<DeviceError>("the kernels of the evaluator do not load", error->text, "see `kernelsearch doctor`");
-  reserved_.assign(plans_.size(), 0);
-  staged_.assign(plans_.size(), false);
-  workspaces_.clear();
-  held_made_.clear();
-  held_made_bytes_ = 0;
-  guard_seed_ = secret_seed();
-  worker_ = std::move(starting);
-  referee_.new_process();
-  if (!launches_) return;
-  if (const auto fault = calibrate()) {
-    worker_.reset();
-    raise<DeviceError>("the device does not carry out calls of the evaluator", fault->reason,
-                       "see `kernelsearch doctor`");
+  process.reserved.assign(plans_.size(), 0);
+  process.guard_seed = secret_seed();
+  return process;
+}
+
+void DeviceWorker::end(Process& process) {
+  if (process.worker) process.worker->stop();
+  referee_.give_back(process.number);
+  process = {};
+}
+
+std::size_t DeviceWorker::processes_wanted() {
+  // Of a reference that takes less than this for a check there is nothing to be saved that is worth a process,
+  // which takes some 0.3 s to start, once.
+  constexpr double worth_seconds = 0.004;
+  if (launches_ || made_.any() || options_.processes < 2) return 1;
+  double seconds = 0;
+  std::uint64_t bytes = 1;
+  for (std::size_t shape = 0; shape < plans_.size(); ++shape) {
+    bytes += slot_bytes(plans_[shape]) * slots(shape);
+    if (!referee_.is_dear(shape)) seconds += referee_.cost_of_check(shape);
   }
+  // Each must have room for as many calls as if it were the only one.
+  const std::uint64_t room = options_.buffer_memory != 0 ? options_.buffer_memory : memory_ / 2;
+  const double most = static_cast<double>(std::min<std::uint64_t>(options_.processes, room / bytes));
+  return static_cast<std::size_t>(std::clamp(std::floor(seconds / worth_seconds), 1.0, std::max(1.0, most)));
+}
+
+void DeviceWorker::start_others() {
+  wanted_ = processes_wanted();
+  if (wanted_ < 2) return;
+  referee_.share_among(wanted_);
+  // Finalists are judged in two fresh processes, one after the other.
+  constexpr std::size_t spare = 2;
+  // One after another: the driver lets only one at a time make its context, some 0.12 s on an H200, and several
+  // that wait for that keep the candidates' modules and buffers waiting with them. What a candidate's calls
+  // take is not changed by it: docs/benchmarks/judge.md.
+  starter_ = std::jthread([this, count = wanted_ - 1 + spare](const std::stop_token& stop) {
+    try {
+      for (std::size_t i = 0; i < count && !stop.stop_requested(); ++i) {
+        Process process = started();
+        const std::scoped_lock lock(ready_mutex_);
+        ready_.push_back(std::move(process));
+      }
+    } catch (const Error&) {  // then there are fewer
+    }
+  });
+}
+
+void DeviceWorker::take_started(bool no_more) {
+  if (no_more) {
+    starter_.request_stop();
+    if (starter_.joinable()) starter_.join();
+  }
+  const std::scoped_lock lock(ready_mutex_);
+  for (Process& process : ready_) {
+    if (waiting_.size() + 1 < wanted_) {
+      const std::uint64_t at_hand = now_.number;
+      process.number = referee_.new_process();
+      referee_.use_process(at_hand);
+      waiting_.push_back(std::move(process));
+    } else {
+      spare_.push_back(std::move(process));
+    }
+  }
+  ready_.clear();
 }
 
 void DeviceWorker::prepare() {
@@ -209,15 +306,30 @@ void DeviceWorker::prepare() {
     } catch (const Error&) {  // said by whoever needs it
     }
   };
+  std::thread hidden([&] {
+    if (hidden_) attempt([this] { hidden_->prepare(); });
+  });
   std::thread referee([&] { attempt([this] { referee_.prepare(); }); });
   if (launches_) referee.join();  // it takes part in calibrating
   attempt([this] { start(); });
   if (!launches_) referee.join();
+  attempt([this] { start_others(); });
+  hidden.join();
 }
 
 void DeviceWorker::renew() {
-  if (worker_) worker_->stop();
+  take_started(true);
+  for (Process& process : waiting_) end(process);
+  waiting_.clear();
+  end(now_);
+  if (!spare_.empty()) {
+    now_ = std::move(spare_.back());
+    spare_.pop_back();
+    now_.number = referee_.new_process();
+  }
+  referee_.share_among(1);
   referee_.forget();
+  if (hidden_) hidden_->renew();
 }
 
 std::size_t DeviceWorker::slots(std::size_t shape) {
@@ -227,10 +339,10 @@ std::size_t DeviceWorker::slots(std::size_t shape) {
 }
 
 std::optional<Fault> DeviceWorker::reserve(std::size_t shape, std::size_t count) {
-  if (reserved_[shape] >= count) return std::nullopt;
+  if (now_.reserved[shape] >= count) return std::nullopt;
   std::vector<AllocateBuffers::Buffer> buffers;
   std::vector<Action> guards;
-  for (std::size_t slot = reserved_[shape]; slot < count; ++slot) {
+  for (std::size_t slot = now_.reserved[shape]; slot < count; ++slot) {
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_array || planned.role == Role::workspace) continue;
@@ -238,10 +350,10 @@ std::optional<Fault> DeviceWorker::reserve(std::size_t shape, std::size_t count)
     }
     guard(guards, shape, slot);
   }
-  if (const auto error = worker_->allocate(std::move(buffers)))
+  if (const auto error = now_.worker->allocate(std::move(buffers)))
     raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
                        "use smaller shapes or less buffer_memory");
-  reserved_[shape] = count;
+  now_.reserved[shape] = count;
   Act::Reply done;
   return send(std::move(guards), 60, done);
 }
@@ -251,14 +363,14 @@ void DeviceWorker::guard(std::vector<Action>& actions, std::size_t shape, std::s
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const BufferId buffer = slot_buffer(shape, slot, a);
-    actions.emplace_back(WriteGuard{buffer, guard_seed_ + number(buffer)});
+    actions.emplace_back(WriteGuard{buffer, now_.guard_seed + number(buffer)});
   }
 }
 
 std::optional<Fault> DeviceWorker::guard_all() {
   std::vector<Action> actions;
-  for (std::size_t shape = 0; shape < reserved_.size(); ++shape)
-    for (std::size_t slot = 0; slot < reserved_[shape]; ++slot) guard(actions, shape, slot);
+  for (std::size_t shape = 0; shape < now_.reserved.size(); ++shape)
+    for (std::size_t slot = 0; slot < now_.reserved[shape]; ++slot) guard(actions, shape, slot);
   Act::Reply done;
   return actions.empty() ? std::nullopt : send(std::move(actions), 60, done);
 }
@@ -269,7 +381,7 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
   if (const auto error =
-          load_candidate(*worker_, module, *artifact.image, artifact.library, artifact.functions, facts))
+          load_candidate(*now_.worker, module, *artifact.image, artifact.library, artifact.functions, facts))
     return fault_of(*error);
   const std::vector<std::string> names = launched_kernels(problem_, artifact.candidate);
   double occupancy = 1, blocks_fit = 1e9, dynamic = 0, block_threads = 0;
@@ -286,7 +398,7 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
       return Fault{Verdict::launch_failed,
                    "launching the kernel for shape " + problem_.shapes[s].name + ": " + limit};
     std::vector<std::int32_t> blocks;
-    if (const auto error = worker_->define(program_of(module, s), state.plan.program, blocks))
+    if (const auto error = now_.worker->define(program_of(module, s), state.plan.program, blocks))
       return fault_of(*error);
     std::size_t launch = 0;
     for (const Step& step : state.plan.program.steps) {
@@ -311,16 +423,16 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
       const std::uint64_t bytes = bytes_of(state.plan.arguments.arguments[a]);
       // As large as it says and no larger, so that the zones around it are next to it.
       const auto key = std::make_tuple(module, s, a);
-      auto known = workspaces_.find(key);
-      if (known == workspaces_.end() || known->second.bytes != bytes) {
-        const BufferId buffer = known == workspaces_.end() ? buffer_ids_.next() : known->second.buffer;
-        workspaces_.erase(key);  // what there was is released, and there may be no room for more
-        if (const auto error = worker_->allocate({{buffer, bytes}})) return fault_of(*error);
-        known = workspaces_.insert({key, {buffer, bytes}}).first;
+      auto known = now_.workspaces.find(key);
+      if (known == now_.workspaces.end() || known->second.bytes != bytes) {
+        const BufferId buffer = known == now_.workspaces.end() ? buffer_ids_.next() : known->second.buffer;
+        now_.workspaces.erase(key);  // what there was is released, and there may be no room for more
+        if (const auto error = now_.worker->allocate({{buffer, bytes}})) return fault_of(*error);
+        known = now_.workspaces.insert({key, {buffer, bytes}}).first;
       }
       const BufferId buffer = known->second.buffer;
       state.workspaces[a] = buffer;
-      guards.emplace_back(WriteGuard{buffer, guard_seed_ + number(buffer)});
+      guards.emplace_back(WriteGuard{buffer, now_.guard_seed + number(buffer)});
     }
   }
   Act::Reply done;
@@ -350,12 +462,12 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
 }
 
 void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
-  if (!worker_ || !worker_->alive()) return;
+  if (!now_.worker || !now_.worker->alive()) return;
   // What ran in the process itself may have left anything in it.
   if (artifact.library)
-    worker_->stop();
+    now_.worker->stop();
   else
-    (void)worker_->unload(subject.module);
+    (void)now_.worker->unload(subject.module);
 }
 
 Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
@@ -367,6 +479,10 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   subject.finalist = context.trial == TrialId{};  // of no search
   auto fault = admit(artifact, candidate_module, subject, evaluation.features);
   if (!fault) fault = check(subject, evaluation.features, context.incumbent);
+  if (!fault && hidden_) {
+    fault = verify_pending();  // of the listed shapes first
+    if (!fault) fault = hidden_->check(artifact, evaluation.provenance);
+  }
   evaluation.phases.check = monotonic_seconds() - begin;
   begin = monotonic_seconds();
   if (!fault) fault = measure(subject, evaluation.measurement, evaluation.features, context);
@@ -407,15 +523,30 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
   if (fault) {
-    rewrite_guards_ = true;
+    now_.rewrite_guards = true;
     // It wrote where it must not, so who knows what else is damaged.
-    if (fault->verdict == Verdict::cheated) worker_->stop();
+    if (fault->verdict == Verdict::cheated) now_.worker->stop();
     evaluation.verdict = fault->verdict;
     evaluation.reason = clean_text(fault->reason);
     evaluation.progress = graded_progress(fault->verdict, fault->right_share);
     evaluation.measurement = {};
   }
   return evaluation;
+}
+
+std::optional<Fault> DeviceWorker::check_only(const GpuArtifact& artifact) {
+  start();
+  Subject subject;
+  Features ignored;
+  auto fault = admit(artifact, candidate_module, subject, ignored);
+  if (!fault) fault = check(subject, ignored, std::nullopt);
+  if (!fault) fault = verify_pending();
+  dismiss(subject, artifact);
+  if (fault) {
+    now_.rewrite_guards = true;
+    if (fault->verdict == Verdict::cheated) now_.worker->stop();
+  }
+  return fault;
 }
 
 std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const GpuArtifact& champion,

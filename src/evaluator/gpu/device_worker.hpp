@@ -3,9 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <unordered_set>
 #include <vector>
@@ -19,12 +22,21 @@
 
 namespace kernelsearch::detail::gpu {
 
+class HiddenShapeCheck;
+
 /// One device: the process that candidates run in, and the referee. Candidates are judged one after another;
-/// a process that one of them broke is replaced before the next. Not thread-safe.
+/// a process that one of them broke is replaced before the next. Where the reference takes long, the
+/// candidates of a search take turns in several processes, which are shown the same contents, each of them
+/// once: what the referee solved then serves all. Not thread-safe.
 class DeviceWorker {
  public:
+  /// What is given must outlive it. `least_shared`: bytes of outputs that a call may have, where the problem
+  /// will have other shapes than now.
   DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-               BuilderPool& builders);
+               BuilderPool& builders, std::uint64_t least_shared = 0);
+  ~DeviceWorker();
+  DeviceWorker(const DeviceWorker&) = delete;
+  DeviceWorker& operator=(const DeviceWorker&) = delete;
 
   /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
   [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
@@ -34,13 +46,40 @@ class DeviceWorker {
   [[nodiscard]] std::optional<Fault> compare(const GpuArtifact& candidate, const GpuArtifact& champion,
                                              const PairOptions& limits, Speedup& speedup);
 
-  /// Starts both processes, at the same time; what goes wrong is said when they are first needed.
+  /// Checks on every shape, once, and measures nothing.
+  [[nodiscard]] std::optional<Fault> check_only(const GpuArtifact& artifact);
+  /// The problem has other shapes than before. Its processes stay.
+  void take_shapes();
+  /// Seconds that one run of the reference took on each shape, all together.
+  [[nodiscard]] double reference_seconds() const;
+
+  /// Starts the processes that a search needs, at the same time; what goes wrong is said when they are first
+  /// needed.
   void prepare();
+  /// From now on candidates run in a process that none has run in, and nothing that was shown is shown again.
   void renew();
   [[nodiscard]] const GpuDevice& device() const noexcept { return device_; }
   [[nodiscard]] double busy_seconds() const noexcept { return busy_; }
 
  private:
+  struct Workspace {
+    BufferId buffer{};
+    std::uint64_t bytes = 0;
+  };
+  /// A process that candidates run in, with what it holds.
+  struct Process {
+    std::unique_ptr<GpuWorker> worker;
+    std::uint64_t number = 0;           ///< under which the referee knows it
+    std::vector<std::size_t> reserved;  ///< slots of each shape
+    std::uint64_t guard_seed = 0;
+    std::uint64_t memory_free = 0;  ///< bytes of the device when it was started
+    bool rewrite_guards = false;    ///< the last candidate failed and may have damaged them
+    /// Of a module, a shape and an argument.
+    std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces;
+    /// Of each set that it holds what is made of: for each argument.
+    std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made;
+    std::uint64_t held_made_bytes = 0;
+  };
   /// What a loaded candidate looks like on one shape.
   struct ShapeState {
     CallPlan plan;
@@ -62,7 +101,8 @@ class DeviceWorker {
   /// Timed calls of a shape, one in each slot from `first` on.
   struct Batch {
     std::size_t shape = 0, first = 0;
-    std::uint64_t poison = 0, stage_seed = 0;
+    bool shared = false;  ///< verified calls may be given what other processes have been shown
+    std::uint64_t poison = 0;
     std::vector<InputSetPointer> sets{};  ///< of each call
     std::vector<std::size_t> verified{};  ///< calls whose outputs the referee will look at
   };
@@ -75,8 +115,22 @@ class DeviceWorker {
     }
   };
 
-  /// Has a process that `candidates` can be checked in.
+  /// Has a process that `candidates` can be checked in: the next one, where they take turns.
   void start(std::size_t candidates = 1);
+  /// A process with the evaluator's kernels loaded, which no candidate has run in.
+  [[nodiscard]] Process started();
+  /// Ends it, and what the referee has of it.
+  void end(Process& process);
+  /// Numbers and gives room for what the shapes at hand need.
+  void number_shapes();
+  /// How many processes the candidates of a search should take turns in, from what the reference costs.
+  [[nodiscard]] std::size_t processes_wanted();
+  /// Begins to start these, while candidates run in the first one.
+  void start_others();
+  /// Takes those that are ready; `no_more`: has no further ones started.
+  void take_started(bool no_more);
+  /// Whether timed calls of a shape are given contents that other processes have been shown.
+  [[nodiscard]] bool shares(const Subject& subject, std::size_t shape);
   std::optional<Fault> admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
                              Features& features);
   void dismiss(Subject& subject, const GpuArtifact& artifact);
@@ -102,8 +156,8 @@ class DeviceWorker {
   std::optional<Fault> alone(const GpuArtifact& artifact, std::size_t count, bool checked,
                              std::vector<std::vector<double>>& samples);
 
-  /// Draws what the calls of a batch are given; their slots and what the stage needs are ready then.
-  std::optional<Fault> draw(std::size_t shape, std::size_t count, Batch& batch);
+  /// Draws what the calls of a batch are given; their slots are ready then.
+  std::optional<Fault> draw(std::size_t shape, std::size_t count, bool shared, Batch& batch);
   /// Chooses which of these calls of a batch are to be verified.
   std::optional<Fault> choose_verified(ShapeState& state, Depth depth, std::vector<std::size_t> calls,
                                        Batch& batch);
@@ -128,20 +182,13 @@ class DeviceWorker {
             std::uint64_t poison);
   /// The same without workspaces, which timed calls find as an earlier one left them.
   void fill_arrays(std::vector<Action>& actions, std::size_t slot, const InputSet& set, std::uint64_t poison);
-  /// Whether contents of a batch of timed calls are those of its stage, turned.
-  [[nodiscard]] bool is_turned(std::size_t shape, std::size_t argument) const;
   /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
   std::optional<Fault> hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour);
   void forget_made();
   /// The seed of one of the sets, as declared, that the worker holds of a shape.
   [[nodiscard]] std::uint64_t some_made_seed(std::size_t shape);
-  /// Draws the inputs that those of a batch of timed calls are made of, in buffers of their own; no candidate
-  /// is ever told where they are.
-  std::optional<Fault> reserve_stage(std::size_t shape);
-  void stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) const;
-  /// Inputs that no call has had: the staged ones turned by a distance of their own where they may be, else
-  /// drawn.
-  [[nodiscard]] InputSetPointer fresh_inputs(const Batch& batch);
+  /// Inputs that no call has had, but for what is made.
+  [[nodiscard]] InputSetPointer fresh_inputs(std::size_t shape);
   void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
                    std::uint64_t poison) const;
   void call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
@@ -193,35 +240,30 @@ class DeviceWorker {
   MadeInputs made_;
   Arena shared_;
   Referee referee_;
-  std::unique_ptr<GpuWorker> worker_;
+  Process now_;                  ///< runs the candidate at hand
+  std::deque<Process> waiting_;  ///< wait for their turn
+  std::vector<Process> spare_;   ///< no candidate has run in them
+  std::unique_ptr<HiddenShapeCheck> hidden_;
   std::unique_ptr<Nvml> nvml_;
   std::optional<OtherProcesses> others_;  ///< on the device
   double others_seen_ = 0;                ///< when they were looked at
   IdSource<BufferId> buffer_ids_;
-  std::vector<std::vector<BufferId>> slot_buffers_;   ///< of each shape: each argument of each slot
-  std::vector<std::vector<BufferId>> stage_buffers_;  ///< of each shape: each argument
+  IdSource<ProgramId> program_ids_;
+  std::vector<std::vector<BufferId>> slot_buffers_;  ///< of each shape: each argument of each slot
   std::map<std::pair<ModuleId, std::size_t>, ProgramId> programs_;  ///< of each shape
   std::vector<Called> pending_;                                     ///< calls that the referee has not seen
-  std::vector<std::size_t> held_;      ///< slots of each shape that hold their outputs
-  std::vector<std::size_t> reserved_;  ///< slots of each shape that the worker has
-  std::vector<bool> staged_;           ///< shapes whose stage the worker has
-  const bool launches_;                ///< launch functions, which share the worker's process
-  std::vector<EmptyBatch> empty_;      ///< of each shape, where candidates are launch functions
-  std::size_t verified_ = 0;           ///< timed calls that were right
-  struct Workspace {
-    BufferId buffer{};
-    std::uint64_t bytes = 0;
-  };
-  /// Of a module, a shape and an argument, as long as the worker has them.
-  std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces_;
-  /// Of each set that the worker holds what is made of: for each argument.
-  std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made_;
-  std::uint64_t held_made_bytes_ = 0;
+  std::vector<std::size_t> held_;    ///< slots of each shape that hold their outputs
+  const bool launches_;              ///< launch functions, which share the worker's process
+  std::vector<EmptyBatch> empty_;    ///< of each shape, where candidates are launch functions
+  std::size_t verified_ = 0;         ///< timed calls that were right
   std::optional<bool> baseline_ok_;  ///< once it was checked
-  bool rewrite_guards_ = false;      ///< the last candidate failed and may have damaged them
-  std::uint64_t guard_seed_ = 0, memory_ = 0;
+  std::uint64_t memory_ = 0;         ///< free bytes of the device when the first process was started
+  std::size_t wanted_ = 1;           ///< processes that take turns, once they are started
   std::atomic<double> busy_{0};
   Rng rng_{secret_seed()};
+  std::mutex ready_mutex_;
+  std::vector<Process> ready_;  ///< started, and not taken yet
+  std::jthread starter_;        ///< the last member: it uses the others
 };
 
 }  // namespace kernelsearch::detail::gpu

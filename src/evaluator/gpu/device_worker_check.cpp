@@ -27,33 +27,25 @@ std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
 
 }  // namespace
 
-bool DeviceWorker::is_turned(std::size_t shape, std::size_t argument) const {
-  const PlannedArgument& planned = plans_[shape].arguments[argument];
-  // Of fewer elements there are few turns, and drawing costs no more than a copy.
-  constexpr std::uint64_t least = 1024;
-  return planned.is_input() && !made_.made(argument) && rotatable(planned.initialisation) &&
-         planned.count >= least;
-}
-
 std::optional<Fault> DeviceWorker::hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
   if (!made_.any()) return std::nullopt;
   const auto key = std::make_tuple(shape, seed, flavour);
-  if (held_made_.contains(key)) return std::nullopt;
+  if (now_.held_made.contains(key)) return std::nullopt;
   const auto contents = made_.of(shape, seed, flavour);
   std::vector<AllocateBuffers::Buffer> buffers;
-  std::vector<BufferId>& ids = held_made_[key];
+  std::vector<BufferId>& ids = now_.held_made[key];
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     ids.push_back(buffer_ids_.next());
     if (made_.made(a)) buffers.push_back({ids.back(), (*contents)[a].size()});
   }
-  if (const auto error = worker_->allocate(std::move(buffers)))
+  if (const auto error = now_.worker->allocate(std::move(buffers)))
     raise<DeviceError>("no memory for the inputs of shape " + problem_.shapes[shape].name, error->text,
                        "use smaller shapes");
-  held_made_bytes_ += made_.bytes(shape);
+  now_.held_made_bytes += made_.bytes(shape);
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
     if (made_.made(a))
-      if (const auto error = upload(*worker_, shared_, ids[a], (*contents)[a])) {
-        worker_->stop();
+      if (const auto error = upload(*now_.worker, shared_, ids[a], (*contents)[a])) {
+        now_.worker->stop();
         return fault_of(*error);
       }
   return std::nullopt;
@@ -61,18 +53,18 @@ std::optional<Fault> DeviceWorker::hold_made(std::size_t shape, std::uint64_t se
 
 void DeviceWorker::forget_made() {
   std::vector<BufferId> buffers;
-  for (const auto& [key, ids] : held_made_)
+  for (const auto& [key, ids] : now_.held_made)
     for (std::size_t a = 0; a < ids.size(); ++a)
       if (made_.made(a)) buffers.push_back(ids[a]);
-  held_made_.clear();
-  held_made_bytes_ = 0;
-  if (!buffers.empty() && worker_ && worker_->alive() && worker_->release(std::move(buffers)))
-    worker_->stop();
+  now_.held_made.clear();
+  now_.held_made_bytes = 0;
+  if (!buffers.empty() && now_.worker && now_.worker->alive() && now_.worker->release(std::move(buffers)))
+    now_.worker->stop();
 }
 
 std::uint64_t DeviceWorker::some_made_seed(std::size_t shape) {
   std::vector<std::uint64_t> seeds;
-  for (const auto& [key, ids] : held_made_)
+  for (const auto& [key, ids] : now_.held_made)
     if (std::get<0>(key) == shape && std::get<2>(key) == InputFlavour::declared)
       seeds.push_back(std::get<1>(key));
   return seeds[static_cast<std::size_t>(rng_.below(seeds.size()))];
@@ -95,62 +87,25 @@ void DeviceWorker::fill_arrays(std::vector<Action>& actions, std::size_t slot, c
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
     const BufferId buffer = slot_buffer(shape, slot, a);
-    const DrawnInput input = set.input(a);
     if (!planned.is_input())
       fill_output(actions, shape, slot, a, poison);
     else if (made_.made(a))
-      actions.emplace_back(
-          RotateArray{held_made_.at({shape, input.seed, set.flavour})[a], buffer, 0, bytes_of(planned)});
-    else if (input.begin != 0)
-      actions.emplace_back(RotateArray{stage_buffers_[shape][a], buffer, input.begin, bytes_of(planned)});
+      actions.emplace_back(RotateArray{now_.held_made.at({shape, set.made_seed, set.flavour})[a], buffer, 0,
+                                       bytes_of(planned)});
     else
-      actions.emplace_back(fill_action(at_shape_[shape][a], planned, buffer, input.seed, set.flavour, false));
+      actions.emplace_back(fill_action(at_shape_[shape][a], planned, buffer, set.seed, set.flavour, false));
     if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
   }
 }
 
-std::optional<Fault> DeviceWorker::reserve_stage(std::size_t shape) {
-  if (staged_[shape]) return std::nullopt;
-  std::vector<AllocateBuffers::Buffer> buffers;
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
-    if (is_turned(shape, a))
-      buffers.push_back({stage_buffers_[shape][a], bytes_of(plans_[shape].arguments[a])});
-  if (const auto error = worker_->allocate(std::move(buffers)))
-    raise<DeviceError>("no memory for the buffers of shape " + problem_.shapes[shape].name, error->text,
-                       "use smaller shapes or less buffer_memory");
-  staged_[shape] = true;
-  // So that calls whose results are not known have something to be made of.
-  const bool holds = std::any_of(held_made_.begin(), held_made_.end(), [&](const auto& held) {
-    return std::get<0>(held.first) == shape && std::get<2>(held.first) == InputFlavour::declared;
-  });
-  return holds ? std::nullopt : hold_made(shape, secret_seed(), InputFlavour::declared);
-}
-
-void DeviceWorker::stage(std::vector<Action>& actions, std::size_t shape, std::uint64_t seed) const {
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
-    if (is_turned(shape, a))
-      actions.emplace_back(fill_action(at_shape_[shape][a], plans_[shape].arguments[a],
-                                       stage_buffers_[shape][a], seed, InputFlavour::declared, false));
-}
-
-InputSetPointer DeviceWorker::fresh_inputs(const Batch& batch) {
-  const std::size_t shape = batch.shape;
+InputSetPointer DeviceWorker::fresh_inputs(std::size_t shape) {
   const std::uint64_t seed = rng_();
   // What is made takes too long to be made for every call: then one of the sets that are there.
-  const std::uint64_t made_seed = made_.any() ? some_made_seed(shape) : seed;
-  std::vector<DrawnInput> inputs(problem_.arguments.size());
-  for (std::size_t a = 0; a < inputs.size(); ++a) {
-    inputs[a] = {made_.made(a) ? made_seed : seed, 0};
-    if (!is_turned(shape, a)) continue;
-    const PlannedArgument& planned = plans_[shape].arguments[a];
-    inputs[a].seed = batch.stage_seed;
-    do {
-      inputs[a].begin = (1 + rng_.below(planned.count - 1)) * size_in_bytes(planned.type);
-    } while (std::any_of(batch.sets.begin(), batch.sets.end(), [&](const InputSetPointer& set) {
-      return set->inputs[a].begin == inputs[a].begin;
-    }));
-  }
-  return referee_.unsolved(shape, seed, std::move(inputs));
+  return referee_.unsolved(shape, seed, made_.any() ? some_made_seed(shape) : seed);
+}
+
+bool DeviceWorker::shares(const Subject& subject, std::size_t shape) {
+  return !waiting_.empty() && !subject.finalist && !made_.any() && !referee_.is_dear(shape);
 }
 
 void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
@@ -187,7 +142,7 @@ void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject,
     const auto workspace = subject.shapes[shape].workspaces[a];
     if (!planned.is_array || (planned.role == Role::workspace && !workspace)) continue;
     const BufferId buffer = workspace ? *workspace : slot_buffer(shape, slot, a);
-    actions.emplace_back(CheckGuard{buffer, guard_seed_ + number(buffer)});
+    actions.emplace_back(CheckGuard{buffer, now_.guard_seed + number(buffer)});
     if (workspace) continue;
     actions.emplace_back(HashArray{buffer, bytes_of(planned)});
     const std::size_t size = size_in_bytes(planned.type);
@@ -257,7 +212,8 @@ std::optional<Fault> DeviceWorker::collect(const std::vector<Called>& calls, std
       const PlannedArgument& planned = plans_[shape].arguments[a];
       if (!planned.is_output()) continue;
       if (!launches_)
-        sample.places[a].lent = referee_.lend(*worker_, slot_buffer(shape, call.slot, a), bytes_of(planned));
+        sample.places[a].lent =
+            referee_.lend(*now_.worker, slot_buffer(shape, call.slot, a), bytes_of(planned));
       if (!sample.places[a].lent) needed += (bytes_of(planned) + 511) / 512 * 512;
     }
     if (!samples.empty() && offset + needed > shared_.size()) break;
@@ -303,10 +259,7 @@ std::optional<Fault> DeviceWorker::verify_pending() {
 
 std::optional<Fault> DeviceWorker::settle(const std::vector<Called>& calls, std::size_t begin,
                                           const std::vector<Referee::OutputSample>& samples) {
-  std::vector<InputSetPointer> sets;
-  for (const Referee::OutputSample& sample : samples) sets.push_back(sample.set);
-  referee_.solve(sets);
-  auto mismatch = referee_.compare(samples);
+  auto mismatch = referee_.judge(samples);
   if (!mismatch) {
     for (std::size_t c = 0; c < samples.size(); ++c) verified_ += calls[begin + c].timed ? 1 : 0;
     return std::nullopt;
@@ -333,16 +286,15 @@ std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
   // The referee's work first, then the candidate's: see verify_pending. Of what may be slower beyond doubt
   // one set, which is then enough.
   const bool may_be_slow = incumbent && only_timed_shape();
-  std::vector<std::vector<InputSetPointer>> sets(plans_.size());
+  std::vector<Referee::Wanted> wanted;
   for (const std::size_t shape : order)
     if (subject.shapes[shape].valid)
-      sets[shape] =
-          referee_.for_check(shape, 0, may_be_slow && timed(shape) ? 1 : referee_.sets_of_check(shape));
+      wanted.push_back({shape, 0, may_be_slow && timed(shape) ? 1 : referee_.sets_of_check(shape)});
+  auto sets = referee_.for_check(wanted, subject.finalist);
   std::size_t differing = 0;
-  for (const std::size_t shape : order)
-    if (subject.shapes[shape].valid)
-      if (auto fault = check_shape(subject, shape, std::move(sets[shape]), incumbent, differing))
-        return fault;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (auto fault = check_shape(subject, wanted[i].shape, std::move(sets[i]), incumbent, differing))
+      return fault;
   features.set("nondeterministic", differing == 0 ? 0.0 : 1.0);
   return std::nullopt;
 }
@@ -394,8 +346,8 @@ std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t sha
       return std::nullopt;
     }
     if (may_be_slow && begin == 0) {
-      for (auto& set : referee_.for_check(shape, 1, referee_.sets_of_check(shape)))
-        sets.push_back(std::move(set));
+      auto others = referee_.for_check({{shape, 1, referee_.sets_of_check(shape)}}, subject.finalist);
+      for (InputSetPointer& set : others.front()) sets.push_back(std::move(set));
       sets.push_back(sets.front());
     }
     room = slots(shape);

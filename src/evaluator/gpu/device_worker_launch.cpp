@@ -114,7 +114,7 @@ std::optional<Fault> DeviceWorker::calibrate() {
     ShapeState& state = nothing.shapes[shape];
     state.workspaces.assign(problem_.arguments.size(), std::nullopt);
     std::vector<std::int32_t> blocks;
-    if (const auto error = worker_->define(program_of(candidate_module, shape), {}, blocks))
+    if (const auto error = now_.worker->define(program_of(candidate_module, shape), {}, blocks))
       return fault_of(*error);
     const std::size_t most = std::min(many, slots(shape));
     const std::size_t verified = std::clamp<std::size_t>(
@@ -125,14 +125,14 @@ std::optional<Fault> DeviceWorker::calibrate() {
       std::vector<double> taken;
       for (std::size_t turn = 0; turn <= turns; ++turn) {
         Batch batch;
-        if (auto fault = draw(shape, kind == 0 ? std::min(few, most) : most, batch)) return fault;
+        if (auto fault = draw(shape, kind == 0 ? std::min(few, most) : most, false, batch)) return fault;
         std::vector<double> ignored;
         std::vector<std::uint64_t> results;
-        const WaitMeter meter(worker_->pid(), referee_.pid());
+        const WaitMeter meter(now_.worker->pid(), referee_.pid());
         const double begin = monotonic_seconds();
         // That nothing was written is no fault here; that the process ended is.
         (void)run_batch(nothing, batch, ignored, results);
-        if (!worker_->alive()) return Fault{Verdict::crashed, "its process ended"};
+        if (!now_.worker->alive()) return Fault{Verdict::crashed, "its process ended"};
         if (kind == 2) {
           std::vector<Called> calls;
           for (std::size_t i = 0; i < verified; ++i)
@@ -166,13 +166,13 @@ std::optional<Fault> DeviceWorker::launched_batch(Subject& subject, std::size_t 
   std::optional<Taken> best;
   for (std::size_t turn = 0; turn <= retakes && (!best || beyond_margin(best->times) > 0); ++turn) {
     Batch batch;
-    if (auto fault = draw(shape, count, batch)) return fault;
+    if (auto fault = draw(shape, count, false, batch)) return fault;
     std::vector<std::size_t> chosen(count);
     std::iota(chosen.begin(), chosen.end(), std::size_t{0});
     if (auto fault = choose_verified(state, depth, std::move(chosen), batch)) return fault;
     Taken taken;
     std::vector<std::uint64_t> results;
-    const WaitMeter meter(worker_->pid(), referee_.pid());
+    const WaitMeter meter(now_.worker->pid(), referee_.pid());
     const double begin = monotonic_seconds();
     if (auto fault = run_batch(subject, batch, taken.seconds, results)) return fault;
     remember(batch, results, state);
@@ -223,7 +223,7 @@ std::optional<Fault> DeviceWorker::launched_batch(Subject& subject, std::size_t 
 
 std::optional<Fault> DeviceWorker::alone(const GpuArtifact& artifact, std::size_t count, bool checked,
                                          std::vector<std::vector<double>>& samples) {
-  if (worker_) worker_->stop();
+  if (now_.worker) now_.worker->stop();
   start();
   Subject subject;
   subject.finalist = true;

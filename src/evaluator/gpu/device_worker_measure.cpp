@@ -25,11 +25,16 @@ double DeviceWorker::floor_seconds(std::size_t shape) const {
   return least_seconds(device_, work, options_.cache);
 }
 
-std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, Batch& batch) {
-  batch = {.shape = shape, .poison = rng_(), .stage_seed = rng_()};
+std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, bool shared, Batch& batch) {
+  batch = {.shape = shape, .shared = shared, .poison = rng_()};
   if (auto fault = make_room(shape, count, batch.first)) return fault;
-  if (auto fault = reserve_stage(shape)) return fault;
-  for (std::size_t i = 0; i < count; ++i) batch.sets.push_back(fresh_inputs(batch));
+  // So that calls whose results are not known have something to be made of.
+  const bool holds = std::any_of(now_.held_made.begin(), now_.held_made.end(), [&](const auto& held) {
+    return std::get<0>(held.first) == shape && std::get<2>(held.first) == InputFlavour::declared;
+  });
+  if (!holds)
+    if (auto fault = hold_made(shape, secret_seed(), InputFlavour::declared)) return fault;
+  for (std::size_t i = 0; i < count; ++i) batch.sets.push_back(fresh_inputs(shape));
   return std::nullopt;
 }
 
@@ -59,6 +64,9 @@ std::optional<Fault> DeviceWorker::choose_verified(ShapeState& state, Depth dept
     count = std::max<std::size_t>(count, 1);
   }
   batch.verified.assign(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count));
+  // What was solved for another process need not be solved again. Nobody can tell it from what is new.
+  if (batch.shared)
+    for (const std::size_t i : batch.verified) batch.sets[i] = referee_.shared(std::move(batch.sets[i]));
   state.verified = state.verified || count > 0;
   return std::nullopt;
 }
@@ -77,7 +85,6 @@ std::optional<Fault> DeviceWorker::run_batch(Subject& subject, const Batch& batc
                                              std::vector<std::uint64_t>& results) {
   const std::size_t count = batch.sets.size();
   std::vector<Action> actions;
-  stage(actions, batch.shape, batch.stage_seed);
   // Each call's inputs come just before it and its outputs are looked at just after it: no call can do the
   // work of a later one, or leave its own to it.
   for (std::size_t i = 0; i < count; ++i) timed_call(actions, subject, batch, i);
@@ -114,7 +121,8 @@ std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, st
   ShapeState& state = subject.shapes[shape];
   count = std::min(count, slots(shape));
   Batch batch;
-  if (auto fault = draw(shape, count, batch)) return fault;
+  const bool shared = depth == Depth::search && shares(subject, shape);
+  if (auto fault = draw(shape, count, shared, batch)) return fault;
   std::vector<std::size_t> calls(count);
   std::iota(calls.begin(), calls.end(), std::size_t{0});
   if (auto fault = choose_verified(state, depth, std::move(calls), batch)) return fault;
@@ -241,7 +249,7 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
                                               std::size_t count, bool both, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
   Batch batch;
-  if (auto fault = draw(shape, 2 * count, batch)) return fault;
+  if (auto fault = draw(shape, 2 * count, shares(subject, shape), batch)) return fault;
   // The even calls are those of the candidate. The other side has been judged before, unless both are
   // finalists.
   std::vector<std::size_t> calls;
@@ -250,7 +258,6 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
   const Depth depth = subject.finalist ? Depth::finalist : Depth::search;
   if (auto fault = choose_verified(subject.shapes[shape], depth, std::move(calls), batch)) return fault;
   std::vector<Action> actions;
-  stage(actions, shape, batch.stage_seed);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < count; ++i)  // A B B A: a drift of the machine meets both alike
     for (const std::size_t side : {i % 2, 1 - i % 2}) order.push_back(2 * i + side);

@@ -27,7 +27,6 @@ constexpr double reference_seconds = 120;
 
 enum Use : std::size_t {
   native,
-  turned,
   widened,
   magnitude,
   kernel_precision,
@@ -170,21 +169,40 @@ InputSetPointer Referee::new_set(std::size_t shape, InputFlavour flavour) {
     delete old;
   });
   set->shape = shape;
-  set->seed = secret_seed();
+  set->seed = set->made_seed = secret_seed();
   set->flavour = flavour;
   return set;
 }
 
-InputSetPointer Referee::unsolved(std::size_t shape, std::uint64_t seed, std::vector<DrawnInput> inputs) {
+InputSetPointer Referee::unsolved(std::size_t shape, std::uint64_t seed, std::uint64_t made_seed) {
   start();
   InputSetPointer set = new_set(shape, InputFlavour::declared);
   set->seed = seed;
-  set->inputs = std::move(inputs);
+  set->made_seed = made_seed;
   return set;
+}
+
+InputSetPointer Referee::shared(InputSetPointer unsolved) {
+  if (InputSetPointer known = take_kept(unsolved->shape, unsolved->flavour, false)) return known;
+  keep_shared(unsolved);
+  return unsolved;
 }
 
 void Referee::forget() {
   pool_.clear();
+}
+
+void Referee::take_shapes() {
+  forget();
+  cost_.clear();
+  programs_.clear();
+  // Buffers of these sizes may never be asked for again.
+  std::vector<BufferId> unused;
+  for (auto& [bytes, ids] : free_) unused.insert(unused.end(), ids.begin(), ids.end());
+  free_.clear();
+  for (const BufferId id : unused) sizes_.erase(id);
+  if (!unused.empty() && worker_ && worker_->alive())
+    demand(worker_->release(std::move(unused)), "giving back its buffers");
 }
 
 ElementType Referee::expected_type(const Argument& argument) const noexcept {
@@ -236,21 +254,16 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
                                                       : poison_word(type, Storage::native, set.seed);
         actions.emplace_back(FillPattern{*bound, word, bytes});
       } else {
-        BufferId drawn = scratch(native, shape, a, bytes_of(planned));
-        const DrawnInput input = set.input(a);
+        const BufferId drawn = scratch(native, shape, a, bytes_of(planned));
         if (made_.made(a)) {
           carry_out(work, "running it");  // what is queued may still need the buffer
-          const auto contents = made_.of(shape, input.seed, set.flavour);
+          const auto contents = made_.of(shape, set.made_seed, set.flavour);
           demand(upload(*worker_, shared_, drawn,
                         magnitudes ? without_signs(argument, (*contents)[a]) : (*contents)[a]),
                  "giving it its inputs");
         } else {
           actions.emplace_back(
-              fill_action(arguments_[shape][a], planned, drawn, input.seed, set.flavour, magnitudes));
-        }
-        if (input.begin != 0) {
-          const BufferId from = std::exchange(drawn, scratch(turned, shape, a, bytes_of(planned)));
-          actions.emplace_back(RotateArray{from, drawn, input.begin, bytes_of(planned)});
+              fill_action(arguments_[shape][a], planned, drawn, set.seed, set.flavour, magnitudes));
         }
         bound = argument.role == Role::inout ? outputs[a]
                 : type == argument.type      ? drawn
@@ -279,12 +292,12 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
   }
 }
 
-void Referee::carry_out(Work& work, const char* doing) {
-  const Work now = std::exchange(work, {});
-  if (now.actions.empty()) return;
+Act::Reply Referee::carry_out(Work& work, const char* doing, Blame blame) {
+  Work now = std::exchange(work, {});
   Act::Reply done;
+  if (now.actions.empty()) return done;
   const double runs = static_cast<double>(std::max<std::size_t>(1, now.timed.size()));
-  demand(worker_->act(now.actions, runs * reference_seconds, done), doing, Blame::reference);
+  demand(worker_->act(std::move(now.actions), runs * reference_seconds, done), doing, blame);
   for (std::size_t i = 0; i < now.unwritten.size() && i < done.values.size(); ++i) {
     const auto& [shape, argument, allowed] = now.unwritten[i];
     if (done.values[i] > allowed)
@@ -294,7 +307,15 @@ void Referee::carry_out(Work& work, const char* doing) {
                          "mend it: it must write every element of its outputs");
   }
   for (std::size_t i = 0; i < now.timed.size() && i < done.seconds.size(); ++i)
-    if (now.timed[i]) cost_[*now.timed[i]] = done.seconds[i];
+    if (now.timed[i]) {
+      const auto known = cost_.try_emplace(*now.timed[i], done.seconds[i]).first;
+      known->second = std::min(known->second, done.seconds[i]);
+    }
+  // What is left are the values of actions that were queued after the last run.
+  done.values.erase(
+      done.values.begin(),
+      done.values.begin() + static_cast<std::ptrdiff_t>(std::min(now.unwritten.size(), done.values.size())));
+  return done;
 }
 
 void Referee::solve(const std::vector<InputSetPointer>& sets) {
@@ -370,23 +391,47 @@ void Referee::solve_exactly(InputSet& set, Work& work) {
 double Referee::cost(std::size_t shape) {
   start();
   if (const auto known = cost_.find(shape); known != cost_.end()) return known->second;
-  InputSetPointer first = new_set(shape, InputFlavour::declared);
-  solve({first});
-  pool_[{shape, InputFlavour::declared}].push_back({first, 0});
+  // Twice, since the first run loads the code, unless it is slow anyway. The next check takes the sets.
+  constexpr double surely_dear = 0.2;
+  for (int run = 0; run == 0 || (run == 1 && cost_[shape] < surely_dear); ++run) {
+    InputSetPointer set = new_set(shape, InputFlavour::declared);
+    solve({set});
+    pool_[{shape, InputFlavour::declared}].push_back({std::move(set), {}});
+  }
   return cost_[shape];
+}
+
+double Referee::cost_of_check(std::size_t shape) {
+  double runs = 0;  // of the others three: exact, of magnitudes, in the kernel's precision
+  for (const InputFlavour flavour : flavours_of_check(shape))
+    runs += flavour == InputFlavour::declared || !independent() ? 1 : 3;
+  return runs * cost(shape);
+}
+
+std::uint64_t Referee::kept_bytes(std::size_t shape, InputFlavour flavour) const {
+  std::uint64_t bytes = 1;
+  for (const PlannedArgument& argument : shapes_[shape].arguments)
+    if (argument.is_output())
+      bytes += argument.count * sizeof(double) * (flavour == InputFlavour::declared ? 1 : 2);
+  return bytes;
 }
 
 std::size_t Referee::kept_limit(std::size_t shape, InputFlavour flavour) const {
   const bool special = flavour != InputFlavour::declared;
   const std::size_t least = special ? 1 : std::max<std::size_t>(1, options_.check.seeds) + 1,
                     most = std::max(least, special ? most_special_kept : most_kept);
-  std::uint64_t bytes = 1;
-  for (const PlannedArgument& argument : shapes_[shape].arguments)
-    if (argument.is_output()) bytes += argument.count * sizeof(double) * (special ? 2 : 1);
-  const double fit = static_cast<double>(memory_) / 8 / static_cast<double>(bytes),
+  const double fit = static_cast<double>(memory_) / 8 / static_cast<double>(kept_bytes(shape, flavour)),
                affordable = kept_seconds / cost_.at(shape) / (special ? 3 : 1);
   return static_cast<std::size_t>(
       std::clamp(std::min(fit, affordable), static_cast<double>(least), static_cast<double>(most)));
+}
+
+std::size_t Referee::shared_limit(std::size_t shape, InputFlavour flavour) const {
+  // Candidates take different numbers of sets, for checks and timed calls, so that processes are not all at
+  // the same one.
+  const std::uint64_t fit = memory_ / 16 / kept_bytes(shape, flavour), timed = 8;
+  return static_cast<std::size_t>(
+      std::min<std::uint64_t>(fit, sharers_ * (std::max<std::size_t>(1, options_.check.seeds) + timed)));
 }
 
 bool Referee::has_unseen(std::size_t candidates) const {
@@ -394,7 +439,7 @@ bool Referee::has_unseen(std::size_t candidates) const {
     const auto& [shape, flavour] = key;
     if (kept.empty() || cost_.at(shape) <= dear_seconds) continue;
     const auto seen = static_cast<std::size_t>(
-        std::count_if(kept.begin(), kept.end(), [this](const Kept& one) { return one.shown == process_; }));
+        std::count_if(kept.begin(), kept.end(), [this](const Kept& one) { return one.shown_to(process_); }));
     const std::size_t each =
         flavour == InputFlavour::declared ? std::max<std::size_t>(1, options_.check.seeds) : 1;
     if (seen != 0 && seen + candidates * each > kept_limit(shape, flavour)) return false;
@@ -402,26 +447,44 @@ bool Referee::has_unseen(std::size_t candidates) const {
   return true;
 }
 
-InputSetPointer Referee::take(std::size_t shape, InputFlavour flavour, Work& work) {
+InputSetPointer Referee::take_kept(std::size_t shape, InputFlavour flavour, bool fresh) {
   std::vector<Kept>& kept = pool_[{shape, flavour}];
   const bool dear = is_dear(shape);
   std::vector<std::size_t> unseen;
   for (std::size_t i = 0; i < kept.size(); ++i)
-    if (kept[i].shown == 0 || (dear && kept[i].shown != process_)) unseen.push_back(i);
-  const bool full = dear && kept.size() >= kept_limit(shape, flavour);
+    if (!kept[i].shown_to(process_) && (dear || !fresh || kept[i].shown.empty())) unseen.push_back(i);
+  if (unseen.empty()) return nullptr;
+  const std::size_t chosen = unseen[static_cast<std::size_t>(rng_.below(unseen.size()))];
+  kept[chosen].shown.push_back(process_);
+  InputSetPointer set = kept[chosen].set;
+  if (!dear && (fresh || kept[chosen].shown.size() >= sharers_))
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(chosen));
+  return set;
+}
+
+void Referee::keep_shared(const InputSetPointer& set) {
+  std::vector<Kept>& kept = pool_[{set->shape, set->flavour}];
+  if (sharers_ > 1) kept.push_back({set, {process_}});
+  if (kept.size() > 1 && kept.size() > shared_limit(set->shape, set->flavour)) kept.erase(kept.begin());
+}
+
+InputSetPointer Referee::take(std::size_t shape, InputFlavour flavour, bool fresh, Work& work) {
+  std::vector<Kept>& kept = pool_[{shape, flavour}];
+  const bool dear = is_dear(shape), full = dear && kept.size() >= kept_limit(shape, flavour);
   // Half of the draws of a dear shape add one, until there are as many as are kept.
-  if (!unseen.empty() && (full || !dear || rng_.below(2) == 0)) {
-    const std::size_t chosen = unseen[static_cast<std::size_t>(rng_.below(unseen.size()))];
-    kept[chosen].shown = process_;
-    InputSetPointer set = kept[chosen].set;
-    if (!dear) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(chosen));
-    return set;
-  }
+  if (full || !dear || rng_.below(2) == 0)
+    if (InputSetPointer set = take_kept(shape, flavour, fresh)) {
+      if (!set->solved()) solve(*set, work);  // whose candidate failed before that was needed
+      return set;
+    }
   // Also where every one was shown: what a check needs it gets, at whatever price.
   InputSetPointer set = new_set(shape, flavour);
   solve(*set, work);
   if (full) kept.erase(kept.begin());
-  if (dear) kept.push_back({set, process_});
+  if (dear)
+    kept.push_back({set, {process_}});
+  else if (!fresh)
+    keep_shared(set);
   return set;
 }
 
@@ -443,13 +506,16 @@ std::size_t Referee::sets_of_check(std::size_t shape) {
   return flavours_of_check(shape).size();
 }
 
-std::vector<InputSetPointer> Referee::for_check(std::size_t shape, std::size_t begin, std::size_t end) {
-  const std::vector<InputFlavour> flavours = flavours_of_check(shape);
-  std::vector<InputSetPointer> sets;
+std::vector<std::vector<InputSetPointer>> Referee::for_check(const std::vector<Wanted>& wanted, bool fresh) {
+  std::vector<std::vector<InputSetPointer>> all;
   Work work;
-  for (std::size_t i = begin; i < end; ++i) sets.push_back(take(shape, flavours.at(i), work));
+  for (const auto& [shape, begin, end] : wanted) {
+    const std::vector<InputFlavour> flavours = flavours_of_check(shape);
+    std::vector<InputSetPointer>& sets = all.emplace_back();
+    for (std::size_t i = begin; i < end; ++i) sets.push_back(take(shape, flavours.at(i), fresh, work));
+  }
   carry_out(work, "running it");
-  return sets;
+  return all;
 }
 
 InputSetPointer Referee::for_timing(std::size_t shape) {
@@ -457,10 +523,10 @@ InputSetPointer Referee::for_timing(std::size_t shape) {
   const std::vector<Kept>& kept = pool_[{shape, InputFlavour::declared}];
   const bool has_room = kept.size() < kept_limit(shape, InputFlavour::declared);
   if (!has_room &&
-      std::all_of(kept.begin(), kept.end(), [this](const Kept& one) { return one.shown == process_; }))
+      std::all_of(kept.begin(), kept.end(), [this](const Kept& one) { return one.shown_to(process_); }))
     return nullptr;
   Work work;
-  InputSetPointer set = take(shape, InputFlavour::declared, work);
+  InputSetPointer set = take(shape, InputFlavour::declared, false, work);
   carry_out(work, "running it");
   return set;
 }
@@ -468,24 +534,26 @@ InputSetPointer Referee::for_timing(std::size_t shape) {
 std::optional<BufferId> Referee::lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes) {
   start();
   if (!loans_work_ || bytes < (std::uint64_t{2} << 20)) return std::nullopt;
-  if (const auto known = loans_.find(buffer); known != loans_.end()) return known->second;
+  const auto key = std::make_pair(process_, buffer);
+  if (const auto known = loans_.find(key); known != loans_.end()) return known->second;
   MemoryHandle handle{};
   const BufferId ours = buffer_ids_.next();
   if (owner.lend(buffer, handle) || worker_->borrow(ours, bytes, handle)) {
     loans_work_ = false;
     return std::nullopt;
   }
-  loans_[buffer] = ours;
+  loans_[key] = ours;
   return ours;
 }
 
-void Referee::give_back() {
-  if (worker_ && worker_->alive() && !loans_.empty()) {
-    std::vector<BufferId> borrowed;
-    for (const auto& [theirs, ours] : loans_) borrowed.push_back(ours);
-    (void)worker_->release(std::move(borrowed));
-  }
-  loans_.clear();
+void Referee::give_back(std::uint64_t process) {
+  std::vector<BufferId> borrowed;
+  std::erase_if(loans_, [&](const auto& loan) {
+    if (loan.first.first != process) return false;
+    borrowed.push_back(loan.second);
+    return true;
+  });
+  if (worker_ && worker_->alive() && !borrowed.empty()) (void)worker_->release(std::move(borrowed));
 }
 
 void Referee::receive(const std::vector<OutputSample>& samples) {
@@ -504,8 +572,12 @@ void Referee::receive(const std::vector<OutputSample>& samples) {
   demand(worker_->act(std::move(actions), reference_seconds, done), "comparing outputs");
 }
 
-std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample>& samples) {
-  std::vector<Action> actions;
+std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>& samples) {
+  start();
+  Work work;
+  for (const OutputSample& sample : samples)
+    if (!sample.set->solved()) solve(*sample.set, work);
+  const bool only_compares = work.timed.empty();
   struct Compared {
     std::size_t sample, argument;
     Column column;
@@ -539,11 +611,11 @@ std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample
         compare.stride = field ? static_cast<std::uint32_t>(planned.element_bytes()) : 0;
         compare.offset = static_cast<std::uint32_t>(column.offset);
         compare.bits = problem_.bit_exact;
-        actions.emplace_back(compare);
+        work.actions.emplace_back(compare);
       }
     }
-  Act::Reply done;
-  demand(worker_->act(std::move(actions), reference_seconds, done), "comparing outputs");
+  const Act::Reply done =
+      only_compares ? carry_out(work, "comparing outputs", Blame::referee) : carry_out(work, "running it");
   std::optional<Mismatch> mismatch;
   double elements = 0, wrong = 0;
   for (std::size_t i = 0; i < compared.size() && 2 * i + 1 < done.values.size(); ++i) {
@@ -560,7 +632,11 @@ std::optional<Referee::Mismatch> Referee::compare(const std::vector<OutputSample
         Mismatch{s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, column, got_in(s, a),
                                                                done.values[2 * i], done.values[2 * i + 1])}};
   }
-  if (mismatch) mismatch->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
+  if (!mismatch) return mismatch;
+  mismatch->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
+  const InputSetPointer& told = samples[mismatch->sample].set;
+  if (!is_dear(told->shape))
+    std::erase_if(pool_[{told->shape, told->flavour}], [&](const Kept& one) { return one.set == told; });
   return mismatch;
 }
 
@@ -586,15 +662,17 @@ std::string Referee::mismatch_text(const InputSet& set, const ShapePlan& plan, s
   std::snprintf(within, sizeof within, problem_.bit_exact ? "bit by bit" : "within %.3g",
                 tolerance.absolute + tolerance.relative * std::abs(number[1]));
   constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
+  // By its seed a set could be drawn again and solved, so that of one that is kept none is told.
+  char seed[64] = "which are secret";
+  if (!is_dear(set.shape))
+    std::snprintf(seed, sizeof seed, "seed %#llx", static_cast<unsigned long long>(set.seed));
   char text[512];
-  std::snprintf(
-      text, sizeof text,
-      "%s[%llu]%s is %.9g, expected %.9g %s%s; %.4g %% of %s wrong (shape %s, %s inputs, seed %#llx)", name,
-      static_cast<unsigned long long>(index), column.name.c_str(), number[0], number[1], within,
-      set.slack[a] ? " and what rounding may cost" : "",
-      100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
-      problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)],
-      static_cast<unsigned long long>(set.seed));
+  std::snprintf(text, sizeof text,
+                "%s[%llu]%s is %.9g, expected %.9g %s%s; %.4g %% of %s wrong (shape %s, %s inputs, %s)", name,
+                static_cast<unsigned long long>(index), column.name.c_str(), number[0], number[1], within,
+                set.slack[a] ? " and what rounding may cost" : "",
+                100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
+                problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)], seed);
   return text;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,23 +20,13 @@
 
 namespace kernelsearch::detail::gpu {
 
-/// What an input array is made of: its seed, and the byte of what that draws with which the array begins. It
-/// goes round.
-struct DrawnInput {
-  std::uint64_t seed = 0, begin = 0;
-};
-
 /// Inputs of one shape. Once it is solved the referee holds their right outputs.
 struct InputSet {
   std::size_t shape = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0, made_seed = 0;  ///< of what is drawn on the device; of what the controller makes
   InputFlavour flavour = InputFlavour::declared;
-  std::vector<DrawnInput> inputs;                        ///< of each argument; empty: all by `seed`
   std::vector<std::optional<BufferId>> expected, slack;  ///< of each argument that has them
 
-  [[nodiscard]] DrawnInput input(std::size_t argument) const {
-    return inputs.empty() ? DrawnInput{seed, 0} : inputs[argument];
-  }
   [[nodiscard]] bool solved() const noexcept { return !expected.empty(); }
 };
 using InputSetPointer = std::shared_ptr<InputSet>;
@@ -50,9 +41,13 @@ class Referee {
           const std::vector<std::vector<Argument>>& arguments, MadeInputs& made, const GpuOptions& options,
           const GpuDevice& device, int ordinal, BuilderPool& builders, const Arena& shared);
 
-  /// From now on a process that has been shown nothing yet runs the candidates. What was shown to an earlier
-  /// one may be taken again: that one has ended.
-  void new_process() noexcept { ++process_; }
+  /// The number of a process that has been shown nothing yet. It runs the candidates from now on.
+  std::uint64_t new_process() noexcept { return process_ = ++processes_; }
+  /// From now on this one runs the candidates.
+  void use_process(std::uint64_t number) noexcept { process_ = number; }
+  /// Sets that are quickly solved are kept until so many processes have been shown them; 1: they are shown
+  /// once. Dear ones are shown to every process.
+  void share_among(std::size_t processes) noexcept { sharers_ = processes; }
   /// Whether `candidates` can be checked on sets that the process has not been shown and that are there, or
   /// are solved faster than another process is started.
   [[nodiscard]] bool has_unseen(std::size_t candidates) const;
@@ -60,18 +55,33 @@ class Referee {
   /// How many sets a check of this shape has: drawn as declared, then edge and ill-conditioned ones where the
   /// arguments and the cost of the reference allow.
   [[nodiscard]] std::size_t sets_of_check(std::size_t shape);
-  /// Those from `begin` to before `end`. No process is shown one of them twice.
-  [[nodiscard]] std::vector<InputSetPointer> for_check(std::size_t shape, std::size_t begin, std::size_t end);
+  /// Which of the sets of a check are wanted: those from `begin` to before `end`.
+  struct Wanted {
+    std::size_t shape = 0, begin = 0, end = 0;
+  };
+  /// Solved ones for each entry; no process is shown one of them twice. `fresh`: that nobody has been shown,
+  /// nor will be, unless they are dear.
+  [[nodiscard]] std::vector<std::vector<InputSetPointer>> for_check(const std::vector<Wanted>& wanted,
+                                                                    bool fresh);
   /// A solved set that the process has not been shown, of a shape whose reference is dear; nothing where
   /// there is none left.
   [[nodiscard]] InputSetPointer for_timing(std::size_t shape);
   /// A set with these inputs, to be solved when it is known which calls are to be verified.
-  [[nodiscard]] InputSetPointer unsolved(std::size_t shape, std::uint64_t seed,
-                                         std::vector<DrawnInput> inputs);
+  [[nodiscard]] InputSetPointer unsolved(std::size_t shape, std::uint64_t seed, std::uint64_t made_seed);
+  /// In place of an unsolved set one that other processes have been shown, and this one has not; where there
+  /// is none, the set itself, which they will be shown. Not of dear shapes.
+  [[nodiscard]] InputSetPointer shared(InputSetPointer unsolved);
   /// Solves those that are not.
   void solve(const std::vector<InputSetPointer>& sets);
+  /// Seconds that the reference runs for one check of a shape if all of its sets are new.
+  [[nodiscard]] double cost_of_check(std::size_t shape);
   /// Seconds of one run of the reference on a shape.
   [[nodiscard]] double cost(std::size_t shape);
+  /// The same where it ran already, else 0.
+  [[nodiscard]] double known_cost(std::size_t shape) const {
+    const auto known = cost_.find(shape);
+    return known == cost_.end() ? 0.0 : known->second;
+  }
   /// Whether sets of a shape are too dear to be drawn anew for every candidate.
   [[nodiscard]] bool is_dear(std::size_t shape) { return cost(shape) > dear_seconds; }
 
@@ -92,26 +102,32 @@ class Referee {
   };
   /// Takes over the outputs that lie in shared memory; those that were lent stay where they are.
   void receive(const std::vector<OutputSample>& samples);
-  /// Compares what was received, or lent; the sets are solved.
-  [[nodiscard]] std::optional<Mismatch> compare(const std::vector<OutputSample>& samples);
+  /// Solves the sets that are not, and compares what was received, or lent, in one command. A quickly solved
+  /// set whose values the fault tells is not kept.
+  [[nodiscard]] std::optional<Mismatch> judge(const std::vector<OutputSample>& samples);
 
   /// Takes a candidate's buffer on loan; nothing where the devices or drivers cannot share memory between
   /// processes.
   [[nodiscard]] std::optional<BufferId> lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes);
-  /// The owner of everything on loan has ended.
-  void give_back();
+  /// What this process has lent is no more.
+  void give_back(std::uint64_t process);
 
   /// Starts its process, if none is there.
   void prepare() { start(); }
   [[nodiscard]] pid_t pid() const noexcept { return worker_ ? worker_->pid() : 0; }
   /// Forgets every set, so that the next ones are new.
   void forget();
+  /// The shapes are others than before: forgets everything about them.
+  void take_shapes();
 
  private:
-  /// A set that is kept, and the last process that it was shown to; 0: none.
+  /// A set that is kept, and the processes that it was shown to.
   struct Kept {
     InputSetPointer set;
-    std::uint64_t shown = 0;
+    std::vector<std::uint64_t> shown;
+    [[nodiscard]] bool shown_to(std::uint64_t process) const noexcept {
+      return std::find(shown.begin(), shown.end(), process) != shown.end();
+    }
   };
   /// What is to be done by its process in one go, and what the reply to it means.
   struct Work {
@@ -134,12 +150,20 @@ class Referee {
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
   /// A set that gives back what it has of buffers.
   InputSetPointer new_set(std::size_t shape, InputFlavour flavour);
-  InputSetPointer take(std::size_t shape, InputFlavour flavour, Work& work);
+  InputSetPointer take(std::size_t shape, InputFlavour flavour, bool fresh, Work& work);
+  /// One of those that are kept, for the process at hand, which was not shown it; nothing where there is
+  /// none. `fresh`: nor was any other.
+  InputSetPointer take_kept(std::size_t shape, InputFlavour flavour, bool fresh);
+  void keep_shared(const InputSetPointer& set);
+  /// How many sets that are quickly solved are kept at a time.
+  [[nodiscard]] std::size_t shared_limit(std::size_t shape, InputFlavour flavour) const;
+  /// Bytes of expected results and slack of a set.
+  [[nodiscard]] std::uint64_t kept_bytes(std::size_t shape, InputFlavour flavour) const;
   /// How many sets of a flavour are kept of a shape whose reference is dear.
   [[nodiscard]] std::size_t kept_limit(std::size_t shape, InputFlavour flavour) const;
   [[nodiscard]] std::vector<InputFlavour> flavours_of_check(std::size_t shape);
   void solve(InputSet& set, Work& work);
-  void carry_out(Work& work, const char* doing);
+  Act::Reply carry_out(Work& work, const char* doing, Blame blame = Blame::reference);
   BufferId buffer(std::uint64_t bytes);
   BufferId scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes);
   void run(const InputSet& set, bool wide, bool magnitudes,
@@ -167,7 +191,8 @@ class Referee {
   IdSource<ProgramId> program_ids_;
   std::map<std::uint64_t, std::vector<BufferId>> free_;  ///< buffers by size, to be used again
   std::map<BufferId, std::uint64_t> sizes_;
-  std::map<BufferId, BufferId> loans_;  ///< the owner's number, ours
+  /// The process and its number of a buffer; ours.
+  std::map<std::pair<std::uint64_t, BufferId>, BufferId> loans_;
   bool loans_work_ = true;
   struct Scratch {
     BufferId buffer{};
@@ -181,9 +206,10 @@ class Referee {
   std::map<std::pair<std::size_t, bool>, Defined> programs_;  // shape, wide
   std::map<std::pair<std::size_t, InputFlavour>, std::vector<Kept>> pool_;
   std::map<std::size_t, double> cost_;
-  std::uint64_t run_ = 0;      ///< times that its process was started
-  std::uint64_t process_ = 1;  ///< of candidates
-  std::uint64_t memory_ = 0;   ///< free bytes of the device when it was started
+  std::uint64_t run_ = 0;                      ///< times that its process was started
+  std::uint64_t process_ = 0, processes_ = 0;  ///< of candidates: the one at hand; how many there were
+  std::size_t sharers_ = 1;
+  std::uint64_t memory_ = 0;  ///< free bytes of the device when it was started
   Rng rng_{secret_seed()};
 };
 

@@ -41,6 +41,10 @@ struct GpuOptions {
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-gpu-worker program; empty: looked for
   std::vector<std::filesystem::path> include{};  ///< further folders for the compiler
+  /// Processes that the candidates of a search take turns in, at most; 1: a single one. They are shown the
+  /// same contents, each of them once, so that the reference solves these once for all. There are as many as
+  /// the time of the reference is worth, and one where launch functions or made inputs are judged.
+  std::size_t processes = 6;
   std::uint64_t buffer_memory = 0;  ///< for the sets of buffers of one shape; 0: a quarter of the free memory
   std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core
   GpuLimits limits{};
