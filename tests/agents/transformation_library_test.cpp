@@ -73,8 +73,8 @@ TEST_CASE("TransformationLibrary: the paper's matmul transformations, by passes 
   CHECK(table.size() == 16);  // section 4.1
   CHECK(calls == 44);         // section 1.2 has 37; the rest is what the column `why` says
   // The fp16 chain: each of these needs what an edit of the host says.
-  for (const char* name : {"warp_tiling", "tensor_tiling", "block_swizzle", "split_k", "grid_stride", "large_shared_memory",
-                           "tma_wgmma", "persistent", "stream_k"}) {
+  for (const char* name : {"warp_tiling", "tensor_tiling", "block_swizzle", "split_k", "grid_stride",
+                           "large_shared_memory", "tma_wgmma", "persistent", "stream_k"}) {
     CAPTURE(std::string(name));
     bool host = false;
     for (const TransformationPass& pass : library.at(name).passes)

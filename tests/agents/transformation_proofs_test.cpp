@@ -78,11 +78,13 @@ TEST_CASE("proofs: each changes its kernel, has the transformation's tunables an
         CHECK(region.find(snippet.text) != std::string::npos);
       }
     const auto& measured = proof.content.at("measured");
-    for (const char* key : {"date", "device", "command", "shape"}) CHECK_FALSE(measured.at(key).get<std::string>().empty());
+    for (const char* key : {"date", "device", "command", "shape"})
+      CHECK_FALSE(measured.at(key).get<std::string>().empty());
     CHECK(measured.at("speedup").get<double>() > 0);
     if (measured.contains("after_ms"))
       CHECK(measured.at("speedup").get<double>() ==
-            doctest::Approx(measured.at("before_ms").get<double>() / measured.at("after_ms").get<double>()).epsilon(0.01));
+            doctest::Approx(measured.at("before_ms").get<double>() / measured.at("after_ms").get<double>())
+                .epsilon(0.01));
   }
 }
 

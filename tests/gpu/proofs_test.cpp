@@ -47,7 +47,8 @@ TEST_CASE("CUDA proofs of transformations are right on every shape") {
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(all[i].name);
     CHECK_MESSAGE(faults[i].empty(), faults[i]);
-    CHECK_MESSAGE(results[i].verdict == Verdict::ok, to_string(results[i].verdict) << ": " << results[i].reason);
+    CHECK_MESSAGE(results[i].verdict == Verdict::ok, to_string(results[i].verdict)
+                                                         << ": " << results[i].reason);
   }
 }
 

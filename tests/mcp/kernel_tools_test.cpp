@@ -172,7 +172,7 @@ TEST_CASE("apply: the question for a strategy, a transformation or a method, and
   question = desk.ok("apply", {{"run", 1}, {"name", "loop_tiling"}, {"trial", 0}}).get<std::string>();
   has(question, "1. split (region device): Split the loops");
   has(question, "2. order (region device)");
-  has(question, R"(tunables {"HOST_TILE":{"default":64,"values":[16,32,64,128,256]}})");
+  has(question, R"(tunables {"HOST_TILE":{"default":16,"values":[16,32,64,128,256]}})");
   question = desk.ok("apply", {{"run", 1}, {"name", "compute.register_tile"}}).get<std::string>();
   has(question, "Keep a tile of results in registers");
   has(desk.refused("apply", {{"run", 1}, {"name", "warp_tiling"}}),

@@ -30,7 +30,9 @@ struct Proof {
   Problem problem;             ///< with the changed kernel
   Config config;               ///< that was measured
 
-  [[nodiscard]] Candidate candidate() const { return {std::make_shared<const Kernel>(problem.kernel), config}; }
+  [[nodiscard]] Candidate candidate() const {
+    return {std::make_shared<const Kernel>(problem.kernel), config};
+  }
 };
 
 inline std::string text_of(const fs::path& file) {

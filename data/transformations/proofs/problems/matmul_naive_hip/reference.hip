@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// C = A B, row-major: A is n x k, B is k x m, C is n x m. Tiles of 64 x 64, so that checking large ones does
+// not take seconds.
+
+extern "C" __global__ void matmul_reference(int n, int m, int k, const real* a, const real* b, real* c) {
+  __shared__ real tile_a[16][65];
+  __shared__ real tile_b[16][65];
+  const int row = 64 * blockIdx.y;
+  const int column = 64 * blockIdx.x;
+  const int thread = 16 * threadIdx.y + threadIdx.x;
+  real sums[4][4] = {};
+  for (int start = 0; start < k; start += 16) {
+    for (int i = thread; i < 1024; i += 256) {
+      const int r = row + i / 16, at = start + i % 16;
+      tile_a[i % 16][i / 16] = r < n && at < k ? a[static_cast<size_t>(r) * k + at] : real(0);
+    }
+    for (int i = thread; i < 1024; i += 256) {
+      const int at = start + i / 64, s = column + i % 64;
+      tile_b[i / 64][i % 64] = at < k && s < m ? b[static_cast<size_t>(at) * m + s] : real(0);
+    }
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) {
+      for (int r = 0; r < 4; ++r) {
+        for (int s = 0; s < 4; ++s)
+          sums[r][s] += tile_a[i][threadIdx.y + 16 * r] * tile_b[i][threadIdx.x + 16 * s];
+      }
+    }
+    __syncthreads();
+  }
+  for (int r = 0; r < 4; ++r) {
+    for (int s = 0; s < 4; ++s) {
+      const int y = row + threadIdx.y + 16 * r, x = column + threadIdx.x + 16 * s;
+      if (y < n && x < m) c[static_cast<size_t>(y) * m + x] = sums[r][s];
+    }
+  }
+}
