@@ -235,7 +235,7 @@ void judge_equal_ones(Judge& judge, const std::filesystem::path& file, int count
 
 /// The same until so many processes have had a candidate: they are started while the first one works.
 void judge_until(Judge& judge, const std::filesystem::path& file, std::size_t processes) {
-  judge_equal_ones(judge, file, 200, [&] {
+  judge_equal_ones(judge, file, 60, [&] {
     std::set<int> seen;
     for (const auto& [one, count] : told(file)) seen.insert(one.process);
     return seen.size() >= processes;
