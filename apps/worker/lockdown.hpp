@@ -34,9 +34,9 @@ inline void limit_resources(const char* address_space_bytes, const char* process
 }
 
 /// Forbids what no kernel needs: new processes and programs, sockets, debugging others, other instruction
-/// sets (the process dies by SIGSYS); moving to other cores, another priority or clock, timers, signals to others
-/// and memory that other processes can reach (fail with EPERM). It is in force while the candidate is loaded,
-/// too, and whatever else the sandbox keeps apart. False where the system refuses.
+/// sets (the process dies by SIGSYS); moving to other cores, another priority or clock, timers, signals to
+/// others and memory that other processes can reach (fail with EPERM). It is in force while the candidate is
+/// loaded, too, and whatever else the sandbox keeps apart. False where the system refuses.
 inline bool lock_down() {
 #define KERNELSEARCH_KILL(number) KERNELSEARCH_SYSCALL(number, SECCOMP_RET_KILL_PROCESS)
 #define KERNELSEARCH_REFUSE(number) KERNELSEARCH_SYSCALL(number, SECCOMP_RET_ERRNO | EPERM)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What is said of the proofs of data/transformations/proofs; that they are right is tested where they can run:
-// agents/host/transformation_proofs_test.cpp, gpu_proofs.
+// What is said of the proofs of data/transformations/proofs; that they are right is tested where they can
+// run: agents/host/transformation_proofs_test.cpp, gpu_proofs.
 #include <doctest/doctest.h>
 
 #include <map>

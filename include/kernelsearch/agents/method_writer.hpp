@@ -35,7 +35,8 @@ struct MethodWriterOptions {
 /// in another implementation: tiles, stages, threads, layouts), ablations (the same kernel without a method,
 /// all else equal, also where that is a kernel known before) and repairs; one question for each, and one more
 /// where the reply cannot be used. A branch that tries a failed method again must say in a sentence what it
-/// does differently (`read_retry_note`), which is the rationale of its candidate. It may be called from several threads at once; copies share the prompts.
+/// does differently (`read_retry_note`), which is the rationale of its candidate. It may be called from
+/// several threads at once; copies share the prompts.
 class MethodWriter {
  public:
   using Candidate = kernelsearch::Candidate;

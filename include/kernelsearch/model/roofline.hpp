@@ -57,9 +57,9 @@ enum class Bound : std::uint8_t {
 /// sm_utilisation and compute_utilisation; memory 1 less dram_utilisation, else memory_utilisation; latency
 /// the largest stall_<reason> of those that are waiting: not gmma, math_pipe_throttle, selected and
 /// not_selected, where a unit is busy or another warp issues. What the profile lacks stays empty. Where
-/// roof_utilisation or tensor_utilisation is known, no gap is larger than what the larger of them leaves: an axis cannot be used more
-/// than the other one allows, and warps that wait at the roof hold nothing back. One that would be is a hair
-/// smaller, so that the limit on whose side the kernel is comes first.
+/// roof_utilisation or tensor_utilisation is known, no gap is larger than what the larger of them leaves: an
+/// axis cannot be used more than the other one allows, and warps that wait at the roof hold nothing back. One
+/// that would be is a hair smaller, so that the limit on whose side the kernel is comes first.
 [[nodiscard]] RooflineGaps roofline_gaps(const Features& profile);
 
 /// `near_peak` only where all gaps are known and below `near`; else the axis of the largest known gap, of

@@ -243,8 +243,8 @@ void DeviceWorker::end(Process& process) {
 }
 
 std::size_t DeviceWorker::processes_wanted() {
-  // Of a reference that takes less than this for a check there is nothing to be saved that is worth a process,
-  // which takes some 0.3 s to start, once.
+  // Of a reference that takes less than this for a check there is nothing to be saved that is worth a
+  // process, which takes some 0.3 s to start, once.
   constexpr double worth_seconds = 0.004;
   if (launches_ || made_.any() || options_.processes < 2) return 1;
   double seconds = 0;
@@ -265,9 +265,9 @@ void DeviceWorker::start_others() {
   referee_.share_among(wanted_);
   // Finalists are judged in two fresh processes, one after the other.
   constexpr std::size_t spare = 2;
-  // One after another: the driver lets only one at a time make its context, some 0.12 s on an H200, and several
-  // that wait for that keep the candidates' modules and buffers waiting with them. What a candidate's calls
-  // take is not changed by it: docs/benchmarks/judge.md.
+  // One after another: the driver lets only one at a time make its context, some 0.12 s on an H200, and
+  // several that wait for that keep the candidates' modules and buffers waiting with them. What a candidate's
+  // calls take is not changed by it: docs/benchmarks/judge.md.
   starter_ = std::jthread([this, count = wanted_ - 1 + spare](const std::stop_token& stop) {
     try {
       for (std::size_t i = 0; i < count && !stop.stop_requested(); ++i) {

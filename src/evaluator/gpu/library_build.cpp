@@ -96,7 +96,8 @@ Built BuilderPool::run_compiler(const std::string& source, const std::vector<std
   else
     argv.insert(argv.end(), {"-fPIC", "-O3"});
   for (const std::string& option : options) {
-    // nvcc takes --gpu-architecture=sm_90a for "and PTX of compute_90", which has no wgmma: only this names one alone.
+    // nvcc takes --gpu-architecture=sm_90a for "and PTX of compute_90", which has no wgmma: only this names
+    // one alone.
     constexpr std::string_view one = "--gpu-architecture=sm_";
     if (cuda && option.starts_with(one)) {
       const std::string number = option.substr(one.size());

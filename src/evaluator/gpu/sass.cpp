@@ -297,7 +297,7 @@ Features sass_features(const std::vector<SassFunction>& functions) {
     hot = loop;
     most = work_of(loop->counts);
   }
-  if (!complete) hot = nullptr;  // another one may be hotter
+  if (!complete) hot = nullptr;               // another one may be hotter
   const bool looped = complete && loops > 0;  // without any, all may have been unrolled
   features.set("sass.complete", complete ? 1 : 0);
   features.set("sass.instructions", static_cast<double>(all.total()));

@@ -218,8 +218,8 @@ GpuOptions in_turns(std::size_t processes = 3) {
   return options;
 }
 
-/// Judges kernels of a search that all take 2 ms, so that none seems so slow that it is looked at for a moment
-/// only. `done`: whether there were enough of them.
+/// Judges kernels of a search that all take 2 ms, so that none seems so slow that it is looked at for a
+/// moment only. `done`: whether there were enough of them.
 template <class Done>
 void judge_equal_ones(Judge& judge, const std::filesystem::path& file, int most, const Done& done) {
   for (int k = 0; k < most && !done(); ++k) {

@@ -66,10 +66,11 @@ struct SassOptions {
 /// Features of the functions taken together: sass.complete, sass.instructions, sass.loops, sass.<signature>,
 /// sass.<ldg|stg|lds|sts>_<8|16|32|64|128> (bits of a thread's access), sass.<ldg|stg>_bits (of one on
 /// average; absent without any). Where every function is complete and there is a loop,
-/// sass.loops.instructions and sass.loops.<signature> of all loops together (a kernel whose warps have parts of their own has copies and
-/// products in different ones), and sass.product_loops.<barrier_arrive|mbarrier_arrive>. Of the hot loop of
-/// the function that has the most work in its, sass.loop.instructions and sass.loop.<signature>; absent
-/// without a loop, or where a function is not complete.
+/// sass.loops.instructions and sass.loops.<signature> of all loops together (a kernel whose warps have parts
+/// of their own has copies and products in different ones), and
+/// sass.product_loops.<barrier_arrive|mbarrier_arrive>. Of the hot loop of the function that has the most
+/// work in its, sass.loop.instructions and sass.loop.<signature>; absent without a loop, or where a function
+/// is not complete.
 [[nodiscard]] Features sass_features(const std::vector<SassFunction>& functions);
 
 }  // namespace kernelsearch

@@ -26,8 +26,8 @@ namespace kernelsearch {
 void write_skill_state(const RunStore& store, RunId run, const Problem& problem, const RooflineBudget& search,
                        const std::filesystem::path& folder, const DevicePeaks& peaks = {});
 
-/// Writes the run's folder: env.json (with `peaks`), state.json, summary.md, roofline.svg, roofline.json (where the
-/// best kernel stands), baseline/ and for
+/// Writes the run's folder: env.json (with `peaks`), state.json, summary.md, roofline.svg, roofline.json
+/// (where the best kernel stands), baseline/ and for
 /// each iteration iterv<i>/ with kernel, analysis.md, methods.json, roofline.json, ncu_top.json (the five
 /// quantities that say most of each axis), branch_results.json, attribution.json,
 /// sass_check.json (the machine-code evidence), bench.json, branches/ and ablations/. Results are replaced;
