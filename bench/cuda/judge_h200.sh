@@ -4,7 +4,7 @@
 #
 # The judge on the NVIDIA GPU at hand: judge_h200.sh BUILD OUT [TURNS], with the build folder of the preset `dev` (or
 # where its programs were unpacked: BUILD/tests, BUILD/apps). Below nine minutes on an H200 with 16 cores:
-#   label      the tests of label gpu (test_gpu, test_hostile_cuda)
+#   label      the tests of label gpu (test_gpu, test_hostile_cuda, test_gpu_proofs)
 #   trials     trials a second of bench/cuda/figures.sh, beside Kernel Tuner where it is there; with BEFORE=FOLDER, another
 #              build folder, in turns with the programs in there
 #   launch     launch functions: what the clock outside says over the events, on examples/cuda/matmul_peak
@@ -20,7 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 mkdir -p "$out"
 out=$(realpath "$out")
 find_program() { find "${2:-$build}" -type f -name "$1" -perm -u+x -print -quit; }
-for name in kernelsearch test_gpu test_hostile_cuda kernelsearch-gpu-worker kernelsearch-worker; do
+for name in kernelsearch test_gpu test_hostile_cuda test_gpu_proofs kernelsearch-gpu-worker kernelsearch-worker; do
   [ -n "$(find_program "$name")" ] || { echo "judge_h200.sh: no program $name below $build" >&2; exit 2; }
 done
 PATH=$(dirname "$(find_program kernelsearch)"):$PATH
@@ -52,6 +52,7 @@ label() {
   local failed=0
   time within 170 "$(find_program test_gpu)" || failed=1
   time within 120 env KERNELSEARCH_TEST_TABLE="$out/hostile.csv" "$(find_program test_hostile_cuda)" || failed=1
+  time within 90 "$(find_program test_gpu_proofs)" || failed=1
   echo "label gpu: $([ $failed = 0 ] && echo passed || echo FAILED)"
 }
 trials() {
