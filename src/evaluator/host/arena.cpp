@@ -257,10 +257,13 @@ void Slots::order(std::span<const std::uint32_t> slots) {
     std::memcpy(places_.inputs + ordered_table() + i * bytes, places_.inputs + table(slots[i]), bytes);
 }
 
-Contents Slots::inputs(std::size_t slot) const {
-  Contents contents(offsets_.size());
+Contents Slots::inputs(std::size_t slot, Contents contents) const {
+  contents.resize(offsets_.size());
   for (std::size_t a = 0; a < offsets_.size(); ++a)
-    if (plan_->arguments[a].is_input()) contents[a].assign(data(slot, a), data(slot, a) + bytes_[a]);
+    if (plan_->arguments[a].is_input())
+      contents[a].assign(data(slot, a), data(slot, a) + bytes_[a]);
+    else
+      contents[a].clear();
   return contents;
 }
 

@@ -162,7 +162,8 @@ class Slots {
   /// Writes the tables of these slots one after the other.
   void order(std::span<const std::uint32_t> slots);
   /// What the inputs of a slot hold, as stored.
-  [[nodiscard]] Contents inputs(std::size_t slot) const;
+  /// In the memory of `contents`, which are of no use any more.
+  [[nodiscard]] Contents inputs(std::size_t slot, Contents contents = {}) const;
 
   /// Writes scalars, tables and guard zones; `guard_seed` makes the contents of these.
   void attach(const ArenaPlaces& places, std::uint64_t guard_seed);

@@ -122,13 +122,22 @@ void HostWorker::select(std::size_t shape) {
   selected_ = shape;
 }
 
-std::vector<std::vector<std::byte>> HostWorker::outputs(std::size_t slot) {
+std::vector<std::vector<std::byte>> HostWorker::outputs(std::size_t slot, Contents copies) {
   const Slots& slots = runner_->slots();
-  std::vector<std::vector<std::byte>> copies(slots.plan().arguments.size());
+  copies.resize(slots.plan().arguments.size());
   for (std::size_t a = 0; a < copies.size(); ++a)
     if (slots.plan().arguments[a].is_output())
       copies[a].assign(slots.data(slot, a), slots.data(slot, a) + slots.bytes(a));
+    else
+      copies[a].clear();
   return copies;
+}
+
+Contents HostWorker::spare() {
+  if (spare_.empty()) return {};
+  Contents memory = std::move(spare_.back());
+  spare_.pop_back();
+  return memory;
 }
 
 std::optional<Fault> HostWorker::guards(std::size_t first, std::size_t count) const {
@@ -319,7 +328,7 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
       fill_batch(slots, calls, batch == known_batch ? chosen : calls, set->contents, fresh, options_.cache);
       if (!dear) {
         kept.push_back({batch, {}, {}});
-        kept.back().set.contents = slots.inputs(chosen);
+        kept.back().set.contents = slots.inputs(chosen, spare());
         if (options_.cache == CacheMode::cold) slots.flush(chosen);
       }
       fault = run(calls, std::nullopt, limit, seconds);
@@ -333,7 +342,7 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
       return fault;
     }
     if (keep && dear) kept.push_back({batch, *set, {}});
-    if (keep) kept.back().outputs = outputs(chosen);
+    if (keep) kept.back().outputs = outputs(chosen, spare());
     if ((fault = inspect(calls))) return fault;
     round.push_back(seconds);
     timed_ += calls;
@@ -343,6 +352,10 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
               [&](const Kept& a, const Kept& b) { return round[a.batch] < round[b.batch]; });
     Kept& one = kept[secrets[1] % ((kept.size() + 1) / 2)];
     if (auto fault = verify(one.outputs, one.set)) return fault;
+  }
+  for (Kept& one : kept) {
+    if (!dear) spare_.push_back(std::move(one.set.contents));
+    spare_.push_back(std::move(one.outputs));
   }
   const double middle = median(round);
   const double mean = std::accumulate(round.begin(), round.end(), 0.0) / static_cast<double>(round.size());

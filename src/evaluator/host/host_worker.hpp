@@ -89,7 +89,10 @@ class HostWorker {
   /// So many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
   [[nodiscard]] std::optional<Fault> lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
                                                 bool lockstep, double& seconds);
-  [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot);
+  /// In the memory of `copies`, which are of no use any more.
+  [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot, Contents copies = {});
+  /// Memory of what was kept of an earlier batch: new one costs as much as drawing the inputs.
+  [[nodiscard]] Contents spare();
   void solve(InputSet& set);
   /// The fault with the argument that was written to, where that is what ended the worker, and the shape.
   [[nodiscard]] Fault explained(Fault fault);
@@ -103,10 +106,11 @@ class HostWorker {
   std::vector<ShapeState> shapes_;
   std::unique_ptr<Runner> runner_;
   ShownSets shown_;
-  double overhead_ = 0.0;                  ///< of a batch
-  double overhead_share_ = 0.0;            ///< of what was measured, the largest of all shapes
-  double one_by_one_ = 0.0;                ///< time of lone calls over that in batches, the largest
-  std::size_t verified_ = 0, timed_ = 0;   ///< calls
+  double overhead_ = 0.0;                 ///< of a batch
+  double overhead_share_ = 0.0;           ///< of what was measured, the largest of all shapes
+  double one_by_one_ = 0.0;               ///< time of lone calls over that in batches, the largest
+  std::size_t verified_ = 0, timed_ = 0;  ///< calls
+  std::vector<Contents> spare_;
   std::vector<int> cores_;                 ///< that it measures on
   std::optional<LoadMeter> meter_;         ///< since measuring began
   double cpu_then_ = 0, waited_then_ = 0;  ///< of the worker, when it began
