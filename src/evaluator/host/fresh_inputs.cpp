@@ -26,8 +26,8 @@ void choose(const std::byte* pool, std::size_t each, std::size_t count, Rng& rng
   }
 }
 
-/// As `between`. Single precision has no more than 24 bits of its own: 13 for the pair and 19 for the place are
-/// enough, so that one draw makes two elements.
+/// As `between`. Single precision has no more than 24 bits of its own: 13 for the pair and 19 for the place
+/// are enough, so that one draw makes two elements.
 void between_f32(const std::byte* pool, std::size_t count, Rng& rng, std::byte* out) {
   constexpr std::uint64_t pairs = FreshInputs::values - 1;
   static_assert(FreshInputs::values == 1u << 13);
