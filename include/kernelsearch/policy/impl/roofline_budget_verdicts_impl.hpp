@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
 
 // What RooflineBudget makes of an iteration's outcomes.
@@ -18,12 +19,6 @@ inline std::string percent_text(double share) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%+.1f %%", 100 * share);
   return text.data();
-}
-
-inline std::string listed_ids(const std::vector<Method>& methods, const std::vector<std::size_t>& places) {
-  std::string text;
-  for (const std::size_t place : places) text += (text.empty() ? "" : " and ") + methods[place].id;
-  return text;
 }
 
 }  // namespace detail
@@ -174,7 +169,10 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
   const std::string proof = verdict.evidence == Evidence::verified ? "it is in the machine code"
                             : !verdict.coupled.empty()
                                 ? "its trace in the machine code may be that of " +
-                                      detail::listed_ids(options_.methods, verdict.coupled)
+                                      detail::joined(verdict.coupled, " and ",
+                                                     [this](std::size_t other) -> const std::string& {
+                                                       return options_.methods[other].id;
+                                                     })
                             : signature.empty() ? "it leaves no trace that could be looked for"
                                                 : "the machine code could not be looked into";
   if (verdict.contributed == Contribution::yes) {
