@@ -12,26 +12,40 @@
 namespace kernelsearch::detail {
 
 /// Draws contents for timed calls, each of which gets its own: many per second, so each element is made from
-/// `values` that were drawn as the argument declares. Floating elements lie at random between two
-/// neighbouring ones, integers between the least and the greatest; of narrower types and of structs it is one
-/// of the values. Permutations and offsets are drawn anew up to `most_whole` elements. Sets with known
-/// results are drawn in the same way, lest a kernel tell them from the others.
+/// `values` that were drawn as the argument declares. Even distributions fill the range from the least to the
+/// greatest, other floating elements lie at random between two neighbouring ones; of narrower types and of
+/// structs each is one of the values. Permutations, sorted arrays and offsets are drawn anew as well, but for
+/// long ones of types that few have: offsets of more than `most_offsets` elements, permutations of floating
+/// and sorted arrays of narrow types of more than `most_whole`. Sets with known results are drawn in the same
+/// way, lest a kernel tell them from the others.
 class FreshInputs {
  public:
   static constexpr std::size_t values = 8192;  ///< of each argument, a secret of the controller's
 
   enum class Way : std::uint8_t {
     chosen,
-    between_f32,
+    between_f32,  ///< two neighbouring values of the pool, as it is sorted
     between_f64,
+    evenly_f32,  ///< the pool's range
+    evenly_f64,
     within_i32,
     within_u32,
     within_i64,
     within_u64,
-    whole,  ///< permutations and offsets, which are drawn as for checks
+    permuted_32,
+    permuted_64,
+    ascending_f32,
+    ascending_f64,
+    ascending_i32,
+    ascending_u32,
+    ascending_i64,
+    ascending_u64,
+    whole,  ///< drawn as for checks
   };
   /// Longer arrays that are drawn as a whole are too dear to draw for every call.
   static constexpr std::size_t most_whole = 65536;
+  /// Of offsets, whose kernels have more to do for each.
+  static constexpr std::size_t most_offsets = 1 << 20;
 
   FreshInputs() = default;
   /// For one shape; `seed` makes the values.
