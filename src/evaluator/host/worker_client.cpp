@@ -143,6 +143,8 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, 
   Charge charge;
   fault_ = call(command, settings.load_seconds, charge);
   if (fault_) return;
+  // Once it is loaded the filter of system calls allows no further thread where one is allowed.
+  single_threaded_ = settings_.threads == 1 && thread_count(pid_) == 1;
   if (reply.failed != 0) {
     fault_ = Fault{Verdict::launch_failed, std::string(reply.text, strnlen(reply.text, sizeof reply.text))};
     stop();
@@ -205,8 +207,10 @@ void WorkerClient::send_signal(int number) const noexcept {
 
 bool WorkerClient::freeze() const {
   send_signal(SIGSTOP);
-  // On its only core we run in its place, and before any code of its own it will meet the signal.
-  if (settings_.cores.size() == 1 && sched_getcpu() == settings_.cores.front()) return true;
+  // On its only core we run in its place, and before any code of its own its thread will meet the signal. Of
+  // several threads only the one that meets it tells the others, and the system may choose another one first.
+  if (single_threaded_ && settings_.cores.size() == 1 && sched_getcpu() == settings_.cores.front())
+    return true;
   const double deadline = monotonic_seconds() + 5;
   while (!is_stopped(pid_)) {
     if (monotonic_seconds() > deadline) return false;

@@ -80,8 +80,8 @@ struct Charge {
 ///
 /// A worker that is timed is stopped (SIGSTOP) but while it carries out a command, and the thread that
 /// commands it shares its only core: when that thread runs, the worker does not, and what SIGSTOP leaves
-/// pending it can do nothing about. So all that the worker's code ever does is in the processor time between
-/// the two readings, whenever it says that it is done.
+/// pending it can do nothing about; of several threads each is seen to have stopped. So all that the worker's
+/// code ever does is in the processor time between the two readings, whenever it says that it is done.
 class WorkerClient {
  public:
   /// Starts the worker and loads the library; with an empty path none, for a worker that shows what the clock
@@ -139,8 +139,9 @@ class WorkerClient {
   const Arena& outputs_;
   Descriptor socket_;
   Process process_;
-  pid_t pid_ = 0;      ///< of the worker, in our numbering
-  Descriptor handle_;  ///< of the worker: a number may be another process's later
+  pid_t pid_ = 0;                 ///< of the worker, in our numbering
+  Descriptor handle_;             ///< of the worker: a number may be another process's later
+  bool single_threaded_ = false;  ///< for as long as it lives
   std::uint64_t inputs_at_ = 0, outputs_at_ = 0;
   std::unique_ptr<host_protocol::Reply> reply_ = std::make_unique<host_protocol::Reply>();
   std::optional<std::uint64_t> forbidden_write_;

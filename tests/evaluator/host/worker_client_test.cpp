@@ -67,6 +67,15 @@ TEST_CASE("a worker that is timed stands still but while it is called, threads o
   REQUIRE(here.pinned());
   REQUIRE(!timed.runner->run(1, 0, 10, seconds));
   CHECK(seconds > 0);
+  // Nor does it run when we leave the core, whichever of its threads the system would have chosen.
+  double meanwhile = 0;
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(!timed.runner->run(1, 0, 10, seconds));
+    const double stopped = timed.runner->worker().cpu();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    meanwhile += timed.runner->worker().cpu() - stopped;
+  }
+  CHECK(meanwhile < 1e-3);
 }
 
 TEST_CASE("what a worker does before and after its calls is charged like the calls") {
