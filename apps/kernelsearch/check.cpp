@@ -30,6 +30,7 @@ namespace {
 struct CheckCommand {
   std::string problem;
   std::string sandbox = "auto";
+  std::vector<std::string> readable;
   std::string architecture;
   int device = 0;
   bool static_only = false;
@@ -286,6 +287,7 @@ ProblemCheckOptions options_of(const CheckCommand& command, const Problem& probl
   if (command.all) options.lint.max_shapes = problem.shapes.size();
   if (!command.static_only) options.host.sandbox = resolved(sandbox_from(command.sandbox));
   options.gpu.sandbox = options.host.sandbox;
+  options.host.readable = readable_folders(command.readable);
   options.gpu.devices = {command.device};
   options.gpu.architecture = command.architecture;
   return options;
@@ -333,6 +335,7 @@ void add_check(CLI::App& app, int& exit_code) {
   sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
+  sub->add_option("--readable", command->readable, readable_help)->allow_extra_args(false);
   sub->add_option("--device", command->device, "GPU to judge on, by number")->capture_default_str();
   sub->add_option("--architecture", command->architecture,
                   "What GPU code is compiled for; default the device's, without one sm_90a or gfx90a");

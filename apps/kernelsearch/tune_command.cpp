@@ -112,6 +112,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--sandbox", o->run.measurement.sandbox, sandbox_help)
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
+  sub->add_option("--readable", o->run.measurement.readable, readable_help)->allow_extra_args(false);
   sub->add_option("--require-sandbox", o->run.measurement.require_sandbox,
                   "Measure nothing in a weaker sandbox than this: bubblewrap or landlock")
       ->check(CLI::IsMember({"bubblewrap", "landlock"}));

@@ -184,7 +184,16 @@ bool may_have_fast_math(const Problem& problem) {
 }
 
 std::string build_text(const Problem& problem) {
-  std::string text = "\nCompiled with: " + clean_text(problem.build.compiler);
+  std::string text = "\n";
+  if (!problem.build.command.empty()) {
+    // The flags below would be read as the kernel's.
+    text += "Built by the command:";
+    for (const std::string& word : problem.build.command) text += ' ' + clean_text(word);
+    return text + "\n${SOURCE} is the kernel's file " + clean_text(problem.names.device) +
+           ", ${LIBRARY} the object file that is made of it; the kernel's function " +
+           clean_text(problem.function) + " has C's calling convention.\n";
+  }
+  text += "Compiled with: " + clean_text(problem.build.compiler);
   for (const std::string& flag : problem.build.flags) text += ' ' + clean_text(flag);
   for (const std::string& library : problem.build.libraries) text += " -l" + clean_text(library);
   text += '\n';

@@ -97,6 +97,7 @@ json problem_json(const Problem& problem) {
             problem.aggregate == Aggregate::geometric_mean ? "geometric_mean" : "reference_weighted"},
            {"threads", problem.threads},
            {"traits", problem.traits}};
+  if (!problem.build.command.empty()) out["build"]["command"] = problem.build.command;
   for (const Argument& argument : problem.arguments)
     out["arguments"].push_back(argument_json(problem, argument));
   for (const Shape& shape : problem.shapes) {

@@ -92,11 +92,21 @@ class Canonical {
     }
     if (!problem.build.libraries.empty()) text("libraries").texts(problem.build.libraries);
     if (!problem.reference.libraries.empty()) text("reference").texts(problem.reference.libraries);
+    if (!problem.reference.compiler.empty()) text("reference compiler").text(problem.reference.compiler);
+    if (!problem.build.command.empty()) build_command(problem);
     if (problem.bit_exact) text("bit_exact");
     if (problem.hidden_shapes) hidden_shapes(*problem.hidden_shapes);
     if (problem.libraries) text("allowed libraries").texts(*problem.libraries);
     if (problem.over_read_bytes != 0) text("over_read_bytes").count(problem.over_read_bytes);
     return *this;
+  }
+  Canonical& build_command(const Problem& problem) {
+    const HostBuild& build = problem.build;
+    text("build command").texts(build.command).text(problem.names.device).count(build.files.size());
+    for (const SourceFile& file : build.files) text(file.path).text(file.text);
+    count(build.identity.size());
+    for (const std::vector<std::string>& one : build.identity) texts(one);
+    return texts(build.readable);
   }
   Canonical& data(const std::vector<InputFile>& files) {
     count(files.size());

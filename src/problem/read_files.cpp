@@ -95,6 +95,13 @@ class Gathering {
     return true;
   }
 
+  /// A file that is given in the document or lies in the folder; any bytes.
+  std::optional<std::string> bytes_of(const std::string& path) const {
+    const auto given =
+        std::find_if(given_.begin(), given_.end(), [&](const SourceFile& file) { return file.path == path; });
+    return given != given_.end() ? std::optional(given->text) : read(path);
+  }
+
   /// Takes what a text in `place` includes and is a file of the folder; the rest is the compiler's business.
   void follow(const std::string& text, const std::string& place) {
     for (const Include& include : includes_of(text)) {
@@ -151,6 +158,30 @@ std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gather
   return sources;
 }
 
+/// The key "files" of "build": what lies beside the source where a build command runs.
+void read_build_files(const JsonCursor& place, const Gathering& gathering, Problem& problem) {
+  constexpr const char* todo = "list files of the problem's folder, e.g. [\"build.sh\"]";
+  std::size_t bytes = 0;
+  for (const JsonCursor& item : place.items(todo)) {
+    const std::string path = normal(item.string(todo));
+    if (path.empty() || path == ".")
+      item.refuse("is no file of the problem's folder", "copy the file into the folder");
+    const auto same = [&](const SourceFile& file) { return file.path == path; };
+    if (std::any_of(problem.build.files.begin(), problem.build.files.end(), same))
+      item.refuse("is listed twice", "list each file once");
+    if (path == problem.names.device) item.refuse("is the kernel's source, which comes anyway", "remove it");
+    std::optional<std::string> text = gathering.bytes_of(path);
+    if (!text)
+      item.refuse("names a file that is not there, or one of over 16 MiB",
+                  "put it into the problem's folder; larger ones belong to a folder of build.readable");
+    bytes += text->size();
+    if (problem.build.files.size() >= most_files || bytes > most_bytes)
+      item.refuse("makes them too many", std::to_string(bytes) + " bytes",
+                  "1024 files and 16 MiB may be listed; larger ones belong to a folder of build.readable");
+    problem.build.files.push_back({path, *std::move(text)});
+  }
+}
+
 }  // namespace
 
 void read_files(const JsonCursor& document, const fs::path& folder, Problem& problem) {
@@ -176,6 +207,18 @@ void read_files(const JsonCursor& document, const fs::path& folder, Problem& pro
       if (device) sources->refuse("are further files of a device's reference", "include them in it");
       problem.reference.sources = read_sources(*sources, gathering, problem);
     }
+  if (const auto build = document.find("build"); build && !problem.build.command.empty()) {
+    if (!problem.sources.empty())
+      build->at("command", "")
+          .refuse("builds a kernel that has further sources, which it would not see",
+                  "list them in build.files instead of kernel.sources");
+    if (const auto files = build->find("files")) read_build_files(*files, gathering, problem);
+    for (std::size_t a = 0; a < problem.arguments.size(); ++a)
+      if (problem.arguments[a].structure && !problem.arguments[a].is_array)
+        build->at("command", "")
+            .refuse("builds a kernel that takes a struct by value", problem.arguments[a].name,
+                    "pass it as an array of one element");
+  }
   const Regions& regions = problem.kernel.regions;
   gathering.follow(regions.macros, folder_of(problem.names.macros));
   gathering.follow(regions.device, folder_of(problem.names.device));

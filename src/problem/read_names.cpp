@@ -35,6 +35,22 @@ bool is_reserved(const std::string& name) noexcept {
   return std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved);
 }
 
+/// What a text in the problem file is called, as if it were a file of the folder.
+std::string checked_file_name(const JsonCursor& place) {
+  constexpr const char* todo = "name it like a file of the folder, e.g. \"kernel.f90\"";
+  const std::string& name = place.string(todo);
+  const bool fine =
+      !name.empty() && name.front() != '/' && name.back() != '/' && name.size() <= 200 &&
+      std::all_of(name.begin(), name.end(),
+                  [](char c) {
+                    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == '.' || c == '_' || c == '-' || c == '/';
+                  }) &&
+      std::filesystem::path(name).lexically_normal().generic_string() == name && name.rfind("..", 0) != 0;
+  if (!fine) place.refuse("is no plain name of a file", todo);
+  return name;
+}
+
 }  // namespace
 
 bool is_name(const std::string& name) noexcept {
@@ -122,7 +138,12 @@ std::string read_source(const JsonCursor& place, const std::filesystem::path& fo
   constexpr const char* todo = "name a file of the problem's folder, or write {\"text\": \"...\"}";
   if (file_name != nullptr) file_name->clear();
   if (place.kind() == JsonNode::Kind::object) {
-    place.only({"text"});
+    if (file_name != nullptr)
+      place.only({"text", "name"});
+    else
+      place.only({"text"});
+    if (const auto named = place.find("name"); named && file_name != nullptr)
+      *file_name = checked_file_name(*named);
     const JsonCursor text = place.at("text", todo);
     if (text.kind() != JsonNode::Kind::array) return text.string("write the source, or a list of its lines");
     std::string joined;

@@ -52,9 +52,78 @@ std::string read_device_compiler(const JsonCursor& place, Backend backend) {
   return std::string(whole ? traits.launch_compiler : traits.compiler);
 }
 
+/// A list of words, none of them with a NUL in it.
+std::vector<std::string> read_words(const JsonCursor& place, const char* todo) {
+  std::vector<std::string> words;
+  for (const JsonCursor& item : place.items(todo)) {
+    words.push_back(item.string(todo));
+    if (words.back().find('\0') != std::string::npos) item.refuse("has a NUL in it", todo);
+  }
+  return words;
+}
+
+void read_readable(const JsonCursor& place, std::vector<std::string>& readable) {
+  constexpr const char* todo = "list folders of the toolchain by absolute paths, e.g. [\"/opt/toolchain\"]";
+  readable = read_words(place, todo);
+  const std::vector<JsonCursor> items = place.items(todo);
+  for (std::size_t i = 0; i < readable.size(); ++i) {
+    const std::filesystem::path path(readable[i]);
+    if (!path.is_absolute() || path.lexically_normal() != path || readable[i].back() == '/')
+      items[i].refuse("is no absolute path in its plain spelling", readable[i], todo);
+    // What the sandbox has of its own would be hidden, or shown after all.
+    for (const char* own : {"/proc", "/sys", "/dev", "/etc", "/root", "/home", "/tmp", "/source"})
+      if (path == own || (path.string().rfind(std::string(own) + "/", 0) == 0 &&
+                          (std::string_view(own) == "/proc" || std::string_view(own) == "/sys" ||
+                           std::string_view(own) == "/dev" || std::string_view(own) == "/source")))
+        items[i].refuse("is a folder of the system's that stays closed", readable[i], todo);
+  }
+}
+
+/// The keys that go with "command".
+void read_build_command(const JsonCursor& place, const JsonCursor& command, const Scope& scope,
+                        HostBuild& build) {
+  constexpr const char* todo =
+      "list the program and its arguments, e.g. [\"gfortran\", \"-c\", \"${SOURCE}\", \"-o\", "
+      "\"${LIBRARY}\"]";
+  if (!scope.on_host())
+    command.refuse("builds a device kernel, whose code comes from its own compiler", "remove it");
+  build.command = read_words(command, todo);
+  const std::vector<JsonCursor> parts = command.items(todo);
+  if (parts.empty()) command.refuse("names no program", todo);
+  std::vector<std::string> known = scope.tunables;
+  for (const char* own : {"SOURCE", "LIBRARY", "NAME"}) {
+    if (std::find(known.begin(), known.end(), own) != known.end())
+      command.refuse("has a name of its own that a tunable has", own, "rename the tunable");
+    known.emplace_back(own);
+  }
+  bool makes = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    check_substitutions(parts[i], build.command[i], known);
+    makes = makes || build.command[i].find("${LIBRARY}") != std::string::npos;
+  }
+  if (build.command.front().empty() || build.command.front().find("${") != std::string::npos)
+    parts.front().refuse("is no program", todo);
+  if (!makes) command.refuse("is not told what to make", "pass ${LIBRARY}, the object file to make");
+  if (const auto identity = place.find("identity")) {
+    constexpr const char* list = "list commands, e.g. [[\"gfortran\", \"--version\"]]";
+    for (const JsonCursor& one : identity->items(list)) {
+      build.identity.push_back(read_words(one, list));
+      if (build.identity.back().empty() || build.identity.back().front().empty())
+        one.refuse("names no program", list);
+    }
+  }
+  if (const auto readable = place.find("readable")) read_readable(*readable, build.readable);
+}
+
 void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
   const std::vector<std::string>& tunables = scope.tunables;
-  place.only({"compiler", "flags", "libraries"});
+  place.only({"compiler", "flags", "libraries", "command", "files", "identity", "readable"});
+  if (const auto command = place.find("command"))
+    read_build_command(place, *command, scope, build);
+  else
+    for (const char* key : {"files", "identity", "readable"})
+      if (const auto found = place.find(key))
+        found->refuse("belongs to a build command, and there is none", "write \"command\", or remove it");
   const auto compiler = place.find("compiler");
   if (compiler && !scope.on_host()) {
     build.compiler = read_device_compiler(*compiler, scope.backend);
@@ -73,7 +142,7 @@ void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
 Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope,
                          std::string& name) {
   constexpr const char* todo = "write {\"source\": \"reference.cpp\", \"function\": \"name\"}";
-  place.only({"source", "function", "flags", "launch", "sources", "libraries"});
+  place.only({"source", "function", "compiler", "flags", "launch", "sources", "libraries"});
   Reference reference;
   if (!scope.on_host()) reference.flags.clear();
   const JsonCursor source = place.at("source", todo);
@@ -83,6 +152,12 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
   const JsonCursor function = place.at("function", todo);
   reference.function = function.string(todo);
   check_name(function, reference.function, "a function");
+  if (const auto compiler = place.find("compiler")) {
+    if (!scope.on_host()) compiler->refuse("compiles a device's reference", "remove it");
+    reference.compiler = compiler->string("name a compiler, e.g. \"g++\"");
+    if (reference.compiler.empty() || reference.compiler.find_first_of(" \t\r\n") != std::string::npos)
+      compiler->refuse("is no compiler", "name one program, e.g. \"g++\", and put its options into flags");
+  }
   if (const auto flags = place.find("flags")) reference.flags = read_flags(*flags, {});
   if (const auto libraries = place.find("libraries")) {
     if (!scope.on_host()) libraries->refuse("links libraries with a device's reference", "remove it");

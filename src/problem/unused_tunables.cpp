@@ -175,6 +175,7 @@ std::vector<bool> tunables_outside_kernel(const Problem& problem) {
   Uses uses(problem.kernel.space);
   uses.in_text(problem.build.compiler);
   for (const std::string& flag : problem.build.flags) uses.in_text(flag);
+  for (const std::string& part : problem.build.command) uses.in_text(part);
   for (const Argument& argument : problem.arguments) {
     uses.in(argument.size);
     if (argument.tensor_map) uses.in(*argument.tensor_map);

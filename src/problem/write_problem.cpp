@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/problem/write_problem.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
@@ -21,7 +22,8 @@ struct Sources {
   bool inline_text;
   std::vector<std::pair<std::string, std::string>> files;
 
-  OrderedJson place(const std::string& name, const std::string& text) {
+  OrderedJson place(const std::string& name, const std::string& text, bool named = false) {
+    if (inline_text && named) return OrderedJson{{"name", name}, {"text", text}};
     if (inline_text) return OrderedJson{{"text", text}};
     files.emplace_back(name, text);
     return name;
@@ -206,7 +208,10 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (!problem.description.empty()) json["description"] = problem.description;
   json["backend"] = to_string(problem.backend);
   json["function"] = problem.function;
-  json["kernel"] = {{"device", sources.place("kernel" + suffix, regions.device)}};
+  // What a build command makes of a source may depend on its name.
+  const bool named = !problem.build.command.empty() && !problem.names.device.empty();
+  json["kernel"] = {
+      {"device", sources.place(named ? problem.names.device : "kernel" + suffix, regions.device, named)}};
   if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);
   if (!regions.macros.empty()) json["kernel"]["macros"] = sources.place("macros.hpp", regions.macros);
   if (!problem.include.empty()) json["kernel"]["include"] = problem.include;
@@ -228,6 +233,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     json["reference"] = {{"source", sources.place("reference" + suffix, problem.reference.source)},
                          {"function", problem.reference.function},
                          {"flags", problem.reference.flags}};
+    if (!problem.reference.compiler.empty()) json["reference"]["compiler"] = problem.reference.compiler;
     if (!problem.reference.sources.empty()) json["reference"]["sources"] = problem.reference.sources;
     if (!problem.reference.libraries.empty()) json["reference"]["libraries"] = problem.reference.libraries;
     if (problem.reference.launch) add_geometry(json["reference"]["launch"], *problem.reference.launch);
@@ -236,6 +242,12 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (!problem.build.compiler.empty()) json["build"]["compiler"] = problem.build.compiler;
   json["build"]["flags"] = problem.build.flags;
   if (!problem.build.libraries.empty()) json["build"]["libraries"] = problem.build.libraries;
+  if (!problem.build.command.empty()) {
+    json["build"]["command"] = problem.build.command;
+    for (const SourceFile& file : problem.build.files) json["build"]["files"].push_back(file.path);
+    if (!problem.build.identity.empty()) json["build"]["identity"] = problem.build.identity;
+    if (!problem.build.readable.empty()) json["build"]["readable"] = problem.build.readable;
+  }
   if (!problem.launch.empty()) json["launch"] = launch_json(problem);
   for (const auto& [type, tolerance] : problem.tolerances)
     json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);
@@ -251,7 +263,10 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   else if (problem.libraries)
     json["libraries"] = *problem.libraries;
   if (problem.over_read_bytes != 0) json["over_read_bytes"] = problem.over_read_bytes;
-  for (const SourceFile& file : problem.files) {
+  std::vector<SourceFile> files = problem.files;
+  for (const SourceFile& file : problem.build.files)
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  for (const SourceFile& file : files) {
     if (sources.inline_text)
       json["files"][file.path] = {{"text", file.text}};
     else

@@ -71,12 +71,25 @@ Sandbox chosen_sandbox(const MeasurementOptions& options) {
   return chosen;
 }
 
+std::vector<std::filesystem::path> readable_folders(const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& name : names) {
+    std::error_code error;
+    folders.push_back(std::filesystem::canonical(name, error));
+    if (error || !std::filesystem::is_directory(folders.back(), error) || folders.back() == "/")
+      detail::raise<ConfigError>("a folder that compilers may read is not there, or is everything", name,
+                                 "name the folder of a toolchain");
+  }
+  return folders;
+}
+
 HostOptions host_options(const MeasurementOptions& options) {
   HostOptions host;
   host.sandbox = chosen_sandbox(options);
   host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
   host.waits = options.waits;
+  host.readable = readable_folders(options.readable);
   set_samples(options.samples, host.sampling);
   return host;
 }

@@ -54,6 +54,10 @@ std::string encode_options(const StoredOptions& stored) {
            {"no_bounds", !o.bounds},
            {"no_reuse", !o.reuse}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
+  if (!o.measurement.readable.empty()) {
+    out["readable"] = json::array();
+    for (const std::string& folder : o.measurement.readable) out["readable"].push_back(absolute(folder));
+  }
   if (!o.policy_command.empty())
     out.update({{"policy_command", o.policy_command},
                 {"policy_folder", absolute(o.policy_folder.string())},
@@ -106,6 +110,7 @@ StoredOptions decode_options(const RunRow& row) {
   o.measurement.samples = member(first, "samples", o.measurement.samples);
   o.measurement.sandbox = member(first, "sandbox", o.measurement.sandbox);
   o.measurement.require_sandbox = member(first, "require_sandbox", o.measurement.require_sandbox);
+  o.measurement.readable = member(first, "readable", o.measurement.readable);
   o.bounds = !member(first, "no_bounds", false);
   o.reuse = !member(first, "no_reuse", false);
   o.where = member(first, "where", o.where);

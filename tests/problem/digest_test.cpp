@@ -76,6 +76,30 @@ TEST_CASE("problem_digest: what decides the meaning changes it, the rest does no
   }
 }
 
+TEST_CASE("problem_digest: every part of a build command counts") {
+  Problem problem = parsed(full_problem);
+  std::set<std::string> seen{problem_digest(problem)};
+  const std::function<void(Problem&)> changes[] = {
+      [](Problem& p) { p.reference.compiler = "clang++"; },
+      [](Problem& p) { p.build.command = {"sh", "a b"}; },
+      [](Problem& p) { p.build.command = {"sh", "a", "b"}; },
+      [](Problem& p) { p.names.device = "kernel.f90"; },
+      [](Problem& p) { p.build.files = {{"a", "b"}}; },
+      [](Problem& p) { p.build.files[0].text = "c"; },
+      [](Problem& p) { p.build.files[0].path = "c"; },
+      [](Problem& p) { p.build.identity = {{"a", "b"}}; },
+      [](Problem& p) { p.build.identity = {{"a"}, {"b"}}; },
+      [](Problem& p) { p.build.readable = {"/opt/a"}; },
+  };
+  std::size_t count = 1;
+  for (const auto& change : changes) {
+    change(problem);
+    seen.insert(problem_digest(problem));
+    CAPTURE(count);
+    CHECK(seen.size() == ++count);
+  }
+}
+
 TEST_CASE("problem_digest: every part of a device problem counts") {
   const Problem problem = parsed(device_problem);
   const auto one = [] { return Expression::parse("1"); };

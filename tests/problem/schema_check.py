@@ -45,6 +45,11 @@ NEW = [  # what later versions of the format brought, right and wrong
     ((["arguments", 3, "type"], {"struct": "P", "fields": [{"name": "x", "type": "f32", "low": 0}]}), True),
     ((["arguments", 3, "type"], {"struct": "P", "fields": []}), False),
     ((["arguments", 3, "type"], {"struct": "P", "fields": [{"name": "x"}]}), False),
+    ((["build"], {"command": ["sh", "b.sh", "${LIBRARY}"], "files": ["b.sh"], "identity": [["sh"]], "readable": ["/opt"]}), True),
+    ((["build"], {"command": []}), False), ((["build"], {"command": "sh"}), False), ((["build"], {"files": ["b.sh"]}), False),
+    ((["build"], {"command": ["sh"], "readable": ["opt"]}), False), ((["build"], {"command": ["sh"], "identity": ["sh"]}), False),
+    ((["reference", "compiler"], "clang++"), True), ((["reference", "compiler"], ""), False),
+    ((["kernel", "device"], {"name": "kernel.f90", "text": ""}), True),
 ]
 
 BROKEN_DEVICE = [  # the same, of the device problem in the tests

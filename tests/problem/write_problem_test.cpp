@@ -38,8 +38,16 @@ constexpr const char* one_instance = R"({"schema": 1, "name": "x", "backend": "c
     "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
     "launch": [{"function": "f", "arguments": ["y", "y"], "grid": ["n"], "block": ["BLOCK", 1]}]})";
 
-const auto all_texts = {full_problem,     small_problem, device_problem,
-                        launched_by_host, one_step,      one_instance};
+constexpr const char* built_by_command = R"({"schema": 1, "name": "x", "function": "f",
+    "kernel": {"device": {"name": "src/kernel.cpp", "text": "f"}}, "shapes": [{"n": 1000}], "tunables": {"T": [1, 2]},
+    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
+    "reference": {"source": {"text": "g"}, "function": "g", "compiler": "clang++"},
+    "files": {"build.sh": {"text": "make"}, "tools/plan.txt": {"text": "plan"}},
+    "build": {"command": ["sh", "build.sh", "${SOURCE}", "${LIBRARY}", "${T}"], "files": ["build.sh", "tools/plan.txt"],
+              "identity": [["sh", "--version"], ["cat", "/opt/x"]], "readable": ["/opt/toolchain"]}})";
+
+const auto all_texts = {full_problem, small_problem, device_problem,  launched_by_host,
+                        one_step,     one_instance,  built_by_command};
 
 }  // namespace
 
@@ -85,7 +93,9 @@ TEST_CASE("write_problem: a folder of problem.json and sources reads back equal"
     const std::string suffix = problem.backend == Backend::cuda  ? ".cu"
                                : problem.backend == Backend::hip ? ".hip"
                                                                  : ".cpp";
-    CHECK(std::filesystem::exists(folder.path() / "new" / ("kernel" + suffix)));
+    const bool named = !problem.build.command.empty();
+    CHECK(std::filesystem::exists(folder.path() / "new" / ((named ? "src/kernel" : "kernel") + suffix)));
+    CHECK(std::filesystem::exists(folder.path() / "new" / "tools" / "plan.txt") == named);
     CHECK(std::filesystem::exists(folder.path() / "new" / ("reference" + suffix)) ==
           !problem.reference.source.empty());
     CHECK_THROWS_WITH_AS(write_problem(problem, folder.path() / "new"), doctest::Contains("there already"),

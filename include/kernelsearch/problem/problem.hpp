@@ -55,6 +55,7 @@ struct LaunchGeometry {
 struct Reference {
   std::string source;  ///< its text; empty: the kernel at its default configuration is the reference
   std::string function;
+  std::string compiler;  ///< on the host; empty: build.compiler
   std::vector<std::string> flags{"-O3"};
   std::vector<std::string> sources;    ///< of Problem::files, compiled and linked with it; on the host
   std::vector<std::string> libraries;  ///< linked with it, by name; on the host
@@ -69,6 +70,14 @@ struct HostBuild {
   std::string compiler = "g++";
   std::vector<std::string> flags{"-O3", "-march=native"};
   std::vector<std::string> libraries{};  ///< to link by name: `m` for -lm; host kernels only
+  /// A program and its arguments that makes the kernel's object file, or an archive of such files, on the
+  /// host; compiler and flags then build what calls it, and link. Entries may name tunables and `${SOURCE}`,
+  /// `${LIBRARY}` and `${NAME}`: the kernel's source, the file to make, the kernel's function. Empty: the
+  /// compiler compiles the kernel.
+  std::vector<std::string> command{};
+  std::vector<SourceFile> files{};                   ///< beside the source where the command runs
+  std::vector<std::vector<std::string>> identity{};  ///< commands that print what else results depend on
+  std::vector<std::string> readable{};               ///< folders that the command may read besides
 };
 
 /// One step of a call of a device problem. Steps run in order on one stream; all of them are timed.

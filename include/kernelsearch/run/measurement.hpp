@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,16 @@ namespace kernelsearch {
 
 /// On what candidates are measured and how, in the words of the command's options.
 struct MeasurementOptions {
-  std::string sandbox = "auto";      ///< see sandbox_from(); `none` is for kernels that are trusted
-  std::string cache = {};            ///< `warm` or `cold`; empty: warm on the host, cold on a GPU
-  int core = -1;                     ///< of host kernels; -1: the last that no other run measures on
-  std::vector<int> devices = {0};    ///< GPUs by number
-  unsigned jobs = 0;                 ///< compilers at a time; 0: one for each core but the measured one
-  std::size_t samples = 0;           ///< of each timed shape; 0: as many as precision asks for
-  bool inspect = false;              ///< features of the machine code as well: docs/evidence.md
-  std::string require_sandbox = {};  ///< a weaker one is a ConfigError; empty: none is required
-  WaitTeller waits = nullptr;        ///< hears when another process measures on the same core or device
+  std::string sandbox = "auto";            ///< see sandbox_from(); `none` is for kernels that are trusted
+  std::string cache = {};                  ///< `warm` or `cold`; empty: warm on the host, cold on a GPU
+  int core = -1;                           ///< of host kernels; -1: the last that no other run measures on
+  std::vector<int> devices = {0};          ///< GPUs by number
+  unsigned jobs = 0;                       ///< compilers at a time; 0: one for each core but the measured one
+  std::size_t samples = 0;                 ///< of each timed shape; 0: as many as precision asks for
+  bool inspect = false;                    ///< features of the machine code as well: docs/evidence.md
+  std::string require_sandbox = {};        ///< a weaker one is a ConfigError; empty: none is required
+  std::vector<std::string> readable = {};  ///< folders that compilers and kernels on the host may read, too
+  WaitTeller waits = nullptr;              ///< hears when another process measures on the same core or device
 };
 
 /// The cache mode that a problem of this backend is measured with.
@@ -34,6 +36,9 @@ struct MeasurementOptions {
 /// The sandbox that these options come to on this machine, never `automatic`. ConfigError where it does not
 /// work or is weaker than required.
 [[nodiscard]] Sandbox chosen_sandbox(const MeasurementOptions& options);
+
+/// Folders for HostOptions::readable by the names that a user gave; ConfigError for what is no folder.
+[[nodiscard]] std::vector<std::filesystem::path> readable_folders(const std::vector<std::string>& names);
 
 [[nodiscard]] HostOptions host_options(const MeasurementOptions& options);
 [[nodiscard]] GpuOptions gpu_options(const MeasurementOptions& options);

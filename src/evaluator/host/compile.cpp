@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "evaluator/host/sandboxed_compiler.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
@@ -61,6 +63,51 @@ fs::path default_cache_directory() {
     return fs::path(home) / ".cache" / "kernelsearch";
   return fs::temp_directory_path() / ("kernelsearch-" + std::to_string(geteuid()));
 }
+
+namespace {
+
+void put_in_place(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+}
+
+/// The file of a command's program outside of the sandbox; nothing for one of the command's own files.
+std::optional<fs::path> program_of(const std::string& name, const BuildCommand& by) {
+  const auto own = [&](const SourceFile& file) {
+    return fs::path(file.path) == fs::path(name).lexically_normal();
+  };
+  if (name.find('/') == std::string::npos) {
+    for (const char* folder : {"/usr/local/bin", "/usr/bin", "/bin"})
+      if (access((fs::path(folder) / name).c_str(), X_OK) == 0) return fs::path(folder) / name;
+  } else if (name.front() == '/') {
+    if (access(name.c_str(), X_OK) == 0) return fs::path(name);
+  } else if (std::any_of(by.files.begin(), by.files.end(), own)) {
+    return std::nullopt;
+  }
+  raise<ConfigError>("there is no such program to build with", name,
+                     "install it, name it by its path, or list it in build.files and write ./NAME");
+}
+
+/// What a file is by its first bytes, as a build command makes it.
+enum class Made : std::uint8_t { nothing, object, shared, other };
+
+Made kind_of(const std::string& bytes) {
+  if (bytes.empty()) return Made::nothing;
+  if (bytes.starts_with("!<arch>\n")) return Made::object;
+  if (!bytes.starts_with("\x7f"
+                         "ELF") ||
+      bytes.size() < 64)
+    return Made::other;
+  const int type = static_cast<unsigned char>(bytes[16]) + 256 * static_cast<unsigned char>(bytes[17]);
+  return type == 1 ? Made::object : type == 3 ? Made::shared : Made::other;
+}
+
+std::string ending_of(const Finished& finished) {
+  if (WIFSIGNALED(finished.status)) return "was ended by " + signal_text(WTERMSIG(finished.status));
+  return "ended with exit code " + std::to_string(WEXITSTATUS(finished.status));
+}
+
+}  // namespace
 
 CompileCache::CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores)
     : sandbox_(resolved(options.sandbox)),
@@ -112,7 +159,7 @@ std::string CompileCache::identity(const std::string& compiler) {
 }
 
 Compiled CompileCache::compile(const std::string& source, const std::vector<std::string>& command) {
-  return compile(CompileJob{source, {}, {}, {}, command});
+  return compile(CompileJob{source, {}, {}, {}, command, {}});
 }
 
 Compiled CompileCache::compile(const CompileJob& job, Product product, const std::stop_token& stop) {
@@ -128,6 +175,19 @@ Compiled CompileCache::compile(const CompileJob& job, Product product, const std
   for (const auto* files : {&job.units, &job.files})
     for (const SourceFile& file : *files) content += file.path + "\n" + sha256(file.text) + "\n";
   for (const std::string& folder : job.include) content += "include " + folder + "\n";
+  std::string toolchain = compiler.identity;
+  if (job.by) {
+    // Lengths before the parts: no part can pass for two.
+    const auto add = [&content](const std::string& part) {
+      content += std::to_string(part.size()) + ":" + part + "\n";
+    };
+    const std::string command = identity(*job.by);
+    toolchain += "; " + command;
+    add(command);
+    for (const std::string& word : job.by->argv) add(word);
+    add(job.by->source.path);
+    add(sha256(job.by->source.text));
+  }
   const std::string key = sha256(content + "\n" + job.source);
   const fs::path target = directory_ / "objects" / key.substr(0, 2) / (key + ".so");
   Compiled result;
@@ -139,16 +199,146 @@ Compiled CompileCache::compile(const CompileJob& job, Product product, const std
     fs::create_directories(target.parent_path(), error);
     result = build(job, before, after, target, stop);
   }
-  result.compiler = compiler.identity;
+  result.compiler = toolchain;
   result.seconds = monotonic_seconds() - begin;
   return result;
 }
 
+std::string CompileCache::identity(const CompileJob& job) {
+  const std::string compiler = find(job.command.front()).identity;
+  return job.by ? compiler + "; " + identity(*job.by) : compiler;
+}
+
+std::string CompileCache::identity(const BuildCommand& by) {
+  std::string what;
+  const auto add = [&what](const std::string& part) {
+    what += std::to_string(part.size()) + ":" + part + "\n";
+  };
+  add(by.argv.front());
+  for (const SourceFile& file : by.files) {
+    add(file.path);
+    add(sha256(file.text));
+  }
+  for (const auto& command : by.identity) {
+    add("identity " + std::to_string(command.size()));
+    for (const std::string& word : command) add(word);
+  }
+  for (const std::string& folder : by.readable) add(folder);
+  const std::scoped_lock lock(mutex_);
+  if (const auto known = commands_.find(what); known != commands_.end()) return known->second;
+  for (const std::string& folder : by.readable) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error))
+      raise<ConfigError>("a folder of build.readable is not there", folder,
+                         "install the toolchain, or name the folder that it is in");
+  }
+  std::string found = what;
+  const auto program = [&](const std::string& name) {
+    const auto file = program_of(name, by);
+    if (file) found += sha256_of_file(*file) + "\n";
+    return file ? file->string() : name;
+  };
+  const std::string path = program(by.argv.front());
+  std::vector<std::vector<std::string>> commands = by.identity;
+  // A sandbox that cannot show a folder says so once rather than for each candidate.
+  if (commands.empty() && !by.readable.empty()) commands.push_back({"true"});
+  for (const std::vector<std::string>& command : commands) {
+    (void)program(command.front());
+    std::vector<std::string> words{"/bin/sh", "-c", "\"$@\" > \"$0\"", std::string(compiler_output)};
+    words.insert(words.end(), command.begin(), command.end());
+    Finished finished = run_command_of(by, words, false, {});
+    if (was_killed(finished)) finished = run_command_of(by, words, false, {});
+    std::string shown;
+    for (const std::string& word : command) shown += (shown.empty() ? "" : " ") + word;
+    if (finished.timed_out || finished.too_much_output)
+      raise<ConfigError>("what identifies the build's toolchain does not end", shown,
+                         "name commands that print a version");
+    if (!ended_well(finished))
+      raise<ConfigError>(
+          "what identifies the build's toolchain fails",
+          shown + " " + ending_of(finished) + "\n" + clean_text(first_messages(finished.errors)),
+          "install the toolchain, list its folder in build.readable, or mend build.identity");
+    found += sha256(finished.output) + sha256(finished.errors) + "\n";
+  }
+  std::string name = path + " (" + sha256(found).substr(0, 32) + ")";
+  return commands_.emplace(what, std::move(name)).first->second;
+}
+
+Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<std::string>& words,
+                                      bool source, const std::stop_token& stop) {
+  CompilerRun run;
+  run.is_command = true;
+  for (const SourceFile& file : by.files) run.texts.push_back({"problem/" + file.path, file.text});
+  // There even where it has no files, for the command to begin in.
+  run.texts.push_back({"problem/" + by.source.path, source ? by.source.text : std::string()});
+  const std::string place = std::string(compiler_work) + "/" + by.source.path;
+  for (std::string word : words) {
+    put_in_place(word, "${SOURCE}", place);
+    put_in_place(word, "${LIBRARY}", compiler_output);
+    run.argv.push_back(std::move(word));
+  }
+  run.readable = readable_;
+  run.readable.insert(run.readable.end(), by.readable.begin(), by.readable.end());
+  run.cores = cores_;
+  run.seconds = limits_.build_seconds;
+  run.stop = stop;
+  run.max_output = max_library;
+  run.limits = {{RLIMIT_AS, limits_.build_memory},
+                {RLIMIT_CORE, 0},
+                {RLIMIT_FSIZE, max_library},
+                {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
+  return run_compiler_in(sandbox_, run);
+}
+
+Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, const std::stop_token& stop) {
+  const double begin = monotonic_seconds();
+  Finished finished = run_command_of(by, by.argv, true, stop);
+  if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
+    finished = run_command_of(by, by.argv, true, stop);
+  Compiled result;
+  result.verdict = Verdict::build_failed;
+  if (finished.timed_out) {
+    result.verdict = Verdict::timed_out;
+    result.reason = stop.stop_requested()
+                        ? "stopped while it was built"
+                        : "the build command needed more than " +
+                              std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
+    return result;
+  }
+  const std::string said = clean_text(first_messages(finished.errors));
+  if (!ended_well(finished)) {
+    result.reason =
+        said.empty() ? "the build command " + ending_of(finished) + " and without a message" : said;
+    return result;
+  }
+  const auto made = [&](const std::string& what) {
+    result.reason = "the build command " + what + (said.empty() ? "" : "; it said:\n" + said);
+    return result;
+  };
+  if (finished.too_much_output) return made("made more than " + std::to_string(max_library >> 20) + " MiB");
+  switch (kind_of(finished.output)) {
+    case Made::nothing:
+      return made("ended well, but made nothing where ${LIBRARY} says");
+    case Made::shared:
+      return made(
+          "made a shared library, which cannot be linked with what calls the kernel: make an object file "
+          "(-c, --emit=obj, -filetype=obj) or a static library");
+    case Made::other:
+      return made("made a file that is no object file and no static library");
+    case Made::object:
+      break;
+  }
+  result.verdict = Verdict::ok;
+  object = std::move(finished.output);
+  return result;
+}
+
 std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
+  if (job.by) return std::nullopt;  // its texts are nothing of the preprocessor's
   std::vector<std::string> before{find(job.command.front()).path, "-std=c++20", "-E", "-P"};
   for (std::size_t i = 1; i < job.command.size(); ++i)
     if (!is_link_input(job.command[i])) before.push_back(job.command[i]);
-  CompileJob one{job.source, {}, job.files, job.include, {}};
+  CompileJob one{job.source, {}, job.files, job.include, {}, {}};
   std::string text;
   for (std::size_t unit = 0; unit <= job.units.size(); ++unit) {
     if (unit > 0) one.source = job.units[unit - 1].text;
@@ -160,7 +350,8 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
 }
 
 Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>& before,
-                           const std::vector<std::string>& after, const std::stop_token& stop) {
+                           const std::vector<std::string>& after, const std::stop_token& stop,
+                           const std::string& object) {
   CompilerRun run;
   run.argv = before;
   const std::string root = std::string(compiler_root) + "/problem";
@@ -177,6 +368,11 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
   for (std::size_t i = 0; i < job.units.size(); ++i)
     unit("unit" + std::to_string(i) + ".cpp", job.units[i].text);
   run.argv.insert(run.argv.end(), {"-x", "none"});
+  if (!object.empty()) {
+    run.texts.push_back({"kernel.o", object});
+    // What it lacks is said now rather than where it is loaded.
+    run.argv.insert(run.argv.end(), {std::string(compiler_root) + "/kernel.o", "-Wl,-z,defs"});
+  }
   run.argv.insert(run.argv.end(), after.begin(), after.end());
   run.argv.insert(run.argv.end(), {"-o", std::string(compiler_output)});
   run.readable = readable_;
@@ -194,11 +390,14 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
 Compiled CompileCache::build(const CompileJob& job, const std::vector<std::string>& before,
                              const std::vector<std::string>& after, const fs::path& target,
                              const std::stop_token& stop) {
+  std::string object;
+  if (job.by)
+    if (Compiled made = make_object(*job.by, object, stop); made.verdict != Verdict::ok) return made;
   const double begin = monotonic_seconds();
-  Finished finished = run(job, before, after, stop);
+  Finished finished = run(job, before, after, stop, object);
   // Not the source's doing, as far as can be told; a second time it may be (memory) and is a failure.
   if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
-    finished = run(job, before, after, stop);
+    finished = run(job, before, after, stop, object);
   Compiled result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
@@ -227,6 +426,7 @@ std::string first_errors(const std::string& output) {
   const auto says_error = [](const std::string& line) {
     return line.find("error:") != std::string::npos || line.find("error ") != std::string::npos ||
            line.find("undefined reference") != std::string::npos ||
+           line.find("multiple definition") != std::string::npos ||
            line.find("cannot ") != std::string::npos || line.find("Killed") != std::string::npos;
   };
   std::size_t first = 0, errors = 0;
@@ -241,6 +441,26 @@ std::string first_errors(const std::string& output) {
     text += (text.empty() ? "" : "\n") + lines[i].substr(0, 300);
   if (text.size() > longest) text.resize(longest);
   if (errors > 1) text += "\n(" + std::to_string(errors) + " errors)";
+  return text;
+}
+
+std::string first_messages(const std::string& output) {
+  constexpr std::size_t above = 6, most_lines = 16, longest = 2000;
+  std::istringstream stream(output);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
+  const auto error = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("rror:") != std::string::npos || line.find("error[") != std::string::npos ||
+           line.find("undefined reference") != std::string::npos;
+  });
+  const std::size_t at =
+      error == lines.end() ? 0 : static_cast<std::size_t>(std::distance(lines.begin(), error));
+  std::string text;
+  for (std::size_t i = at > above ? at - above : 0, end = i + most_lines;
+       i < lines.size() && i < end && text.size() < longest; ++i)
+    text += (text.empty() ? "" : "\n") + lines[i].substr(0, 300);
+  if (text.size() > longest) text.resize(longest);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
 

@@ -48,6 +48,9 @@ class CompileCache {
 
   /// Path and version of a compiler by path or name; a ConfigError when it does not run.
   [[nodiscard]] std::string identity(const std::string& compiler);
+  /// That of all that builds the job: where a command does, also its program and a digest of what identifies
+  /// it. A ConfigError when one of the programs is not there or `identity` fails.
+  [[nodiscard]] std::string identity(const CompileJob& job);
 
  private:
   struct Compiler {
@@ -55,13 +58,20 @@ class CompileCache {
     std::string identity;
   };
   Compiler find(const std::string& name);
-  /// Runs a compiler on the job's texts, `before` and `after` around them; what it makes comes on its
-  /// standard output.
+  /// Runs a compiler on the job's texts, `before` and `after` around them, and an object where there is one;
+  /// what it makes comes on its standard output.
   Finished run(const CompileJob& job, const std::vector<std::string>& before,
-               const std::vector<std::string>& after, const std::stop_token& stop);
+               const std::vector<std::string>& after, const std::stop_token& stop,
+               const std::string& object = {});
   Compiled build(const CompileJob& job, const std::vector<std::string>& before,
                  const std::vector<std::string>& after, const std::filesystem::path& target,
                  const std::stop_token& stop);
+  /// Runs words beside the files of a build command; `source`: and beside the kernel.
+  Finished run_command_of(const BuildCommand& by, const std::vector<std::string>& words, bool source,
+                          const std::stop_token& stop);
+  /// The command's object in `object`, or why there is none.
+  Compiled make_object(const BuildCommand& by, std::string& object, const std::stop_token& stop);
+  std::string identity(const BuildCommand& by);
 
   Sandbox sandbox_;
   HostLimits limits_;
@@ -71,6 +81,7 @@ class CompileCache {
   std::vector<int> cores_;
   std::mutex mutex_;
   std::unordered_map<std::string, Compiler> compilers_;
+  std::unordered_map<std::string, std::string> commands_;  ///< identities by what they are of
 };
 
 /// `$XDG_CACHE_HOME/kernelsearch`, `~/.cache/kernelsearch`, or a folder of this user's for temporary files.
@@ -78,5 +89,9 @@ class CompileCache {
 
 /// The lines of a compiler's output that say what is wrong, without those that only repeat the way there.
 [[nodiscard]] std::string first_errors(const std::string& output);
+
+/// The same of any program: the first lines, and those before the first that says so too, as where it is
+/// often stands above what it is.
+[[nodiscard]] std::string first_messages(const std::string& output);
 
 }  // namespace kernelsearch::detail

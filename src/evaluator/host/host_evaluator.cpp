@@ -423,9 +423,7 @@ std::string HostEvaluator::device_id() const {
 }
 
 std::string HostEvaluator::toolchain_id() const {
-  const Kernel& kernel = impl_->problem.kernel;
-  return impl_->compiler.identity(
-      expand_tunables(impl_->problem.build.compiler, kernel, kernel.space.default_config()));
+  return impl_->compiler.identity(candidate_job(impl_->problem, impl_->problem.default_candidate()));
 }
 
 const Problem& HostEvaluator::problem() const noexcept {

@@ -192,6 +192,12 @@ class Sanitizer {
   void leave_out(std::string why) { result_.left_out.push_back(std::move(why)); }
 
   bool build() {
+    if (!problem_.build.command.empty()) {
+      leave_out(
+          "every shape: the sanitizers are the compiler's, and a build command makes this kernel; finalists "
+          "run between guard pages all the same");
+      return false;
+    }
     if (resolved(host_.sandbox) == Sandbox::landlock) {
       leave_out(
           "every shape: AddressSanitizer reads /proc, which the sandbox landlock keeps closed; it runs "

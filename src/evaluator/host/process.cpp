@@ -175,6 +175,12 @@ bool Process::wait(double seconds, int& status) {
   const long opened = syscall(SYS_pidfd_open, pid_, 0);
   const Descriptor handle(opened < 0 ? -1 : static_cast<int>(opened));
   while (true) {
+    // Before it is gone, as its number may then be another's: without a pid namespace what it left behind in
+    // its session's first group would run on.
+    siginfo_t ended{};
+    if (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == pid_)
+      ::kill(-pid_, SIGKILL);
     const pid_t got = waitpid(pid_, &status, WNOHANG);
     if (got == pid_ || (got < 0 && errno == ECHILD)) {
       pid_ = 0;

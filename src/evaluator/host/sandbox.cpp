@@ -278,7 +278,7 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   // be killed before as well.
   launch.sees_to_its_end = true;
   // A container that hides parts of its /proc lets nobody mount another.
-  if ((boxed.devices || boxed.processes) && status.mounts_proc)
+  if ((boxed.devices || boxed.processes || boxed.own_processes) && status.mounts_proc)
     append(launch.argv, {"--proc", "/proc"});
   else if (boxed.devices || boxed.processes)
     append(launch.argv, {"--ro-bind", "/proc", "/proc"});

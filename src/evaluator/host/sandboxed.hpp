@@ -32,6 +32,7 @@ struct Boxed {
   std::uint64_t temporary_bytes = std::uint64_t{1} << 20;
   bool devices = false;          ///< sees the machine's devices, /proc and /sys, and may outlive its thread
   bool processes = false;        ///< sees its own processes in /proc
+  bool own_processes = false;    ///< the same, but never others' as well: nothing where /proc has them
   bool outlives_thread = false;  ///< it watches its connection to us instead
   /// Folders outside with the names that they have inside; without namespaces they keep their own.
   std::vector<std::pair<std::filesystem::path, std::string>> folders;

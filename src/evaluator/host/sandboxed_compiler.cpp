@@ -32,6 +32,18 @@ void write_text(const fs::path& file, const std::string& text) {
                        "make room, or set TMPDIR to a folder with room");
 }
 
+/// Copies the folder, runs the command in the copy, and prints the file that it made, if it made one. Limits
+/// on processes count those of a user in the whole system where there are no namespaces, and would meet
+/// others; dash and bash call them differently.
+std::string_view command_script(Sandbox sandbox) {
+  return sandbox == Sandbox::bubblewrap
+             ? "{ ulimit -u 512 2>/dev/null || ulimit -p 512 2>/dev/null; }; "
+               "mkdir \"$2\" && cp -R \"$1/.\" \"$2\" && chmod -R a+rwx \"$2\" && cd \"$2\" || exit; "
+               "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; exec cat \"$0\""
+             : "mkdir \"$2\" && cp -R \"$1/.\" \"$2\" && chmod -R a+rwx \"$2\" && cd \"$2\" || exit; "
+               "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; exec cat \"$0\"";
+}
+
 }  // namespace
 
 Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
@@ -50,9 +62,15 @@ Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   } else {
     boxed.scratch = scratch.path();
   }
-  const std::string output = temporary_folder(sandbox, boxed) + "/output.so";
+  const std::string output = temporary_folder(sandbox, boxed) + (run.is_command ? "/output.o" : "/output.so");
   boxed.argv = {"/bin/sh", "-c", "\"$@\" 1>&2 && exec cat \"$0\"", output};
+  const std::string work = temporary_folder(sandbox, boxed) + "/work";
+  if (run.is_command) {
+    boxed.own_processes = true;
+    boxed.argv = {"/bin/sh", "-c", std::string(command_script(sandbox)), output, root + "/problem", work};
+  }
   for (std::string part : run.argv) {
+    replace_all(part, compiler_work, work);
     replace_all(part, compiler_root, root);
     replace_all(part, compiler_output, output);
     boxed.argv.push_back(std::move(part));
@@ -63,6 +81,7 @@ Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   boxed.limits = run.limits;
   boxed.temporary_bytes = std::uint64_t{1} << 30;
   Finished finished = run_command(launch_in(sandbox, boxed), run.seconds, run.max_output, run.stop);
+  if (run.is_command) replace_all(finished.errors, work + "/", "");
   replace_all(finished.errors, root + "/problem/", "");
   replace_all(finished.errors, root + "/", "");
   return finished;

@@ -30,7 +30,14 @@ struct CompilerRun {
   double seconds = 60.0;
   std::stop_token stop = {};                        ///< ends it, as at its limit
   std::size_t max_output = std::size_t{256} << 20;  ///< bytes of what it makes
+  /// It is no compiler that we know but the problem's own command: it runs in a copy of the folder
+  /// `problem/` that it may write, which is `compiler_work` in its options, and sees its own processes in
+  /// /proc, if only its own can be shown. Whether it makes something is its business.
+  bool is_command = false;
 };
+
+/// In the options of a command: the copy of `problem/`.
+inline constexpr std::string_view compiler_work = "${WORK}";
 
 /// Runs it in the sandbox to its end or its limit: `Finished::output` is what it made, `errors` what it said,
 /// with its texts named as they are here, those in `problem/` as in the problem's folder.

@@ -22,7 +22,15 @@ std::string definition_of(const Value& value) {
 }
 
 // The entry point. `real` is empty for kernels, whose floating arguments keep their own types.
-std::string entry(const Problem& problem, const std::string& function, std::string_view real) {
+std::string argument_type(const Argument& argument, std::string_view real, std::string_view of_structs) {
+  return std::string(argument.structure
+                         ? (of_structs.empty() ? std::string_view(argument.structure->name) : of_structs)
+                     : !real.empty() && is_floating(argument.type) ? real
+                                                                   : cpp_name(argument.type));
+}
+
+std::string entry(const Problem& problem, const std::string& function, std::string_view real,
+                  std::string_view of_structs = {}) {
   std::string text =
       "#line 1 \"kernelsearch_entry\"\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) void kernelsearch_entry(void* const* "
@@ -30,9 +38,7 @@ std::string entry(const Problem& problem, const std::string& function, std::stri
   text += function + "(";
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    const std::string type(argument.structure                            ? argument.structure->name
-                           : !real.empty() && is_floating(argument.type) ? real
-                                                                         : cpp_name(argument.type));
+    const std::string type = argument_type(argument, real, of_structs);
     const std::string position = "(arguments[" + std::to_string(i) + "])";
     if (i != 0) text += ", ";
     if (!argument.is_array)
@@ -119,6 +125,30 @@ std::string reference_source(const Problem& problem, Real real) {
          layout_checks(problem) + entry(problem, problem.reference.function, type);
 }
 
+SourceFile command_source(const Problem& problem, const Candidate& candidate) {
+  const Regions& regions = candidate.kernel->regions;
+  std::string text;
+  for (const std::string* part : {&regions.macros, &regions.device, &regions.host}) {
+    if (part->empty()) continue;
+    text += *part;
+    if (text.back() != '\n') text += '\n';
+  }
+  return {problem.names.device.empty() ? "kernel.cpp" : problem.names.device, std::move(text)};
+}
+
+std::string caller_source(const Problem& problem) {
+  std::string text =
+      std::string(prologue) + "#line 1 \"kernelsearch_entry\"\nextern \"C\" void " + problem.function + "(";
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (i != 0) text += ", ";
+    if (argument.is_array && argument.role == Role::in) text += "const ";
+    text += argument_type(argument, {}, "void");
+    if (argument.is_array) text += "*";
+  }
+  return text + ");\n" + entry(problem, problem.function, {}, "void");
+}
+
 std::string layout_checks(const Problem& problem) {
   std::string text;
   std::vector<std::string> done;
@@ -172,6 +202,45 @@ std::string expand_tunables(std::string_view text, const Kernel& kernel, const C
   }
 }
 
+namespace {
+
+/// One word of a build command; what only the place of the build can tell is left.
+std::string expand_word(std::string_view text, const Problem& problem, const Candidate& candidate) {
+  std::string expanded;
+  while (!text.empty()) {
+    const std::size_t begin = text.find("${");
+    expanded += text.substr(0, begin);
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = std::min(text.find('}', begin), text.size() - 1);
+    const std::string_view whole = text.substr(begin, end + 1 - begin);
+    if (whole == "${NAME}")
+      expanded += problem.function;
+    else if (whole == "${SOURCE}" || whole == "${LIBRARY}")
+      expanded += whole;
+    else
+      expanded += expand_tunables(whole, *candidate.kernel, candidate.config);
+    text.remove_prefix(end + 1);
+  }
+  return expanded;
+}
+
+BuildCommand build_command(const Problem& problem, const Candidate& candidate) {
+  BuildCommand made{{},
+                    command_source(problem, candidate),
+                    problem.build.files,
+                    problem.build.identity,
+                    problem.build.readable};
+  for (const std::string& word : problem.build.command)
+    made.argv.push_back(expand_word(word, problem, candidate));
+  for (const SourceFile& file : problem.files)
+    if (std::none_of(made.files.begin(), made.files.end(),
+                     [&](const SourceFile& other) { return other.path == file.path; }))
+      made.files.push_back(file);
+  return made;
+}
+
+}  // namespace
+
 std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate) {
   std::vector<std::string> flags;
   for (const std::string& flag : problem.build.flags)
@@ -191,18 +260,27 @@ std::vector<std::string> compile_command(const Problem& problem, const Candidate
 }
 
 CompileJob candidate_job(const Problem& problem, const Candidate& candidate) {
+  if (!problem.build.command.empty())
+    return {caller_source(problem),           {}, {}, {}, compile_command(problem, candidate),
+            build_command(problem, candidate)};
   const std::string definitions =
       std::string(prologue) + tunable_definitions(*candidate.kernel, candidate.config);
-  return {candidate_source(problem, candidate), units_of(problem, problem.sources, definitions),
-          problem.files, problem.include, compile_command(problem, candidate)};
+  return {candidate_source(problem, candidate),
+          units_of(problem, problem.sources, definitions),
+          problem.files,
+          problem.include,
+          compile_command(problem, candidate),
+          {}};
 }
 
 CompileJob reference_job(const Problem& problem, Real real) {
-  CompileJob job{reference_source(problem, real), {}, problem.files, problem.include, {}};
+  CompileJob job{reference_source(problem, real), {}, problem.files, problem.include, {}, {}};
   const std::string_view type = real == Real::kernel && uses_f64(problem) ? "double" : cpp_name(real);
   job.units = units_of(problem, problem.reference.sources,
                        std::string(prologue) + "using real = " + std::string(type) + ";\n");
-  job.command = {compile_command(problem, problem.default_candidate()).front()};
+  job.command = {problem.reference.compiler.empty()
+                     ? compile_command(problem, problem.default_candidate()).front()
+                     : problem.reference.compiler};
   for (const std::string& flag : problem.reference.flags) add_words(flag, job.command);
   for (const std::string& library : problem.reference.libraries) job.command.push_back("-l" + library);
   return job;

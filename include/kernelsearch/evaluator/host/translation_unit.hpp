@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,16 @@ enum class Real : std::uint8_t {
 /// of any backend; empty where arguments have none. What fails names the field.
 [[nodiscard]] std::string layout_checks(const Problem& problem);
 
+/// A program of the problem's that makes the kernel's object file.
+struct BuildCommand {
+  /// With tunables and the kernel's function in their places, `${SOURCE}` and `${LIBRARY}` left as they are.
+  std::vector<std::string> argv;
+  SourceFile source;                               ///< the kernel, under the name that it has for the command
+  std::vector<SourceFile> files;                   ///< beside it
+  std::vector<std::vector<std::string>> identity;  ///< commands whose output identifies the toolchain
+  std::vector<std::string> readable;               ///< folders that these commands may read besides
+};
+
 /// All that a compiler is given to build a library.
 struct CompileJob {
   std::string source;
@@ -55,11 +66,19 @@ struct CompileJob {
   std::vector<std::string>
       include;  ///< folders of these in which #include looks; quoted ones look everywhere
   std::vector<std::string> command;  ///< the compiler and its flags
+  std::optional<BuildCommand> by{};  ///< makes an object that is linked with `source`, which calls it
 };
 
 /// What builds a candidate: its source, the problem's further sources with the same macros, headers,
 /// libraries.
 [[nodiscard]] CompileJob candidate_job(const Problem& problem, const Candidate& candidate);
+
+/// The kernel's text as a build command gets it: its regions, one after another.
+[[nodiscard]] SourceFile command_source(const Problem& problem, const Candidate& candidate);
+
+/// The C++ source of what calls a kernel that a build command made: its declaration with C's calling
+/// convention, as `arguments` have it, and the entry point.
+[[nodiscard]] std::string caller_source(const Problem& problem);
 
 /// What builds the reference.
 [[nodiscard]] CompileJob reference_job(const Problem& problem, Real real);
