@@ -364,6 +364,10 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
   };
   if (timed == 0)
     add(Severity::error, "no shape is timed: all weights are 0", "give a shape a weight above 0");
+  if (!problem.build.command.empty() && problem.build.identity.empty())
+    add(Severity::warning,
+        "nothing identifies what the build command uses: kept results stay after its tools have changed",
+        "list what prints their versions in build.identity, e.g. [[\"gfortran\", \"--version\"]]");
   if (problem.kernel.space.size() == 0)
     add(Severity::warning, "there is nothing to tune: no tunables",
         "declare some, or use a generator that rewrites kernels");

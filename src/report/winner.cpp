@@ -63,9 +63,7 @@ std::string comment(const Winner& winner, const Problem& problem) {
   if (!winner.no_improvement.empty())
     text += fmt::format("//   NO IMPROVEMENT: {}\n", one_line(winner.no_improvement));
   text += fmt::format("//   device     {}\n", one_line(winner.run.info.device));
-  std::string command = expanded(problem.build.compiler, winner.values);
-  for (const std::string& flag : flags_of(problem, winner.values)) command += " " + flag;
-  text += fmt::format("//   built with {}\n", one_line(command));
+  text += fmt::format("//   built with {}\n", one_line(detail::build_line(problem, winner.values)));
   return text + fmt::format("//   measured   {}, run {}, trial {}, seed {}\n", winner.trial.at,
                             number(winner.run.id), number(winner.trial.outcome.id), winner.run.info.seed);
 }
@@ -92,6 +90,15 @@ nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasureme
 
 std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
   const Winner winner = winner_of(store, run);
+  // As its command gets it: in a language of its own, tunables in the command's words.
+  if (!problem.build.command.empty()) {
+    std::string text;
+    for (const std::string* region : {&winner.kernel.macros, &winner.kernel.device, &winner.kernel.host}) {
+      text += *region;
+      if (!text.empty() && text.back() != '\n') text += '\n';
+    }
+    return text;
+  }
   return detail::source_text(comment(winner, problem),
                              {winner.kernel.device, winner.kernel.host, winner.kernel.macros}, winner.values);
 }
@@ -131,6 +138,7 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
   record["toolchain"] = info.toolchain;
   record["compiler"] = expanded(problem.build.compiler, winner.values);
   record["flags"] = flags_of(problem, winner.values);
+  if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);
   record["environment"] = ordered_json(parse_json(info.environment, "the environment of a run"));
   record["provenance"] = evaluation.provenance;
   for (const auto& [name, value] : evaluation.features) record["features"][name] = value;
@@ -159,14 +167,25 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
                          const std::filesystem::path& folder) {
   const std::string name = identifier(problem.name);
   const std::string extension(traits_of(problem.backend).extension);
-  const WinnerFiles files{folder / (name + "_best" + extension), folder / (name + "_settings.hpp"),
-                          folder / (name + "_best.json")};
+  WinnerFiles files{folder / (name + "_best" + extension),
+                    folder / (name + "_settings.hpp"),
+                    folder / (name + "_best.json"),
+                    {}};
   const std::string source = winner_source(store, run, problem);
   const std::string settings = winner_settings(store, run, problem);
   const std::string record = winner_record(store, run, problem);
   std::error_code error;
   std::filesystem::create_directories(folder, error);  // a failure shows when the first file is written
-  write_file(files.source, source);
+  if (problem.build.command.empty()) {
+    write_file(files.source, source);
+  } else {
+    const Winner winner = winner_of(store, run);
+    const detail::CommandFiles made =
+        detail::write_command_files(problem, {winner.kernel.device, winner.kernel.host, winner.kernel.macros},
+                                    winner.values, comment(winner, problem), folder);
+    files.source = made.source;
+    files.script = made.script;
+  }
   write_file(files.settings, settings);
   write_file(files.record, record);
   return files;

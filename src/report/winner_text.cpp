@@ -102,6 +102,112 @@ std::vector<std::string> flags_of(const Problem& problem, const std::vector<Name
   return flags;
 }
 
+namespace {
+
+std::string shell_word(const std::string& word, const std::string& source) {
+  std::string text, plain;
+  const auto flush = [&] {
+    if (plain.empty()) return;
+    text += '\'';
+    for (const char c : plain) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+    plain.clear();
+  };
+  for (std::size_t at = 0; at < word.size();) {
+    const bool is_source = word.compare(at, 9, "${SOURCE}") == 0;
+    if (is_source || word.compare(at, 10, "${LIBRARY}") == 0) {
+      flush();
+      text += is_source ? "\"$work\"/" + shell_word(source, {}) : std::string("\"$output\"");
+      at += is_source ? 9 : 10;
+    } else {
+      plain += word[at++];
+    }
+  }
+  flush();
+  return text.empty() ? "''" : text;
+}
+
+std::string script_text(const Problem& problem, const std::vector<NamedValue>& values,
+                        const std::string& comment, const std::string& source_file, bool beside) {
+  const std::string name = identifier(problem.name);
+  const std::string source = problem.names.device.empty() ? "kernel.cpp" : problem.names.device;
+  std::string text = "#!/bin/sh\n";
+  for (std::size_t at = 0; at < comment.size();) {
+    const std::size_t end = std::min(comment.find('\n', at), comment.size());
+    std::string_view line(comment.data() + at, end - at);
+    if (line.starts_with("//")) line.remove_prefix(2);
+    text += "#" + std::string(line) + "\n";
+    at = end + 1;
+  }
+  text += "# Makes its object file: sh " + name + "_best.sh [OUTPUT], which is " + name +
+          "_best.o beside this script if left out.\nset -e\n"
+          "here=$(cd \"$(dirname \"$0\")\" && pwd)\noutput=${1:-\"$here/" +
+          name + "_best.o\"}\ncase $output in /*) ;; *) output=$PWD/$output ;; esac\n" +
+          "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n";
+  if (beside) text += "cp -R \"$here/" + name + "_build/.\" \"$work\"\nchmod -R u+rwx \"$work\"\n";
+  if (const std::size_t slash = source.rfind('/'); slash != std::string::npos)
+    text += "mkdir -p \"$work\"/" + shell_word(source.substr(0, slash), {}) + "\n";
+  text += "cp \"$here/" + source_file + "\" \"$work\"/" + shell_word(source, {}) + "\ncd \"$work\"\n";
+  std::string command;
+  for (const std::string& word : build_words(problem, values))
+    command += (command.empty() ? "" : " ") + shell_word(word, source);
+  return text + command + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> build_words(const Problem& problem, const std::vector<NamedValue>& values) {
+  std::vector<NamedValue> texts;  // as macros have them, which is how the evaluator writes them
+  for (const auto& [name, text] : macros_of(values)) texts.emplace_back(name, Value{text});
+  std::vector<std::string> words;
+  for (std::string word : problem.build.command) {
+    for (std::size_t at = 0; (at = word.find("${NAME}", at)) != std::string::npos;
+         at += problem.function.size())
+      word.replace(at, 7, problem.function);
+    words.push_back(expanded(std::move(word), texts));
+  }
+  return words;
+}
+
+std::string build_line(const Problem& problem, const std::vector<NamedValue>& values) {
+  std::string line;
+  if (!problem.build.command.empty()) {
+    for (const std::string& word : build_words(problem, values)) line += (line.empty() ? "" : " ") + word;
+    return line;
+  }
+  line = expanded(problem.build.compiler, values);
+  for (const std::string& flag : flags_of(problem, values)) line += " " + flag;
+  return line;
+}
+
+CommandFiles write_command_files(const Problem& problem, const Regions& regions,
+                                 const std::vector<NamedValue>& values, const std::string& comment,
+                                 const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  const std::string name = identifier(problem.name);
+  const std::string extension = fs::path(problem.names.device).extension().string();
+  CommandFiles files{folder / (name + "_best" + (extension.empty() ? ".cpp" : extension)),
+                     folder / (name + "_best.sh")};
+  std::string text;
+  for (const std::string* region : {&regions.macros, &regions.device, &regions.host}) {
+    text += *region;
+    if (!text.empty() && text.back() != '\n') text += '\n';
+  }
+  write_file(files.source, text);
+  std::error_code error;  // a failure shows when the file is written
+  const fs::path beside = folder / (name + "_build");
+  bool any = false;
+  for (const std::vector<SourceFile>* some : {&problem.files, &problem.build.files})
+    for (const SourceFile& file : *some) {
+      fs::create_directories((beside / file.path).parent_path(), error);
+      write_file(beside / file.path, file.text);
+      any = true;
+    }
+  write_file(files.script, script_text(problem, values, comment, files.source.filename().string(), any));
+  fs::permissions(files.script, fs::perms::owner_exec, fs::perm_options::add, error);
+  return files;
+}
+
 std::string source_text(const std::string& comment, const Regions& regions,
                         const std::vector<NamedValue>& values) {
   std::string text = comment + "#include <cstdint>\n\n" + definitions(values);

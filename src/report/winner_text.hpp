@@ -34,6 +34,26 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::string settings_text(const std::string& comment, const std::string& problem,
                                         const std::vector<NamedValue>& values);
 
+/// What a configuration is built with, for people: the compiler and its flags, or the problem's own command.
+[[nodiscard]] std::string build_line(const Problem& problem, const std::vector<NamedValue>& values);
+
+/// The words of the problem's build command, tunables and the function in their places.
+[[nodiscard]] std::vector<std::string> build_words(const Problem& problem,
+                                                   const std::vector<NamedValue>& values);
+
+/// Where a kernel that a build command makes is written.
+struct CommandFiles {
+  std::filesystem::path source;  ///< the kernel as the command gets it, under its own suffix
+  std::filesystem::path script;  ///< makes the object file, in a folder of its own as the evaluator does
+};
+
+/// Writes `NAME_best` with the source's suffix, `NAME_best.sh`, and in `NAME_build` what lies beside the
+/// source. `comment` stands at the top of the script, as the source's language may have others.
+[[nodiscard]] CommandFiles write_command_files(const Problem& problem, const Regions& regions,
+                                               const std::vector<NamedValue>& values,
+                                               const std::string& comment,
+                                               const std::filesystem::path& folder);
+
 /// Replaces the file; a ConfigError where that cannot be done.
 void write_file(const std::filesystem::path& file, const std::string& text);
 

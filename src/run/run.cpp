@@ -237,6 +237,7 @@ RunResult stored_result(const RunStore& store, RunId run, const Problem& problem
   if (!result.best || out.empty()) return result;
   const WinnerFiles files = write_winner(store, run, problem, out);
   result.files = {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};
+  if (!files.script.empty()) result.files.emplace_back("script", files.script);
   // Of several kernels no table of settings can stand.
   const std::string& generator = result.row.info.generator;
   if (generator == "submit" || (generator != "template" && find_system(result.row.info.policy).rewrites))

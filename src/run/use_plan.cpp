@@ -58,8 +58,7 @@ void check_entries(const ProblemPlan& part, const Problem& problem, PlanCheck& c
 
 std::string comment(const ProblemPlan& part, const Problem& problem, const std::string& why,
                     const std::vector<NamedValue>& values) {
-  std::string command = detail::expanded(problem.build.compiler, values);
-  for (const std::string& flag : detail::flags_of(problem, values)) command += " " + flag;
+  const std::string command = detail::build_line(problem, values);
   return fmt::format(
       "// {}: settings of a kernelsearch plan, {}.\n//   device     {}\n//   built with {}\n//   kernel     "
       "{}\n",
@@ -196,11 +195,20 @@ AppliedPlan apply_plan(const Plan& plan, const Problem& problem, const std::stri
   const std::string name = detail::identifier(problem.name);
   if (!applied.values.empty()) {
     const std::string head = comment(part, problem, applied.why, applied.values);
-    const auto source = folder / (name + "_best" + std::string(traits_of(problem.backend).extension));
+    auto source = folder / (name + "_best" + std::string(traits_of(problem.backend).extension));
     const auto settings = folder / (name + "_settings.hpp");
-    detail::write_file(source, detail::source_text(head, problem.kernel.regions, applied.values));
+    std::filesystem::path script;
+    if (problem.build.command.empty()) {
+      detail::write_file(source, detail::source_text(head, problem.kernel.regions, applied.values));
+    } else {
+      const detail::CommandFiles made =
+          detail::write_command_files(problem, problem.kernel.regions, applied.values, head, folder);
+      source = made.source;
+      script = made.script;
+    }
     detail::write_file(settings, detail::settings_text(head, problem.name, applied.values));
     applied.files = {{"source", source}, {"settings", settings}};
+    if (!script.empty()) applied.files.emplace_back("script", script);
   }
   const auto table = folder / (name + "_table.jsonl");
   const SettingsTable known = SettingsTable::load(table);

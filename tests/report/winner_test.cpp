@@ -91,6 +91,39 @@ TEST_CASE("write_winner: ready-to-use source, settings and record") {
   CHECK(record["kernel_digest"].get<std::string>().size() == 64);
 }
 
+TEST_CASE("write_winner: of a build command a script that makes the object file again, anywhere") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  Problem& problem = stored.problem;
+  problem.names.device = "src/it's.c";
+  problem.build.command = {"sh", "tools/build.sh", "${SOURCE}", "${LIBRARY}",
+                           "${NAME} ${TILE} ${FAST} $x '\"${ORDER}"};
+  problem.build.files = {
+      {"tools/build.sh", "{ pwd; cat \"$1\" data.txt; printf '%s\\n' \"$3\"; } > \"$2\"\n"},
+      {"data.txt", "data\n"}};
+  const WinnerFiles files = write_winner(stored.store, stored.run, problem, stored.folder / "a b");
+  CHECK(files.source.filename() == "axpy_2_best.c");
+  CHECK(files.script.filename() == "axpy_2_best.sh");
+  const std::string source = read(files.source);
+  CHECK(source == winner_source(stored.store, stored.run, problem));
+  CHECK(source.find("#define TILE") == std::string::npos);
+  CHECK(source.find("extern \"C\" void axpy") != std::string::npos);
+  const std::string script = read(files.script);
+  CHECK(script.starts_with("#!/bin/sh\n# axpy 2: the best of 4 trials"));
+  CHECK(script.find("#   built with sh tools/build.sh ${SOURCE} ${LIBRARY} axpy 8 1") != std::string::npos);
+  std::filesystem::remove_all(stored.folder / "elsewhere");
+  std::filesystem::rename(stored.folder / "a b", stored.folder / "elsewhere");
+  const std::string in_folder = "cd '" + stored.folder.path().string() + "' && sh ";
+  REQUIRE(std::system((in_folder + "elsewhere/axpy_2_best.sh").c_str()) == 0);
+  const std::string made = read(stored.folder / "elsewhere/axpy_2_best.o");
+  CHECK(made.find(source + "data\naxpy 8 1 $x '\"{0, 1}\n") != std::string::npos);
+  CHECK(made.find("elsewhere") == std::string::npos);  // it ran in a folder of its own
+  REQUIRE(std::system((in_folder + "elsewhere/axpy_2_best.sh other.o").c_str()) == 0);
+  CHECK(read(stored.folder / "other.o").size() > source.size());
+  const auto record = nlohmann::json::parse(read(stored.folder / "elsewhere/axpy_2_best.json"));
+  CHECK(record["command"][4] == "axpy 8 1 $x '\"{0, 1}");
+}
+
 TEST_CASE("write_winner: no winner, no kernel, no folder") {
   StoredRun stored;
   const RunId empty = stored.store.begin_run({.name = "empty"});

@@ -17,6 +17,9 @@ struct WinnerFiles {
   std::filesystem::path source;  ///< <problem>_best.cpp: the kernel with its tunables defined, ready to build
   std::filesystem::path settings;  ///< <problem>_settings.hpp: the tunables as constants
   std::filesystem::path record;    ///< <problem>_best.json: how it was measured
+  /// Of a kernel that the problem's command builds: <problem>_best.sh, which makes its object file of the
+  /// source, the kernel as the command gets it, and of the files in <problem>_build. Else empty.
+  std::filesystem::path script;
 };
 
 /// Writes the best trial of a run to `folder`, which is made if need be; existing files are replaced. The

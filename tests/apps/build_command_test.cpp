@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A problem whose kernel a command builds, as a user has it: tuned, taken up again, and built without us.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "apps/command.hpp"
+
+using namespace kernelsearch_test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_problem_with_tool(const Desk& desk) {
+  const fs::path tools = desk.path() / "tools";
+  fs::create_directories(desk.path() / "twice");
+  fs::create_directories(tools);
+  // Builds run as nobody where the tests run as root.
+  fs::permissions(desk.path(), static_cast<fs::perms>(0755));
+  write_text(tools / "plugin", "version 1\n");
+  write_text(
+      desk.path() / "twice/kernel.c",
+      "void twice(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n");
+  write_text(desk.path() / "twice/build.sh", "exec gcc -fPIC \"$3\" -c \"$1\" -o \"$2\"\n");
+  write_text(desk.path() / "twice/problem.json", R"json({
+  "schema": 1, "name": "twice", "function": "twice", "kernel": {"device": "kernel.c"},
+  "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
+                {"name": "y", "type": "f32", "size": "n", "role": "out"}],
+  "shapes": [{"name": "some", "n": 4096}],
+  "tunables": {"LEVEL": ["-O1", "-O2"]},
+  "reference": {"source": {"text": "void r(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"},
+                "function": "r", "compiler": "g++"},
+  "build": {"command": ["sh", "build.sh", "${SOURCE}", "${LIBRARY}", "${LEVEL}"], "files": ["build.sh"],
+            "identity": [["cat", ")json" + (tools / "plugin").string() +
+                                                     R"json("]]}})json");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "command: a kernel that a command builds, from tune to its object file; a changed plugin begins anew") {
+  const Desk desk;
+  write_problem_with_tool(desk);
+  const std::string tools = (desk.path() / "tools").string();
+  const std::vector<std::string> tune{"tune",       "twice",   "--policy", "exhaustive", "--budget",
+                                      "all",        "--store", "runs.db",  "--out",      "tuned",
+                                      "--readable", "tools",   "--json"};
+  Ran ran = desk.kernelsearch({"tune", "twice", "--budget", "1", "--store", "runs.db", "--json"});
+  CHECK(ran.code == 3);  // nothing shows the sandbox the folder
+  check_has(ran.err, "build.readable");
+  ran = desk.kernelsearch(tune);
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["trials"] == 2);
+  const std::string first = ran.json()["toolchain"];
+
+  // The winner is built without us, by its script alone.
+  ran = desk.program({"sh", "tuned/twice_best.sh"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  write_text(desk.path() / "main.cpp",
+             "extern \"C\" void twice(int, const float*, float*);\n"
+             "int main() { float x[3] = {1, 2, 3}, y[3]; twice(3, x, y); return y[2] == 6 ? 0 : 1; }\n");
+  ran = desk.program({"g++", "main.cpp", "tuned/twice_best.o", "-o", "main"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(desk.program({"./main"}).code == 0);
+  CHECK(read_text(desk.path() / "tuned/twice_best.c") == read_text(desk.path() / "twice/kernel.c"));
+  ran = desk.kernelsearch({"best", "latest", "--store", "runs.db"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+
+  // Taken up again the options are those of the run, the folder among them.
+  ran = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "all", "--store", "runs.db", "--json"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  // Of the same context everything is known; of another plugin nothing is.
+  ran = desk.kernelsearch(tune);
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["toolchain"] == first);
+  check_has(read_text(desk.path() / "tuned/twice_best.json"), "reused, measured");
+  write_text(desk.path() / "tools/plugin", "version 2\n");
+  ran = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "all", "--store", "runs.db", "--json"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "toolchain");
+  ran = desk.kernelsearch(tune);
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["toolchain"] != first);
+  CHECK(read_text(desk.path() / "tuned/twice_best.json").find("reused, measured") == std::string::npos);
+
+  ran = desk.kernelsearch({"check", "twice", "--readable", "tools"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  check_has(ran.out, "a build command makes this kernel");
+}
