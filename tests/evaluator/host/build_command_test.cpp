@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels that a command of the problem's builds: what it gets, what becomes of what it makes, what it cannot do.
+// Kernels that a command of the problem's builds: what it gets, what is made of that, what it cannot do.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
