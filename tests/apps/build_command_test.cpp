@@ -15,6 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void check_says(const std::string& text, const std::string& part) {
+  CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+}
+
 void write_problem_with_tool(const Desk& desk) {
   const fs::path tools = desk.path() / "tools";
   fs::create_directories(desk.path() / "twice");
@@ -51,7 +55,7 @@ TEST_CASE(
                                       "--readable", "tools",   "--json"};
   Ran ran = desk.kernelsearch({"tune", "twice", "--budget", "1", "--store", "runs.db", "--json"});
   CHECK(ran.code == 3);  // nothing shows the sandbox the folder
-  check_has(ran.err, "build.readable");
+  check_says(ran.err, "build.readable");
   ran = desk.kernelsearch(tune);
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["trials"] == 2);
@@ -77,11 +81,11 @@ TEST_CASE(
   ran = desk.kernelsearch(tune);
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["toolchain"] == first);
-  check_has(read_text(desk.path() / "tuned/twice_best.json"), "reused, measured");
+  check_says(read_text(desk.path() / "tuned/twice_best.json"), "reused, measured");
   write_text(desk.path() / "tools/plugin", "version 2\n");
   ran = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "all", "--store", "runs.db", "--json"});
   CHECK(ran.code == 3);
-  check_has(ran.err, "toolchain");
+  check_says(ran.err, "toolchain");
   ran = desk.kernelsearch(tune);
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["toolchain"] != first);
@@ -89,5 +93,5 @@ TEST_CASE(
 
   ran = desk.kernelsearch({"check", "twice", "--readable", "tools"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
-  check_has(ran.out, "a build command makes this kernel");
+  check_says(ran.out, "a build command makes this kernel");
 }

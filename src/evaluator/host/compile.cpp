@@ -370,8 +370,9 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
   run.argv.insert(run.argv.end(), {"-x", "none"});
   if (!object.empty()) {
     run.texts.push_back({"kernel.o", object});
-    // What it lacks is said now rather than where it is loaded.
-    run.argv.insert(run.argv.end(), {std::string(compiler_root) + "/kernel.o", "-Wl,-z,defs"});
+    // What it lacks is said now rather than where it is loaded, and its own function is what is called.
+    run.argv.insert(run.argv.end(),
+                    {std::string(compiler_root) + "/kernel.o", "-Wl,-z,defs", "-Wl,-Bsymbolic-functions"});
   }
   run.argv.insert(run.argv.end(), after.begin(), after.end());
   run.argv.insert(run.argv.end(), {"-o", std::string(compiler_output)});
