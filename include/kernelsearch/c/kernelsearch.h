@@ -186,7 +186,8 @@ KS_API ks_status ks_space_encode(const ks_space *space, const uint32_t *config, 
                                  size_t capacity, size_t *needed);
 KS_API ks_status ks_space_decode(const ks_space *space, const char *json, uint32_t *config, size_t length);
 
-/* A tunable's value in a configuration; KS_WRONG_TYPE where it is of another type. Reals are integers too. */
+/* A tunable's value in a configuration; KS_WRONG_TYPE where it is of another type, but that an integer is taken
+ * as a real, too. */
 KS_API ks_status ks_space_boolean(const ks_space *space, const uint32_t *config, size_t length,
                                   size_t tunable, int *value);
 KS_API ks_status ks_space_integer(const ks_space *space, const uint32_t *config, size_t length,
@@ -301,7 +302,7 @@ KS_API ks_status ks_plan_best(const ks_plan *plan, const char *problem, const ch
                               const char *const *names, const int64_t *values, size_t count,
                               const char *kernel_digest, ks_settings **out);
 
-/* The value of a tunable: KS_UNKNOWN_NAME, KS_WRONG_TYPE. Reals are integers too. */
+/* The value of a tunable: KS_UNKNOWN_NAME, KS_WRONG_TYPE; an integer is taken as a real, too. */
 KS_API ks_status ks_settings_boolean(const ks_settings *settings, const char *name, int *value);
 KS_API ks_status ks_settings_integer(const ks_settings *settings, const char *name, int64_t *value);
 KS_API ks_status ks_settings_real(const ks_settings *settings, const char *name, double *value);
@@ -329,7 +330,8 @@ typedef void (*ks_comparison_progress)(void *user, size_t finished, size_t runs)
  *   "folder" (none: keeps finished runs there). `progress` may be NULL. */
 KS_API ks_status ks_comparison_run(ks_comparison *comparison, const char *options,
                                    ks_comparison_progress progress, void *user);
-/* From any thread: what is under way is given up, and ks_comparison_run() scores what is finished. */
+/* From any thread: what is under way is given up, and ks_comparison_run() scores what is finished. It stays so:
+ * make another comparison to begin again. */
 KS_API ks_status ks_comparison_request_stop(ks_comparison *comparison);
 /* The mean over the recordings of a policy's score: "P", "P@20", "P@40", "P@60", "P200" or "P300" (0: as random
  * search, 1: the optimum at once), with its 95 % interval, NaN where there is none. `low` and `high` may be
