@@ -19,13 +19,15 @@ struct ks_comparison : kernelsearch::c::Marked<10> {
   std::vector<kernelsearch::PolicyScores> scores;
 };
 
-using namespace kernelsearch;    // NOLINT: as in space.cpp
+using namespace kernelsearch;     // NOLINT: as in space.cpp
 using namespace kernelsearch::c;  // NOLINT
 
 ks_status ks_comparison_new(ks_comparison** out) {
   return guarded([&] { give(out, [] { return std::make_unique<ks_comparison>(); }); });
 }
-ks_status ks_comparison_free(ks_comparison* comparison) { return freed(comparison); }
+ks_status ks_comparison_free(ks_comparison* comparison) {
+  return freed(comparison);
+}
 
 ks_status ks_comparison_add_recording(ks_comparison* comparison, const char* file) {
   return guarded([&] {
@@ -75,7 +77,9 @@ ks_status ks_comparison_run(ks_comparison* comparison, const char* options, ks_c
     with.folder = folder;
     with.stop = comparison->stop.get_token();
     if (progress != nullptr)
-      with.progress = [progress, user](const ComparisonProgress& at) { progress(user, at.finished, at.runs); };
+      with.progress = [progress, user](const ComparisonProgress& at) {
+        progress(user, at.finished, at.runs);
+      };
     std::vector<Contestant> contestants;
     for (const auto& recipe : comparison->policies)
       contestants.push_back({recipe->name, recipe->make, false});
@@ -121,7 +125,8 @@ ks_status ks_comparison_evaluations(ks_comparison* comparison, size_t recording,
     const Working working(comparison->busy);
     if (recording >= comparison->recordings.size() || policy >= comparison->policies.size())
       refuse(KS_BAD_ARGUMENT, "there is no such recording or policy",
-             std::to_string(recording) + ", " + std::to_string(policy), "they count from 0 as they were added");
+             std::to_string(recording) + ", " + std::to_string(policy),
+             "they count from 0 as they were added");
     if (positions == nullptr && capacity > 0)
       refuse(KS_BAD_ARGUMENT, "a buffer is missing", "NULL with a capacity", "give a buffer");
     const std::string& space = comparison->recordings[recording].name;

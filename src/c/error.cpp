@@ -57,7 +57,9 @@ ks_status status_of_exception() noexcept {
   }
 }
 
-std::string_view text_of(const char* text, const char* what) { return needed(text, what); }
+std::string_view text_of(const char* text, const char* what) {
+  return needed(text, what);
+}
 
 Working::Working(std::atomic<bool>& busy) : busy_(busy) {
   if (busy_.exchange(true, std::memory_order_acquire))
@@ -172,7 +174,8 @@ Options::Options(const char* json) : body_(std::make_unique<Body>()) {
   if (json == nullptr) return;
   body_->object = nlohmann::json::parse(json, nullptr, false);
   if (!body_->object.is_object())
-    refuse(KS_CONFIG_ERROR, "the options are no JSON object", json, "give NULL, or such as {\"budget\": 200}");
+    refuse(KS_CONFIG_ERROR, "the options are no JSON object", json,
+           "give NULL, or such as {\"budget\": 200}");
 }
 Options::~Options() = default;
 
@@ -196,8 +199,8 @@ void Options::read(const char* name, std::optional<std::uint64_t>& value) {
 }
 void Options::read(const char* name, int& value) {
   if (const auto* given = body_->find(name))
-    value = static_cast<int>(Body::integer(name, *given, std::numeric_limits<int>::min(),
-                                           std::numeric_limits<int>::max()));
+    value = static_cast<int>(
+        Body::integer(name, *given, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
 }
 void Options::read(const char* name, unsigned& value) {
   if (const auto* given = body_->find(name))
@@ -252,6 +255,12 @@ void Options::finish() const {
 
 }  // namespace kernelsearch::c
 
-const char* ks_version(void) { return KERNELSEARCH_VERSION; }
-uint32_t ks_api_version(void) { return KS_API_VERSION; }
-const char* ks_last_error(void) { return kernelsearch::c::last_error.data(); }
+const char* ks_version(void) {
+  return KERNELSEARCH_VERSION;
+}
+uint32_t ks_api_version(void) {
+  return KS_API_VERSION;
+}
+const char* ks_last_error(void) {
+  return kernelsearch::c::last_error.data();
+}

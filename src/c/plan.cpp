@@ -21,14 +21,13 @@ const Value& setting(const ks_settings* settings, const char* name) {
 }  // namespace
 }  // namespace kernelsearch::c
 
-using namespace kernelsearch;    // NOLINT: as in space.cpp
+using namespace kernelsearch;     // NOLINT: as in space.cpp
 using namespace kernelsearch::c;  // NOLINT
 
 ks_status ks_plan_read(const char* file, ks_plan** out) {
   return guarded([&] {
-    give(out, [&] {
-      return std::make_unique<ks_plan>(Plan::load(std::filesystem::path(text_of(file, "file"))));
-    });
+    give(out,
+         [&] { return std::make_unique<ks_plan>(Plan::load(std::filesystem::path(text_of(file, "file")))); });
   });
 }
 ks_status ks_plan_parse(const char* json, ks_plan** out) {
@@ -36,7 +35,9 @@ ks_status ks_plan_parse(const char* json, ks_plan** out) {
     give(out, [&] { return std::make_unique<ks_plan>(Plan::parse(text_of(json, "json"), "plan")); });
   });
 }
-ks_status ks_plan_free(ks_plan* plan) { return freed(plan); }
+ks_status ks_plan_free(ks_plan* plan) {
+  return freed(plan);
+}
 
 ks_status ks_processor_name(char* text, size_t capacity, size_t* needed_bytes) {
   return guarded([&] { write_text(processor_name(), text, capacity, needed_bytes); });
@@ -82,4 +83,6 @@ ks_status ks_settings_order(const ks_settings* settings, const char* name, int64
                             size_t* count) {
   return guarded([&] { write_items(order_value(setting(settings, name), name), items, capacity, count); });
 }
-ks_status ks_settings_free(ks_settings* settings) { return freed(settings); }
+ks_status ks_settings_free(ks_settings* settings) {
+  return freed(settings);
+}

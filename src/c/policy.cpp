@@ -98,7 +98,7 @@ static_assert(SearchPolicy<OwnPolicy>);
 }  // namespace
 }  // namespace kernelsearch::c
 
-using namespace kernelsearch;    // NOLINT: as in space.cpp
+using namespace kernelsearch;     // NOLINT: as in space.cpp
 using namespace kernelsearch::c;  // NOLINT
 
 static_assert(KS_VERDICT_OK == static_cast<int>(Verdict::ok) &&
@@ -120,7 +120,8 @@ ks_status ks_policy_named(const char* name, const char* options, ks_policy** out
   return guarded([&] {
     const std::string wanted(text_of(name, "name"));
     const auto entries = config_policies();
-    if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == wanted; })) {
+    if (std::none_of(entries.begin(), entries.end(),
+                     [&](const auto& entry) { return entry.name == wanted; })) {
       std::vector<std::string> names;
       for (const ConfigPolicyEntry& entry : entries) names.emplace_back(entry.name);
       const std::string nearest = nearest_name(wanted, names);
@@ -181,7 +182,9 @@ ks_status ks_policy_own(const char* name, ks_policy_make make, ks_policy_ask ask
   });
 }
 
-ks_status ks_policy_free(ks_policy* policy) { return freed(policy); }
+ks_status ks_policy_free(ks_policy* policy) {
+  return freed(policy);
+}
 
 namespace kernelsearch::c {
 namespace {
@@ -237,8 +240,7 @@ ks_status ks_trial_code(const ks_trial* trial, const char* region, char* text, s
   return guarded([&] {
     const ks_trial& of = checked(trial);
     const auto which = kernel_region_from(text_of(region, "region"));
-    if (!which)
-      refuse(KS_UNKNOWN_NAME, "a kernel has no such region", region, "name device, host or macros");
+    if (!which) refuse(KS_UNKNOWN_NAME, "a kernel has no such region", region, "name device, host or macros");
     if (of.code == nullptr)
       refuse(KS_NONE, "the trial is no kernel", "trial " + std::to_string(of.number),
              "only runs have their kernels' text");

@@ -3,7 +3,7 @@
 #include "handles.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 
-using namespace kernelsearch;    // NOLINT: as in space.cpp
+using namespace kernelsearch;     // NOLINT: as in space.cpp
 using namespace kernelsearch::c;  // NOLINT
 
 ks_status ks_problem_read(const char* folder_or_file, ks_problem** out) {
@@ -31,7 +31,9 @@ ks_status ks_problem_new(const char* name, const char* code, const ks_space* spa
     });
   });
 }
-ks_status ks_problem_free(ks_problem* problem) { return freed(problem); }
+ks_status ks_problem_free(ks_problem* problem) {
+  return freed(problem);
+}
 
 ks_status ks_evaluator_own(const char* device, const char* toolchain, ks_evaluate evaluate, void* user,
                            ks_evaluator** out) {
@@ -45,4 +47,6 @@ ks_status ks_evaluator_own(const char* device, const char* toolchain, ks_evaluat
     });
   });
 }
-ks_status ks_evaluator_free(ks_evaluator* evaluator) { return freed(evaluator); }
+ks_status ks_evaluator_free(ks_evaluator* evaluator) {
+  return freed(evaluator);
+}

@@ -154,7 +154,7 @@ struct ks_run : kernelsearch::c::Marked<11> {
   std::optional<kernelsearch::RunResult> result;
 };
 
-using namespace kernelsearch;    // NOLINT: as in space.cpp
+using namespace kernelsearch;     // NOLINT: as in space.cpp
 using namespace kernelsearch::c;  // NOLINT
 
 namespace kernelsearch::c {
@@ -222,7 +222,9 @@ ks_status ks_run_resume(const char* run, const char* options, const ks_problem* 
     });
   });
 }
-ks_status ks_run_free(ks_run* run) { return freed(run); }
+ks_status ks_run_free(ks_run* run) {
+  return freed(run);
+}
 
 ks_status ks_run_number(ks_run* run, int64_t* id) {
   return guarded([&] { *needed(id, "number") = number(checked(run).run->id()); });

@@ -68,7 +68,8 @@ class Search {
       for (const Config& config : configs)
         if (!space_.contains(config))
           refuse(KS_CALLBACK_FAILED, "a policy gave a configuration that is not valid",
-                 recipe_->name + ": " + space_.key(config), "give valid ones only: ks_space_contains() tells");
+                 recipe_->name + ": " + space_.key(config),
+                 "give valid ones only: ks_space_contains() tells");
     const std::size_t first = trials_.size();
     events_.push_back({Event::ask, first, wanted, configs.size(), {}});
     for (Config& config : configs) {
@@ -139,7 +140,8 @@ class Search {
     for (const Event& event : events_) {
       if (event.kind == Event::ask) {
         ordered_json configs = ordered_json::array();
-        for (std::size_t i = 0; i < event.given; ++i) configs.push_back(trials_[event.job + i].config.indices);
+        for (std::size_t i = 0; i < event.given; ++i)
+          configs.push_back(trials_[event.job + i].config.indices);
         all += line({{"ask", event.wanted}, {"configs", std::move(configs)}});
         continue;
       }
@@ -166,8 +168,9 @@ class Search {
       if (at >= text.size()) return std::nullopt;
       const std::size_t end = std::min(text.find('\n', at), text.size());
       ++line_number;
-      nlohmann::json line = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+      nlohmann::json line =
+          nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
       at = end + 1;
       if (!line.is_object())
         refuse(KS_CONFIG_ERROR, "a line of a saved search is no JSON object", place(),
@@ -235,8 +238,9 @@ class Search {
 
   void note(typename Event::Kind kind, std::uint64_t job, Verdicts verdicts) {
     Trial& trial = trials_[job];
-    const double before = std::exchange(
-        trial.seconds, verdicts.verdict == Verdict::ok ? verdicts.seconds : std::numeric_limits<double>::infinity());
+    const double before = std::exchange(trial.seconds, verdicts.verdict == Verdict::ok
+                                                           ? verdicts.seconds
+                                                           : std::numeric_limits<double>::infinity());
     if (kind != Event::revise) trial.order = order_++;
     events_.push_back({kind, job, 0, 0, std::move(verdicts)});
     if (best_ == job && trial.seconds > before) {
@@ -306,7 +310,7 @@ struct ks_search : kernelsearch::c::Marked<9> {
   std::unique_ptr<kernelsearch::c::Search> search;
 };
 
-using namespace kernelsearch;    // NOLINT: as in space.cpp
+using namespace kernelsearch;     // NOLINT: as in space.cpp
 using namespace kernelsearch::c;  // NOLINT
 
 ks_status ks_search_new(const ks_space* space, const ks_policy* policy, uint64_t seed, ks_search** out) {
@@ -316,7 +320,9 @@ ks_status ks_search_new(const ks_space* space, const ks_policy* policy, uint64_t
     give(out, [&] { return std::make_unique<ks_search>(std::make_unique<Search>(in, recipe, seed)); });
   });
 }
-ks_status ks_search_free(ks_search* search) { return freed(search); }
+ks_status ks_search_free(ks_search* search) {
+  return freed(search);
+}
 
 ks_status ks_search_ask(ks_search* search, size_t wanted, uint64_t* jobs, uint32_t* configs, size_t length,
                         size_t* given) {
@@ -356,8 +362,8 @@ ks_status ks_search_tell(ks_search* search, uint64_t job, ks_verdict verdict, do
     in.tell(job, read_verdict(verdict, seconds, reason));
   });
 }
-ks_status ks_search_tell_foreign(ks_search* search, const uint32_t* config, size_t length,
-                                 ks_verdict verdict, double seconds, const char* reason) {
+ks_status ks_search_tell_foreign(ks_search* search, const uint32_t* config, size_t length, ks_verdict verdict,
+                                 double seconds, const char* reason) {
   return guarded([&] {
     Search& in = *checked(search).search;
     const Working working(search->busy);
@@ -400,8 +406,7 @@ ks_status ks_search_told(ks_search* search, uint64_t* trials) {
     *needed(trials, "trials") = in.told();
   });
 }
-ks_status ks_search_best(ks_search* search, uint64_t* job, uint32_t* config, size_t length,
-                         double* seconds) {
+ks_status ks_search_best(ks_search* search, uint64_t* job, uint32_t* config, size_t length, double* seconds) {
   return guarded([&] {
     const Search& in = *checked(search).search;
     const Working working(search->busy);
@@ -432,8 +437,6 @@ ks_status ks_search_load(const ks_space* space, const ks_policy* policy, const c
     const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     if (!stream)
       refuse(KS_FILE_ERROR, "a saved search cannot be read", from.string(), "name a file that is there");
-    give(out, [&] {
-      return std::make_unique<ks_search>(Search::replayed(in, recipe, text, from.string()));
-    });
+    give(out, [&] { return std::make_unique<ks_search>(Search::replayed(in, recipe, text, from.string())); });
   });
 }

@@ -75,7 +75,7 @@ ks_kind kind_of_values(const Tunable& tunable) {
 }  // namespace
 }  // namespace kernelsearch::c
 
-using namespace kernelsearch;    // NOLINT: the functions below are at global scope
+using namespace kernelsearch;     // NOLINT: the functions below are at global scope
 using namespace kernelsearch::c;  // NOLINT
 
 static_assert(KS_KIND_BOOLEAN == 0 && KS_KIND_INTEGER == 1 && KS_KIND_REAL == 2 && KS_KIND_TEXT == 3 &&
@@ -85,7 +85,9 @@ static_assert(KS_KIND_BOOLEAN == 0 && KS_KIND_INTEGER == 1 && KS_KIND_REAL == 2 
 ks_status ks_builder_new(ks_builder** out) {
   return guarded([&] { give(out, [] { return std::make_unique<ks_builder>(); }); });
 }
-ks_status ks_builder_free(ks_builder* builder) { return freed(builder); }
+ks_status ks_builder_free(ks_builder* builder) {
+  return freed(builder);
+}
 
 ks_status ks_builder_add_integers(ks_builder* builder, const char* name, const int64_t* values,
                                   size_t count) {
@@ -155,9 +157,8 @@ ks_status ks_builder_build(ks_builder* builder, ks_space** out) {
   return guarded([&] {
     checked(builder);
     const Working working(builder->busy);
-    give(out, [&] {
-      return std::make_unique<ks_space>(Space::build(builder->tunables, builder->constraints));
-    });
+    give(out,
+         [&] { return std::make_unique<ks_space>(Space::build(builder->tunables, builder->constraints)); });
   });
 }
 
@@ -167,9 +168,8 @@ ks_status ks_space_parse(const char* json, ks_space** out) {
   });
 }
 ks_status ks_space_of_problem(const ks_problem* problem, ks_space** out) {
-  return guarded([&] {
-    give(out, [&] { return std::make_unique<ks_space>(checked(problem).problem.kernel.space); });
-  });
+  return guarded(
+      [&] { give(out, [&] { return std::make_unique<ks_space>(checked(problem).problem.kernel.space); }); });
 }
 ks_status ks_space_read_t1(const char* file, ks_space** out) {
   return guarded([&] {
@@ -178,14 +178,15 @@ ks_status ks_space_read_t1(const char* file, ks_space** out) {
     });
   });
 }
-ks_status ks_space_free(ks_space* space) { return freed(space); }
+ks_status ks_space_free(ks_space* space) {
+  return freed(space);
+}
 
 ks_status ks_space_size(const ks_space* space, size_t* size) {
   return guarded([&] { *needed(size, "size") = checked(space).space.size(); });
 }
 ks_status ks_space_count(const ks_space* space, char* text, size_t capacity, size_t* needed_bytes) {
-  return guarded(
-      [&] { write_text(checked(space).space.count().to_string(), text, capacity, needed_bytes); });
+  return guarded([&] { write_text(checked(space).space.count().to_string(), text, capacity, needed_bytes); });
 }
 ks_status ks_space_find(const ks_space* space, const char* name, size_t* tunable) {
   return guarded([&] {
@@ -208,12 +209,10 @@ ks_status ks_space_name(const ks_space* space, size_t tunable, char* text, size_
       [&] { write_text(tunable_at(checked(space).space, tunable).name, text, capacity, needed_bytes); });
 }
 ks_status ks_space_kind(const ks_space* space, size_t tunable, ks_kind* kind) {
-  return guarded(
-      [&] { *needed(kind, "kind") = kind_of_values(tunable_at(checked(space).space, tunable)); });
+  return guarded([&] { *needed(kind, "kind") = kind_of_values(tunable_at(checked(space).space, tunable)); });
 }
 ks_status ks_space_values(const ks_space* space, size_t tunable, size_t* count) {
-  return guarded(
-      [&] { *needed(count, "count") = tunable_at(checked(space).space, tunable).values.size(); });
+  return guarded([&] { *needed(count, "count") = tunable_at(checked(space).space, tunable).values.size(); });
 }
 
 ks_status ks_space_default(const ks_space* space, uint32_t* config, size_t length) {
@@ -270,8 +269,7 @@ ks_status ks_space_decode(const ks_space* space, const char* json, uint32_t* con
       made.indices.push_back(static_cast<std::uint32_t>(*position));
     }
     for (const auto& [name, value] : object.items())
-      if (!in.find(name))
-        refuse(KS_UNKNOWN_NAME, "there is no tunable of that name", name, "leave it out");
+      if (!in.find(name)) refuse(KS_UNKNOWN_NAME, "there is no tunable of that name", name, "leave it out");
     write_config(made, config, length);
   });
 }

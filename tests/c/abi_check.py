@@ -16,11 +16,16 @@ import subprocess
 import sys
 
 
+def words_of(text):
+    """However it is laid out."""
+    return re.sub(r"\s*\*\s*", " * ", text).split()
+
+
 def types_of(parameters):
     """The types of a list of parameters, without their names and with one space between words."""
     types = []
     for parameter in parameters.split(","):
-        words = re.sub(r"\s*\*\s*", " * ", parameter).split()
+        words = words_of(parameter)
         if len(words) > 1 and re.fullmatch(r"[A-Za-z_]\w*", words[-1]) and words[-1] != "const":
             words.pop()
         types.append(" ".join(words))
@@ -30,7 +35,7 @@ def types_of(parameters):
 def declared(header):
     text = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
-    functions = {name: " ".join(result.split()) + " " + types_of(parameters) for result, name, parameters in
+    functions = {name: " ".join(words_of(result)) + " " + types_of(parameters) for result, name, parameters in
                  re.findall(r"KS_API\s+([\w\s*]+?)\s*\b(ks_\w+)\(([^)]*)\);", text)}
     lines = {f"callback {name}": f"{result.strip()} {types_of(parameters)}" for result, name, parameters in
              re.findall(r"typedef\s+(\w[\w\s]*?)\s*\(\*(\w+)\)\(([^)]*)\);", text)}

@@ -11,30 +11,30 @@
 
 static int failures = 0, checks = 0;
 
-#define CHECK(condition)                                                                    \
-  do {                                                                                      \
-    ++checks;                                                                               \
-    if (!(condition)) {                                                                     \
-      ++failures;                                                                           \
+#define CHECK(condition)                                                                                 \
+  do {                                                                                                   \
+    ++checks;                                                                                            \
+    if (!(condition)) {                                                                                  \
+      ++failures;                                                                                        \
       fprintf(stderr, "%s:%d: %s\n  last error: %s\n", __FILE__, __LINE__, #condition, ks_last_error()); \
-    }                                                                                       \
+    }                                                                                                    \
   } while (0)
 
 /* That a call returns a status, and where it is none of success that the text says `part`. */
-#define EXPECT(status, part, call)                                                            \
-  do {                                                                                        \
-    const ks_status returned_ = (call);                                                       \
-    ++checks;                                                                                 \
-    if (returned_ != (status) || ((status) != KS_OK && strstr(ks_last_error(), part) == NULL)) { \
-      ++failures;                                                                             \
+#define EXPECT(status, part, call)                                                                     \
+  do {                                                                                                 \
+    const ks_status returned_ = (call);                                                                \
+    ++checks;                                                                                          \
+    if (returned_ != (status) || ((status) != KS_OK && strstr(ks_last_error(), part) == NULL)) {       \
+      ++failures;                                                                                      \
       fprintf(stderr, "%s:%d: %s\n  returned %d, not %d; last error: %s\n", __FILE__, __LINE__, #call, \
-              (int)returned_, (int)(status), ks_last_error());                                \
-    }                                                                                         \
+              (int)returned_, (int)(status), ks_last_error());                                         \
+    }                                                                                                  \
   } while (0)
 
 #define OK(call) EXPECT(KS_OK, "", call)
 
-static int report(const char *what) {
+static int report(const char* what) {
   printf("%s: %d checks, %d failed\n", what, checks, failures);
   return failures == 0 ? 0 : 1;
 }

@@ -10,16 +10,16 @@
 
 /* What the callbacks saw. */
 struct seen {
-  ks_run *run;
+  ks_run* run;
   int judged, trials, bests, messages, ended, code, fail_at, wrong_at, stop_at;
   pthread_mutex_t mutex;
   pthread_cond_t reached;
 };
 
-static int judge(void *user, const ks_trial *trial, ks_verdict *verdict, double *seconds, char *reason,
+static int judge(void* user, const ks_trial* trial, ks_verdict* verdict, double* seconds, char* reason,
                  size_t capacity) {
-  struct seen *seen = user;
-  const ks_space *space = NULL;
+  struct seen* seen = user;
+  const ks_space* space = NULL;
   uint32_t config[2];
   int64_t rows = 0, columns = 0;
   char code[64];
@@ -29,7 +29,8 @@ static int judge(void *user, const ks_trial *trial, ks_verdict *verdict, double 
       ks_space_integer(space, config, 2, 1, &columns) != KS_OK)
     return 1;
   EXPECT(KS_NONE, "no outcome yet", ks_trial_verdict(trial, &none));
-  if (ks_trial_code(trial, "device", code, sizeof code, NULL) == KS_OK) seen->code += strcmp(code, "ROWS COLUMNS") == 0;
+  if (ks_trial_code(trial, "device", code, sizeof code, NULL) == KS_OK)
+    seen->code += strcmp(code, "ROWS COLUMNS") == 0;
   ++seen->judged;
   if (seen->stop_at == seen->judged) {
     pthread_mutex_lock(&seen->mutex);
@@ -48,8 +49,8 @@ static int judge(void *user, const ks_trial *trial, ks_verdict *verdict, double 
   return 0;
 }
 
-static void watch(void *user, ks_event event, const ks_trial *trial, const char *text) {
-  struct seen *seen = user;
+static void watch(void* user, ks_event event, const ks_trial* trial, const char* text) {
+  struct seen* seen = user;
   uint64_t told = 0;
   int finished = 0;
   CHECK((trial != NULL) == (event <= KS_EVENT_REVISED) && (text != NULL) == (event > KS_EVENT_REVISED));
@@ -75,12 +76,12 @@ static void watch(void *user, ks_event event, const ks_trial *trial, const char 
 
 /* A policy of one's own: by rank, from the last. */
 struct back {
-  const ks_space *space;
+  const ks_space* space;
   long next;
 };
-static int back_make(void *user, const ks_space *space, uint64_t seed, void **state) {
+static int back_make(void* user, const ks_space* space, uint64_t seed, void** state) {
   char count[32];
-  struct back *back = calloc(1, sizeof *back);
+  struct back* back = calloc(1, sizeof *back);
   (void)user;
   back->space = space;
   CHECK(seed == 3);
@@ -89,8 +90,8 @@ static int back_make(void *user, const ks_space *space, uint64_t seed, void **st
   *state = back;
   return 0;
 }
-static int back_ask(void *state, size_t wanted, uint32_t *configs, size_t *given) {
-  struct back *back = state;
+static int back_ask(void* state, size_t wanted, uint32_t* configs, size_t* given) {
+  struct back* back = state;
   char rank[32];
   (void)wanted;
   if (back->next == 0) return 0;
@@ -98,29 +99,32 @@ static int back_ask(void *state, size_t wanted, uint32_t *configs, size_t *given
   *given = 1;
   return ks_space_unrank(back->space, rank, configs, 2) == KS_OK ? 0 : 1;
 }
-static int back_tell(void *state, const ks_trial *trial) { return state == NULL || trial == NULL; }
+static int back_tell(void* state, const ks_trial* trial) {
+  return state == NULL || trial == NULL;
+}
 
-static void own_evaluator(const char *folder) {
+static void own_evaluator(const char* folder) {
   char options[600], text[512], number[24];
   struct seen seen = {0};
-  ks_space *space = NULL;
-  ks_problem *problem = NULL;
-  ks_evaluator *evaluator = NULL;
-  ks_policy *policy = NULL;
-  ks_run *run = NULL;
+  ks_space* space = NULL;
+  ks_problem* problem = NULL;
+  ks_evaluator* evaluator = NULL;
+  ks_policy* policy = NULL;
+  ks_run* run = NULL;
   int finished = 5;
   int64_t id = 0;
   uint64_t trials = 0, trial = 0;
   double seconds = 0, ratio = 0;
   uint32_t config[2];
   size_t needed = 0;
-  OK(ks_space_parse("{\"tunables\": {\"ROWS\": {\"powers_of_two\": [1, 256]}, "
-                    "\"COLUMNS\": {\"powers_of_two\": [1, 256]}}}",
-                    &space));
+  OK(
+      ks_space_parse("{\"tunables\": {\"ROWS\": {\"powers_of_two\": [1, 256]}, "
+                     "\"COLUMNS\": {\"powers_of_two\": [1, 256]}}}",
+                     &space));
   OK(ks_problem_new("house_matmul", "ROWS COLUMNS", space, &problem));
   OK(ks_evaluator_own("house accelerator", "house compiler 7.1", judge, &seen, &evaluator));
-  snprintf(options, sizeof options, "{\"budget\": \"30\", \"store\": \"%s/runs.db\", \"policy\": \"genetic\", \"seed\": 3}",
-           folder);
+  snprintf(options, sizeof options,
+           "{\"budget\": \"30\", \"store\": \"%s/runs.db\", \"policy\": \"genetic\", \"seed\": 3}", folder);
   OK(ks_run_start(problem, options, NULL, evaluator, watch, &seen, &run));
   seen.run = run;
   OK(ks_run_number(run, &id));
@@ -153,7 +157,8 @@ static void own_evaluator(const char *folder) {
   /* A policy of one's own, in the space that `where` leaves. */
   OK(ks_policy_own("back", back_make, back_ask, back_tell, free, NULL, &policy));
   snprintf(options, sizeof options,
-           "{\"budget\": \"50\", \"store\": \"%s/runs.db\", \"seed\": 3, \"where\": [\"ROWS * COLUMNS == 64\"], \"reuse\": false}",
+           "{\"budget\": \"50\", \"store\": \"%s/runs.db\", \"seed\": 3, \"where\": [\"ROWS * COLUMNS == "
+           "64\"], \"reuse\": false}",
            folder);
   seen.trials = seen.judged = 0;
   OK(ks_run_start(problem, options, policy, evaluator, watch, &seen, &run));
@@ -165,7 +170,8 @@ static void own_evaluator(const char *folder) {
 
   /* What callbacks return that they may not ends the call. */
   seen = (struct seen){.fail_at = 3};
-  snprintf(options, sizeof options, "{\"budget\": \"9\", \"store\": \"%s/runs.db\", \"policy\": \"random\", \"reuse\": false}",
+  snprintf(options, sizeof options,
+           "{\"budget\": \"9\", \"store\": \"%s/runs.db\", \"policy\": \"random\", \"reuse\": false}",
            folder);
   OK(ks_run_start(problem, options, NULL, evaluator, NULL, NULL, &run));
   EXPECT(KS_CALLBACK_FAILED, "returned 7", ks_run_to_end(run));
@@ -178,10 +184,12 @@ static void own_evaluator(const char *folder) {
 
   EXPECT(KS_UNKNOWN_NAME, "did you mean \"budget\"",
          ks_run_start(problem, "{\"budgte\": \"9\"}", NULL, evaluator, NULL, NULL, &run));
-  EXPECT(KS_WRONG_TYPE, "\"budget\": 9", ks_run_start(problem, "{\"budget\": 9}", NULL, evaluator, NULL, NULL, &run));
+  EXPECT(KS_WRONG_TYPE, "\"budget\": 9",
+         ks_run_start(problem, "{\"budget\": 9}", NULL, evaluator, NULL, NULL, &run));
   snprintf(options, sizeof options, "{\"budget\": \"many\", \"store\": \"%s/runs.db\"}", folder);
   EXPECT(KS_CONFIG_ERROR, "many", ks_run_start(problem, options, NULL, evaluator, NULL, NULL, &run));
-  EXPECT(KS_STORE_ERROR, "", ks_run_start(problem, "{\"store\": \"/proc/nowhere/runs.db\"}", NULL, evaluator, NULL, NULL, &run));
+  EXPECT(KS_STORE_ERROR, "",
+         ks_run_start(problem, "{\"store\": \"/proc/nowhere/runs.db\"}", NULL, evaluator, NULL, NULL, &run));
   EXPECT(KS_BAD_ARGUMENT, "needs the problem",
          ks_run_resume("latest", options, NULL, NULL, evaluator, NULL, NULL, &run));
   EXPECT(KS_BAD_ARGUMENT, "needs a name", ks_problem_new("", "", space, &problem));
@@ -192,8 +200,8 @@ static void own_evaluator(const char *folder) {
   OK(ks_space_free(space));
 }
 
-static void *stopper(void *user) {
-  struct seen *seen = user;
+static void* stopper(void* user) {
+  struct seen* seen = user;
   OK(ks_run_request_stop(seen->run));
   pthread_mutex_lock(&seen->mutex);
   pthread_cond_signal(&seen->reached);
@@ -201,25 +209,28 @@ static void *stopper(void *user) {
   return NULL;
 }
 
-static void *driver(void *user) {
-  OK(ks_run_to_end(((struct seen *)user)->run));
+static void* driver(void* user) {
+  OK(ks_run_to_end(((struct seen*)user)->run));
   return NULL;
 }
 
-static void stopped(const char *folder) {
+static void stopped(const char* folder) {
   char options[600], text[256];
   struct seen seen = {.stop_at = 5};
-  ks_space *space = NULL;
-  ks_problem *problem = NULL;
-  ks_evaluator *evaluator = NULL;
+  ks_space* space = NULL;
+  ks_problem* problem = NULL;
+  ks_evaluator* evaluator = NULL;
   pthread_t thread, other;
   uint64_t trials = 0;
   pthread_mutex_init(&seen.mutex, NULL);
   pthread_cond_init(&seen.reached, NULL);
-  OK(ks_space_parse("{\"tunables\": {\"a\": {\"powers_of_two\": [1, 256]}, \"b\": {\"powers_of_two\": [1, 256]}}}", &space));
+  OK(ks_space_parse(
+      "{\"tunables\": {\"a\": {\"powers_of_two\": [1, 256]}, \"b\": {\"powers_of_two\": [1, 256]}}}",
+      &space));
   OK(ks_problem_new("stopped", "", space, &problem));
   OK(ks_evaluator_own("d", "t", judge, &seen, &evaluator));
-  snprintf(options, sizeof options, "{\"budget\": \"60\", \"store\": \"%s/runs.db\", \"policy\": \"exhaustive\"}", folder);
+  snprintf(options, sizeof options,
+           "{\"budget\": \"60\", \"store\": \"%s/runs.db\", \"policy\": \"exhaustive\"}", folder);
   OK(ks_run_start(problem, options, NULL, evaluator, NULL, NULL, &seen.run));
   pthread_mutex_lock(&seen.mutex);
   pthread_create(&thread, NULL, driver, &seen);
@@ -242,12 +253,12 @@ static void stopped(const char *folder) {
 }
 
 /* A kernel that is built and timed on this machine; `skipped` where it has no sandbox. */
-static void this_machine(const char *source, const char *folder) {
+static void this_machine(const char* source, const char* folder) {
   char options[1024], text[512];
   struct seen seen = {0};
-  ks_problem *problem = NULL;
-  ks_space *space = NULL;
-  ks_run *run = NULL;
+  ks_problem* problem = NULL;
+  ks_space* space = NULL;
+  ks_run* run = NULL;
   double ratio = 0, low = 0, high = 0;
   snprintf(text, sizeof text, "%s/tests/fixtures/problems/dot", source);
   OK(ks_problem_read(text, &problem));
@@ -255,8 +266,9 @@ static void this_machine(const char *source, const char *folder) {
   OK(ks_space_count(space, text, sizeof text, NULL));
   CHECK(strcmp(text, "12") == 0);
   snprintf(options, sizeof options,
-           "{\"budget\": \"2\", \"store\": \"%s/runs.db\", \"out\": \"%s/out\", \"policy\": \"random\", \"samples\": 4}", folder,
-           folder);
+           "{\"budget\": \"2\", \"store\": \"%s/runs.db\", \"out\": \"%s/out\", \"policy\": \"random\", "
+           "\"samples\": 4}",
+           folder, folder);
   const ks_status status = ks_run_start(problem, options, NULL, NULL, watch, &seen, &run);
   if (status == KS_CONFIG_ERROR && strstr(ks_last_error(), "sandbox") != NULL) {
     printf("skipped: %s\n", ks_last_error());
@@ -268,7 +280,7 @@ static void this_machine(const char *source, const char *folder) {
     OK(ks_run_speedup(run, &ratio, &low, &high));
     CHECK(low <= ratio && ratio <= high && low > 0);
     OK(ks_run_file(run, "source", text, sizeof text, NULL));
-    FILE *file = fopen(text, "r");
+    FILE* file = fopen(text, "r");
     CHECK(file != NULL);
     if (file != NULL) fclose(file);
     OK(ks_run_free(run));
@@ -278,7 +290,7 @@ static void this_machine(const char *source, const char *folder) {
   OK(ks_problem_free(problem));
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   if (count != 3) return 2;
   own_evaluator(arguments[2]);
   stopped(arguments[2]);

@@ -7,10 +7,10 @@
 
 #include "check.h"
 
-static ks_space *tile_space(void) {
-  ks_builder *builder = NULL;
-  ks_space *space = NULL;
-  const char *const layouts[] = {"row", "column"};
+static ks_space* tile_space(void) {
+  ks_builder* builder = NULL;
+  ks_space* space = NULL;
+  const char* const layouts[] = {"row", "column"};
   const double shares[] = {0.25, 0.5};
   OK(ks_builder_new(&builder));
   OK(ks_builder_add_powers_of_two(builder, "block", 32, 256));
@@ -27,7 +27,7 @@ static ks_space *tile_space(void) {
   return space;
 }
 
-static double seconds_of(const ks_space *space, const uint32_t *config) {
+static double seconds_of(const ks_space* space, const uint32_t* config) {
   int64_t block = 0, tile = 0;
   int pad = 0;
   OK(ks_space_integer(space, config, 6, 0, &block));
@@ -69,8 +69,9 @@ static void spaces(void) {
 
   const uint32_t chosen[6] = {2, 3, 1, 1, 1, 4};
   OK(ks_space_encode(space, chosen, 6, text, sizeof text, NULL));
-  CHECK(strcmp(text, "{\"block\":128,\"tile\":4,\"pad\":true,\"layout\":\"column\",\"share\":0.5,"
-                     "\"order\":[2,0,1]}") == 0);
+  CHECK(strcmp(text,
+               "{\"block\":128,\"tile\":4,\"pad\":true,\"layout\":\"column\",\"share\":0.5,"
+               "\"order\":[2,0,1]}") == 0);
   OK(ks_space_decode(space, text, back, 6));
   CHECK(memcmp(back, chosen, sizeof back) == 0);
   OK(ks_space_text(space, chosen, 6, 3, text, sizeof text, NULL));
@@ -96,9 +97,10 @@ static void spaces(void) {
     CHECK(strcmp(digits, again) == 0);
   }
 
-  OK(ks_space_parse("{\"tunables\": {\"a\": {\"range\": [0, 1000000]}, \"b\": {\"range\": [0, 1000000]},"
-                    "\"c\": {\"range\": [0, 1000000]}, \"d\": {\"range\": [0, 1000000]}}}",
-                    &other));
+  OK(
+      ks_space_parse("{\"tunables\": {\"a\": {\"range\": [0, 1000000]}, \"b\": {\"range\": [0, 1000000]},"
+                     "\"c\": {\"range\": [0, 1000000]}, \"d\": {\"range\": [0, 1000000]}}}",
+                     &other));
   OK(ks_space_count(other, text, sizeof text, NULL));
   CHECK(strcmp(text, "1000000000000000000000000") == 0); /* beyond 64 bits */
   OK(ks_space_unrank(other, "999999999999999999999999", back, 4));
@@ -108,16 +110,16 @@ static void spaces(void) {
   OK(ks_space_free(space));
 }
 
-static void searches(const char *folder) {
-  ks_space *space = tile_space();
-  ks_policy *policy = NULL;
+static void searches(const char* folder) {
+  ks_space* space = tile_space();
+  ks_policy* policy = NULL;
   char names[2048], file[512];
   snprintf(file, sizeof file, "%s/search.jsonl", folder);
   OK(ks_policy_names(names, sizeof names, NULL));
   CHECK(strstr(names, "bayesian") != NULL && strstr(names, "\nuct") != NULL);
 
   /* All of the registry: half told out of order, a failure, a foreign one, saved, loaded, the same from there. */
-  for (char *name = strtok(names, "\n"); name != NULL; name = strtok(NULL, "\n")) {
+  for (char* name = strtok(names, "\n"); name != NULL; name = strtok(NULL, "\n")) {
     ks_search *first = NULL, *second = NULL;
     uint64_t jobs[8], more[8], told = 0, best = 0;
     uint32_t configs[48], others[48], foreign[6] = {2, 3, 1, 0, 0, 0}, config[6];
@@ -171,7 +173,7 @@ static void searches(const char *folder) {
   /* What is saved is of one policy and one space. */
   ks_search *search = NULL, *loaded = NULL;
   ks_policy *random = NULL, *genetic = NULL;
-  ks_space *small = NULL;
+  ks_space* small = NULL;
   uint64_t job = 0;
   uint32_t config[6];
   size_t given = 0;
@@ -184,12 +186,12 @@ static void searches(const char *folder) {
   EXPECT(KS_CONFIG_ERROR, "another policy", ks_search_load(space, genetic, file, &loaded));
   EXPECT(KS_CONFIG_ERROR, "another space", ks_search_load(small, random, file, &loaded));
   /* A file in which something else was proposed is noticed. */
-  FILE *saved = fopen(file, "r");
+  FILE* saved = fopen(file, "r");
   char text[4096];
   const size_t length = fread(text, 1, sizeof text - 1, saved);
   fclose(saved);
   text[length] = '\0';
-  char *digit = strstr(text, "[[") + 2;
+  char* digit = strstr(text, "[[") + 2;
   *digit = *digit == '0' ? '1' : '0';
   saved = fopen(file, "w");
   fwrite(text, 1, length, saved);
@@ -228,7 +230,7 @@ static void searches(const char *folder) {
   OK(ks_search_free(search));
 
   /* To the end: NOT_NOW while something is outstanding, END after. */
-  ks_policy *exhaustive = NULL;
+  ks_policy* exhaustive = NULL;
   OK(ks_policy_named("exhaustive", NULL, &exhaustive));
   OK(ks_search_new(small, exhaustive, 0, &search));
   OK(ks_search_ask(search, 3, jobs, configs, 18, &given));
@@ -250,13 +252,13 @@ static void searches(const char *folder) {
 
 /* A policy of one's own: the configurations by rank, each once. */
 struct walk {
-  const ks_space *space;
+  const ks_space* space;
   uint64_t next, step;
   int *alive, told, foreign;
   double best;
 };
-static int walk_make(void *user, const ks_space *space, uint64_t seed, void **state) {
-  struct walk *walk = calloc(1, sizeof *walk);
+static int walk_make(void* user, const ks_space* space, uint64_t seed, void** state) {
+  struct walk* walk = calloc(1, sizeof *walk);
   walk->space = space;
   walk->next = seed < 1000 ? seed : 0; /* comparisons draw theirs */
   walk->alive = user;
@@ -265,8 +267,8 @@ static int walk_make(void *user, const ks_space *space, uint64_t seed, void **st
   *state = walk;
   return 0;
 }
-static int walk_ask(void *state, size_t wanted, uint32_t *configs, size_t *given) {
-  struct walk *walk = state;
+static int walk_ask(void* state, size_t wanted, uint32_t* configs, size_t* given) {
+  struct walk* walk = state;
   size_t size = 0;
   if (ks_space_size(walk->space, &size) != KS_OK) return 1;
   for (*given = 0; *given < wanted; ++*given) {
@@ -277,8 +279,8 @@ static int walk_ask(void *state, size_t wanted, uint32_t *configs, size_t *given
   }
   return 0;
 }
-static int walk_tell(void *state, const ks_trial *trial) {
-  struct walk *walk = state;
+static int walk_tell(void* state, const ks_trial* trial) {
+  struct walk* walk = state;
   ks_verdict verdict = KS_VERDICT_OK;
   int foreign = 0;
   double seconds = 0;
@@ -289,20 +291,20 @@ static int walk_tell(void *state, const ks_trial *trial) {
   walk->foreign += foreign;
   return 0;
 }
-static void walk_release(void *state) {
-  struct walk *walk = state;
+static void walk_release(void* state) {
+  struct walk* walk = state;
   --*walk->alive;
   free(walk);
 }
 
-static ks_search *called_from_within;
-static int wrong_ask(void *state, size_t wanted, uint32_t *configs, size_t *given) {
+static ks_search* called_from_within;
+static int wrong_ask(void* state, size_t wanted, uint32_t* configs, size_t* given) {
   (void)wanted;
-  const struct walk *walk = state;
+  const struct walk* walk = state;
   *given = 1;
   memset(configs, 0, 6 * sizeof *configs);
-  if (walk->next == 1) *given = wanted + 1; /* more than wanted */
-  if (walk->next == 2) configs[1] = 1000;   /* no such position */
+  if (walk->next == 1) *given = wanted + 1;            /* more than wanted */
+  if (walk->next == 2) configs[1] = 1000;              /* no such position */
   if (walk->next == 3) configs[0] = 3, configs[1] = 7; /* not valid */
   if (walk->next == 4) {
     uint64_t told = 0;
@@ -313,9 +315,9 @@ static int wrong_ask(void *state, size_t wanted, uint32_t *configs, size_t *give
 }
 
 static void own_policies(void) {
-  ks_space *space = tile_space();
-  ks_policy *policy = NULL;
-  ks_search *search = NULL;
+  ks_space* space = tile_space();
+  ks_policy* policy = NULL;
+  ks_search* search = NULL;
   int alive = 0;
   uint64_t jobs[4];
   uint32_t configs[24], config[6];
@@ -331,14 +333,16 @@ static void own_policies(void) {
   OK(ks_search_tell(search, jobs[0], KS_VERDICT_TIMED_OUT, 0.0, "10 s"));
   OK(ks_search_tell_foreign(search, config, 6, KS_VERDICT_OK, 2.0, NULL));
   /* What a callback refuses is not told: the job stays outstanding. */
-  EXPECT(KS_CALLBACK_FAILED, "tell returned 42", ks_search_tell(search, jobs[1], KS_VERDICT_REJECTED, 0.0, NULL));
+  EXPECT(KS_CALLBACK_FAILED, "tell returned 42",
+         ks_search_tell(search, jobs[1], KS_VERDICT_REJECTED, 0.0, NULL));
   size_t pending = 0;
   (void)ks_search_pending(search, NULL, 0, &pending);
   CHECK(pending == 2);
   OK(ks_search_free(search));
   CHECK(alive == 0);
 
-  static const char *const says[] = {"more configurations", "does not have", "not valid", NULL, "ask returned -3"};
+  static const char* const says[] = {"more configurations", "does not have", "not valid", NULL,
+                                     "ask returned -3"};
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     OK(ks_policy_own("wrong", walk_make, wrong_ask, walk_tell, NULL, &alive, &policy));
     OK(ks_search_new(space, policy, seed, &search));
@@ -354,11 +358,11 @@ static void own_policies(void) {
   OK(ks_space_free(space));
 }
 
-static void plans(const char *source) {
+static void plans(const char* source) {
   char file[512], text[64];
   ks_plan *plan = NULL, *none = NULL;
-  ks_settings *settings = NULL;
-  const char *const names[] = {"n"};
+  ks_settings* settings = NULL;
+  const char* const names[] = {"n"};
   int64_t n = 300, tile = 0, items[1];
   double real = 0;
   int flag = 0;
@@ -383,7 +387,8 @@ static void plans(const char *source) {
   EXPECT(KS_NONE, "matmul on ", ks_plan_best(plan, "matmul", NULL, names, &n, 1, NULL, &settings));
   CHECK(settings == NULL);
   OK(ks_plan_read("/nowhere/at/all.json", &none)); /* an empty plan */
-  EXPECT(KS_NONE, "default", ks_plan_best(none, "matmul", "example processor", names, &n, 1, NULL, &settings));
+  EXPECT(KS_NONE, "default",
+         ks_plan_best(none, "matmul", "example processor", names, &n, 1, NULL, &settings));
   EXPECT(KS_CONFIG_ERROR, "plan", ks_plan_parse("{", &none));
   OK(ks_processor_name(text, sizeof text, NULL));
   CHECK(strlen(text) > 0);
@@ -391,19 +396,19 @@ static void plans(const char *source) {
   OK(ks_plan_free(none));
 }
 
-static void count_runs(void *user, size_t finished, size_t runs) {
-  size_t *seen = user;
+static void count_runs(void* user, size_t finished, size_t runs) {
+  size_t* seen = user;
   if (finished == runs) *seen = runs;
 }
 
-static void comparisons(const char *folder) {
+static void comparisons(const char* folder) {
   char file[512];
   snprintf(file, sizeof file, "%s/recorded.jsonl", folder);
   /* An export of a run as docs/formats/exports.md has it: what the comparison is run on. */
-  FILE *out = fopen(file, "w");
+  FILE* out = fopen(file, "w");
   fputs("{\"name\":\"made\",\"problem\":\"made\",\"device\":\"made\"}\n", out);
   fclose(out);
-  ks_comparison *comparison = NULL;
+  ks_comparison* comparison = NULL;
   ks_policy *policy = NULL, *own = NULL;
   int alive = 0;
   size_t seen = 0;
@@ -414,13 +419,17 @@ static void comparisons(const char *folder) {
   EXPECT(KS_BAD_ARGUMENT, "needs recordings", ks_comparison_run(comparison, NULL, NULL, NULL));
   snprintf(file, sizeof file, "%s/cache.json", folder);
   out = fopen(file, "w");
-  fputs("{\"device_name\": \"made\", \"kernel_name\": \"made\", \"problem_size\": \"\", \"tune_params_keys\": [\"x\", "
-        "\"y\"], \"tune_params\": {\"x\": [1, 2, 3, 4, 5, 6, 7, 8], \"y\": [1, 2, 3, 4, 5, 6, 7, 8]}, \"cache\": {",
-        out);
+  fputs(
+      "{\"device_name\": \"made\", \"kernel_name\": \"made\", \"problem_size\": \"\", \"tune_params_keys\": "
+      "[\"x\", "
+      "\"y\"], \"tune_params\": {\"x\": [1, 2, 3, 4, 5, 6, 7, 8], \"y\": [1, 2, 3, 4, 5, 6, 7, 8]}, "
+      "\"cache\": {",
+      out);
   for (int x = 1; x <= 8; ++x)
     for (int y = 1; y <= 8; ++y)
-      fprintf(out, "%s\"%d,%d\": {\"x\": %d, \"y\": %d, \"time\": %g, \"times\": [%g]}", x + y == 2 ? "" : ", ", x, y,
-              x, y, 1.0 + (x - 5) * (x - 5) + 0.1 * y, 1.0 + (x - 5) * (x - 5) + 0.1 * y);
+      fprintf(out, "%s\"%d,%d\": {\"x\": %d, \"y\": %d, \"time\": %g, \"times\": [%g]}",
+              x + y == 2 ? "" : ", ", x, y, x, y, 1.0 + (x - 5) * (x - 5) + 0.1 * y,
+              1.0 + (x - 5) * (x - 5) + 0.1 * y);
   fputs("}}", out);
   fclose(out);
   OK(ks_comparison_add_recording(comparison, file));
@@ -430,7 +439,8 @@ static void comparisons(const char *folder) {
   OK(ks_policy_own("walk", walk_make, walk_ask, walk_tell, walk_release, &alive, &own));
   OK(ks_comparison_add_policy(comparison, own));
   EXPECT(KS_NONE, "no runs yet", ks_comparison_score(comparison, 0, "P", &value, &low, &high));
-  OK(ks_comparison_run(comparison, "{\"repeats\": 4, \"budget\": 20, \"threads\": 1, \"seed\": 0}", count_runs, &seen));
+  OK(ks_comparison_run(comparison, "{\"repeats\": 4, \"budget\": 20, \"threads\": 1, \"seed\": 0}",
+                       count_runs, &seen));
   CHECK(seen == 8 && alive == 0);
   OK(ks_comparison_score(comparison, 1, "P@20", &value, &low, &high));
   CHECK(value < 1.0 && isfinite(value) && low <= value && value <= high);
@@ -449,7 +459,8 @@ static void comparisons(const char *folder) {
   EXPECT(KS_SMALL_BUFFER, "20", ks_comparison_evaluations(comparison, 0, 0, 3, positions, 19, &count));
   EXPECT(KS_UNKNOWN_NAME, "P@60", ks_comparison_score(comparison, 0, "Q", &value, NULL, NULL));
   EXPECT(KS_BAD_ARGUMENT, "no such policy", ks_comparison_score(comparison, 2, "P", &value, NULL, NULL));
-  EXPECT(KS_UNKNOWN_NAME, "did you mean \"repeats\"", ks_comparison_run(comparison, "{\"repeat\": 4}", NULL, NULL));
+  EXPECT(KS_UNKNOWN_NAME, "did you mean \"repeats\"",
+         ks_comparison_run(comparison, "{\"repeat\": 4}", NULL, NULL));
   EXPECT(KS_WRONG_TYPE, "\"strict\": 1", ks_comparison_run(comparison, "{\"strict\": 1}", NULL, NULL));
   OK(ks_comparison_free(comparison));
   OK(ks_policy_free(policy));
@@ -460,9 +471,9 @@ static void comparisons(const char *folder) {
 /* Every status that misuse can bring about, and that nothing is written where it does. */
 static void misuse(void) {
   ks_space *space = tile_space(), *other = NULL;
-  ks_builder *builder = NULL;
-  ks_policy *policy = NULL;
-  ks_search *search = NULL;
+  ks_builder* builder = NULL;
+  ks_policy* policy = NULL;
+  ks_search* search = NULL;
   uint32_t config[6] = {0};
   char text[8] = "before";
   size_t needed = 0, size = 0;
@@ -475,8 +486,8 @@ static void misuse(void) {
   EXPECT(KS_BAD_ARGUMENT, "json", ks_space_parse(NULL, &other));
   EXPECT(KS_BAD_ARGUMENT, "out", ks_space_parse("{}", NULL));
   EXPECT(KS_BAD_ARGUMENT, "out", ks_builder_new(NULL));
-  EXPECT(KS_BAD_HANDLE, "another kind", ks_search_told((ks_search *)space, &job));
-  EXPECT(KS_BAD_HANDLE, "another kind", ks_policy_free((ks_policy *)space));
+  EXPECT(KS_BAD_HANDLE, "another kind", ks_search_told((ks_search*)space, &job));
+  EXPECT(KS_BAD_HANDLE, "another kind", ks_policy_free((ks_policy*)space));
   OK(ks_space_free(NULL));
 
   EXPECT(KS_BAD_ARGUMENT, "position for each", ks_space_contains(space, config, 5, &flag));
@@ -548,7 +559,7 @@ static void misuse(void) {
   OK(ks_space_free(space));
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   if (count != 3) return 2;
   CHECK(strcmp(ks_version(), "") != 0 && ks_api_version() == KS_API_VERSION);
   spaces();

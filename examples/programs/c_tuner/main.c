@@ -57,7 +57,7 @@ static void must(ks_status status) {
   exit(1);
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   if (count != 3) {
     fprintf(stderr, "usage: c_tuner TRIALS FILE\n");
     return 2;
@@ -65,8 +65,8 @@ int main(int count, char **arguments) {
   const unsigned long trials = strtoul(arguments[1], NULL, 10);
   for (int i = 0; i < N * N; ++i) from[i] = (float)i;
 
-  ks_builder *builder = NULL;
-  ks_space *space = NULL;
+  ks_builder* builder = NULL;
+  ks_space* space = NULL;
   must(ks_builder_new(&builder));
   must(ks_builder_add_powers_of_two(builder, "ROWS", 1, 256));
   must(ks_builder_add_powers_of_two(builder, "COLUMNS", 1, 256));
@@ -78,8 +78,8 @@ int main(int count, char **arguments) {
   must(ks_space_count(space, text, sizeof text, NULL));
   printf("%s configurations\n", text);
 
-  ks_policy *policy = NULL;
-  ks_search *search = NULL;
+  ks_policy* policy = NULL;
+  ks_search* search = NULL;
   must(ks_policy_named("genetic", NULL, &policy));
   if (ks_search_load(space, policy, arguments[2], &search) == KS_OK)
     printf("going on with %s\n", arguments[2]);
