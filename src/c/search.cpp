@@ -71,7 +71,7 @@ class Search {
                  recipe_->name + ": " + space_.key(config),
                  "give valid ones only: ks_space_contains() tells");
     const std::size_t first = trials_.size();
-    events_.push_back({Event::ask, first, wanted, configs.size(), {}});
+    events_.push_back({Event::asking, first, wanted, configs.size(), {}});
     for (Config& config : configs) {
       trials_.push_back({std::move(config), ProposalId{proposals_++}});
       ++open_;
@@ -87,7 +87,7 @@ class Search {
     pass(job, verdicts);
     trial.told = true;
     --open_;
-    note(Event::tell, job, std::move(verdicts));
+    note(Event::telling, job, std::move(verdicts));
   }
 
   void tell_foreign(Config config, Verdicts verdicts) {
@@ -110,7 +110,7 @@ class Search {
     if (!known(job).told)
       refuse(KS_UNKNOWN_NAME, "the job was not told yet", std::to_string(job), "ks_search_tell() tells it");
     pass(job, verdicts);
-    note(Event::revise, job, std::move(verdicts));
+    note(Event::revising, job, std::move(verdicts));
   }
 
   [[nodiscard]] std::vector<std::uint64_t> pending() const {
@@ -138,7 +138,7 @@ class Search {
                             {"seed", seed_},
                             {"space", space_digest()}});
     for (const Event& event : events_) {
-      if (event.kind == Event::ask) {
+      if (event.kind == Event::asking) {
         ordered_json configs = ordered_json::array();
         for (std::size_t i = 0; i < event.given; ++i)
           configs.push_back(trials_[event.job + i].config.indices);
@@ -206,8 +206,8 @@ class Search {
     std::uint64_t order = 0;                                   ///< in which it was told first
   };
   struct Event {
-    enum Kind : std::uint8_t { ask, tell, foreign, revise };
-    Kind kind = ask;
+    enum Kind : std::uint8_t { asking, telling, foreign, revising };
+    Kind kind = asking;
     std::uint64_t job = 0;
     std::size_t wanted = 0, given = 0;  ///< of ask
     Verdicts verdicts;                  ///< of the others
@@ -241,7 +241,7 @@ class Search {
     const double before = std::exchange(trial.seconds, verdicts.verdict == Verdict::ok
                                                            ? verdicts.seconds
                                                            : std::numeric_limits<double>::infinity());
-    if (kind != Event::revise) trial.order = order_++;
+    if (kind != Event::revising) trial.order = order_++;
     events_.push_back({kind, job, 0, 0, std::move(verdicts)});
     if (best_ == job && trial.seconds > before) {
       best_.reset();
