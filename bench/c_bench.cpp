@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the C library adds to an ask and a tell, as a Markdown table: the same policies with the same seeds through
-// kernelsearch.h and through AnyPolicy, turn by turn in one process, every other time the other one first.
+// What the C library adds to an ask and a tell, as a Markdown table: the same policies with the same seeds
+// through kernelsearch.h and through AnyPolicy, turn by turn in one process, every other time the other one
+// first.
 //   c_bench [NAME...]    policies; without names: all of the registry
 #include <algorithm>
 #include <chrono>
@@ -34,7 +35,7 @@ void must(ks_status status) {
   std::exit(1);
 }
 
-/// Microseconds of an ask and a tell, and the sum of what was proposed, by which the two are seen to be the same.
+/// Microseconds of an ask and a tell, and a sum of what was proposed, which shows that it was the same.
 struct Taken {
   double microseconds = 0.0;
   std::uint64_t sum = 0;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "handles.hpp"
 #include "kernelsearch/core/nearest.hpp"
@@ -18,6 +19,8 @@ namespace {
 // A plain array: it needs no memory when that has run out, and no destructor when a thread ends.
 constexpr std::size_t longest_error = 4096;
 thread_local std::array<char, longest_error> last_error{};
+
+constexpr const char* no_memory = "kernelsearch: there is no more memory; ask for less, or free some";
 
 ks_status said(ks_status status, std::string_view text) noexcept {
   std::size_t length = std::min(text.size(), longest_error - 1);
@@ -49,7 +52,9 @@ ks_status status_of_exception() noexcept {
   } catch (const std::filesystem::filesystem_error& error) {
     return said(KS_FILE_ERROR, error.what());
   } catch (const std::bad_alloc&) {
-    return said(KS_NO_MEMORY, "kernelsearch: there is no more memory; free some, or search a smaller space");
+    return said(KS_NO_MEMORY, no_memory);
+  } catch (const std::length_error&) {  // more than any memory holds
+    return said(KS_NO_MEMORY, no_memory);
   } catch (const std::exception& error) {
     return said(KS_INTERNAL, error.what());
   } catch (...) {

@@ -118,7 +118,8 @@ static void searches(const char* folder) {
   OK(ks_policy_names(names, sizeof names, NULL));
   CHECK(strstr(names, "bayesian") != NULL && strstr(names, "\nuct") != NULL);
 
-  /* All of the registry: half told out of order, a failure, a foreign one, saved, loaded, the same from there. */
+  /* All of the registry: half told out of order, a failure, a foreign one, saved, loaded, the same from
+   * there. */
   for (char* name = strtok(names, "\n"); name != NULL; name = strtok(NULL, "\n")) {
     ks_search *first = NULL, *second = NULL;
     uint64_t jobs[8], more[8], told = 0, best = 0;
@@ -340,6 +341,14 @@ static void own_policies(void) {
   CHECK(pending == 2);
   OK(ks_search_free(search));
   CHECK(alive == 0);
+
+  /* More than any memory holds is a status, too. */
+  OK(ks_policy_own("walk", walk_make, walk_ask, walk_tell, walk_release, &alive, &policy));
+  OK(ks_search_new(space, policy, 0, &search));
+  EXPECT(KS_NO_MEMORY, "no more memory",
+         ks_search_ask(search, SIZE_MAX / 8, jobs, configs, SIZE_MAX, &given));
+  OK(ks_search_free(search));
+  OK(ks_policy_free(policy));
 
   static const char* const says[] = {"more configurations", "does not have", "not valid", NULL,
                                      "ask returned -3"};

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The kernelsearch authors
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A tuner in C11: the blocking of a matrix transposition, measured by this program itself, searched by a policy of
- * kernelsearch. `c_tuner TRIALS FILE` goes on where FILE was left, if it is there. */
+ * A tuner in C11: the blocking of a matrix transposition, measured by this program itself, searched by a
+ * policy of kernelsearch. `c_tuner TRIALS FILE` goes on where FILE was left, if it is there. */
 #include <kernelsearch/c/kernelsearch.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,7 +34,8 @@
  *
  * VERSIONS. Symbols carry the version of the library's interface in which they came (KS_0: the shared
  * library's number is 0). Within one number functions and constants are added, never changed or taken away;
- * abi/ has the list that a test compares. Constants may be added to every enum: take unknown ones as failures.
+ * abi/ has the list that a test compares. Constants may be added to every enum: take unknown ones as
+ * failures.
  */
 #ifndef KERNELSEARCH_C_KERNELSEARCH_H
 #define KERNELSEARCH_C_KERNELSEARCH_H
@@ -186,8 +187,8 @@ KS_API ks_status ks_space_encode(const ks_space* space, const uint32_t* config, 
                                  size_t capacity, size_t* needed);
 KS_API ks_status ks_space_decode(const ks_space* space, const char* json, uint32_t* config, size_t length);
 
-/* A tunable's value in a configuration; KS_WRONG_TYPE where it is of another type, but that an integer is taken
- * as a real, too. */
+/* A tunable's value in a configuration; KS_WRONG_TYPE where it is of another type, but that an integer is
+ * taken as a real, too. */
 KS_API ks_status ks_space_boolean(const ks_space* space, const uint32_t* config, size_t length,
                                   size_t tunable, int* value);
 KS_API ks_status ks_space_integer(const ks_space* space, const uint32_t* config, size_t length,
@@ -274,8 +275,8 @@ KS_API ks_status ks_search_pending(ks_search* search, uint64_t* jobs, size_t cap
 KS_API ks_status ks_search_config(ks_search* search, uint64_t job, uint32_t* config, size_t length);
 /* How many outcomes were told, foreign ones too, revisions not. */
 KS_API ks_status ks_search_told(ks_search* search, uint64_t* trials);
-/* The right one with the fewest seconds, the first told of equals; KS_NONE before there is one. `job`, `config`
- * and `seconds` may be NULL. */
+/* The right one with the fewest seconds, the first told of equals; KS_NONE before there is one. `job`,
+ * `config` and `seconds` may be NULL. */
 KS_API ks_status ks_search_best(ks_search* search, uint64_t* job, uint32_t* config, size_t length,
                                 double* seconds);
 
@@ -330,12 +331,12 @@ typedef void (*ks_comparison_progress)(void* user, size_t finished, size_t runs)
  *   "folder" (none: keeps finished runs there). `progress` may be NULL. */
 KS_API ks_status ks_comparison_run(ks_comparison* comparison, const char* options,
                                    ks_comparison_progress progress, void* user);
-/* From any thread: what is under way is given up, and ks_comparison_run() scores what is finished. It stays so:
- * make another comparison to begin again. */
+/* From any thread: what is under way is given up, and ks_comparison_run() scores what is finished. It stays
+ * so: make another comparison to begin again. */
 KS_API ks_status ks_comparison_request_stop(ks_comparison* comparison);
-/* The mean over the recordings of a policy's score: "P", "P@20", "P@40", "P@60", "P200" or "P300" (0: as random
- * search, 1: the optimum at once), with its 95 % interval, NaN where there is none. `low` and `high` may be
- * NULL. Policies have the numbers in which they were added. */
+/* The mean over the recordings of a policy's score: "P", "P@20", "P@40", "P@60", "P200" or "P300" (0: as
+ * random search, 1: the optimum at once), with its 95 % interval, NaN where there is none. `low` and `high`
+ * may be NULL. Policies have the numbers in which they were added. */
 KS_API ks_status ks_comparison_score(ks_comparison* comparison, size_t policy, const char* measure,
                                      double* value, double* low, double* high);
 /* What one run evaluated, in order, as positions in the recording. */
@@ -353,11 +354,11 @@ KS_API ks_status ks_problem_new(const char* name, const char* code, const ks_spa
 KS_API ks_status ks_problem_free(ks_problem* problem);
 
 /* Judges the configuration of a trial, on a thread of the run, one at a time. `*verdict` is KS_VERDICT_OK and
- * `*seconds` has to be set, or the verdict is set, and a reason is written to `reason`, which holds `capacity`
- * bytes. Returns 0; anything else ends the run with KS_CALLBACK_FAILED. */
+ * `*seconds` has to be set, or the verdict is set, and a reason is written to `reason`, which holds
+ * `capacity` bytes. Returns 0; anything else ends the run with KS_CALLBACK_FAILED. */
 typedef int (*ks_evaluate)(void* user, const ks_trial* trial, ks_verdict* verdict, double* seconds,
                            char* reason, size_t capacity);
-/* `device` is what is measured on, `toolchain` what it is built with: results of other ones are never used. */
+/* `device` is what is measured on, `toolchain` what it is built with: results of others are never used. */
 KS_API ks_status ks_evaluator_own(const char* device, const char* toolchain, ks_evaluate evaluate, void* user,
                                   ks_evaluator** out);
 KS_API ks_status ks_evaluator_free(ks_evaluator* evaluator);
@@ -374,8 +375,8 @@ typedef enum ks_event {
 typedef void (*ks_watch)(void* user, ks_event event, const ks_trial* trial, const char* text);
 
 /* Begins a run; nothing is searched yet. `policy` NULL: the one that the options name. `evaluator` NULL: this
- * machine's. `watch` may be NULL. `options`: NULL, or a JSON object with members as the options of `kernelsearch
- * tune` (docs/command.md, docs/c.md):
+ * machine's. `watch` may be NULL. `options`: NULL, or a JSON object with members as the options of
+ * `kernelsearch tune` (docs/command.md, docs/c.md):
  *   texts    "policy", "budget", "name", "store", "out", "record", "configs", "system", "system_options" (an
  *            object), "policy_command", "policy_plugin", "sandbox", "require_sandbox", "cache", "validate",
  *            "models", "model", "replay_exchanges"
@@ -384,8 +385,8 @@ typedef void (*ks_watch)(void* user, ks_event event, const ks_trial* trial, cons
  *   lists    "where", "learn_from", "devices" */
 KS_API ks_status ks_run_start(const ks_problem* problem, const char* options, const ks_policy* policy,
                               const ks_evaluator* evaluator, ks_watch watch, void* user, ks_run** out);
-/* Goes on with a run of the store that the options name: its number, its name, or "latest". `problem` is needed
- * where it was not read from a file; policy and evaluator where the run had its own. */
+/* Goes on with a run of the store that the options name: its number, its name, or "latest". `problem` is
+ * needed where it was not read from a file; policy and evaluator where the run had its own. */
 KS_API ks_status ks_run_resume(const char* run, const char* options, const ks_problem* problem,
                                const ks_policy* policy, const ks_evaluator* evaluator, ks_watch watch,
                                void* user, ks_run** out);
