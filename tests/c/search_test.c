@@ -37,7 +37,7 @@ static double seconds_of(const ks_space* space, const uint32_t* config) {
          0.01 * config[5];
 }
 
-static void spaces(void) {
+static void spaces(const char* folder) {
   ks_space *space = tile_space(), *other = NULL;
   uint32_t config[6] = {9, 9, 9, 9, 9, 9}, back[6] = {0};
   char text[256];
@@ -107,6 +107,22 @@ static void spaces(void) {
   CHECK(back[0] == 999999 && back[3] == 999999);
   EXPECT(KS_BAD_ARGUMENT, "too large", ks_space_unrank(other, "1000000000000000000000000", back, 4));
   OK(ks_space_free(other));
+
+  char file[512];
+  snprintf(file, sizeof file, "%s/t1.json", folder);
+  FILE* t1 = fopen(file, "w");
+  fputs(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"x\", \"Type\": \"int\", \"Values\": "
+      "\"[1, 2, 3]\", "
+      "\"Default\": 2}], \"Conditions\": [{\"Expression\": \"x < 3\", \"Parameters\": [\"x\"]}]}}",
+      t1);
+  fclose(t1);
+  OK(ks_space_read_t1(file, &other));
+  OK(ks_space_count(other, text, sizeof text, NULL));
+  OK(ks_space_default(other, back, 1));
+  CHECK(strcmp(text, "2") == 0 && back[0] == 1);
+  OK(ks_space_free(other));
+  remove(file);
   OK(ks_space_free(space));
 }
 
@@ -410,6 +426,42 @@ static void count_runs(void* user, size_t finished, size_t runs) {
   if (finished == runs) *seen = runs;
 }
 
+/* How many trials until the best of the recording is proposed. */
+static int trials_to_best(const ks_policy* policy) {
+  ks_space* space = NULL;
+  ks_search* search = NULL;
+  uint64_t job = 0;
+  uint32_t config[2];
+  size_t given = 0;
+  int trials = 0;
+  OK(ks_space_parse("{\"tunables\": {\"x\": {\"range\": [1, 9]}, \"y\": {\"range\": [1, 9]}}}", &space));
+  OK(ks_search_new(space, policy, 1, &search));
+  while (trials < 64) {
+    ++trials;
+    OK(ks_search_ask(search, 1, &job, config, 2, &given));
+    if (config[0] == 4 && config[1] == 0) break;
+    OK(ks_search_tell(search, job, KS_VERDICT_OK,
+                      1.0 + (config[0] - 4.0) * (config[0] - 4.0) + 0.1 * config[1], NULL));
+  }
+  OK(ks_search_free(search));
+  OK(ks_space_free(space));
+  return trials;
+}
+
+static void learns(const char* recording) {
+  char options[600];
+  ks_policy *taught = NULL, *untaught = NULL;
+  snprintf(options, sizeof options, "{\"learn_from\": [\"%s\"]}", recording);
+  OK(ks_policy_named("bayesian", options, &taught));
+  OK(ks_policy_named("bayesian", NULL, &untaught));
+  const int with = trials_to_best(taught);
+  CHECK(with <= 5 && with < trials_to_best(untaught));
+  OK(ks_policy_free(taught));
+  OK(ks_policy_free(untaught));
+  EXPECT(KS_CONFIG_ERROR, "nowhere",
+         ks_policy_named("bayesian", "{\"learn_from\": [\"/nowhere\"]}", &taught));
+}
+
 static void comparisons(const char* folder) {
   char file[512];
   snprintf(file, sizeof file, "%s/recorded.jsonl", folder);
@@ -442,6 +494,7 @@ static void comparisons(const char* folder) {
   fputs("}}", out);
   fclose(out);
   OK(ks_comparison_add_recording(comparison, file));
+  learns(file);
   OK(ks_policy_named("random", NULL, &policy));
   OK(ks_comparison_add_policy(comparison, policy));
   EXPECT(KS_BAD_ARGUMENT, "one name", ks_comparison_add_policy(comparison, policy));
@@ -571,7 +624,7 @@ static void misuse(void) {
 int main(int count, char** arguments) {
   if (count != 3) return 2;
   CHECK(strcmp(ks_version(), "") != 0 && ks_api_version() == KS_API_VERSION);
-  spaces();
+  spaces(arguments[2]);
   searches(arguments[2]);
   own_policies();
   plans(arguments[1]);
