@@ -64,13 +64,15 @@ endfunction()
 
 # kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files]
 #                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA]
-#                      [EMBED_TEXT file namespace function] [VARIANT])
+#                      [EMBED_TEXT file namespace function] [VARIANT] [SHARED name VERSION_SCRIPT file])
 # Declares a static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
 # in find_package; kernelsearch_make_libraries() makes it. Its sources are src/<room>.cpp (which compile the bodies in
 # include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
 # beside the rooms (version.hpp, fwd.hpp, kernelsearch.hpp). SOURCE_HEADERS: its sources include headers of src/.
 # EMBED_DATA: data/ is compiled in. EMBED_TEXT: so is the text of a file of src/, as `std::string_view
 # namespace::function()`. VARIANT: stands for another library, so kernelsearch::kernelsearch does not link it.
+# SHARED: a shared library lib<name>.so with C headers, whose users see nothing of what it is made of; only the symbols
+# of the version script leave it.
 function(kernelsearch_library name)
   set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_LIBRARIES ${name})
   set_property(GLOBAL PROPERTY KERNELSEARCH_LIBRARY_${name} "${ARGN}")
@@ -110,7 +112,7 @@ endfunction()
 
 # The library that kernelsearch_library() declared.
 function(kernelsearch_make_library name)
-  cmake_parse_arguments(arg "SOURCE_HEADERS;EMBED_DATA;VARIANT" "UNITY"
+  cmake_parse_arguments(arg "SOURCE_HEADERS;EMBED_DATA;VARIANT" "UNITY;SHARED;VERSION_SCRIPT"
     "ROOMS;DEPENDS;PRIVATE_DEPENDS;DEFINITIONS;OPTIONS;EMBED_TEXT" ${ARGN})
   set(target kernelsearch_${name})
   set(sources)
@@ -118,7 +120,8 @@ function(kernelsearch_make_library name)
   set(bodies)
   foreach(room IN LISTS arg_ROOMS)
     file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
-    file(GLOB room_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.hpp)
+    file(GLOB room_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.hpp
+      ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.h)
     file(GLOB room_bodies CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/impl/*.hpp)
     list(APPEND sources ${room_sources})
     list(APPEND headers ${room_headers})
@@ -133,7 +136,13 @@ function(kernelsearch_make_library name)
   if(NOT PROJECT_IS_TOP_LEVEL AND NOT KERNELSEARCH_INSTALL)
     set(excluded EXCLUDE_FROM_ALL)
   endif()
-  add_library(${target} STATIC ${excluded} ${sources})
+  set(kind STATIC)
+  set(feature PUBLIC)
+  if(arg_SHARED)
+    set(kind SHARED)
+    set(feature PRIVATE)  # its users may have no C++ compiler
+  endif()
+  add_library(${target} ${kind} ${excluded} ${sources})
   add_library(kernelsearch::${name} ALIAS ${target})
   set(verified ${PROJECT_IS_TOP_LEVEL})
   if(arg_VARIANT)
@@ -149,8 +158,19 @@ function(kernelsearch_make_library name)
   target_sources(${target} PUBLIC
     FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers}
     FILE_SET bodies TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${bodies})
-  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_features(${target} ${feature} cxx_std_20)
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+  if(arg_SHARED)
+    set_target_properties(${target} PROPERTIES
+      OUTPUT_NAME ${arg_SHARED} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${arg_VERSION_SCRIPT})
+    # Never unloaded: threads that it started may still be in it. --exclude-libs leaves inline functions of the standard
+    # library visible, so a version script it is.
+    target_link_options(${target} PRIVATE -Wl,--version-script=${arg_VERSION_SCRIPT} -Wl,-z,nodelete -Wl,--no-undefined)
+    if(KERNELSEARCH_SANITIZE)  # whose run-time is in the program
+      target_link_options(${target} PRIVATE -Wl,-z,undefs)
+    endif()
+  endif()
 
   kernelsearch_require(${arg_DEPENDS} ${arg_PRIVATE_DEPENDS})
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS})

@@ -31,7 +31,8 @@ foreach(component IN LISTS components)
   if(NOT component MATCHES "^(kernelsearch|header_only)$")
     set(file_set FILE_SET HEADERS COMPONENT development FILE_SET bodies COMPONENT development)
   endif()
-  install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development ${file_set})
+  install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development LIBRARY COMPONENT development
+    ${file_set})
   install(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: DESTINATION ${package_dir} COMPONENT development)
   export(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: FILE ${export_dir}/kernelsearch-${component}.cmake)
 endforeach()
@@ -43,6 +44,14 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernelsearchConfig.cmake
 write_basic_package_version_file(${export_dir}/kernelsearchConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${export_dir}/kernelsearchConfig.cmake ${export_dir}/kernelsearchConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT development)
+
+# For programs in C, whose builds ask pkg-config.
+if(TARGET kernelsearch_c)
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/$" "" up "${up}")
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/kernelsearch.pc.in ${export_dir}/kernelsearch.pc @ONLY)
+  install(FILES ${export_dir}/kernelsearch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
 
 # The command goes where users look, its worker where only the command looks.
 if(TARGET kernelsearch)

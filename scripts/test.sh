@@ -67,7 +67,8 @@ leg_headers() {
   build ci all_verify_interface_header_sets && count headers 0 || count "headers that compile alone" 1
 }
 leg_format() {
-  find include src apps tests bench examples -name '*.[hc]pp' -print0 | xargs -0 clang-format --dry-run -Werror &&
+  { find include src apps tests bench examples -name '*.[hc]pp' -print0 &&
+    find include src tests/c examples/programs -name '*.[hc]' -print0; } | xargs -0 clang-format --dry-run -Werror &&
     count format 0 || count "clang-format" 1
   # clang-format leaves comments as they are, so that tables stay tables.
   local wide
@@ -79,7 +80,7 @@ leg_format() {
 leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
 leg_asan() { # the tests with the label unit, and no more than they need
   if build asan test_core test_space test_model test_policy test_generator test_evaluator test_optimizer \
-    test_problem test_store test_report test_runtime test_recorded test_compare; then
+    test_problem test_store test_report test_runtime test_recorded test_compare test_c; then
     run_tests asan
   else
     count "build of asan" 1

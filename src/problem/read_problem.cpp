@@ -362,6 +362,13 @@ Problem parse_problem(std::string_view text, const std::filesystem::path& folder
   return detail::read_document({root, file}, folder);
 }
 
+Space parse_space(std::string_view text, const std::string& name) {
+  const detail::JsonNode root = detail::parse_json(text, name);
+  const detail::JsonCursor document{root, name};
+  document.only({"tunables", "constraints", "default"});
+  return detail::read_space(document);
+}
+
 Problem read_problem(const std::filesystem::path& folder_or_file) {
   namespace fs = std::filesystem;
   std::error_code error;

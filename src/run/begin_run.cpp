@@ -433,9 +433,10 @@ void begin(RunImpl& run, RunParts& parts) {
     const Space& space = run.problem.kernel.space;
     const PolicySetup policy_setup{space, o.seed, run.budget.trials, std::move(earlier)};
     made = SystemSearch{
-        .parts = SearchParts<Config>{parts.policy ? *std::move(parts.policy)
-                                     : external   ? external->make(policy_setup)
-                                                  : make_config_policy(o.policy, policy_setup),
+        .parts = SearchParts<Config>{parts.policy        ? *std::move(parts.policy)
+                                     : parts.make_policy ? parts.make_policy(policy_setup)
+                                     : external          ? external->make(policy_setup)
+                                                         : make_config_policy(o.policy, policy_setup),
                                      TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "kernelsearch/problem/problem.hpp"
@@ -16,5 +17,9 @@ namespace kernelsearch {
 
 /// The same from text; sources named by file are looked for in `folder` and must not lead out of it.
 [[nodiscard]] Problem parse_problem(std::string_view text, const std::filesystem::path& folder);
+
+/// The space of a JSON object that has only the `tunables`, `constraints` and `default` of a problem; `name`
+/// stands for the text in errors.
+[[nodiscard]] Space parse_space(std::string_view text, const std::string& name);
 
 }  // namespace kernelsearch

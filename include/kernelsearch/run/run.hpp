@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -31,7 +32,9 @@ namespace kernelsearch {
 struct RunParts {
   std::optional<AnyEvaluator> evaluator = {};  ///< judges candidates in place of this machine's
   std::optional<AnyPolicy<Config>> policy =
-      {};                     ///< searches in place of the one that `RunOptions::policy` names
+      {};  ///< searches in place of the one that `RunOptions::policy` names
+  /// The same, made of what is known once the run begins: the narrowed space, the seed, earlier runs.
+  std::function<AnyPolicy<Config>(const PolicySetup&)> make_policy = nullptr;
   AnyChatModel model = {};    ///< is asked in place of those of the model file
   RunStore* store = nullptr;  ///< an open store, which outlives the run; RunOptions::store is ignored
   std::optional<Problem> problem = {};  ///< of a resumed run whose problem was not read from a file
