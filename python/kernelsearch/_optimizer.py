@@ -225,6 +225,7 @@ def minimize(
 ) -> Result:
     """The configuration of `space` with the lowest `f(config)`: an Optimizer that knows its budget, and its `minimize` with the
     other keywords."""
+    _check_limits(trials, limits.get("seconds"))
     return Optimizer(space, policy, seed, budget=trials, options=options, earlier=earlier).minimize(f, trials, **limits)
 
 
@@ -271,8 +272,7 @@ class _Limits:
     """When a search ends, for loops of every kind."""
 
     def __init__(self, optimizer, trials, seconds, target, patience, callback):
-        if trials is not None and trials < 0 or seconds is not None and seconds < 0:
-            raise ValueError("kernelsearch: a limit below 0; give how many trials or seconds there are, or None")
+        _check_limits(trials, seconds)
         self.optimizer, self.most, self.most_seconds = optimizer, trials, seconds
         self.target, self.patience, self.callback = target, patience, callback
         self.begun, self.idle, self.reason = 0, 0, ""
@@ -305,6 +305,11 @@ class _Limits:
             self.reason = self.reason or "the target is reached"
         if self.patience is not None and self.idle >= self.patience:
             self.reason = self.reason or f"no gain in {self.patience} trials"
+
+
+def _check_limits(trials, seconds):
+    if trials is not None and trials < 0 or seconds is not None and seconds < 0:
+        raise ValueError("kernelsearch: a limit below 0; give how many trials or seconds there are, or None")
 
 
 def _check_error(on_error):

@@ -155,10 +155,12 @@ nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb:
           "kernelsearch: where and configs narrow the space for policies that are named without options; put the conditions into "
           "the problem's constraints for others");
     const auto space = std::make_shared<PythonSpace>(read_problem(problem).kernel.space);
-    // A policy by name learns of the default as in a run that names it.
-    PolicySetup setup{space->space(), given.seed};
+    PolicySetup setup{space->space(), given.seed, given.budget.empty() ? std::uint64_t{200} : parse_budget(given.budget).trials};
     parts.policy = make_policy(policy, space, setup, policy_options, true);
-    given.policy = is_name(policy) ? nb::cast<std::string>(policy) : std::string();
+    // How the store calls it.
+    given.policy = is_name(policy)                      ? nb::cast<std::string>(policy)
+                   : nb::hasattr(policy, "__name__") ? nb::cast<std::string>(policy.attr("__name__"))
+                                                        : nb::cast<std::string>(nb::inst_name(policy));
   }
   RunResult result;
   std::vector<StoredTrial> trials;

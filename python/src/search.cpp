@@ -299,14 +299,14 @@ void bind_search(nb::module_& m) {
           nb::arg("try_default"), nb::arg("options"))
       .def("ask_one", &Search::ask_one, nb::sig("def ask_one(self) -> Trial | None"))
       .def("ask_many", &Search::ask, nb::arg("n"), nb::sig("def ask_many(self, n: int) -> list[Trial]"))
-      .def("tell", &Search::tell, nb::arg("trial"), nb::arg("result"), nb::arg("features") = nb::dict(),
+      .def("tell", &Search::tell, nb::arg("trial"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
            nb::sig("def tell(self, trial: Trial | int, result: object, features: dict[str, float] = {}) -> Trial"),
            "What a trial came to: a number, lower is better, or a Failed. In any order, each trial once. NaN and infinity are "
            "failures. ConfigError for a trial that is not outstanding.")
-      .def("add", &Search::add, nb::arg("config"), nb::arg("result"), nb::arg("features") = nb::dict(),
+      .def("add", &Search::add, nb::arg("config"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
            nb::sig("def add(self, config: typing.Mapping[str, object], result: object, features: dict[str, float] = {}) -> Trial"),
            "What was measured elsewhere, which the policy learns from as from its own.")
-      .def("revise", &Search::revise, nb::arg("trial"), nb::arg("result"), nb::arg("features") = nb::dict(),
+      .def("revise", &Search::revise, nb::arg("trial"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
            nb::sig("def revise(self, trial: Trial, result: object, features: dict[str, float] = {}) -> Trial"),
            "Replaces what is known of a trial that was told.")
       .def_prop_ro("trials", &Search::trials, nb::sig("def trials(self) -> list[Trial]"), "What was told, in order.")
