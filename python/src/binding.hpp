@@ -31,8 +31,8 @@ namespace nb = nanobind;
 /// The Python object of a value: bool, int, float, str, or a tuple of int for an order.
 [[nodiscard]] nb::object to_python(const Value& value);
 
-/// The value that a Python object is; NumPy's scalars and 0-dimensional arrays too. TypeError for what a value cannot
-/// be, OverflowError for an int beyond 64 bits; `place` is what the message calls it.
+/// The value that a Python object is; NumPy's scalars and 0-dimensional arrays too. TypeError for what a
+/// value cannot be, OverflowError for an int beyond 64 bits; `place` is what the message calls it.
 [[nodiscard]] Value to_value(nb::handle object, const std::string& place);
 
 /// A number as a Python int, of any size.
@@ -40,7 +40,8 @@ namespace nb = nanobind;
 /// ValueError for a negative number.
 [[nodiscard]] BigCount to_count(nb::handle number);
 
-/// A space with the Python objects of its names and values, made once: a configuration is then a dict of them.
+/// A space with the Python objects of its names and values, made once: a configuration is then a dict of
+/// them.
 class PythonSpace {
  public:
   explicit PythonSpace(Space space);
@@ -51,7 +52,8 @@ class PythonSpace {
 
   /// `{name: value}` in the order of the tunables.
   [[nodiscard]] nb::dict to_dict(const Config& config) const;
-  /// Nothing where a name is missing or unknown, or a value none of its tunable's. TypeError for what is no mapping.
+  /// Nothing where a name is missing or unknown, or a value none of its tunable's. TypeError for what is no
+  /// mapping.
   [[nodiscard]] std::optional<Config> find(nb::handle mapping) const;
   /// The same; ConfigError says what does not fit.
   [[nodiscard]] Config config_of(nb::handle mapping) const;
@@ -66,7 +68,8 @@ class PythonSpace {
   Space space_;
   std::vector<nb::object> names_;
   std::vector<std::vector<nb::object>> values_;
-  std::vector<nb::dict> positions_;  ///< of each tunable: value to position; Python has 1 == 1.0 == True, as we do
+  std::vector<nb::dict>
+      positions_;  ///< of each tunable: value to position; Python has 1 == 1.0 == True, as we do
 };
 
 using SpacePointer = std::shared_ptr<PythonSpace>;
@@ -89,13 +92,15 @@ struct PythonTrial {
 /// What Python says a trial came to: a number, or an object with `verdict` and `reason` (Failed).
 [[nodiscard]] Evaluation to_evaluation(nb::handle result, std::optional<double>& value);
 
-/// The policy that Python names or brings: a name of the registry with options, or a callable `policy(space, seed)` whose
-/// result has `ask(n)` and `tell(trials)`, or such an object itself. `guarded`: exceptions of Python become ConfigError, for
-/// searches on other threads.
-[[nodiscard]] AnyPolicy<Config> make_policy(nb::handle policy, const SpacePointer& space, const PolicySetup& setup,
-                                            const nb::dict& options, bool guarded);
+/// The policy that Python names or brings: a name of the registry with options, or a callable `policy(space,
+/// seed)` whose result has `ask(n)` and `tell(trials)`, or such an object itself. `guarded`: exceptions of
+/// Python become ConfigError, for searches on other threads.
+[[nodiscard]] AnyPolicy<Config> make_policy(nb::handle policy, const SpacePointer& space,
+                                            const PolicySetup& setup, const nb::dict& options, bool guarded);
 /// Whether it is a name.
-[[nodiscard]] inline bool is_name(nb::handle policy) { return PyUnicode_Check(policy.ptr()) != 0; }
+[[nodiscard]] inline bool is_name(nb::handle policy) {
+  return PyUnicode_Check(policy.ptr()) != 0;
+}
 
 /// A recording with its space for Python.
 struct PythonRecording {
@@ -103,8 +108,8 @@ struct PythonRecording {
   SpacePointer space;
 };
 
-/// Runs `work(stop)` on a thread of its own, without the GIL, while this thread waits for it and for signals. Ctrl-C, or
-/// whatever a signal handler raises, asks it to stop, and is raised once it has ended.
+/// Runs `work(stop)` on a thread of its own, without the GIL, while this thread waits for it and for signals.
+/// Ctrl-C, or whatever a signal handler raises, asks it to stop, and is raised once it has ended.
 void interruptible(const std::function<void(std::stop_token)>& work);
 
 void bind_space(nb::module_& m);

@@ -61,16 +61,24 @@ void interruptible(const std::function<void(std::stop_token)>& work) {
 NB_MODULE(_kernelsearch, m) {
   namespace nb = nanobind;
   namespace python = kernelsearch::python;
-  // A traceback that outlives the interpreter's end is no leak of ours, and users can do nothing about the report.
+  // A traceback that outlives the interpreter's end is no leak of ours, and users can do nothing about the
+  // report.
   nb::set_leak_warnings(false);
   m.doc() = "The compiled part of kernelsearch.";
   m.attr("__version__") = KERNELSEARCH_VERSION;
   // Later ones are tried first: the base stands before what derives from it.
-  const auto error = nb::exception<kernelsearch::Error>(m, "Error", PyExc_RuntimeError);
+  nb::object error = nb::exception<kernelsearch::Error>(m, "Error", PyExc_RuntimeError);
+  error.doc() =
+      "Base of what the library raises; the text says what is wrong, what was given and what to do.";
   const nb::object config_bases = nb::make_tuple(error, nb::handle(PyExc_ValueError));
-  nb::exception<kernelsearch::ConfigError>(m, "ConfigError", config_bases);
-  nb::exception<kernelsearch::DeviceError>(m, "DeviceError", error);
-  nb::exception<kernelsearch::StoreError>(m, "StoreError", error);
+  nb::object config_error = nb::exception<kernelsearch::ConfigError>(m, "ConfigError", config_bases);
+  config_error.doc() =
+      "Something that cannot be was asked for: a wrong option, a malformed file, a misused object. A "
+      "ValueError.";
+  nb::object device_error = nb::exception<kernelsearch::DeviceError>(m, "DeviceError", error);
+  device_error.doc() = "A device, the sandbox or another part of the machine is gone or was never there.";
+  nb::object store_error = nb::exception<kernelsearch::StoreError>(m, "StoreError", error);
+  store_error.doc() = "The store of runs cannot be read or written.";
   python::bind_space(m);
   python::bind_search(m);
   python::bind_recordings(m);

@@ -37,7 +37,7 @@
 namespace kernelsearch::python {
 namespace {
 
-// ---- Options by name ----------------------------------------------------------------------------------------------
+// ---- Options by name --------------------
 
 /// One member of the options of a policy.
 template <class Options>
@@ -53,8 +53,8 @@ struct Choice {
 };
 
 [[noreturn]] void wrong_option(const std::string& place, nb::handle value, const std::string& todo) {
-  detail::raise<ConfigError>("an option of a policy that does not fit", place + " = " + nb::cast<std::string>(nb::repr(value)),
-                             todo);
+  detail::raise<ConfigError>("an option of a policy that does not fit",
+                             place + " = " + nb::cast<std::string>(nb::repr(value)), todo);
 }
 
 template <class Member>
@@ -96,14 +96,18 @@ Field<Options> field(const char* name) {
             else
               return nb::cast(value);
           },
-          [](Options& options, nb::handle value, const std::string& place) { assign(options.*Member, value, place); }};
+          [](Options& options, nb::handle value, const std::string& place) {
+            assign(options.*Member, value, place);
+          }};
 }
 
 /// Where each enumerator has the number of its place in `names`.
 template <class Options, auto Member, const auto& Names>
 Field<Options> choice(const char* name) {
   return {name,
-          [](const Options& options) -> nb::object { return nb::str(Names[static_cast<std::size_t>(options.*Member)]); },
+          [](const Options& options) -> nb::object {
+            return nb::str(Names[static_cast<std::size_t>(options.*Member)]);
+          },
           [](Options& options, nb::handle value, const std::string& place) {
             std::string there;
             for (std::size_t i = 0; i < std::size(Names); ++i) {
@@ -123,7 +127,8 @@ constexpr const char* kernel_names[] = {"compatible", "softmax"};
 constexpr const char* proposals_names[] = {"tree", "pattern"};
 constexpr const char* start_names[] = {"random", "best_known"};
 static_assert(static_cast<int>(Neighbourhood::adjacent) == 1 && static_cast<int>(ArmPrior::pooled) == 2);
-static_assert(static_cast<int>(KernelChoice::softmax) == 1 && static_cast<int>(HelionProposals::pattern) == 1);
+static_assert(static_cast<int>(KernelChoice::softmax) == 1 &&
+              static_cast<int>(HelionProposals::pattern) == 1);
 static_assert(static_cast<int>(HelionStart::best_known) == 1);
 
 #define KS_FIELD(name) field<O, &O::name>(#name)
@@ -133,9 +138,10 @@ std::vector<Field<O>> fields();
 template <>
 std::vector<Field<BayesianSearchOptions>> fields() {
   using O = BayesianSearchOptions;
-  return {KS_FIELD(default_first), KS_FIELD(first_points), KS_FIELD(alignment_weight), KS_FIELD(alignment_mean),
-          KS_FIELD(pool),          KS_FIELD(model_points), KS_FIELD(fit_points),       KS_FIELD(refit_each),
-          KS_FIELD(refit_growth),  KS_FIELD(perturbation), KS_FIELD(failure_penalty)};
+  return {KS_FIELD(default_first),  KS_FIELD(first_points),   KS_FIELD(alignment_weight),
+          KS_FIELD(alignment_mean), KS_FIELD(pool),           KS_FIELD(model_points),
+          KS_FIELD(fit_points),     KS_FIELD(refit_each),     KS_FIELD(refit_growth),
+          KS_FIELD(perturbation),   KS_FIELD(failure_penalty)};
 }
 template <>
 std::vector<Field<BeamOptions>> fields() {
@@ -173,7 +179,8 @@ std::vector<Field<GeneticAlgorithmOptions>> fields() {
 template <>
 std::vector<Field<GreedySearchOptions>> fields() {
   using O = GreedySearchOptions;
-  return {KS_FIELD(default_first), KS_FIELD(starts), choice<O, &O::neighbourhood, neighbourhood_names>("neighbourhood")};
+  return {KS_FIELD(default_first), KS_FIELD(starts),
+          choice<O, &O::neighbourhood, neighbourhood_names>("neighbourhood")};
 }
 template <>
 std::vector<Field<HelionLfboOptions>> fields() {
@@ -229,9 +236,10 @@ std::vector<Field<IteratedLocalSearchOptions>> fields() {
 template <>
 std::vector<Field<LfboOptions>> fields() {
   using O = LfboOptions;
-  return {KS_FIELD(initial),    KS_FIELD(trees),      KS_FIELD(exploration), KS_FIELD(random_share),
-          KS_FIELD(stagnation), KS_FIELD(most_random), KS_FIELD(incumbents), KS_FIELD(crossovers),
-          KS_FIELD(random_candidates), KS_FIELD(refit), KS_FIELD(similarity_penalty)};
+  return {
+      KS_FIELD(initial),           KS_FIELD(trees),       KS_FIELD(exploration),       KS_FIELD(random_share),
+      KS_FIELD(stagnation),        KS_FIELD(most_random), KS_FIELD(incumbents),        KS_FIELD(crossovers),
+      KS_FIELD(random_candidates), KS_FIELD(refit),       KS_FIELD(similarity_penalty)};
 }
 template <>
 std::vector<Field<MapElitesOptions>> fields() {
@@ -262,14 +270,16 @@ std::vector<Field<ReflexionOptions>> fields() {
 template <>
 std::vector<Field<SimulatedAnnealingOptions>> fields() {
   using O = SimulatedAnnealingOptions;
-  return {KS_FIELD(default_first), KS_FIELD(starts), KS_FIELD(hot),
-          KS_FIELD(cold),          KS_FIELD(steps),  choice<O, &O::neighbourhood, neighbourhood_names>("neighbourhood")};
+  return {KS_FIELD(default_first), KS_FIELD(starts),
+          KS_FIELD(hot),           KS_FIELD(cold),
+          KS_FIELD(steps),         choice<O, &O::neighbourhood, neighbourhood_names>("neighbourhood")};
 }
 template <>
 std::vector<Field<TabuSearchOptions>> fields() {
   using O = TabuSearchOptions;
-  return {KS_FIELD(default_first), KS_FIELD(starts),   KS_FIELD(candidates),
-          KS_FIELD(tenure),        KS_FIELD(patience), choice<O, &O::neighbourhood, neighbourhood_names>("neighbourhood")};
+  return {KS_FIELD(default_first), KS_FIELD(starts),
+          KS_FIELD(candidates),    KS_FIELD(tenure),
+          KS_FIELD(patience),      choice<O, &O::neighbourhood, neighbourhood_names>("neighbourhood")};
 }
 template <>
 std::vector<Field<TpeOptions>> fields() {
@@ -285,7 +295,7 @@ std::vector<Field<UctOptions>> fields() {
 
 #undef KS_FIELD
 
-// ---- Policies with their options ----------------------------------------------------------------------------------
+// ---- Policies with their options --------------------
 
 /// As the registry: a declared default is tried first where it is not just the first values.
 bool declared_default(const PolicySetup& setup) {
@@ -313,8 +323,8 @@ AnyPolicy<Config> build(const PolicySetup& setup, Options options) {
   } else {
     SpaceStrategies strategies(setup.space, {.seed = setup.seed});
     options.strategies = strategies.names();
-    return AnyPolicy<Config>(
-        MovesOverSpace(AnyPolicy<Move>(Policy(std::move(options))), std::move(strategies), {.seed = setup.seed}));
+    return AnyPolicy<Config>(MovesOverSpace(AnyPolicy<Move>(Policy(std::move(options))),
+                                            std::move(strategies), {.seed = setup.seed}));
   }
 }
 
@@ -323,7 +333,8 @@ void apply(Options& options, const std::string& policy, const nb::dict& given) {
   const std::vector<Field<Options>> known = fields<Options>();
   for (auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& f) { return name == f.name; });
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const auto& f) { return name == f.name; });
     if (found == known.end()) {
       std::vector<std::string> names;
       std::string there;
@@ -332,8 +343,9 @@ void apply(Options& options, const std::string& policy, const nb::dict& given) {
         (there += there.empty() ? "" : ", ") += f.name;
       }
       const std::string nearest = nearest_name(name, names);
-      detail::raise<ConfigError>("the policy " + policy + " has no such option", name,
-                                 (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + there);
+      detail::raise<ConfigError>(
+          "the policy " + policy + " has no such option", name,
+          (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + there);
     }
     found->write(options, value, policy + "." + name);
   }
@@ -357,8 +369,8 @@ Configurable of() {
             Options options = registry_options<Options>(setup);
             if constexpr (std::is_same_v<Options, HierarchicalUcbOptions>) {
               if (!setup.earlier.empty())
-                options.examples = move_examples(SpaceStrategies(setup.space, {.seed = setup.seed}), setup.earlier,
-                                                 {.seed = setup.seed});
+                options.examples = move_examples(SpaceStrategies(setup.space, {.seed = setup.seed}),
+                                                 setup.earlier, {.seed = setup.seed});
             }
             apply(options, name, given);
             return build<Policy>(setup, std::move(options));
@@ -407,7 +419,7 @@ const std::map<std::string, Configurable>& configurable() {
   return table;
 }
 
-// ---- Policies of Python -------------------------------------------------------------------------------------------
+// ---- Policies of Python --------------------
 
 /// A policy whose ask and tell are Python's. It takes the GIL for each call, so any thread may drive it.
 class PythonPolicy {
@@ -415,10 +427,12 @@ class PythonPolicy {
   using Proposal = Config;
 
   PythonPolicy(nb::object object, SpacePointer space, bool guarded)
-      : state_(new State{std::move(object), std::move(space)}, [](State* state) {
-          const nb::gil_scoped_acquire gil;
-          delete state;
-        }), guarded_(guarded) {}
+      : state_(new State{std::move(object), std::move(space)},
+               [](State* state) {
+                 const nb::gil_scoped_acquire gil;
+                 delete state;
+               }),
+        guarded_(guarded) {}
 
   std::vector<Config> ask(std::size_t n) {
     const nb::gil_scoped_acquire gil;
@@ -494,13 +508,15 @@ AnyPolicy<Config> make_policy(nb::handle policy, const SpacePointer& space, cons
   if (is_type || !nb::hasattr(policy, "ask")) {
     if (PyCallable_Check(policy.ptr()) == 0)
       throw nb::type_error(
-          "kernelsearch: a policy is a name, a class or function that is called as policy(space, seed), or an object with ask(n) and "
+          "kernelsearch: a policy is a name, a class or function that is called as policy(space, seed), or "
+          "an object with ask(n) and "
           "tell(trials)");
     nb::dict keywords;
     keywords.update(options);
     object = policy(nb::cast(space), setup.seed, **keywords);
   } else if (nb::len(options) != 0) {
-    throw nb::type_error("kernelsearch: options are for a policy that is still to be made; this one is an object already");
+    throw nb::type_error(
+        "kernelsearch: options are for a policy that is still to be made; this one is an object already");
   }
   for (const char* call : {"ask", "tell"})
     if (!nb::hasattr(object, call))
@@ -517,7 +533,8 @@ void bind_policies(nb::module_& m) {
       [] {
         nb::dict dict;
         for (const ConfigPolicyEntry& entry : config_policies())
-          dict[nb::str(entry.name.data(), entry.name.size())] = nb::str(entry.summary.data(), entry.summary.size());
+          dict[nb::str(entry.name.data(), entry.name.size())] =
+              nb::str(entry.summary.data(), entry.summary.size());
         return dict;
       },
       nb::sig("def policies() -> dict[str, str]"), "The search policies by name, each with what it does.");

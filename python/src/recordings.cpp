@@ -33,19 +33,22 @@ std::shared_ptr<PythonRecording> wrap(Recording recording) {
   return std::make_shared<PythonRecording>(PythonRecording{std::move(recording), std::move(space)});
 }
 
-std::shared_ptr<PythonRecording> make_recording(const std::string& name, const SpacePointer& space, nb::handle trials,
-                                                const std::string& kernel, const std::string& device) {
+std::shared_ptr<PythonRecording> make_recording(const std::string& name, const SpacePointer& space,
+                                                nb::handle trials, const std::string& kernel,
+                                                const std::string& device) {
   Recording recording{name, kernel.empty() ? name : kernel, device, "", space->space(), {}};
   for (nb::handle entry : nb::iter(trials)) {
     RecordedTrial trial;
     if (nb::isinstance<PythonTrial>(entry)) {
       const PythonTrial& known = *nb::inst_ptr<PythonTrial>(entry);
       if (!known.told) continue;
-      trial.config = known.space == space ? known.config : space->valid_config(known.space->to_dict(known.config));
+      trial.config =
+          known.space == space ? known.config : space->valid_config(known.space->to_dict(known.config));
       trial.evaluation = known.evaluation;
     } else {
       if (!PyTuple_Check(entry.ptr()) || nb::len(entry) != 2)
-        throw nb::type_error("kernelsearch: a recording is made of trials, or of tuples (configuration, seconds or Failed)");
+        throw nb::type_error(
+            "kernelsearch: a recording is made of trials, or of tuples (configuration, seconds or Failed)");
       std::optional<double> value;
       trial.config = space->valid_config(entry[0]);
       trial.evaluation = to_evaluation(entry[1], value);
@@ -53,7 +56,8 @@ std::shared_ptr<PythonRecording> make_recording(const std::string& name, const S
     if (trial.evaluation.verdict == Verdict::ok) {
       const double seconds = trial.evaluation.measurement.seconds;
       if (!(seconds > 0.0))
-        detail::raise<ConfigError>("a recording holds times", std::to_string(seconds), "give seconds above 0");
+        detail::raise<ConfigError>("a recording holds times", std::to_string(seconds),
+                                   "give seconds above 0");
       if (trial.evaluation.measurement.shapes.empty()) {
         ShapeMeasurement shape;
         shape.samples = {seconds};
@@ -100,7 +104,9 @@ struct PythonComparison {
   std::vector<Trace> traces;
 };
 
-nb::object or_none(const std::optional<double>& number) { return number ? nb::object(nb::float_(*number)) : nb::none(); }
+nb::object or_none(const std::optional<double>& number) {
+  return number ? nb::object(nb::float_(*number)) : nb::none();
+}
 
 nb::dict to_dict(const Scores& scores) {
   nb::dict dict;
@@ -222,8 +228,8 @@ nb::list landscape_rows(const PythonComparison& c) {
   return rows;
 }
 
-/// A class or function of Python on the threads of a comparison. The table of spaces is of the recordings' own, so that
-/// each run's policy sees the objects that were made once.
+/// A class or function of Python on the threads of a comparison. The table of spaces is of the recordings'
+/// own, so that each run's policy sees the objects that were made once.
 std::function<AnyPolicy<Config>(const PolicySetup&)> maker(nb::object policy, const nb::dict& options) {
   struct Parts {
     nb::object policy;
@@ -248,12 +254,14 @@ std::function<AnyPolicy<Config>(const PolicySetup&)> maker(nb::object policy, co
   };
 }
 
-PythonComparison run_comparison(nb::handle recordings, const nb::dict& policies, std::uint64_t repeats, std::uint64_t seed,
-                                std::optional<std::uint64_t> budget, std::optional<double> recorded_seconds,
-                                std::size_t in_flight, bool strict, bool declared_default, std::size_t threads,
-                                const std::string& folder, nb::handle learn_from, nb::handle progress) {
+PythonComparison run_comparison(nb::handle recordings, const nb::dict& policies, std::uint64_t repeats,
+                                std::uint64_t seed, std::optional<std::uint64_t> budget,
+                                std::optional<double> recorded_seconds, std::size_t in_flight, bool strict,
+                                bool declared_default, std::size_t threads, const std::string& folder,
+                                nb::handle learn_from, nb::handle progress) {
   std::vector<Recording> given;
-  for (nb::handle recording : nb::iter(recordings)) given.push_back(nb::cast<const PythonRecording&>(recording).recording);
+  for (nb::handle recording : nb::iter(recordings))
+    given.push_back(nb::cast<const PythonRecording&>(recording).recording);
   std::vector<Contestant> contestants;
   for (auto [name, entry] : policies) {  // name: (policy, options)
     const nb::object policy = entry[0];
@@ -266,19 +274,22 @@ PythonComparison run_comparison(nb::handle recordings, const nb::dict& policies,
       contestants.push_back({nb::cast<std::string>(name), maker(policy, options)});
     }
   }
-  ComparisonOptions options{.repeats = repeats, .seed = seed, .budget = budget, .recorded_seconds = recorded_seconds};
+  ComparisonOptions options{
+      .repeats = repeats, .seed = seed, .budget = budget, .recorded_seconds = recorded_seconds};
   options.in_flight = in_flight;
   options.strict = strict;
   options.declared_default = declared_default;
   options.threads = threads;
   options.folder = folder;
   std::vector<Recording> known;
-  for (nb::handle recording : nb::iter(learn_from)) known.push_back(nb::cast<const PythonRecording&>(recording).recording);
+  for (nb::handle recording : nb::iter(learn_from))
+    known.push_back(nb::cast<const PythonRecording&>(recording).recording);
   if (!known.empty()) {
     for (const Recording& target : given) {
       options.earlier.emplace_back();
       for (const Recording& recording : known)
-        if (auto run = earlier_run(recording, target.space)) options.earlier.back().push_back(*std::move(run));
+        if (auto run = earlier_run(recording, target.space))
+          options.earlier.back().push_back(*std::move(run));
     }
   }
   std::exception_ptr fault;
@@ -308,72 +319,102 @@ PythonComparison run_comparison(nb::handle recordings, const nb::dict& policies,
 }  // namespace
 
 void bind_recordings(nb::module_& m) {
-  nb::class_<PythonRecording>(m, "Recording", "What each configuration of a kernel did on one device, as files of tuners have it.")
-      .def_prop_ro("name", [](const PythonRecording& r) { return r.recording.name; }, "The file's, without folder and extensions.")
-      .def_prop_ro("kernel", [](const PythonRecording& r) { return r.recording.kernel; }, "Of what it is.")
-      .def_prop_ro("device", [](const PythonRecording& r) { return r.recording.device; }, "On what it was measured.")
-      .def_prop_ro("problem_size", [](const PythonRecording& r) { return r.recording.problem_size; }, "As the file has it.")
-      .def_prop_ro("notes", [](const PythonRecording& r) { return r.recording.notes; },
-                   "What was put right or left out in reading.")
-      .def_prop_ro("space", [](const PythonRecording& r) { return r.space; }, "The space of the configurations that were recorded.")
+  nb::class_<PythonRecording>(
+      m, "Recording", "What each configuration of a kernel did on one device, as files of tuners have it.")
+      .def_prop_ro(
+          "name", [](const PythonRecording& r) { return r.recording.name; },
+          "The file's, without folder and extensions.")
+      .def_prop_ro(
+          "kernel", [](const PythonRecording& r) { return r.recording.kernel; }, "Of what it is.")
+      .def_prop_ro(
+          "device", [](const PythonRecording& r) { return r.recording.device; }, "On what it was measured.")
+      .def_prop_ro(
+          "problem_size", [](const PythonRecording& r) { return r.recording.problem_size; },
+          "As the file has it.")
+      .def_prop_ro(
+          "notes", [](const PythonRecording& r) { return r.recording.notes; },
+          "What was put right or left out in reading.")
+      .def_prop_ro(
+          "space", [](const PythonRecording& r) { return r.space; },
+          "The space of the configurations that were recorded.")
       .def("__len__", [](const PythonRecording& r) { return r.recording.trials.size(); })
-      .def("config",
-           [](const PythonRecording& r, std::size_t i) {
-             if (i >= r.recording.trials.size()) throw nb::index_error("kernelsearch: no such trial of the recording");
-             return r.space->to_dict(r.recording.trials[i].config);
-           },
-           nb::arg("i"), nb::sig("def config(self, i: int) -> dict[str, object]"), "The configuration of the i-th trial.")
-      .def("samples",
-           [](const PythonRecording& r, std::size_t i) {
-             if (i >= r.recording.trials.size()) throw nb::index_error("kernelsearch: no such trial of the recording");
-             std::vector<double> samples;
-             for (const ShapeMeasurement& shape : r.recording.trials[i].evaluation.measurement.shapes)
-               samples.insert(samples.end(), shape.samples.begin(), shape.samples.end());
-             return to_array(std::move(samples));
-           },
-           nb::arg("i"), nb::sig("def samples(self, i: int) -> numpy.ndarray"),
-           "The single times of the i-th trial, float64, seconds; those of several shapes one after another.")
+      .def(
+          "config",
+          [](const PythonRecording& r, std::size_t i) {
+            if (i >= r.recording.trials.size())
+              throw nb::index_error("kernelsearch: no such trial of the recording");
+            return r.space->to_dict(r.recording.trials[i].config);
+          },
+          nb::arg("i"), nb::sig("def config(self, i: int) -> dict[str, object]"),
+          "The configuration of the i-th trial.")
+      .def(
+          "samples",
+          [](const PythonRecording& r, std::size_t i) {
+            if (i >= r.recording.trials.size())
+              throw nb::index_error("kernelsearch: no such trial of the recording");
+            std::vector<double> samples;
+            for (const ShapeMeasurement& shape : r.recording.trials[i].evaluation.measurement.shapes)
+              samples.insert(samples.end(), shape.samples.begin(), shape.samples.end());
+            return to_array(std::move(samples));
+          },
+          nb::arg("i"), nb::sig("def samples(self, i: int) -> numpy.ndarray"),
+          "The single times of the i-th trial, float64, seconds; those of several shapes one after another.")
       .def_prop_ro("seconds", &objective_of, nb::sig("def seconds(self) -> numpy.ndarray"),
                    "The time of each trial, float64 of shape (trials,), seconds; NaN: it failed.")
-      .def_prop_ro("positions", &positions_of, nb::sig("def positions(self) -> numpy.ndarray"),
-                   "Each trial's configuration as positions among the values, uint32 of shape (trials, tunables).")
-      .def_prop_ro("verdicts",
-                   [](const PythonRecording& r) {
-                     std::vector<std::string> names;
-                     for (const RecordedTrial& trial : r.recording.trials) names.emplace_back(to_string(trial.evaluation.verdict));
-                     return names;
-                   },
-                   "ok, or the kind of failure, of each trial.")
-      .def_prop_ro("reasons",
-                   [](const PythonRecording& r) {
-                     std::vector<std::string> texts;
-                     for (const RecordedTrial& trial : r.recording.trials) texts.push_back(trial.evaluation.reason);
-                     return texts;
-                   },
-                   "Why each trial failed; empty where it did not, or the file does not say.")
-      .def_prop_ro("recorded_seconds",
-                   [](const PythonRecording& r) {
-                     std::vector<double> seconds;
-                     for (const RecordedTrial& trial : r.recording.trials) seconds.push_back(trial.total_seconds());
-                     return to_array(std::move(seconds));
-                   },
-                   nb::sig("def recorded_seconds(self) -> numpy.ndarray"),
-                   "What building, checking and measuring each trial took when it was recorded, float64 of shape (trials,).")
-      .def("write",
-           [](const PythonRecording& r, const std::filesystem::path& file) { write_recording(r.recording, file); }, nb::arg("file"),
-           "Writes a cachefile (.json), T4 results (.t4.json), JSON Lines (.jsonl) or CSV, also packed (.gz).")
-      .def("to_pandas",
-           [](nb::handle self) { return nb::module_::import_("kernelsearch._frames").attr("recording_frame")(self); },
-           nb::sig("def to_pandas(self) -> pandas.DataFrame"),
-           "A row for each trial: the tunables, seconds (NaN: failed), verdict, reason, recorded_seconds.")
-      .def_static("of", &make_recording, nb::arg("name"), nb::arg("space"), nb::arg("trials"), nb::arg("kernel") = "",
-                  nb::arg("device") = "",
-                  nb::sig("def of(name: str, space: Space, trials: typing.Iterable[object], kernel: str = '', device: str = '') -> "
-                          "Recording"),
-                  "A recording of what was measured here: trials, or tuples (configuration, seconds or Failed).")
+      .def_prop_ro(
+          "positions", &positions_of, nb::sig("def positions(self) -> numpy.ndarray"),
+          "Each trial's configuration as positions among the values, uint32 of shape (trials, tunables).")
+      .def_prop_ro(
+          "verdicts",
+          [](const PythonRecording& r) {
+            std::vector<std::string> names;
+            for (const RecordedTrial& trial : r.recording.trials)
+              names.emplace_back(to_string(trial.evaluation.verdict));
+            return names;
+          },
+          "ok, or the kind of failure, of each trial.")
+      .def_prop_ro(
+          "reasons",
+          [](const PythonRecording& r) {
+            std::vector<std::string> texts;
+            for (const RecordedTrial& trial : r.recording.trials) texts.push_back(trial.evaluation.reason);
+            return texts;
+          },
+          "Why each trial failed; empty where it did not, or the file does not say.")
+      .def_prop_ro(
+          "recorded_seconds",
+          [](const PythonRecording& r) {
+            std::vector<double> seconds;
+            for (const RecordedTrial& trial : r.recording.trials) seconds.push_back(trial.total_seconds());
+            return to_array(std::move(seconds));
+          },
+          nb::sig("def recorded_seconds(self) -> numpy.ndarray"),
+          "What building, checking and measuring each trial took when it was recorded, float64 of shape "
+          "(trials,).")
+      .def(
+          "write",
+          [](const PythonRecording& r, const std::filesystem::path& file) {
+            write_recording(r.recording, file);
+          },
+          nb::arg("file"),
+          "Writes a cachefile (.json), T4 results (.t4.json), JSON Lines (.jsonl) or CSV, also packed (.gz).")
+      .def(
+          "to_pandas",
+          [](nb::handle self) {
+            return nb::module_::import_("kernelsearch._frames").attr("recording_frame")(self);
+          },
+          nb::sig("def to_pandas(self) -> pandas.DataFrame"),
+          "A row for each trial: the tunables, seconds (NaN: failed), verdict, reason, recorded_seconds.")
+      .def_static(
+          "of", &make_recording, nb::arg("name"), nb::arg("space"), nb::arg("trials"), nb::arg("kernel") = "",
+          nb::arg("device") = "",
+          nb::sig("def of(name: str, space: Space, trials: typing.Iterable[object], kernel: str = '', "
+                  "device: str = '') -> "
+                  "Recording"),
+          "A recording of what was measured here: trials, or tuples (configuration, seconds or Failed).")
       .def("__repr__", [](const PythonRecording& r) {
-        return "<Recording " + r.recording.name + ", " + std::to_string(r.recording.trials.size()) + " trials of " +
-               std::to_string(r.recording.space.size()) + " tunables>";
+        return "<Recording " + r.recording.name + ", " + std::to_string(r.recording.trials.size()) +
+               " trials of " + std::to_string(r.recording.space.size()) + " tunables>";
       });
 
   m.def(
@@ -387,18 +428,22 @@ void bind_recordings(nb::module_& m) {
         return wrap(*std::move(recording));
       },
       nb::arg("file"), nb::arg("space") = "",
-      "Reads a cachefile of Kernel Tuner, T4 results, an export of a run (JSON Lines, CSV), plain or gzip, or STORE:RUN. space: "
-      "a T1 file or problem folder that declares it. ConfigError names the file, the line and what is wrong.");
+      "Reads a cachefile of Kernel Tuner, T4 results, an export of a run (JSON Lines, CSV), plain or gzip, "
+      "or STORE:RUN. space: "
+      "a T1 file or problem folder that declares it. ConfigError names the file, the line and what is "
+      "wrong.");
 
   nb::class_<PythonComparison>(m, "ComparisonData")
-      .def("score_rows", &score_rows, nb::arg("bootstrap"), nb::sig("def score_rows(self, bootstrap: int) -> list[dict]"))
+      .def("score_rows", &score_rows, nb::arg("bootstrap"),
+           nb::sig("def score_rows(self, bootstrap: int) -> list[dict]"))
       .def("difference_rows", &difference_rows, nb::arg("against"),
            nb::sig("def difference_rows(self, against: str) -> list[dict]"))
       .def("runs", &runs_of, nb::sig("def runs(self) -> list[dict]"))
       .def("landscape_rows", &landscape_rows, nb::sig("def landscape_rows(self) -> list[dict]"));
-  m.def("run_comparison", &run_comparison, nb::arg("recordings"), nb::arg("policies"), nb::arg("repeats"), nb::arg("seed"),
-        nb::arg("budget").none(), nb::arg("recorded_seconds").none(), nb::arg("in_flight"), nb::arg("strict"),
-        nb::arg("declared_default"), nb::arg("threads"), nb::arg("folder"), nb::arg("learn_from"), nb::arg("progress").none());
+  m.def("run_comparison", &run_comparison, nb::arg("recordings"), nb::arg("policies"), nb::arg("repeats"),
+        nb::arg("seed"), nb::arg("budget").none(), nb::arg("recorded_seconds").none(), nb::arg("in_flight"),
+        nb::arg("strict"), nb::arg("declared_default"), nb::arg("threads"), nb::arg("folder"),
+        nb::arg("learn_from"), nb::arg("progress").none());
 }
 
 }  // namespace kernelsearch::python

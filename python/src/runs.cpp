@@ -11,7 +11,9 @@
 namespace kernelsearch::python {
 namespace {
 
-nb::object interval_of(const Interval& interval) { return nb::make_tuple(interval.low, interval.high); }
+nb::object interval_of(const Interval& interval) {
+  return nb::make_tuple(interval.low, interval.high);
+}
 
 /// What is known of a trial, for Python to make an object of.
 nb::dict describe(const Outcome& outcome) {
@@ -96,7 +98,8 @@ void take(nb::dict& options, const char* name, T& member) {
   const nb::object value = options[name];
   T read{};
   if (!nb::try_cast<T>(value, read))
-    throw nb::type_error(("kernelsearch: the option " + std::string(name) + " cannot be " + nb::cast<std::string>(nb::repr(value)) +
+    throw nb::type_error(("kernelsearch: the option " + std::string(name) + " cannot be " +
+                          nb::cast<std::string>(nb::repr(value)) +
                           "; docs/python.md says what each option is")
                              .c_str());
   member = std::move(read);
@@ -139,8 +142,9 @@ RunOptions options_of(nb::dict options) {
   return run;
 }
 
-nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb::dict& policy_options, const nb::dict& options,
-              const std::string& resume, nb::handle on_trial, nb::handle on_message) {
+nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb::dict& policy_options,
+              const nb::dict& options, const std::string& resume, nb::handle on_trial,
+              nb::handle on_message) {
   RunOptions given = options_of(nb::dict(options));
   RunParts parts;
   std::stop_source stop;
@@ -152,22 +156,25 @@ nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb:
   } else if (!policy.is_none()) {
     if (!given.where.empty() || !given.configs.empty())
       throw nb::type_error(
-          "kernelsearch: where and configs narrow the space for policies that are named without options; put the conditions into "
+          "kernelsearch: where and configs narrow the space for policies that are named without options; put "
+          "the conditions into "
           "the problem's constraints for others");
     const auto space = std::make_shared<PythonSpace>(read_problem(problem).kernel.space);
-    PolicySetup setup{space->space(), given.seed, given.budget.empty() ? std::uint64_t{200} : parse_budget(given.budget).trials};
+    PolicySetup setup{space->space(), given.seed,
+                      given.budget.empty() ? std::uint64_t{200} : parse_budget(given.budget).trials};
     parts.policy = make_policy(policy, space, setup, policy_options, true);
     // How the store calls it.
-    given.policy = is_name(policy)                      ? nb::cast<std::string>(policy)
+    given.policy = is_name(policy)                   ? nb::cast<std::string>(policy)
                    : nb::hasattr(policy, "__name__") ? nb::cast<std::string>(policy.attr("__name__"))
-                                                        : nb::cast<std::string>(nb::inst_name(policy));
+                                                     : nb::cast<std::string>(nb::inst_name(policy));
   }
   RunResult result;
   std::vector<StoredTrial> trials;
   std::string store;
   interruptible([&](const std::stop_token& asked) {
     const std::stop_callback pass_on(asked, [&] { stop.request_stop(); });
-    Run run = resume.empty() ? Run::start(problem, given, std::move(parts)) : Run::resume(resume, given, std::move(parts));
+    Run run = resume.empty() ? Run::start(problem, given, std::move(parts))
+                             : Run::resume(resume, given, std::move(parts));
     run.to_end(observer);
     result = run.finish();
     trials = run.store().trials(run.id());
@@ -198,8 +205,8 @@ nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb:
 }  // namespace
 
 void bind_runs(nb::module_& m) {
-  m.def("tune", &tune, nb::arg("problem"), nb::arg("policy").none(), nb::arg("policy_options"), nb::arg("options"),
-        nb::arg("resume"), nb::arg("on_trial").none(), nb::arg("on_message").none());
+  m.def("tune", &tune, nb::arg("problem"), nb::arg("policy").none(), nb::arg("policy_options"),
+        nb::arg("options"), nb::arg("resume"), nb::arg("on_trial").none(), nb::arg("on_message").none());
 }
 
 }  // namespace kernelsearch::python

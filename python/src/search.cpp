@@ -19,7 +19,8 @@ Verdict verdict_named(const std::string& name) {
   const std::optional<Verdict> verdict = verdict_from(name);
   if (verdict && *verdict != Verdict::ok && *verdict != Verdict::not_applicable) return *verdict;
   std::string there;
-  for (int i = 1; i + 1 < verdict_count; ++i) (there += i == 1 ? "" : ", ") += to_string(static_cast<Verdict>(i));
+  for (int i = 1; i + 1 < verdict_count; ++i)
+    (there += i == 1 ? "" : ", ") += to_string(static_cast<Verdict>(i));
   detail::raise<ConfigError>("no failure of that name", name, "there are " + there);
 }
 
@@ -39,14 +40,15 @@ bool is_number(nb::handle object, double& value) {
   return false;
 }
 
-/// Ask and tell, in any order and from any thread: the lock is taken without the GIL, so that a thread that waits for one
-/// never holds the other.
+/// Ask and tell, in any order and from any thread: the lock is taken without the GIL, so that a thread that
+/// waits for one never holds the other.
 class Search {
  public:
   Search(SpacePointer space, nb::handle policy, std::uint64_t seed, std::optional<std::uint64_t> budget,
          const std::vector<EarlierRun>& earlier, bool try_default, const nb::dict& options)
       : space_(std::move(space)),
-        policy_(make_policy(policy, space_, {space_->space(), seed, budget, earlier, try_default}, options, false)) {}
+        policy_(make_policy(policy, space_, {space_->space(), seed, budget, earlier, try_default}, options,
+                            false)) {}
 
   std::vector<nb::object> ask(std::size_t n) {
     std::vector<nb::object> trials;
@@ -158,7 +160,8 @@ class Search {
     if (nb::isinstance<PythonTrial>(which)) {
       const PythonTrial& trial = *nb::inst_ptr<PythonTrial>(which);
       if (trial.owner == this) return nb::borrow(which);
-      detail::raise<ConfigError>("a trial of another optimizer", describe(trial), "tell it there, or add(trial.config, ...) here");
+      detail::raise<ConfigError>("a trial of another optimizer", describe(trial),
+                                 "tell it there, or add(trial.config, ...) here");
     }
     if (PyLong_Check(which.ptr()) && !PyBool_Check(which.ptr())) {
       const std::uint64_t number = nb::cast<std::uint64_t>(which);
@@ -168,16 +171,19 @@ class Search {
                                  "tell what ask() returned, once");
     }
     throw nb::type_error(
-        "kernelsearch: tell needs the trial that ask() returned, or its number; what was not asked for is for add(config, result)");
+        "kernelsearch: tell needs the trial that ask() returned, or its number; what was not asked for is "
+        "for add(config, result)");
   }
 
   static Evaluation read(nb::handle result, const nb::dict& features, std::optional<double>& value) {
     Evaluation evaluation = to_evaluation(result, value);
-    for (auto [name, number] : features) evaluation.features.set(nb::cast<std::string>(name), nb::cast<double>(number));
+    for (auto [name, number] : features)
+      evaluation.features.set(nb::cast<std::string>(name), nb::cast<double>(number));
     return evaluation;
   }
 
-  nb::object report(nb::object object, PythonTrial& trial, Evaluation evaluation, std::optional<double> value, bool again) {
+  nb::object report(nb::object object, PythonTrial& trial, Evaluation evaluation, std::optional<double> value,
+                    bool again) {
     Observation<Config> seen{trial.config, {}};
     seen.outcome.id = trial.id;
     if (trial.number) seen.outcome.origin = Origin{ProposalId{*trial.number}, 0, 1};
@@ -218,7 +224,9 @@ Evaluation to_evaluation(nb::handle result, std::optional<double>& value) {
   if (!is_number(result, number)) {
     if (nb::hasattr(result, "verdict")) {
       const auto verdict = nb::cast<std::string>(result.attr("verdict"));
-      const auto reason = nb::hasattr(result, "reason") ? nb::cast<std::string>(nb::str(result.attr("reason"))) : std::string();
+      const auto reason = nb::hasattr(result, "reason")
+                              ? nb::cast<std::string>(nb::str(result.attr("reason")))
+                              : std::string();
       const double correct =
           nb::hasattr(result, "correct_fraction") ? nb::cast<double>(result.attr("correct_fraction")) : 0.0;
       return Evaluation::failed(verdict_named(verdict), reason, correct);
@@ -229,14 +237,16 @@ Evaluation to_evaluation(nb::handle result, std::optional<double>& value) {
     else if (std::holds_alternative<std::int64_t>(other))
       number = static_cast<double>(std::get<std::int64_t>(other));
     else
-      throw nb::type_error(("kernelsearch: what a trial came to is a number, lower is better, or kernelsearch.Failed(...), not " +
+      throw nb::type_error(("kernelsearch: what a trial came to is a number, lower is better, or "
+                            "kernelsearch.Failed(...), not " +
                             nb::cast<std::string>(nb::repr(result)))
                                .c_str());
   }
   if (std::isnan(number)) return Evaluation::failed(Verdict::wrong_result, "the value is NaN");
   if (std::isinf(number)) {
     if (number < 0)
-      detail::raise<ConfigError>("no value of a trial", "-inf", "give a finite number, or kernelsearch.Failed(...)");
+      detail::raise<ConfigError>("no value of a trial", "-inf",
+                                 "give a finite number, or kernelsearch.Failed(...)");
     return Evaluation::failed(Verdict::wrong_result, "the value is infinite");
   }
   value = number;
@@ -244,33 +254,48 @@ Evaluation to_evaluation(nb::handle result, std::optional<double>& value) {
 }
 
 void bind_search(nb::module_& m) {
-  nb::class_<PythonTrial>(m, "Trial", "A configuration that an optimizer proposed or was told of, and what became of it.")
-      .def_prop_ro("config", [](PythonTrial& t) { return t.config_dict(); }, nb::sig("def config(self) -> dict[str, object]"),
-                   "The value of each tunable, by name.")
-      .def_prop_ro("number", [](const PythonTrial& t) { return t.number; },
-                   "Its place among the proposals, from 0; None: it came from elsewhere (add).")
-      .def_prop_ro("told", [](const PythonTrial& t) { return t.told; }, "Whether its result is known.")
-      .def_prop_ro("ok", [](const PythonTrial& t) { return t.value.has_value(); }, "Whether it was told and did not fail.")
-      .def_prop_ro("value", [](const PythonTrial& t) { return t.value; },
-                   "The number that it came to, lower is better; None: pending or failed.")
-      .def_prop_ro("verdict",
-                   [](const PythonTrial& t) -> std::string {
-                     return t.told ? std::string(to_string(t.evaluation.verdict)) : "pending";
-                   },
-                   "ok, pending, or the kind of failure.")
-      .def_prop_ro("reason", [](const PythonTrial& t) { return t.evaluation.reason; }, "Why it failed, in words; else empty.")
-      .def_prop_ro("features",
-                   [](const PythonTrial& t) {
-                     nb::dict dict;
-                     for (const auto& [name, value] : t.evaluation.features) dict[name.c_str()] = value;
-                     return dict;
-                   },
-                   nb::sig("def features(self) -> dict[str, float]"), "Numbers that were observed beside the value.")
-      .def_prop_ro("key", [](const PythonTrial& t) { return t.space->space().key(t.config); }, "The values joined by commas.")
-      .def("__getitem__", [](PythonTrial& t, nb::handle name) { return nb::object(t.config_dict()[name]); }, nb::arg("name"),
-           "The value of a tunable.")
+  nb::class_<PythonTrial>(m, "Trial",
+                          "A configuration that an optimizer proposed or was told of, and what became of it.")
+      .def_prop_ro(
+          "config", [](PythonTrial& t) { return t.config_dict(); },
+          nb::sig("def config(self) -> dict[str, object]"), "The value of each tunable, by name.")
+      .def_prop_ro(
+          "number", [](const PythonTrial& t) { return t.number; },
+          "Its place among the proposals, from 0; None: it came from elsewhere (add).")
+      .def_prop_ro(
+          "told", [](const PythonTrial& t) { return t.told; }, "Whether its result is known.")
+      .def_prop_ro(
+          "ok", [](const PythonTrial& t) { return t.value.has_value(); },
+          "Whether it was told and did not fail.")
+      .def_prop_ro(
+          "value", [](const PythonTrial& t) { return t.value; },
+          "The number that it came to, lower is better; None: pending or failed.")
+      .def_prop_ro(
+          "verdict",
+          [](const PythonTrial& t) -> std::string {
+            return t.told ? std::string(to_string(t.evaluation.verdict)) : "pending";
+          },
+          "ok, pending, or the kind of failure.")
+      .def_prop_ro(
+          "reason", [](const PythonTrial& t) { return t.evaluation.reason; },
+          "Why it failed, in words; else empty.")
+      .def_prop_ro(
+          "features",
+          [](const PythonTrial& t) {
+            nb::dict dict;
+            for (const auto& [name, value] : t.evaluation.features) dict[name.c_str()] = value;
+            return dict;
+          },
+          nb::sig("def features(self) -> dict[str, float]"), "Numbers that were observed beside the value.")
+      .def_prop_ro(
+          "key", [](const PythonTrial& t) { return t.space->space().key(t.config); },
+          "The values joined by commas.")
+      .def(
+          "__getitem__", [](PythonTrial& t, nb::handle name) { return nb::object(t.config_dict()[name]); },
+          nb::arg("name"), "The value of a tunable.")
       .def("__repr__", [](const PythonTrial& t) {
-        std::string text = "<Trial " + (t.number ? std::to_string(*t.number) : std::string("from elsewhere")) + ": " +
+        std::string text = "<Trial " +
+                           (t.number ? std::to_string(*t.number) : std::string("from elsewhere")) + ": " +
                            t.space->space().key(t.config);
         if (t.value)
           text += " = " + to_string(Value(*t.value));
@@ -282,8 +307,9 @@ void bind_search(nb::module_& m) {
   nb::class_<Search>(m, "Search", "Ask and tell over a space; Optimizer is made on it.")
       .def(
           "__init__",
-          [](Search* self, SpacePointer space, nb::handle policy, std::uint64_t seed, std::optional<std::uint64_t> budget,
-             nb::handle earlier, bool try_default, const nb::dict& options) {
+          [](Search* self, SpacePointer space, nb::handle policy, std::uint64_t seed,
+             std::optional<std::uint64_t> budget, nb::handle earlier, bool try_default,
+             const nb::dict& options) {
             std::vector<EarlierRun> runs;
             for (nb::handle recording : nb::iter(earlier)) {
               const auto& known = nb::cast<const PythonRecording&>(recording);
@@ -299,24 +325,34 @@ void bind_search(nb::module_& m) {
           nb::arg("try_default"), nb::arg("options"))
       .def("ask_one", &Search::ask_one, nb::sig("def ask_one(self) -> Trial | None"))
       .def("ask_many", &Search::ask, nb::arg("n"), nb::sig("def ask_many(self, n: int) -> list[Trial]"))
-      .def("tell", &Search::tell, nb::arg("trial"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
-           nb::sig("def tell(self, trial: Trial | int, result: object, features: dict[str, float] = {}) -> Trial"),
-           "What a trial came to: a number, lower is better, or a Failed. In any order, each trial once. NaN and infinity are "
-           "failures. ConfigError for a trial that is not outstanding.")
+      .def(
+          "tell", &Search::tell, nb::arg("trial"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
+          nb::sig(
+              "def tell(self, trial: Trial | int, result: object, features: dict[str, float] = {}) -> Trial"),
+          "What a trial came to: a number, lower is better, or a Failed. In any order, each trial once. NaN "
+          "and infinity are "
+          "failures. ConfigError for a trial that is not outstanding.")
       .def("add", &Search::add, nb::arg("config"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
-           nb::sig("def add(self, config: typing.Mapping[str, object], result: object, features: dict[str, float] = {}) -> Trial"),
+           nb::sig("def add(self, config: typing.Mapping[str, object], result: object, features: dict[str, "
+                   "float] = {}) -> Trial"),
            "What was measured elsewhere, which the policy learns from as from its own.")
-      .def("revise", &Search::revise, nb::arg("trial"), nb::arg("result").none(), nb::arg("features") = nb::dict(),
-           nb::sig("def revise(self, trial: Trial, result: object, features: dict[str, float] = {}) -> Trial"),
-           "Replaces what is known of a trial that was told.")
-      .def_prop_ro("trials", &Search::trials, nb::sig("def trials(self) -> list[Trial]"), "What was told, in order.")
-      .def_prop_ro("pending", &Search::pending, nb::sig("def pending(self) -> list[Trial]"), "Asked and not told yet.")
+      .def(
+          "revise", &Search::revise, nb::arg("trial"), nb::arg("result").none(),
+          nb::arg("features") = nb::dict(),
+          nb::sig("def revise(self, trial: Trial, result: object, features: dict[str, float] = {}) -> Trial"),
+          "Replaces what is known of a trial that was told.")
+      .def_prop_ro("trials", &Search::trials, nb::sig("def trials(self) -> list[Trial]"),
+                   "What was told, in order.")
+      .def_prop_ro("pending", &Search::pending, nb::sig("def pending(self) -> list[Trial]"),
+                   "Asked and not told yet.")
       .def_prop_ro("best", &Search::best, nb::sig("def best(self) -> Trial | None"),
                    "The lowest value, the first of equals; None as long as none is right.")
-      .def_prop_ro("ended", &Search::ended,
-                   "Whether the policy had no more to propose while nothing was outstanding: the space is exhausted.")
+      .def_prop_ro(
+          "ended", &Search::ended,
+          "Whether the policy had no more to propose while nothing was outstanding: the space is exhausted.")
       .def("__len__", &Search::count)
-      .def_prop_ro("space", [](const Search& s) { return s.space(); }, "The space that is searched.");
+      .def_prop_ro(
+          "space", [](const Search& s) { return s.space(); }, "The space that is searched.");
 }
 
 }  // namespace kernelsearch::python

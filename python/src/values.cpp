@@ -34,8 +34,8 @@ std::int64_t to_integer(nb::handle object, const std::string& place) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
   if (overflow != 0) {
-    PyErr_SetString(PyExc_OverflowError, ("kernelsearch: " + place + " is an int beyond 64 bits: " + shown(object) +
-                                          "; give it as a str, or scale it")
+    PyErr_SetString(PyExc_OverflowError, ("kernelsearch: " + place + " is an int beyond 64 bits: " +
+                                          shown(object) + "; give it as a str, or scale it")
                                              .c_str());
     throw nb::python_error();
   }
@@ -116,7 +116,8 @@ BigCount to_count(nb::handle number) {
 PythonSpace::PythonSpace(Space space) : space_(std::move(space)) {
   for (const Tunable& tunable : space_.tunables()) {
     // Interned, so that looking one up in a dict compares pointers.
-    PyObject* name = PyUnicode_FromStringAndSize(tunable.name.data(), static_cast<Py_ssize_t>(tunable.name.size()));
+    PyObject* name =
+        PyUnicode_FromStringAndSize(tunable.name.data(), static_cast<Py_ssize_t>(tunable.name.size()));
     if (name == nullptr) throw nb::python_error();
     PyUnicode_InternInPlace(&name);
     names_.push_back(nb::steal(name));
@@ -157,9 +158,11 @@ Py_ssize_t PythonSpace::position(std::size_t i, nb::handle value) const {
 
 std::optional<Config> PythonSpace::read(nb::handle mapping, std::string* fault) const {
   if (!PyDict_Check(mapping.ptr()) && PyMapping_Check(mapping.ptr()) == 0)
-    throw nb::type_error(("kernelsearch: a configuration is a dict of name and value, not " + shown(mapping)).c_str());
+    throw nb::type_error(
+        ("kernelsearch: a configuration is a dict of name and value, not " + shown(mapping)).c_str());
   if (PySequence_Check(mapping.ptr()) != 0 && !nb::hasattr(mapping, "keys"))
-    throw nb::type_error(("kernelsearch: a configuration is a dict of name and value, not " + shown(mapping)).c_str());
+    throw nb::type_error(
+        ("kernelsearch: a configuration is a dict of name and value, not " + shown(mapping)).c_str());
   const auto size = static_cast<std::size_t>(nb::len(mapping));
   Config config;
   config.indices.reserve(names_.size());
@@ -188,7 +191,9 @@ std::optional<Config> PythonSpace::read(nb::handle mapping, std::string* fault) 
   return config;
 }
 
-std::optional<Config> PythonSpace::find(nb::handle mapping) const { return read(mapping, nullptr); }
+std::optional<Config> PythonSpace::find(nb::handle mapping) const {
+  return read(mapping, nullptr);
+}
 
 Config PythonSpace::config_of(nb::handle mapping) const {
   std::string fault;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints what each policy proposes on the space of tests/python/test_sequences.py: a line for each, its name and the keys.
+// Prints what each policy proposes on the space of tests/python/test_sequences.py: a line for each, its name
+// and the keys.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
