@@ -118,8 +118,13 @@ def test_limits_of_minimize(space):
     assert optimizer.minimize(time_of, 10).reason == "the trial budget is spent" and len(optimizer) == 10
     assert optimizer.minimize(time_of, 5, repeats=3).reason == "the trial budget is spent" and len(optimizer) == 15
     assert optimizer.minimize(time_of, seconds=0).reason == "the time is spent" and len(optimizer) == 15
-    result = ks.minimize(time_of, space, policy="exhaustive", target=time_of(space[30]))
-    assert result.reason == "the target is reached" and len(result.trials) <= 31
+    values = [time_of(config) for config in space]
+    at = next(i for i in range(20, len(space)) if values[i] < min(values[:i]))  # at the target itself, not only below it
+    result = ks.minimize(time_of, space, policy="exhaustive", target=values[at])
+    assert result.reason == "the target is reached" and len(result.trials) == at + 1
+    told = [ks.minimize(time_of, space, 40, policy="lfbo", seed=1), ks.Optimizer(space, "lfbo", 1, budget=40).minimize(time_of, 40)]
+    assert [t.key for t in told[0].trials] == [t.key for t in told[1].trials]  # the policy knows the budget
+    assert [t.key for t in told[0].trials] != [t.key for t in ks.Optimizer(space, "lfbo", 1).minimize(time_of, 40).trials]
     result = ks.minimize(lambda c: 1.0, space, policy="random", patience=7)
     assert result.reason == "no gain in 7 trials" and len(result.trials) == 8
     result = ks.minimize(time_of, space, callback=lambda trial: trial.number == 4)
@@ -170,7 +175,9 @@ def test_threads_measure_at_a_time(space):
             running.discard(threading.get_ident())
         return time_of(config)
 
-    result = ks.minimize(slow, space, 24, policy="genetic", workers=4)
+    optimizer, pending = ks.Optimizer(space, "genetic"), []
+    result = optimizer.minimize(slow, 24, workers=4, callback=lambda trial: pending.append(len(optimizer.pending)))
+    assert max(pending) < 4  # beside the one just told
     assert len(result.trials) == 24 and 2 <= most[0] <= 4 and len({t.key for t in result.trials}) == 24
     with pytest.raises(KeyError, match="mine"):
         ks.minimize(lambda c: {}["mine"], space, 24, workers=4)
@@ -248,14 +255,26 @@ def test_asyncio(space):
     failed = asyncio.run(ks.Optimizer(space, "random").minimize_async(broken, 5, parallel=3, on_error="fail"))
     assert [t.reason for t in failed.trials] == ["OSError: gone"] * 5 and failed.best is None
 
-    async def cancelled():
-        task = asyncio.ensure_future(optimizer.minimize_async(measure, parallel=2))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        await task
+    ended = []
 
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(cancelled())
+    async def endless(config):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append(config)
+            raise
+
+    async def cancelled():
+        task = asyncio.ensure_future(optimizer.minimize_async(endless, parallel=2))
+        while len(optimizer.pending) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task], timeout=10)
+        assert task.cancelled() and len(ended) == 2
+
+    optimizer = ks.Optimizer(space, "random")
+    asyncio.run(cancelled())
 
 
 def test_policies_of_python(space):

@@ -63,21 +63,21 @@ def test_results_become_recordings_to_learn_from(space):
 
 @pytest.fixture(scope="module")
 def comparison(recording):
-    return ks.compare(recording, {"mine": Shuffled, "random": "random", "small": ("genetic", {"population": 6})}, repeats=4, seed=1, budget=50)
+    return ks.compare(recording, {"mine": Shuffled, "random": "random", "small": ("genetic", {"population": 6})}, repeats=5, seed=1, budget=50)
 
 
 def test_comparisons(comparison, recording):
     runs = comparison.runs
-    assert len(runs) == 12 and {run["policy"] for run in runs} == {"mine", "random", "small"}
+    assert len(runs) == 15 and {run["policy"] for run in runs} == {"mine", "random", "small"}
     for run in runs:
         assert len(run["evaluations"]) == len(run["value"]) == len(run["best"]) == 50 and len(set(run["evaluations"])) == 50
         assert np.array_equal(run["value"], recording.seconds[run["evaluations"]], equal_nan=True)
         known = np.where(np.isnan(run["value"]), np.inf, run["value"])
         assert np.array_equal(np.minimum.accumulate(known), np.where(np.isnan(run["best"]), np.inf, run["best"]))
-    again = ks.compare(recording, {"mine": Shuffled, "random": "random"}, repeats=4, seed=1, budget=50, threads=1)
+    again = ks.compare(recording, {"mine": Shuffled, "random": "random"}, repeats=5, seed=1, budget=50, threads=1)
     chosen = [run for run in runs if run["policy"] != "small"]
     assert all(np.array_equal(a["evaluations"], b["evaluations"]) for a, b in zip(chosen, again.runs)) and len(chosen) == len(again.runs)
-    plain = ks.compare(recording, ["genetic"], repeats=4, seed=1, budget=50).runs
+    plain = ks.compare(recording, ["genetic"], repeats=5, seed=1, budget=50).runs
     assert any(not np.array_equal(a["evaluations"], b["evaluations"]) for a, b in zip([r for r in runs if r["policy"] == "small"], plain))
 
 
@@ -89,7 +89,14 @@ def test_scores_are_frames(comparison):
     assert comparison.summary(20).index[0] == comparison.summary(20)["P"].idxmax()
     differences = comparison.differences("random")
     assert set(differences.index.get_level_values("policy")) == {"mine", "small"} and (differences["p"] <= 1).all()
-    assert len(comparison.traces()) == 600 and comparison.spaces().loc["made", "configurations"] == 184
+    best = comparison.summary(0).index[0]
+    assert comparison.differences().equals(comparison.differences(best)) and best not in comparison.differences().index.get_level_values("policy")
+    assert len(comparison.traces()) == 750 and comparison.spaces().loc["made", "configurations"] == 184
+
+
+def test_all_policies_take_part_where_none_is_named(recording):
+    runs = ks.compare(recording, repeats=1, seed=1, budget=12).runs
+    assert {run["policy"] for run in runs} == set(ks.policies()) - {"exhaustive"}
 
 
 def test_learning_from_recordings(recording):
@@ -138,7 +145,7 @@ def test_ctrl_c_ends_a_comparison(tmp_path):
         def begun(finished, runs):
             print("begun", flush=True)
         try:
-            ks.compare(made, ["random", "bayesian"], repeats=400, progress=begun, threads=2)
+            ks.compare(made, ["random", "bayesian"], repeats=500, progress=begun, threads=2)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
             sys.exit(3)
@@ -159,6 +166,9 @@ def test_plots(recording, comparison, space):
     assert len(ks.plots.times(recording).lines[0].get_xdata()) == np.isfinite(recording.seconds).sum()
     lines = ks.plots.curves(comparison).lines
     assert [line.get_label() for line in lines] == ["mine", "random", "small"] and min(lines[0].get_ydata()) >= 1
+    mine = sorted(run["best"][30] for run in comparison.runs if run["policy"] == "mine")
+    middle = lines[0].get_ydata()[30] * np.nanmin(recording.seconds)
+    assert mine[1] < mine[2] < mine[3] and middle == pytest.approx(mine[2], rel=1e-12)  # of five runs
     with pytest.raises(ValueError, match="there are made"):
         ks.plots.curves(comparison, "other")
 
