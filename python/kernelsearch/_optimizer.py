@@ -9,7 +9,7 @@ from ._kernelsearch import Recording, Search, Space, Trial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Awaitable, Callable, Iterable, Mapping, Protocol
+    from typing import Any, Awaitable, Callable, Iterable, Mapping, Protocol, overload
 
     import numpy
     import pandas
@@ -83,10 +83,20 @@ class Optimizer(Search):
         given = dict(options) if options else {}
         super().__init__(_as_space(space), policy, seed, budget, earlier, try_default, {**given, **more})
 
-    def ask(self, n: int | None = None) -> Any:
-        """The next trial, or None; with `n` a list of at most n. None or an empty list means not now: tell what is pending, and
-        ask again; with nothing pending the space is exhausted (`ended`). What is pending is never proposed again."""
-        return self.ask_one() if n is None else self.ask_many(n)
+    if TYPE_CHECKING:
+
+        @overload
+        def ask(self) -> Trial | None: ...
+
+        @overload
+        def ask(self, n: int) -> list[Trial]: ...
+
+    else:
+
+        def ask(self, n=None):
+            """The next trial, or None; with `n` a list of at most n. None or an empty list means not now: tell what is pending, and
+            ask again; with nothing pending the space is exhausted (`ended`). What is pending is never proposed again."""
+            return self.ask_one() if n is None else self.ask_many(n)
 
     def minimize(
         self,
