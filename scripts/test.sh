@@ -67,12 +67,12 @@ leg_headers() {
   build ci all_verify_interface_header_sets && count headers 0 || count "headers that compile alone" 1
 }
 leg_format() {
-  { find include src apps tests bench examples -name '*.[hc]pp' -print0 &&
+  { find include src apps tests bench examples python -name '*.[hc]pp' -print0 &&
     find include src tests/c examples/programs -name '*.[hc]' -print0; } | xargs -0 clang-format --dry-run -Werror &&
     count format 0 || count "clang-format" 1
   # clang-format leaves comments as they are, so that tables stay tables.
   local wide
-  wide=$(grep -rnE '^.{111,}$' --include='*.[hc]pp' include src apps tests bench examples |
+  wide=$(grep -rnE '^.{111,}$' --include='*.[hc]pp' include src apps tests bench examples python |
     grep -E '^[^:]*:[0-9]*: *//' || true)
   [ -z "$wide" ] || printf 'wider than 110 columns: %s\n' "$wide" >&2
   [ -z "$wide" ] && count width 0 || count "width of comments" 1
