@@ -197,9 +197,10 @@ class ScheduleReader {
     std::size_t at = 0;
     for (const auto& [entry, value] : operation.properties) {
       if (entry == key) {
+        const std::string_view selection = plain(value);
         made.selected = true;
         const auto position = std::find_if(options.begin(), options.end(), [&](const std::string& option) {
-          return plain(option) == plain(value);
+          return plain(option) == selection;
         });
         if (position == options.end()) {
           refuse(operation, "selects what is none of its options: " + value, "select one of them, or none");
@@ -468,6 +469,20 @@ Result<std::string> MlirSchedule::try_written(const Space& space, const Config& 
     const auto i = space.find(name);
     return i ? &space.value(config, *i) : nullptr;
   });
+}
+
+bool is_mlir_source(std::string_view name) noexcept {
+  return name.ends_with(".mlir");
+}
+
+std::string filled_mlir_source(const std::string& text, const MlirSchedule::ValueOf& value_of) {
+  const auto schedule = MlirSchedule::try_read(text, "schedule.mlir");
+  const auto filled = schedule ? schedule->try_written(value_of) : Result<std::string>(schedule.error());
+  if (filled) return *filled;
+  std::string reason = filled.error().text();
+  std::replace_if(
+      reason.begin(), reason.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return "// " + reason + "\n" + text;
 }
 
 }  // namespace kernelsearch
