@@ -24,7 +24,7 @@ arguments.add_argument("--trials", type=int, default=40)
 arguments.add_argument("--rounds", type=int, default=60)
 arguments.add_argument("--policy", default="bayesian")
 arguments.add_argument("names", nargs="*")
-options = arguments.parse_args()
+options = arguments.parse_intermixed_args()
 names = options.names or sorted(p.name for p in (root / "examples/mlir").iterdir() if p.is_dir())
 command = os.path.abspath(options.command)
 core = max(os.sched_getaffinity(0))
@@ -92,7 +92,7 @@ for name in names:
                 times[one].append((time.perf_counter() - begin) * 1e6)
         os.sched_setaffinity(0, range(os.cpu_count()))
         ratio = {one: statistics.median(a / b for a, b in zip(times[one], times["best"])) for one in ("plain", "loops")}
-        count = re.search(r"([\d,]+) (?:valid )?configurations", points)
+        count = re.search(r"valid +(\d+)", points)
         print("| %s | %s | %.2f | %.0f | %.0f | %.0f | %.2f | %.2f |" % (
             name, count.group(1) if count else "?", statistics.median(took), *(statistics.median(times[one]) for one in ("best", "plain", "loops")),
             ratio["plain"], ratio["loops"]), flush=True)
