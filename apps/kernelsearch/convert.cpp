@@ -10,15 +10,23 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "mlir_options.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
 struct ConvertCommand {
   std::string in, out, to, space;
+  MlirProblemOptions mlir;
 };
 
 int run(const ConvertCommand& command) {
+  if (is_mlir_file(command.in)) {
+    write_mlir_problem(command.in, command.out, command.mlir);
+    fmt::print(stderr, "{} written to {}, a problem like any other: see `kernelsearch check {}`\n",
+               command.in, command.out, command.out);
+    return success;
+  }
   std::optional<RecordingFormat> format = recording_format_from(command.to);
   if (!format) format = recording_format_of(command.out);
   if (!format)
@@ -35,19 +43,32 @@ int run(const ConvertCommand& command) {
 }  // namespace
 
 void add_convert(CLI::App& app, int& exit_code) {
-  auto* sub = app.add_subcommand("convert", "Turn a recording into another format");
+  auto* sub = app.add_subcommand(
+      "convert", "Turn a recording into another format, or a schedule of MLIR into a problem");
   auto command = std::make_shared<ConvertCommand>();
-  sub->add_option("IN", command->in, "Cachefile, T4 results, JSON Lines, CSV, or STORE:RUN")->required();
-  sub->add_option("OUT", command->out, "File to write; packed where it ends in .gz")->required();
+  sub->add_option("IN", command->in,
+                  "Cachefile, T4 results, JSON Lines, CSV, STORE:RUN, or a schedule (.mlir)")
+      ->required();
+  sub->add_option("OUT", command->out,
+                  "File to write, packed where it ends in .gz; of a schedule the problem's folder")
+      ->required();
   sub->add_option("--to", command->to, "cachefile, t4, jsonl or csv; default by the name of OUT")
       ->check(CLI::IsMember({"cachefile", "t4", "jsonl", "csv"}));
   sub->add_option("--space", command->space,
                   "T1 file or problem folder that declares the space; default a T1 file beside IN");
+  add_mlir_options(*sub, command->mlir);
   sub->footer(
       "Examples:\n"
       "  kernelsearch convert results.t4.json cache.json.gz\n"
-      "  kernelsearch convert runs.db:latest run.csv");
-  sub->callback([command, &exit_code] { exit_code = run(*command); });
+      "  kernelsearch convert runs.db:latest run.csv\n"
+      "  kernelsearch convert schedule.mlir mine --payload payload.mlir");
+  sub->callback([sub, command, &exit_code] {
+    const bool mlir_only = sub->count("--payload") + sub->count("--function") + sub->count("--reference") > 0;
+    if (mlir_only && !is_mlir_file(command->in))
+      throw CLI::ValidationError("--payload",
+                                 "only a schedule of MLIR (.mlir) has --payload, --function, --reference");
+    exit_code = run(*command);
+  });
 }
 
 }  // namespace kernelsearch::app

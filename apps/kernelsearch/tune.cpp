@@ -11,6 +11,7 @@
 #include "interrupt.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
+#include "mlir_options.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "tune_options.hpp"
@@ -67,7 +68,13 @@ Run begin(const TuneOptions& o, RunParts parts) {
 
 }  // namespace
 
-int tune(const TuneOptions& o) {
+int tune(TuneOptions o) {
+  if (is_mlir_file(o.problem)) {
+    const std::string folder = mlir_problem_folder(o.problem, o.mlir).string();
+    write_mlir_problem(o.problem, folder, o.mlir);
+    fmt::print(stderr, "{} written as a problem to {}\n", o.problem, folder);
+    o.problem = folder;
+  }
   const Interrupt interrupt;
   RunStore store(o.run.store.empty() ? RunStore::default_path() : o.run.store);
   Messages messages(o.quiet);

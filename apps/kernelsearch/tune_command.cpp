@@ -9,6 +9,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "mlir_options.hpp"
 #include "option_file.hpp"
 #include "sandbox_option.hpp"
 #include "tune_options.hpp"
@@ -55,7 +56,11 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<TuneOptions>();
   auto skill = std::make_shared<SkillOptions>();
   auto file = std::make_shared<OptionFile>();
-  sub->add_option("PROBLEM", o->problem, "Problem folder or problem.json (may be left out with --resume)");
+  sub->add_option(
+      "PROBLEM", o->problem,
+      "Problem folder or problem.json, or a schedule of MLIR (.mlir), whose problem is written to "
+      "./FUNCTION_problem (may be left out with --resume)");
+  add_mlir_options(*sub, o->mlir);
   auto* policy = sub->add_option("--policy", o->run.policy, "Search policy; see `kernelsearch list policies`")
                      ->capture_default_str();
   auto* own =
@@ -218,6 +223,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --policy-command 'python3 my_policy.py'\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
       "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
+      "  kernelsearch tune examples/mlir/matmul/schedule.mlir --budget 40\n"
       "  kernelsearch tune mine --validate memcheck,racecheck,initcheck\n"
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"
@@ -230,6 +236,10 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->callback([sub, o, skill, file, &exit_code] {
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
     if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
+    const bool mlir_only = sub->count("--payload") + sub->count("--function") + sub->count("--reference") > 0;
+    if (mlir_only && !is_mlir_file(o->problem))
+      throw CLI::ValidationError("--payload",
+                                 "only a schedule of MLIR (.mlir) has --payload, --function, --reference");
     if (sub->count("--policy-plugin") > 0 && sub->count("--policy") == 0) o->run.policy.clear();
     const bool repairs = sub->count("--repairs") > 0;
     if (repairs && o->run.system.empty() && o->resume.empty())

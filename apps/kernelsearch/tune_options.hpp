@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/run/mlir_problem.hpp"
 #include "kernelsearch/run/run_options.hpp"
 
 namespace kernelsearch::app {
@@ -13,6 +14,7 @@ namespace kernelsearch::app {
 struct TuneOptions {
   std::string problem;
   std::string resume = "";         ///< a run's number or name, or `latest`
+  MlirProblemOptions mlir = {};    ///< where `problem` is a schedule of MLIR
   std::string evaluator = "auto";  ///< or the backend that the problem must have
   RunOptions run = {};
   std::string from_files = "";  ///< cuda_skill_v2: folder of kernels that someone writes
@@ -21,6 +23,6 @@ struct TuneOptions {
 };
 
 /// Runs the search and returns the exit code.
-int tune(const TuneOptions& options);
+int tune(TuneOptions options);
 
 }  // namespace kernelsearch::app

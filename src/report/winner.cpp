@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
@@ -38,7 +39,7 @@ std::vector<NamedValue> values_of(const StoredTrial& trial) {
   return values;
 }
 
-Winner winner_of(const RunStore& store, RunId run) {
+Winner winner_of(const RunStore& store, RunId run, const Problem& problem) {
   const auto best = store.best_trial(run);
   if (!best)
     detail::raise<ConfigError>("the run has no winner", "run " + std::to_string(number(run)),
@@ -48,7 +49,16 @@ Winner winner_of(const RunStore& store, RunId run) {
     detail::raise<ConfigError>("the winner's code is not in the store",
                                "trial " + std::to_string(number(best->outcome.id)),
                                "only candidates that are kernels can be written as source");
-  return {store.run(run), *best, *kernel, values_of(*best), no_improvement(store, run)};
+  Winner winner{store.run(run), *best, *kernel, values_of(*best), no_improvement(store, run)};
+  // A schedule of MLIR is written as its command gets it: with the values in it.
+  if (is_mlir_source(problem.names.device))
+    winner.kernel.device =
+        filled_mlir_source(winner.kernel.device, [&](std::string_view name) -> const Value* {
+          const auto found = std::find_if(winner.values.begin(), winner.values.end(),
+                                          [&](const NamedValue& one) { return one.first == name; });
+          return found == winner.values.end() ? nullptr : &found->second;
+        });
+  return winner;
 }
 
 std::string comment(const Winner& winner, const Problem& problem) {
@@ -89,7 +99,7 @@ nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasureme
 }  // namespace
 
 std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
-  const Winner winner = winner_of(store, run);
+  const Winner winner = winner_of(store, run, problem);
   // As its command gets it: in a language of its own, tunables in the command's words.
   if (!problem.build.command.empty()) {
     std::string text;
@@ -104,13 +114,13 @@ std::string winner_source(const RunStore& store, RunId run, const Problem& probl
 }
 
 std::string winner_settings(const RunStore& store, RunId run, const Problem& problem) {
-  const Winner winner = winner_of(store, run);
+  const Winner winner = winner_of(store, run, problem);
   return detail::settings_text(comment(winner, problem), problem.name, winner.values);
 }
 
 std::string winner_record(const RunStore& store, RunId run, const Problem& problem) {
   using nlohmann::ordered_json;
-  const Winner winner = winner_of(store, run);
+  const Winner winner = winner_of(store, run, problem);
   const RunInfo& info = winner.run.info;
   const Evaluation& evaluation = winner.trial.outcome.evaluation;
   const Measurement& measured = evaluation.measurement;
@@ -179,7 +189,7 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
   if (problem.build.command.empty()) {
     write_file(files.source, source);
   } else {
-    const Winner winner = winner_of(store, run);
+    const Winner winner = winner_of(store, run, problem);
     const detail::CommandFiles made =
         detail::write_command_files(problem, {winner.kernel.device, winner.kernel.host, winner.kernel.macros},
                                     winner.values, comment(winner, problem), folder);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/mlir_schedule.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -133,6 +134,13 @@ SourceFile command_source(const Problem& problem, const Candidate& candidate) {
     text += *part;
     if (text.back() != '\n') text += '\n';
   }
+  // A schedule of MLIR has its values written into it; every other source sees them as the command passes them.
+  if (is_mlir_source(problem.names.device))
+    text = filled_mlir_source(text, [&](std::string_view name) -> const Value* {
+      const Space& space = candidate.kernel->space;
+      const auto i = space.find(name);
+      return i ? &space.value(candidate.config, *i) : nullptr;
+    });
   return {problem.names.device.empty() ? "kernel.cpp" : problem.names.device, std::move(text)};
 }
 

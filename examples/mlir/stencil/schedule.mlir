@@ -1,0 +1,30 @@
+// Tiles of rows and columns, each row of a tile a vector.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
+    %rows = transform.tune.knob<"rows"> = 1 from options = [1, 2, 4, 8] -> !transform.param<i64>
+    %columns = transform.tune.knob<"columns"> = 16 from options = [8, 16, 32, 64, 128] -> !transform.param<i64>
+    %band = transform.tune.knob<"band"> = 512 from options = [64, 128, 256, 512] -> !transform.param<i64>
+    transform.smt.constrain_params(%rows, %columns) : (!transform.param<i64>, !transform.param<i64>) -> () {
+    ^bb0(%r: !smt.int, %c: !smt.int):
+      %most = smt.int.constant 256
+      %tile = smt.int.mul %r, %c
+      %fits = smt.int.cmp le %tile, %most
+      smt.assert %fits
+    }
+    %step = transform.structured.match ops{["linalg.generic"]} in %module : (!transform.any_op) -> !transform.any_op
+    %strip, %outer = transform.structured.tile_using_for %step tile_sizes [0, %band] : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    %tile, %loops:2 = transform.structured.tile_using_for %strip tile_sizes [%rows, %columns] : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.structured.vectorize %tile vector_sizes [%rows, %columns] : !transform.any_op, !transform.param<i64>, !transform.param<i64>
+    %function = transform.structured.match ops{["func.func"]} in %module : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %function {
+      transform.apply_patterns.vector.lower_masked_transfers
+      transform.apply_patterns.memref.fold_memref_alias_ops
+      transform.apply_patterns.canonicalization
+    } : !transform.any_op
+    transform.apply_cse to %function : !transform.any_op
+    transform.apply_patterns to %function {
+      transform.apply_patterns.vector.lower_transfer max_transfer_rank = 1
+    } : !transform.any_op
+    transform.yield
+  }
+}
