@@ -269,7 +269,7 @@ std::optional<std::string> plan_text(llvm::LLVMContext& context) {
 void apply_plan(llvm::Module& module, const Found& found) {
   llvm::LLVMContext& context = module.getContext();
   const auto refuse = [&](const kernelsearch::Fault& fault) {
-    context.emitError("kernelsearch: " + fault.text());
+    context.emitError(fault.text());
   };
   const std::optional<std::string> text = plan_text(context);
   if (!text) return;
