@@ -268,9 +268,7 @@ std::optional<std::string> plan_text(llvm::LLVMContext& context) {
 
 void apply_plan(llvm::Module& module, const Found& found) {
   llvm::LLVMContext& context = module.getContext();
-  const auto refuse = [&](const kernelsearch::Fault& fault) {
-    context.emitError(fault.text());
-  };
+  const auto refuse = [&](const kernelsearch::Fault& fault) { context.emitError(fault.text()); };
   const std::optional<std::string> text = plan_text(context);
   if (!text) return;
   const auto plan = kernelsearch_loops::try_read_plan(*text);
