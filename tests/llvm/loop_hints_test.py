@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""examples/llvm for each LLVM that is installed: the plugin builds, lists, hints and refuses; a loop is tuned.
+
+loop_hints_test.py SOURCE KERNELSEARCH CMAKE_PACKAGE WORK COMPILER. Ends with 77, saying why, where there is no clang
+with LLVM's development files.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+SOURCE, COMMAND, PACKAGE, WORK, COMPILER = (pathlib.Path(word) for word in sys.argv[1:6])
+TOOL = [sys.executable, str(SOURCE / "examples/llvm/loop_hints.py")]
+
+LOOPS = """
+void fixed(float* a, int n) {
+  for (int i = 3; i < 10; ++i) a[i] = 1;
+  int k = 0;
+  do { a[k] += 2; ++k; } while (k < 5);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < 4; ++j) a[i + j] *= 3;
+  while (n > 0 && a[n] > 0) --n;
+}
+int straight(int n) { return n + 1; }
+float sum(const float* restrict a, int n) {
+  float s = 0;
+#pragma clang loop unroll_count(2)
+  for (int i = 0; i < n; ++i) s += a[i];
+  return s;
+}
+void twice(float* restrict a, int n) { for (int i = 0; i < n; ++i) a[i] += 1; for (int i = 0; i < n; ++i) a[i] *= 2; }
+"""
+# function, number, line, depth, innermost, turns
+LISTED = [("fixed", 0, 3, 1, True, 7), ("fixed", 1, 5, 1, True, 5), ("fixed", 2, 6, 1, False, None),
+          ("fixed", 3, 7, 2, True, 4), ("fixed", 4, 8, 1, True, None), ("sum", 0, 14, 1, True, None),
+          ("twice", 0, 17, 1, True, None), ("twice", 1, 17, 1, True, None)]
+# plan, what the message says
+REFUSED = [
+    ("summ:0:unroll_count=2", ["does not define", "summ:0", "did you mean sum?", "fixed, sum, twice"]),
+    ("straight:0:unroll_count=2", ["a function without loops", "fixed, sum, twice"]),
+    ("fixed:5:unroll_count=2", ["a loop that is not there", "fixed has 0 (line 3), 1 (line 5), 2 (line 6), 3 (line 7), 4 (line 8)"]),
+    ("fixed:L4:unroll_count=2", ["a line on which no loop begins", "0 (line 3)"]),
+    ("twice:L17:unroll_count=2", ["a line with several loops", "name one by number"]),
+    ("fixed:0:unroll_count=2;fixed:L3:distribute=1", ["by its number and by its line"]),
+    ("sum:0:unroll_count=2\nsum:0:distribute=1", ["two entries of one loop"]),
+    ("sum:0:unrol_count=2", ["no hint", "did you mean unroll_count?"]),
+    ("sum:0:unroll_count=3", ["cannot have", "0, 1, 2, 4, 8"]),
+    ("sum:0:unroll_count=2x", ["cannot have"]),
+    ("sum:0:unroll_count", ["cannot have"]),
+    ("sum:0:unroll_count=2,unroll_count=2", ["sets a hint twice"]),
+    ("sum:0:vectorize_width=64,interleave_count=8,unroll_count=2", ["too much at once", "<= 512"]),
+    ("sum:first:unroll_count=2", ["by no number"]),
+    ("sum:0:", ["sets nothing"]),
+    ("sum", ["has no loop"]),
+    (":0:unroll_count=2", ["names no function"]),
+    ("@nowhere/plan", ["nowhere/plan cannot be read"]),
+]
+
+
+def run(*command, folder=None, code=0):
+    """Standard output and error of a command that must end with `code`."""
+    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
+    if done.returncode != code:
+        raise AssertionError(f"{command} ended with {done.returncode}, not {code}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def installed():
+    """(version, folder, clang) of each LLVM that is there with its headers and its clang."""
+    found = []
+    for config in sorted(pathlib.Path("/usr/lib").glob("llvm-*/cmake/LLVMConfig.cmake")):
+        version = int(re.search(r"llvm-(\d+)", str(config))[1])
+        clang = config.parents[1] / "bin" / "clang"
+        if version >= 14 and clang.exists() and (config.parents[1] / "include/llvm/IR/Module.h").exists():
+            found.append((version, config.parent, clang))
+    return found
+
+
+class LoopHints:
+    """The tests of one LLVM; a class below for each that is there."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.work = WORK / str(cls.version)
+        shutil.rmtree(cls.work, ignore_errors=True)
+        cls.work.mkdir(parents=True)
+        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        run("cmake", "-G", "Ninja", "-S", SOURCE / "examples/llvm/plugin", "-B", cls.work / "plugin", f"-DLLVM_DIR={cls.cmake}",
+            f"-Dkernelsearch_DIR={PACKAGE}", f"-DCMAKE_CXX_COMPILER={COMPILER}", *launcher)
+        run("cmake", "--build", cls.work / "plugin")
+        cls.plugin = cls.work / "plugin/kernelsearch_loops.so"
+        cls.source = cls.work / "loops.c"
+        cls.source.write_text(LOOPS)
+
+    def compile(self, *words, code=0, plugin=True):
+        loads = [f"-fplugin={self.plugin}", f"-fpass-plugin={self.plugin}"] if plugin else []
+        return run(self.clang, *loads, *words, self.source, folder=self.work, code=code)
+
+    def loops(self, *flags):
+        self.compile("-O2", *flags, "-mllvm", "-kernelsearch-loops=listed", "-c", "-o", "object.o")
+        return [json.loads(line) for line in (self.work / "listed").read_text().splitlines()]
+
+    def metadata(self, plan, *more):
+        """{(function, loop): the texts of its hints} as they stand before anything is optimised."""
+        ir = self.compile("-O0", "-S", "-emit-llvm", "-o", "-", "-mllvm", f"-kernelsearch-plan={plan}", *more)
+        nodes = dict(re.findall(r"^(!\d+) = (?:distinct )?!\{(.*)\}$", ir, re.M))
+        found, function = {}, None
+        for line in ir.splitlines():
+            begins = re.match(r"define .*@(\w+)\(", line)
+            function = begins[1] if begins else function
+            loop = re.search(r"!llvm\.loop (!\d+)", line)
+            if loop:
+                number = sum(1 for name, _ in found if name == function)
+                parts = [nodes.get(one.strip(), "mustprogress") for one in nodes[loop[1]].split(",")[1:]]  # lines are no such nodes
+                found[function, number] = sorted(part.replace('!"llvm.loop.', "").replace('"', "") for part in parts if "mustprogress" not in part)
+        return found
+
+    def test_lists_every_loop(self):
+        head, *loops = self.loops("-gline-tables-only")
+        self.assertEqual(head["kernelsearch_loops"], 1)
+        self.assertEqual(head["llvm"].split(".")[0], str(self.version))
+        self.assertEqual(head["hints"]["unroll_count"], [0, 1, 2, 4, 8])
+        keys = ("function", "loop", "line", "depth", "innermost", "trip_count")
+        self.assertEqual([tuple(loop[key] for key in keys) for loop in loops], LISTED)
+        without = self.loops()[1:]
+        self.assertEqual([loop["line"] for loop in without], [None] * len(LISTED))
+        self.assertEqual([loop["trip_count"] for loop in without], [loop[-1] for loop in LISTED])
+
+    def test_listing_changes_no_code(self):
+        self.compile("-O2", "-c", "-o", "plain.o", plugin=False)
+        self.loops()
+        self.assertEqual((self.work / "object.o").read_bytes(), (self.work / "plain.o").read_bytes())
+
+    def test_gives_hints_to_the_named_loop_alone(self):
+        plain = self.metadata("sum:0:unroll_count=0")
+        self.assertEqual(plain["sum", 0], ["unroll.count, i32 2"])
+        every = self.metadata("twice:1:vectorize_width=8,interleave_count=4,unroll_count=1,distribute=1")
+        self.assertEqual(every.pop(("twice", 1)), ["distribute.enable, i1 true", "interleave.count, i32 4", "unroll.disable",
+                                                   "vectorize.enable, i1 true", "vectorize.width, i32 8"])
+        del plain["twice", 1]
+        self.assertEqual(every, plain)
+        scalar = self.metadata("twice:0:vectorize_width=1")
+        self.assertEqual(scalar["twice", 0], ["vectorize.width, i32 1"])
+
+    def test_replaces_pragmas_of_the_same_kind_only(self):
+        self.assertEqual(self.metadata("sum:0:unroll_count=8")["sum", 0], ["unroll.count, i32 8"])
+        self.assertEqual(self.metadata("sum:0:interleave_count=2")["sum", 0], ["interleave.count, i32 2", "unroll.count, i32 2"])
+
+    def test_reads_plans_from_files_and_names_loops_by_line(self):
+        (self.work / "plan").write_text("# of a run\n\n  fixed : L7 : vectorize_width = 4 , unroll_count=2  # inner\nsum:0:distribute=1\n")
+        found = self.metadata("@plan", "-gline-tables-only")
+        inner = ["unroll.count, i32 2", "vectorize.enable, i1 true", "vectorize.width, i32 4"]
+        self.assertEqual(found.pop(("fixed", 2)), inner)  # its latch stands before that of the loop around it
+        self.assertEqual(found.pop(("sum", 0)), ["distribute.enable, i1 true", "unroll.count, i32 2"])
+        self.assertEqual(set(map(tuple, found.values())), {()})
+
+    def test_a_plan_of_a_program_passes_over_other_files(self):
+        plan = "-kernelsearch-plan=elsewhere:0:unroll_count=2;fixed:0:unroll_count=2"
+        self.assertIn("elsewhere", self.compile("-c", "-o", "o.o", "-mllvm", plan, code=1))
+        self.compile("-c", "-o", "o.o", "-mllvm", plan, "-mllvm", "-kernelsearch-plan-of-program")
+        missing = plan.replace("fixed:0", "fixed:9")
+        self.assertIn("not there", self.compile("-c", "-o", "o.o", "-mllvm", missing, "-mllvm", "-kernelsearch-plan-of-program", code=1))
+
+    def test_refuses_what_names_nothing(self):
+        for plan, parts in REFUSED:
+            with self.subTest(plan=plan):
+                (self.work / "refused.o").unlink(missing_ok=True)
+                text = self.compile("-O2", "-gline-tables-only", "-c", "-o", "refused.o", "-mllvm", f"-kernelsearch-plan={plan}", code=1)
+                for part in parts:
+                    self.assertIn(part, text)
+                self.assertFalse((self.work / "refused.o").exists())
+        self.assertIn("compile with -gline-tables-only", self.compile("-c", "-o", "o.o", "-mllvm", "-kernelsearch-plan=fixed:L3:distribute=1", code=1))
+
+    def test_no_hints_change_no_code(self):
+        self.compile("-O2", "-c", "-o", "plain.o", plugin=False)
+        self.compile("-O2", "-c", "-o", "zeros.o", "-mllvm", "-kernelsearch-plan=fixed:0:vectorize_width=0,unroll_count=0")
+        self.assertEqual((self.work / "zeros.o").read_bytes(), (self.work / "plain.o").read_bytes())
+        self.compile("-O2", "-c", "-o", "hinted.o", "-mllvm", "-kernelsearch-plan=twice:0:unroll_count=8,vectorize_width=1")
+        self.assertNotEqual((self.work / "hinted.o").read_bytes(), (self.work / "plain.o").read_bytes())
+
+    def make(self, *words, code=0):
+        return run(*TOOL, "make", self.work / "loops.json", "--compiler", self.clang, "--plugin", self.plugin, "--out",
+                   self.work / "problems", "--flags=-O2", *words, code=code)
+
+    def described(self):
+        arguments = [{"name": "a", "type": "f32", "size": "n", "role": "inout"}, {"name": "n", "type": "i32"}]
+        (self.work / "loops.json").write_text(json.dumps({"source": "loops.c", "functions": {
+            "twice": {"arguments": arguments, "shapes": [{"n": 16384}]}, "fixed": {"arguments": arguments, "shapes": [{"n": 64}]},
+            "straight": {"arguments": arguments, "shapes": [{"n": 64}]}}}))
+
+    def test_makes_problems(self):
+        self.described()
+        self.make("--only", "twice", "--only", "fixed")
+        problem = json.loads((self.work / "problems/fixed/problem.json").read_text())
+        self.assertEqual(problem["tunables"]["loop0_vectorize_width"], [0, 1, 2, 4])  # it has seven turns
+        self.assertEqual(problem["tunables"]["loop4_vectorize_width"], [0, 1, 2, 4, 8, 16, 32, 64])
+        self.assertEqual({name.split("_")[0] for name in problem["tunables"]}, {"loop0", "loop1", "loop3", "loop4"})
+        self.assertTrue(all(values[0] == 0 for values in problem["tunables"].values()))
+        self.assertTrue(problem["bit_exact"])
+        self.make("--only", "twice", "--reorder")
+        self.assertNotIn("bit_exact", json.loads((self.work / "problems/twice/problem.json").read_text()))
+        self.assertIn("has no function straight with loops", self.make("--only", "straight", code=1))
+        self.assertIn("does not describe none", self.make("--only", "none", code=1))
+
+    def test_tunes_and_builds_the_winner_again(self):
+        self.described()
+        self.make("--only", "twice")
+        folder = self.work / "problems/twice"
+        store, plan = self.work / "runs.db", self.work / "twice.json"
+        # Three settings beside the default, as many as there is time for: what is tested is that all parts work together.
+        where = "loop0_vectorize_width <= 1 and loop0_interleave_count == 0 and loop0_unroll_count in [0, 8] and loop0_distribute == 0 " \
+                "and loop1_vectorize_width == 0 and loop1_interleave_count == 0 and loop1_unroll_count == 0 and loop1_distribute == 0"
+        told = run(COMMAND, "tune", folder, "--budget", "4,6s", "--policy", "exhaustive", "--samples", "3", "--where", where, "--store", store, "--out",
+                   self.work / "tuned", folder=self.work)
+        self.assertRegex(told, r"trials +[1-4] in .*: [1-4] ok\n")
+        run(COMMAND, "plan", "export", "--any", "--store", store, "-o", plan)
+        hints = self.work / "twice.hints"
+        run(*TOOL, "plan", plan, "--out", hints)
+        self.assertIn("the winner's", run(*TOOL, "same", folder, plan, "--hints", hints))
+
+        # Whichever won: a plan with other hints than the winner's gives other code, and is found out.
+        exported = json.loads(plan.read_text())
+        settings = dict(exported["plans"][0]["default"], loop1_unroll_count=8, loop1_vectorize_width=1)
+        exported["plans"][0] |= {"entries": [{"shape": {"n": 16384}, "settings": settings}], "default_kept": []}
+        plan.write_text(json.dumps(exported))
+        self.assertIn("is not the winner's", run(*TOOL, "same", folder, plan, "--hints", hints, code=1))
+        run(*TOOL, "plan", plan, "--out", hints)
+        self.assertIn("twice:1:vectorize_width=1,unroll_count=8", hints.read_text())
+        self.assertIn("other than without hints", run(*TOOL, "same", folder, plan, "--hints", hints))
+
+        # Sizes that want different hints share one object file: the default stays.
+        exported["plans"][0]["entries"].append({"shape": {"n": 128}, "settings": exported["plans"][0]["default"]})
+        plan.write_text(json.dumps(exported))
+        self.assertIn("keeps the default", run(*TOOL, "plan", plan, "--out", hints))
+        self.assertNotIn("\ntwice", hints.read_text())
+
+
+if __name__ == "__main__":
+    there = installed()
+    if not there:
+        print("skipped: no clang with LLVM's development files; install clang and llvm-dev")
+        sys.exit(77)
+    for version, cmake, clang in there:
+        globals()[f"Llvm{version}"] = type(f"Llvm{version}", (LoopHints, unittest.TestCase), {"version": version, "cmake": cmake, "clang": clang})
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)
