@@ -448,9 +448,10 @@ TEST_CASE("LlmConfigSearch: a cut reply is asked again with more room, and the e
     CHECK(said[0] ==
           "config_search: the search of configurations by a model has ended: the model failed "
           "(server): the script has ended");
-    REQUIRE(log.size() == 1);
+    REQUIRE(log.size() == 11);
     CHECK(log[0].error.has_value());
-    CHECK(log[0].last);
+    CHECK_FALSE(log[0].last);
+    CHECK(log[10].last);
   }
 }
 

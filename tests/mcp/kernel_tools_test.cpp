@@ -575,7 +575,8 @@ TEST_CASE("trial tools: real kernels are profiled, compared, validated and tuned
     for (const json& message : desk.client->all())
       if (message.value("method", "") == "notifications/progress" &&
           message["params"]["progressToken"] == tool)
-        said = said || message["params"]["message"].get<std::string>().find("ing trial 1") != std::string::npos;
+        said =
+            said || message["params"]["message"].get<std::string>().find("ing trial 1") != std::string::npos;
     CHECK_MESSAGE(said, tool);
   }
   json valid = desk.ok("validate", {{"run", 1}, {"trial", 1}});

@@ -175,7 +175,7 @@ TEST_CASE("run_tools: errors name only what an agent can see: tools, their argum
   desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "2"}});
   const json methods{"memory.nothing_like_it"};
   const std::vector<std::pair<const char*, json>> wrong{
-      {"start_run", {}},
+      {"start_run", json::object()},
       {"start_run", {{"problem", "."}}},
       {"start_run", {{"problem", "twize"}}},
       {"start_run", {{"problem", "twice"}, {"policy", "greed"}}},
@@ -183,10 +183,7 @@ TEST_CASE("run_tools: errors name only what an agent can see: tools, their argum
       {"start_run", {{"problem", "twice"}, {"budget", "soon"}}},
       {"start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "zzzzzzzzzzz"}}},
       {"start_run",
-       {{"problem", "twice"},
-        {"policy", "submit"},
-        {"suggest", "roofline_budget"},
-        {"strategies", methods}}},
+       {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "roofline_budget"}, {"strategies", methods}}},
       {"describe_problem", {{"problem", "."}}},
       {"step", {{"run", 7}}},
       {"best", {{"run", 2}}},
@@ -211,7 +208,7 @@ TEST_CASE("run_tools: errors name only what an agent can see: tools, their argum
     const std::string text = desk.refused(tool, arguments);
     INFO(tool, " ", arguments.dump(), ": ", text);
     CHECK(text.size() > 20);
-    CHECK(text.find("--") == std::string::npos);            // an option of the command
+    CHECK(text.find("--") == std::string::npos);             // an option of the command
     CHECK(text.find("`kernelsearch") == std::string::npos);  // or the command itself
     CHECK(text.find(".cpp:") == std::string::npos);
   }

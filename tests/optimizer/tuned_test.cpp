@@ -102,7 +102,8 @@ TEST_CASE("Tuned: the best of a child is timed in pairs beside its parent's best
   };
   Tuned silent = tuned_with(std::nullopt);
   (void)silent.evaluate(kernel_with({}), context(0));
-  CHECK_FALSE(silent.evaluate(kernel_with({"tiling"}), context(1, {TrialId{0}})).features.find("times_parent"));
+  CHECK_FALSE(
+      silent.evaluate(kernel_with({"tiling"}), context(1, {TrialId{0}})).features.find("times_parent"));
   CHECK(asked->pairs.empty());
 
   Tuned tuned = tuned_with(PairOptions{.min_pairs = 7, .rounds = 3});

@@ -274,7 +274,8 @@ TEST_CASE("RooflineBudget: branches of which nothing came are asked for again") 
   CHECK(stage.policy.iterations()[0].retries == 3);
 }
 
-TEST_CASE("RooflineBudget: what an outage left without an answer is asked for again, and counts for nothing") {
+TEST_CASE(
+    "RooflineBudget: what an outage left without an answer is asked for again, and counts for nothing") {
   std::size_t lost = 0;
   const auto run = [&lost](bool outages) {
     std::map<MoveKind, int> times;

@@ -59,8 +59,8 @@ struct LlmConfigSearchOptions {
 /// are read leniently (salvage_items, read_config_item): a list that was cut gives what is complete, values
 /// and constraints are repaired, what is known is dropped. An unusable reply is answered once, and so is one
 /// that repeats what was measured. The search ends when a reply holds nothing new even so, when two rounds in
-/// a row gain too little, after the last round, or when the model fails or stays out of reach: it then says so in `ending()` and
-/// does not abort, so that `Seeded` continues with its second policy.
+/// a row gain too little, after the last round, or when the model fails or stays out of reach: it then says
+/// so in `ending()` and does not abort, so that `Seeded` continues with its second policy.
 ///
 /// Replies are taken in `await()` only, never when they happen to arrive, so that proposals are a function of
 /// the replies and of what was told, and a run whose exchanges are replayed resumes.
