@@ -190,7 +190,7 @@ struct LlmConfigSearch::State {
   /// Waits for the reply in flight and, where it cannot be used, for another.
   bool finish_question() {
     bool raised = false;
-    std::size_t repeated = 0;
+    std::size_t repeated = 0, outages = 0;
     for (std::size_t attempt = 0;;) {
       ChatResult result = question->wait();
       ChatRequest request = question->request();
@@ -204,11 +204,18 @@ struct LlmConfigSearch::State {
         ask_model(std::move(request));
         continue;
       }
+      if (!result && detail::is_outage(result.error.failure) && outages < options.outages_again) {
+        log(request, result, attempt, {}, false);
+        request.repetition = ++outages;  // a recording has the failure of the same question
+        ask_model(std::move(request));
+        continue;
+      }
       if (!result) {
         log(request, result, attempt, {}, true);
         return end("the model failed (" + std::string(to_string(result.error.failure)) +
                    "): " + result.error.text);
       }
+      outages = 0;
       const ReplyJudgement judgement = take(*result.reply);
       const bool cut = result.reply->finish == FinishReason::length;
       const bool again = cut && result.reply->text.empty() && !raised;

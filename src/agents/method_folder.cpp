@@ -91,6 +91,8 @@ MethodFolder::MethodFolder(Problem problem, MethodFolderOptions options)
                                "name a folder that can be written");
   AgentOptions common;
   common.tunables = false;
+  common.hardware = options_.hardware;
+  common.facts = options_.facts;
   if (!options_.methods.empty()) common.strategies = strategies_of(options_.methods);
   builder_ =
       std::make_shared<const detail::PromptBuilder>(AnyChatModel{}, std::move(problem), std::move(common));
@@ -173,6 +175,8 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
         "not taken.\n\n",
         retry_file);
   request += kernel_text(*parent.candidate, builder_->language());
+  if (!builder_->hardware().empty()) request += "\n## Machine\n\n" + builder_->hardware() + '\n';
+  request += '\n' + builder_->described_problem() + '\n';
   write_once(folder / "request.md", request);
 
   const fs::path file = folder / ("kernel" + extension_);

@@ -64,7 +64,9 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
   }
   switch (move.kind) {
     case MoveKind::branch: {
-      values["branch"] = std::to_string(move.variant - std::min(first, move.variant) + 1);
+      const std::uint32_t k = move.variant - std::min(first, move.variant) + 1;
+      values["branch"] = std::to_string(k);
+      if (k > options_.branches) values["branches"] = "";  // one more, for one that failed or was lost
       values["retry_form"] = retry_form;
       if (values["again"].empty())
         return builder_->ask_for_kernel(options_.writer, "branch", values, move, start, history);

@@ -81,6 +81,9 @@ class PromptBuilder {
   [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
   [[nodiscard]] std::string_view language() const { return traits_of(problem_.backend).language; }
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
+  /// The facts of the machine and the problem, as every question has them.
+  [[nodiscard]] const std::string& hardware() const noexcept { return hardware_; }
+  [[nodiscard]] const std::string& described_problem() const noexcept { return problem_text_; }
 
  private:
   /// The other kernels of a window, within so many tokens; `shown` gets those that it shows, `left_out_note`

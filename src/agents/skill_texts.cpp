@@ -53,7 +53,7 @@ std::string move_words(const Move& move, std::size_t branches, std::uint32_t fir
       return fmt::format(
           "branch {}{}: apply {} together to {}, in an implementation of its own (other tile sizes, stages, "
           "threads or layouts than the other branches)",
-          k, branches > 0 ? fmt::format(" of {}", branches) : "",
+          k, k <= branches ? fmt::format(" of {}", branches) : "",
           what.empty() ? "methods of your choice" : what, parent());
     }
     case MoveKind::ablate:

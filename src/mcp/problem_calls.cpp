@@ -142,13 +142,16 @@ std::string RunTools::facts(RunId run, const StoredTrial& trial) const {
 }
 
 ToolReply RunTools::describe_problem(const json& arguments, const ToolCall&) const {
-  if (arguments.contains("run") == arguments.contains("problem"))
-    return ToolReply::failed("name one: run, a run's number, or problem, a path below the root");
+  if (arguments.contains("run") == arguments.contains("problem")) {
+    std::string names;
+    for (const std::string& name : manager.root().problems()) names += (names.empty() ? ": " : ", ") + name;
+    return ToolReply::failed("name one: run, a run's number, or problem, a path below the root" + names);
+  }
   Problem problem;
   if (arguments.contains("run"))
     problem = manager.problem_of(run_of(manager, arguments));
   else
-    problem = read_problem(manager.root().find(arguments["problem"].get<std::string>()));
+    problem = read_problem(manager.root().find_problem(arguments["problem"].get<std::string>()));
   return replied(problem_text(problem), problem_json(problem));
 }
 

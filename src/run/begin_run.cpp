@@ -412,7 +412,8 @@ void begin(RunImpl& run, RunParts& parts) {
   }
   const bool asks =
       run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
-  if (asks || submits) describe_machine(run, evaluator, own, setup);
+  // Whoever writes the files of a folder is told what a model would be.
+  if (submits || (run.system != nullptr && run.system->asks)) describe_machine(run, evaluator, own, setup);
   const bool rewrites = submits || (run.system != nullptr && run.system->rewrites);
   if (!run.resumed && run.system != nullptr && rewrites && o.memory)
     run.stored.memory = run.store->last_change();

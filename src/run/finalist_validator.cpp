@@ -34,11 +34,9 @@ Validation make_validator(const RunOptions& options, const Problem& problem, boo
   }
   if (!is_gpu(problem.backend))
     detail::raise<ConfigError>(
-        "--validate runs Compute Sanitizer, which checks CUDA kernels", to_string(problem.backend),
-        "leave it out: host kernels run between zones that must stay as they are; for undefined behaviour "
-        "add "
-        "-fsanitize=undefined and -fsanitize-undefined-trap-on-error to build.flags and run `kernelsearch "
-        "check`");
+        "the tools of Compute Sanitizer check CUDA kernels", to_string(problem.backend),
+        "leave them out: host kernels run between zones that must stay as they are; for undefined behaviour "
+        "add -fsanitize=undefined and -fsanitize-undefined-trap-on-error to build.flags of the problem");
   SanitizerOptions sanitizer;
   sanitizer.tools = sanitizer_tools(options.validate);
   const auto validator =

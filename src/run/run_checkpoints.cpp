@@ -175,7 +175,7 @@ void RunCheckpoints::check(const CheckpointEdit& edit) const {
     if (!trial)
       detail::raise<ConfigError>("no such trial in this run",
                                  edit.trial ? std::to_string(number(*edit.trial)) : "none",
-                                 "name one by its number: `kernelsearch export` lists them");
+                                 "name one by its number, counted from 0");
     if (!trial->outcome.ok() || !trial->candidate)
       detail::raise<ConfigError>("only a right kernel can be a checkpoint",
                                  fmt::format("trial {}: {}", number(trial->outcome.id),

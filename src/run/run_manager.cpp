@@ -41,10 +41,10 @@ void check_continuable(const RunRow& row) {
 }
 
 /// ConfigError for a policy, a budget or a suggesting policy that there is not.
-void check_policy(const RunOptions& options) {
+void check_policy(const RunOptions& options, Backend backend) {
   if (!options.budget.empty()) (void)parse_budget(options.budget);
   if (options.policy == "submit") {
-    (void)make_move_policy(options.suggest, options.strategies, options.seed, {});
+    (void)make_move_policy(options.suggest, options.strategies, options.seed, backend);
     return;
   }
   std::vector<std::string> names{"submit"};
@@ -248,14 +248,14 @@ RunManager::~RunManager() {
 
 std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall& call) {
   Impl& manager = *impl_;
-  check_policy(request.options);
   if (request.problem.empty() == request.problem_text.empty())
     detail::raise<ConfigError>("a run needs one problem", request.problem.empty() ? "none" : "two",
                                "give problem, a path below the root, or problem_json");
   std::string place;
-  if (!request.problem.empty()) place = manager.root.find(request.problem).string();
+  if (!request.problem.empty()) place = manager.root.find_problem(request.problem).string();
   const Problem problem =
       place.empty() ? parse_problem(request.problem_text, manager.root.path()) : read_problem(place);
+  check_policy(request.options, problem.backend);
   RunOptions options = request.options;
   options.name = request.name;
   options.measurement = manager.options.measuring;

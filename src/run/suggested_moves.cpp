@@ -100,10 +100,15 @@ AnyPolicy<Move> make_move_policy(const std::string& name, std::vector<std::strin
   if (name == "roofline_budget") {
     RooflineBudgetOptions options;
     options.methods = read_methods(to_string(backend));
+    std::vector<std::string> known;
+    for (const Method& method : options.methods) known.push_back(method.id);
     for (const std::string& strategy : strategies)
-      if (std::none_of(options.methods.begin(), options.methods.end(),
-                       [&strategy](const Method& method) { return method.id == strategy; }))
-        detail::raise<ConfigError>("there is no such method", strategy, "see `kernelsearch list methods`");
+      if (std::find(known.begin(), known.end(), strategy) == known.end()) {
+        const std::string nearest = nearest_name(strategy, known);
+        detail::raise<ConfigError>("there is no such method for " + std::string(to_string(backend)), strategy,
+                                   nearest.empty() ? "list_methods with folder \"methods\" names them"
+                                                   : "did you mean " + nearest + "?");
+      }
     if (!strategies.empty())
       std::erase_if(options.methods, [&strategies](const Method& method) {
         return std::find(strategies.begin(), strategies.end(), method.id) == strategies.end();

@@ -315,8 +315,8 @@ class TypedSearch final : public KernelSearch {
       Evaluation evaluation =
           search.evaluator().inner().inner().evaluate(tuned(candidate, known.tuned_key), how);
       evaluation.tuned_key = known.tuned_key;
-      if (const auto trials = known.features.find("inner_trials"))
-        evaluation.features.set("inner_trials", *trials);
+      for (const char* kept : {"inner_trials", "times_parent", "times_parent.low", "times_parent.high"})
+        if (const auto value = known.features.find(kept)) evaluation.features.set(kept, *value);
       return evaluation;
     }
     std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,

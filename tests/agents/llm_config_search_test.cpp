@@ -225,7 +225,38 @@ TEST_CASE("LlmConfigSearch: an unusable reply is answered once, then the search 
     LlmConfigSearch policy(space, model, {.random_seeds = 3});
     CHECK(run_alone(policy, space).size() == 4);
     CHECK(policy.ending() == "the model failed (server): 503");
-    CHECK(model.calls() == 1);
+    CHECK(model.calls() == 11);  // an outage may pass
+  }
+  SUBCASE("a key is refused") {
+    ScriptedChat model([](const ChatRequest&, std::size_t) -> ChatResult {
+      return ChatResult::failed(ChatFailure::authentication, "401");
+    });
+    LlmConfigSearch policy(space, model, {.random_seeds = 3});
+    CHECK(run_alone(policy, space).size() == 4);
+    CHECK(policy.ending() == "the model failed (authentication): 401");
+    CHECK(model.calls() == 1);  // to ask on would be in vain
+  }
+  SUBCASE("the model is out of reach for a while") {
+    std::vector<Exchange> log;
+    LlmConfigSearchOptions options{.rounds = 2, .random_seeds = 1};
+    options.log = [&log](const Exchange& exchange) { log.push_back(exchange); };
+    ScriptedChat model([](const ChatRequest&, std::size_t call) -> ChatResult {
+      if (call != 4 && call != 10) return ScriptedChat::fails("503");
+      return ScriptedChat::says(call == 4 ? R"([{"block":32}])" : R"([{"block":128}])");
+    });
+    LlmConfigSearch policy(space, model, options);
+    CHECK(run_alone(policy, space).size() == 4);
+    CHECK(policy.ending() == "all rounds are done");
+    const auto requests = model.requests();
+    REQUIRE(requests.size() == 11);
+    // The same question, which a recording can tell from those before it.
+    for (std::size_t i = 1; i <= 4; ++i) {
+      CHECK(ScriptedChat::text_of(requests[i]) == ScriptedChat::text_of(requests[0]));
+      CHECK(requests[i].repetition == i);
+    }
+    CHECK(requests[5].repetition == 0);
+    REQUIRE(log.size() == 11);
+    for (std::size_t i = 0; i < 11; ++i) CHECK(log[i].last == (i == 4 || i == 10));
   }
   SUBCASE("it throws") {
     ScriptedChat model(
@@ -244,7 +275,7 @@ TEST_CASE("LlmConfigSearch: stop rules") {
     LlmConfigSearch policy(space, model, {.random_seeds = 0});
     CHECK(run_alone(policy, space).size() == 2);
     CHECK(policy.ending() == "the model failed (server): the script has ended");  // it was asked once more
-    CHECK(model.calls() == 3);
+    CHECK(model.calls() == 13);
     CHECK(policy.rounds_done() == 1);
   }
   SUBCASE("a reply without anything new is answered once, with what was measured; a second ends the search") {
@@ -417,9 +448,10 @@ TEST_CASE("LlmConfigSearch: a cut reply is asked again with more room, and the e
     CHECK(said[0] ==
           "config_search: the search of configurations by a model has ended: the model failed "
           "(server): the script has ended");
-    REQUIRE(log.size() == 1);
+    REQUIRE(log.size() == 11);
     CHECK(log[0].error.has_value());
-    CHECK(log[0].last);
+    CHECK_FALSE(log[0].last);
+    CHECK(log[10].last);
   }
 }
 

@@ -109,6 +109,7 @@ TEST_CASE("llm rewriter: what may change is said of real problems, and no more")
   const Asked paper = ask_about("cuda/matmul_f32", "no", untuned);
   CHECK_FALSE(says(paper.how, "worth searching"));
   CHECK(says(paper.how, "expressions over shape variables"));
+  CHECK(says(paper.how, "give \"launch\" in one more block."));  // there is no other to add it to
   const Asked peak = ask_about("cuda/matmul_peak", "no");
   CHECK(says(peak.how, "The region host holds the launch function `launch_matmul`"));
   CHECK_FALSE(says(peak.how, "add \"launch\""));
@@ -315,7 +316,7 @@ TEST_CASE("llm rewriter: what is asked again says what came of it") {
   RuleChat chat(std::vector<std::string>{word_block("  tiling\n  more\n")});
   REQUIRE(one.make(chat, {MoveKind::rewrite, {one.root}, {"tiling"}, 1}).candidates.size() == 1);
   const std::string text = text_of(chat.requests().back());
-  CHECK(text.find("this is attempt 2") != std::string::npos);
+  CHECK(text.find("This is attempt 2") != std::string::npos);
   CHECK(text.find("(kernel 1): wrong_result") != std::string::npos);
   CHECK(text.find("(kernel 2): build_failed: k.cpp:3:1: error: no `weight`\n") != std::string::npos);
   CHECK(text.find("(kernel 3): was judged not to apply: fusion: nothing to fuse\n") != std::string::npos);
@@ -444,7 +445,10 @@ TEST_CASE("llm rewriter: the forms of an answer as real problems' questions hold
     CHECK(asked.find("reply with one line and no code:\n\nDOES NOT APPLY: the reason, in a sentence\n") !=
           std::string::npos);
     CHECK(asked.find("write sizes into the code as constants, and declare no tunables") != std::string::npos);
-    CHECK(asked.find("this is attempt 2. Do not give again what was given.\n") != std::string::npos);
+    CHECK(asked.find("This is attempt 2 at this question. Do not give again what was given.") !=
+          std::string::npos);
+    CHECK(asked.find("nothing can be shown") == std::string::npos);
+    CHECK(asked.find("Where the task is to mend a kernel it is no answer.") != std::string::npos);
     CHECK(asked.find("(kernel 1): build_failed: k.cpp:7:3: error: 'weights' was not declared\n") !=
           std::string::npos);
     const std::string corrected = chat.requests()[1].messages.back().text;
@@ -502,9 +506,9 @@ TEST_CASE(
       CHECK(first.trials.size() == 40);
       // What the scripted model does depends on every byte of a question, so several of it are asked.
       int found = 0;
-      for (const std::uint64_t seed : {5u, 6u, 7u, 8u, 9u})
+      for (std::uint64_t seed = 5; seed < 17; ++seed)
         found += run(make, in_flight, {.seed = seed}, 40).best < 70 ? 1 : 0;
-      CHECK(found >= 3);
+      CHECK(found >= 5);
       // one question for a proposal, one more where a reply could not be used
       CHECK(first.requests.size() <= 2 * 40);
       CHECK(first.requests.size() >= 39);
@@ -663,6 +667,10 @@ TEST_CASE("llm rewriter: an outage is told apart from a failure, closes no strat
   const std::string lost = "not_generated, an outage";
   CHECK(story == std::vector<std::string>{"ok", lost, lost, lost, "ok"});
   CHECK(text_of(requests.back()).find("# What was tried from this kernel") == std::string::npos);
+  // It is not told that it gave something, or something of no use.
+  CHECK(text_of(requests.back()).find("of the others nothing can be shown: they had no reply") !=
+        std::string::npos);
+  CHECK(text_of(requests.back()).find("what was given") == std::string::npos);
   CHECK(searched(ChatFailure::quota).first == std::vector<std::string>{"ok", "not_generated"});
 }
 

@@ -63,6 +63,8 @@ struct OneFolder {
 
 TEST_CASE("method folder: says what it wants and takes what is there") {
   OneFolder one;
+  one.options.hardware = "- processor: one of 8 cores\n";
+  one.options.facts.cold = true;
   const auto nothing = one.make(one.branch);
   CHECK(nothing.candidates.empty());
   CHECK(nothing.failure.find("branches/b2/kernel.cpp") != std::string::npos);
@@ -72,6 +74,9 @@ TEST_CASE("method folder: says what it wants and takes what is there") {
   const std::string request = read_file(one.at("iterv1/branches/b2/request.md"));
   CHECK(request.find("branch 2 of 4: apply tiling") != std::string::npos);
   CHECK(request.find("verdict: ok") != std::string::npos);
+  CHECK(request.find("## Machine\n\n- processor: one of 8 cores\n") != std::string::npos);
+  CHECK(request.find(problem_text(problem_of_words(), one.options.facts)) != std::string::npos);
+  CHECK(problem_text(problem_of_words(), one.options.facts) != problem_text(problem_of_words()));
 
   write(one.at("iterv1/branches/b2/kernel.cpp"), code_of("  tiling\n"));
   write(one.at("iterv1/branches/b2/macros.cpp"), "#define A 1\n");

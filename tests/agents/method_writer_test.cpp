@@ -62,6 +62,13 @@ TEST_CASE(
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }
+  // One that takes the place of a branch that an outage lost is no fifth of four.
+  RuleChat later(
+      std::vector<std::string>{"THIS TIME: other tiles.\n\n" + word_block("  tiling\n  fusion\n")});
+  (void)one.make(later, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 8});
+  CHECK(text_of(later.requests().front())
+            .find("This is branch 5, in the place of one of which nothing came: all apply") !=
+        std::string::npos);
 }
 
 TEST_CASE("method writer: who tries a failed method again must say what is different, and it is kept") {

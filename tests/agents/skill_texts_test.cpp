@@ -52,6 +52,8 @@ TEST_CASE("skill texts: a move in words") {
   const Move branch{MoveKind::branch, {TrialId{7}}, {"memory.tile", "memory.fuse"}, 5};
   const std::string words = move_words(branch, 4, 4);
   CHECK(words.find("branch 2 of 4: apply memory.tile, memory.fuse together to trial 7") == 0);
+  CHECK(move_words(branch, 1, 4).find("branch 2: apply") ==
+        0);  // one more, in the place of one that was lost
   const Move ablate{MoveKind::ablate, {TrialId{8}}, {"memory.tile"}, 0};
   CHECK(move_words(ablate).find("ablation: trial 8 without memory.tile, all else exactly equal") == 0);
   CHECK(move_words({MoveKind::debug, {TrialId{3}}, {}, 0}).find("mend trial 3") == 0);

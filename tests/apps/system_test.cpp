@@ -302,6 +302,11 @@ TEST_CASE("systems: what a reply declares is tuned, and the winner has its best 
   // Of the kernel's twelve problem settings none is in its text, and PASSES has two values that may be.
   const auto record = nlohmann::json::parse(read_text(desk.path() / "out/dot_best.json"));
   CHECK(record["features"]["inner_trials"] == 2);
+  // Timed in pairs beside the best of the kernel that it was made from.
+  REQUIRE(record["features"].contains("times_parent"));
+  const double times = record["features"]["times_parent"];
+  CHECK(record["features"]["times_parent.low"].get<double>() <= times);
+  CHECK(record["features"]["times_parent.high"].get<double>() >= times);
   const auto trials = trials_of(desk);
   REQUIRE(trials.size() == 2);
 

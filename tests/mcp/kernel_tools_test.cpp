@@ -93,6 +93,8 @@ TEST_CASE("describe_problem: what must be computed, as data and as the text that
   desk.ok("start_run", {{"problem", "matmul"}, {"policy", "submit"}, {"suggest", "none"}});
   CHECK(desk.ok("describe_problem", {{"run", 1}}) == problem);
   has(desk.refused("describe_problem"), "name one: run");
+  has(desk.refused("describe_problem"), ", matmul, ");  // what an agent without a shell cannot list itself
+  has(desk.refused("describe_problem", {{"problem", "mattmul"}}), "did you mean matmul?");
   has(desk.refused("describe_problem", {{"run", 1}, {"problem", "matmul"}}), "name one: run");
   has(desk.refused("describe_problem", {{"problem", "../cuda"}}), "below the root");
 }
@@ -565,6 +567,18 @@ TEST_CASE("trial tools: real kernels are profiled, compared, validated and tuned
       told = told || message["params"]["message"].get<std::string>().starts_with("timing trial 1 in pairs");
   CHECK(told);
 
+  for (const char* tool : {"profile", "validate"}) {
+    const int asked = desk.client->modern(
+        "tools/call", {{"name", tool}, {"arguments", {{"run", 1}, {"trial", 1}}}}, {{"progressToken", tool}});
+    REQUIRE(desk.client->answer(asked)["result"]["isError"] == false);
+    bool said = false;
+    for (const json& message : desk.client->all())
+      if (message.value("method", "") == "notifications/progress" &&
+          message["params"]["progressToken"] == tool)
+        said =
+            said || message["params"]["message"].get<std::string>().find("ing trial 1") != std::string::npos;
+    CHECK_MESSAGE(said, tool);
+  }
   json valid = desk.ok("validate", {{"run", 1}, {"trial", 1}});
   CHECK(valid["passed"] == true);
   CHECK(valid["checked"] == "accesses beyond the arrays");

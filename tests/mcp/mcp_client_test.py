@@ -169,7 +169,8 @@ async def optimise(era, client):
     async def progress(done, total, message):
         told.append((done, total, message))
 
-    # What is asked for?
+    # What is there, and what is asked for?
+    check(say("problems can be found by tools alone"), "dot" in await refused("describe_problem"))
     problem = await good("describe_problem", problem="dot")
     output = [one for one in problem["arguments"] if one.get("role") == "out"][0]
     check(say("the output and its tolerance are known"), output["name"] == "total" and output["tolerance"]["relative"] == 1e-4,

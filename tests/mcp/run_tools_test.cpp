@@ -168,6 +168,64 @@ TEST_CASE("run_tools: what is wrong is said, with what to do") {
   has(desk.refused("list_methods", {{"name", "absent"}}), "no such method");
 }
 
+TEST_CASE("run_tools: errors name only what an agent can see: tools, their arguments, what they listed") {
+  Desk desk;
+  desk.ok("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "none"}, {"budget", "2"}});
+  desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("bug")}});
+  desk.ok("start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "2"}});
+  const json methods{"memory.nothing_like_it"};
+  const std::vector<std::pair<const char*, json>> wrong{
+      {"start_run", json::object()},
+      {"start_run", {{"problem", "."}}},
+      {"start_run", {{"problem", "twize"}}},
+      {"start_run", {{"problem", "twice"}, {"policy", "greed"}}},
+      {"start_run", {{"problem", "twice"}, {"policy", "zzzzzzzzzzz"}}},
+      {"start_run", {{"problem", "twice"}, {"budget", "soon"}}},
+      {"start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "zzzzzzzzzzz"}}},
+      {"start_run",
+       {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "roofline_budget"}, {"strategies", methods}}},
+      {"describe_problem", {{"problem", "."}}},
+      {"step", {{"run", 7}}},
+      {"best", {{"run", 2}}},
+      {"submit_kernel", {{"run", 1}}},
+      {"submit_kernel", {{"run", 1}, {"device", "x"}, {"parent", 9}}},
+      {"submit_kernel", {{"run", 1}, {"device", "x"}}},
+      {"submit_kernel", {{"run", 2}, {"device", "x"}}},
+      {"explain_verdict", {{"run", 1}, {"trial", 9}}},
+      {"list_methods", {{"name", "none"}}},
+      {"prompt", {{"run", 2}}},
+      {"apply", {{"run", 1}, {"name", "none"}}},
+      {"tune", {{"run", 1}}},
+      {"tune", {{"run", 2}}},
+      {"profile", {{"run", 1}, {"trial", 1}}},
+      {"validate", {{"run", 1}, {"trial", 0}, {"tools", "memcheck"}}},
+      {"compare", {{"run", 1}, {"trial", 0}}},
+      {"checkpoints", {{"run", 1}, {"action", "restore"}, {"name", "none"}}},
+      {"checkpoints", {{"run", 1}, {"action", "name"}, {"name", "x"}, {"trial", 1}}},
+      {"checkpoints", {{"run", 2}, {"action", "branch"}, {"name", "x"}, {"from", "start"}}},
+      {"cancel", {{"run", 7}}}};
+  for (const auto& [tool, arguments] : wrong) {
+    const std::string text = desk.refused(tool, arguments);
+    INFO(tool, " ", arguments.dump(), ": ", text);
+    CHECK(text.size() > 20);
+    CHECK(text.find("--") == std::string::npos);             // an option of the command
+    CHECK(text.find("`kernelsearch") == std::string::npos);  // or the command itself
+    CHECK(text.find(".cpp:") == std::string::npos);
+  }
+}
+
+TEST_CASE("run_tools: methods that suggestions choose from are those of the problem's backend") {
+  Desk desk("", std::string(KERNELSEARCH_SOURCE_DIR) + "/examples/cuda");
+  const json wanted{{"problem", "matmul_tiled"},
+                    {"policy", "submit"},
+                    {"suggest", "roofline_budget"},
+                    {"strategies", {"memory.async_copy"}}};
+  CHECK(desk.ok("start_run", wanted)["policy"] == "submit");
+  json host = wanted;
+  host["strategies"] = {"latency.independent_accumulators"};
+  has(desk.refused("start_run", host), "there is no such method for cuda: latency.independent_accumulators");
+}
+
 TEST_CASE("run_tools: work is seen, and stopped, while it goes on") {
   Desk desk;
   desk.ok("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"suggest", "none"}});

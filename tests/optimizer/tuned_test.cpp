@@ -16,8 +16,10 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/cached.hpp"
 #include "kernelsearch/evaluator/function_evaluator.hpp"
 #include "kernelsearch/optimizer/run_record.hpp"
@@ -58,6 +60,88 @@ TEST_CASE("Tuned: what was observed of the inner best is what is told: load, pai
   CHECK(evaluation.features.find("load.core") == 0.1);
   CHECK(evaluation.features.find("times_parent") == 0.5);
   CHECK(evaluation.provenance == "measured at 0");
+}
+
+namespace {
+
+std::string name_of(const Candidate& candidate) {
+  return candidate.kernel->regions.device + "@" + candidate.kernel->space.key(candidate.config);
+}
+
+/// The landscape where two kernels can be timed in pairs too; which were is kept.
+struct PairedLandscape : KernelLandscape {
+  struct Asked {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    PairOptions how;
+  };
+  std::shared_ptr<Asked> asked = std::make_shared<Asked>();
+  [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
+                                               const PairOptions& how) const {
+    asked->pairs.emplace_back(name_of(candidate), name_of(champion));
+    asked->how = how;
+    if (words_of(candidate).contains("fusion")) return std::nullopt;
+    if (words_of(candidate).contains("prefetch"))
+      detail::raise<ConfigError>("a candidate to compare is not ok", "prefetch", "compare others");
+    return Speedup{2, {1.6, 2.5}, 12};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Tuned: the best of a child is timed in pairs beside its parent's best, where that is asked for") {
+  const PairedLandscape landscape;
+  const auto asked = landscape.asked;
+  const auto context = [](std::uint64_t trial, std::vector<TrialId> parents = {}) {
+    EvaluationContext made;
+    made.trial = TrialId{trial};
+    made.parents = std::move(parents);
+    return made;
+  };
+  const auto tuned_with = [&](std::optional<PairOptions> pairs) {
+    return Tuned(exhaustive, landscape, TunedOptions{.pairs = std::move(pairs)});
+  };
+  Tuned silent = tuned_with(std::nullopt);
+  (void)silent.evaluate(kernel_with({}), context(0));
+  CHECK_FALSE(
+      silent.evaluate(kernel_with({"tiling"}), context(1, {TrialId{0}})).features.find("times_parent"));
+  CHECK(asked->pairs.empty());
+
+  Tuned tuned = tuned_with(PairOptions{.min_pairs = 7, .rounds = 3});
+  CHECK_FALSE(tuned.evaluate(kernel_with({}), context(0)).features.find("times_parent"));
+  const Evaluation child = tuned.evaluate(kernel_with({"tiling"}), context(1, {TrialId{0}}));
+  REQUIRE(asked->pairs.size() == 1);  // not at each of its 28 configurations
+  CHECK(asked->pairs[0] == std::pair<std::string, std::string>("tiling @16,2", "@1,2"));
+  CHECK(asked->how.min_pairs == 7);
+  CHECK(asked->how.rounds == 3);
+  CHECK(child.features.find("times_parent") == 0.5);
+  CHECK(child.features.find("times_parent.low") == 0.4);
+  CHECK(child.features.find("times_parent.high") == 0.625);
+  CHECK(child.tuned_key == "16,2");
+  // The parent's best is the child's that was tuned, not its default.
+  (void)tuned.evaluate(kernel_with({"tiling", "vectorize"}), context(2, {TrialId{1}}));
+  CHECK(asked->pairs.back().second == "tiling @16,2");
+
+  // Nothing where there is no one right parent that is known, or the run is being stopped.
+  const std::size_t before = asked->pairs.size();
+  (void)tuned.evaluate(kernel_with({"bug"}), context(3, {TrialId{0}}));
+  (void)tuned.evaluate(kernel_with({"variant1"}), context(4, {TrialId{3}}));
+  (void)tuned.evaluate(kernel_with({"variant2"}), context(5, {TrialId{0}, TrialId{1}}));
+  (void)tuned.evaluate(kernel_with({"variant3"}), context(6, {TrialId{99}}));
+  CHECK(asked->pairs.size() == before);
+  // What a comparison cannot say takes nothing away.
+  const Evaluation unsaid = tuned.evaluate(kernel_with({"fusion"}), context(7, {TrialId{0}}));
+  CHECK(unsaid.verdict == Verdict::ok);
+  CHECK_FALSE(unsaid.features.find("times_parent"));
+  const Evaluation refused = tuned.evaluate(kernel_with({"prefetch"}), context(8, {TrialId{0}}));
+  CHECK(refused.verdict == Verdict::ok);
+  CHECK(refused.provenance.find("not paired with its parent") != std::string::npos);
+  CHECK(asked->pairs.size() == before + 2);
+  // A resumed run knows its parents' best.
+  Tuned resumed = tuned_with(PairOptions{});
+  const Candidate root = kernel_with({});
+  resumed.remember(TrialId{0}, {root.kernel, {{root.config, Verdict::ok, 3.0}}, {}});
+  CHECK(resumed.evaluate(kernel_with({"tiling"}), context(1, {TrialId{0}})).features.find("times_parent"));
+  CHECK(asked->pairs.back().second == "@1,1");
 }
 
 TEST_CASE("Tuned: inner trials are reported in order and limited by both budgets") {

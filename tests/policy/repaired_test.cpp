@@ -117,6 +117,20 @@ TEST_CASE("Repaired: what no repair mends is told as the first failure; repairs 
   CHECK(policy.inner().told.back().outcome.id == TrialId{4});
 }
 
+TEST_CASE("Repaired: a repair that an outage left without an answer is asked for again") {
+  Repaired<Listening> policy{Listening{}, 1};
+  step_of(policy, 0, Evaluation::succeeded(10));
+  step_of(policy, 1, typo());
+  step_of(policy, 2, Evaluation::unanswered("debugger: no reply: network"));
+  step_of(policy, 3, Evaluation::unanswered("debugger: no reply: network"));
+  CHECK(policy.inner().told.size() == 1);  // the failure still waits
+  CHECK(step_of(policy, 4, Evaluation::succeeded(4)) == Move{MoveKind::debug, {TrialId{1}}, {"tile"}, 2});
+  REQUIRE(policy.inner().told.size() == 2);
+  CHECK(policy.inner().told[1].outcome.objective == 4.0);
+  CHECK(policy.inner().told[1].outcome.origin == Origin{ProposalId{1}, 0, 1});
+  CHECK(step_of(policy, 5, Evaluation::succeeded(5)).kind == MoveKind::rewrite);
+}
+
 TEST_CASE("Repaired: 0 repairs is the policy itself; the root and what never was code are not mended") {
   Repaired<Listening> none{Listening{}, 0};
   step_of(none, 0, Evaluation::succeeded(10));

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <map>
 
 #include "kernelsearch/core/error.hpp"
 
@@ -271,6 +272,39 @@ TEST_CASE("RooflineBudget: branches of which nothing came are asked for again") 
   CHECK(moves.back().kind == MoveKind::branch);
   CHECK(moves.back().variant == 6);
   CHECK(stage.policy.iterations()[0].retries == 3);
+}
+
+TEST_CASE(
+    "RooflineBudget: what an outage left without an answer is asked for again, and counts for nothing") {
+  std::size_t lost = 0;
+  const auto run = [&lost](bool outages) {
+    std::map<MoveKind, int> times;
+    Stage stage(three(), [&](const Move& move, Outcome& outcome) {
+      if (is(move, MoveKind::root)) {
+        takes(outcome, 10), gaps(outcome, 0.9, 0.5, 0.4);
+      } else if (outages && ++times[move.kind] <= 2) {  // the first two of each kind
+        outcome.evaluation = Evaluation::unanswered("writer: no reply: network");
+        ++lost;
+      } else if (is(move, MoveKind::branch)) {
+        fails(outcome, Verdict::build_failed, 0.1);
+      } else {
+        takes(outcome, is(move, MoveKind::debug) ? 5 : 7);
+      }
+    });
+    stage.run(1);
+    REQUIRE(stage.policy.iterations().size() == 1);
+    return stage.policy.iterations()[0];
+  };
+  const SkillIteration smooth = run(false), through = run(true);
+  CHECK(lost == 2 + 2 + 2);  // branches, rewrites, ablations
+  CHECK(through.branches.size() == 4 + 1);
+  CHECK(through.branches.size() == smooth.branches.size());
+  CHECK(through.retries == 1);
+  REQUIRE(through.ablations.size() == 3);
+  for (const SkillAblation& ablation : through.ablations) CHECK(ablation.verdict == Verdict::ok);
+  REQUIRE(through.verdicts.size() == smooth.verdicts.size());
+  for (std::size_t i = 0; i < smooth.verdicts.size(); ++i)
+    CHECK(through.verdicts[i].fate == smooth.verdicts[i].fate);
 }
 
 TEST_CASE("RooflineBudget: a method that does not apply is left out of the iteration, which begins anew") {

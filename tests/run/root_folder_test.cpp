@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "support/temporary_folder.hpp"
@@ -43,6 +45,31 @@ TEST_CASE("RootFolder: finds what is below it, and nothing else") {
   CHECK(!root.holds(folder / "root2"));
   CHECK(!root.holds(folder / "absent"));
   CHECK(root.holds(folder / "root/inner"));
+  // What problems there are is said to who names one that is not; nothing of what lies outside.
+  const auto refused = [&root](const std::string& name) {
+    try {
+      (void)root.find_problem(name);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(root.problems().empty());
+  CHECK(refused("matmull").find("problem") == std::string::npos);
+  for (const char* name :
+       {"root/matmul", "root/cuda/scan", "root/a/b/c/four", "root/a/b/c/d/five", "root2"}) {
+    fs::create_directories(folder / name);
+    std::ofstream(folder / name / "problem.json") << "{}";
+  }
+  fs::create_symlink(folder / "root2", folder / "root/outside");
+  CHECK(root.problems() == std::vector<std::string>{"a/b/c/four", "cuda/scan", "matmul"});
+  CHECK(root.find_problem("matmul") == real / "matmul");
+  CHECK(root.find_problem("matmul/problem.json") == real / "matmul/problem.json");
+  CHECK(refused("matmull").find("; did you mean matmul?") != std::string::npos);
+  CHECK(refused("outside").find("; problems there: a/b/c/four, cuda/scan, matmul") != std::string::npos);
+  INFO(refused("inner"));
+  CHECK(refused("inner").find("name a folder with a problem.json; problems there: a/b/c/four") !=
+        std::string::npos);
   CHECK_THROWS_AS(RootFolder(folder / "absent"), ConfigError);
   CHECK_THROWS_AS(RootFolder(folder / "secret"), ConfigError);
 }

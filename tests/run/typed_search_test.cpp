@@ -88,6 +88,68 @@ TEST_CASE("KernelsTuned: the run's budget counts kernels, each of which has all 
   }
 }
 
+TEST_CASE("KernelsTuned: models are told of pairs with the parent's best, with interval and load") {
+  /// Kernels can be timed in pairs, and others have three tenths of the device.
+  struct Pairing : Words {
+    std::shared_ptr<std::vector<std::pair<Config, Config>>> pairs =
+        std::make_shared<std::vector<std::pair<Config, Config>>>();
+    Evaluation run(Staged<Artifact>&& staged, const EvaluationContext& context) const {
+      Evaluation evaluation = Words::run(std::move(staged), context);
+      evaluation.features.set("load.core", 0.3);
+      return evaluation;
+    }
+    Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) const {
+      return evaluate_in_stages(*this, candidate, context);
+    }
+    [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
+                                                 const PairOptions& how) const {
+      if (how.budget_seconds > 0) pairs->emplace_back(candidate.config, champion.config);
+      return Speedup{1.25, {1.2, 1.3}, 24};
+    }
+  };
+  const auto asked_with = [](std::uint64_t inner_trials) {
+    const Place place;
+    RunParts parts = writing_parts(place);
+    const Pairing judge{Words{tunable_problem(), place.gate}};
+    parts.evaluator = judge;
+    auto asked = std::make_shared<std::vector<ChatRequest>>();
+    parts.model = scripted::RuleChat([asked](const ChatRequest& request) {
+      asked->push_back(request);
+      return scripted::RuleChat::replied("```cpp device\n" +
+                                         tunable_code("fast_" + std::to_string(asked->size())) + "```\n");
+    });
+    RunOptions options{.budget = "3", .inner_trials = inner_trials};
+    options.system = "greedy_refine";
+    options.memory = false;
+    options.measurement.jobs = 1;
+    Run run = Run::start(tunable_problem(), std::move(options), std::move(parts));
+    run.to_end();
+    REQUIRE(asked->size() == 2);
+    std::string text;
+    for (const Message& message : asked->back().messages) text += message.text + '\n';
+    const std::vector<StoredTrial> trials = place.store->trials(run.id());
+    REQUIRE(trials.size() == 3);
+    if (inner_trials > 0) {
+      const Space& space = tunable_problem().kernel.space;
+      REQUIRE(!judge.pairs->empty());
+      CHECK(space.key(judge.pairs->front().first) == trials[1].outcome.evaluation.tuned_key);
+      CHECK(space.key(judge.pairs->front().second) == trials[0].outcome.evaluation.tuned_key);
+      // Measuring the winner again forgets nothing of it.
+      for (std::size_t i : {1, 2})
+        CHECK(trials[i].outcome.evaluation.features.find("times_parent") == doctest::Approx(0.8));
+    }
+    return text;
+  };
+  const std::string told = asked_with(6);
+  const auto says = [&told](const char* what) { return told.find(what) != std::string::npos; };
+  CHECK(says("against the kernel that it was made from, in pairs: 1.25 times as fast (95 %: 1.2 to 1.3)"));
+  CHECK(says("Other programs disturbed the measurement: they had the device 30 % of the time."));
+  CHECK(says("against the one before 1.25 times as fast (95 %: 1.2 to 1.3), in pairs"));
+  CHECK_FALSE(says(" as fast, measured apart"));
+  // As in the papers, where nothing is tuned times are those of each kernel.
+  CHECK(asked_with(0).find("in pairs") == std::string::npos);
+}
+
 TEST_CASE("KernelsTuned: without inner trials no kernel is tuned") {
   const Place place;
   Run run = writing_run(place, {.budget = "3", .inner_trials = 0});

@@ -33,6 +33,9 @@ struct LlmConfigSearchOptions {
   std::size_t fruitless_rounds = 2;  ///< in a row that end the search; the first round is none
   std::size_t ask_again = 1;         ///< times that an unusable reply is answered; ours, Helion gives up
   std::size_t repeats_again = 1;  ///< times that a reply without anything new is answered; ours, Helion ends
+  /// Times that a question is asked again which nobody could be reached for, beside the client's own tries;
+  /// ours, Helion gives up. Such a question draws no trial from a budget, so something else has to end it.
+  std::size_t outages_again = 10;
   std::string role = "config_search";
   std::string model = {};
   std::optional<double> temperature = {};
@@ -56,8 +59,8 @@ struct LlmConfigSearchOptions {
 /// are read leniently (salvage_items, read_config_item): a list that was cut gives what is complete, values
 /// and constraints are repaired, what is known is dropped. An unusable reply is answered once, and so is one
 /// that repeats what was measured. The search ends when a reply holds nothing new even so, when two rounds in
-/// a row gain too little, after the last round, or when the model fails: it then says so in `ending()` and
-/// does not abort, so that `Seeded` continues with its second policy.
+/// a row gain too little, after the last round, or when the model fails or stays out of reach: it then says
+/// so in `ending()` and does not abort, so that `Seeded` continues with its second policy.
 ///
 /// Replies are taken in `await()` only, never when they happen to arrive, so that proposals are a function of
 /// the replies and of what was told, and a run whose exchanges are replayed resumes.

@@ -28,7 +28,9 @@ struct MethodFolderOptions {
   std::vector<Method> methods = {};
   std::size_t branches = 4;                               ///< as RooflineBudgetOptions has it
   std::shared_ptr<const SkillJournal> journal = nullptr;  ///< the policy's; required
-  double wait_seconds = 0;                                ///< for one file; 0: only what is there already
+  std::string hardware = {};   ///< facts of the machine, for requests (run/machine_text.hpp)
+  ProblemFacts facts = {};     ///< how the problem is measured, for requests
+  double wait_seconds = 0;     ///< for one file; 0: only what is there already
   double settled_seconds = 1;  ///< a file that was changed more recently may not be whole yet
   std::stop_token stop = {};
   std::function<void(const std::string&)> say = nullptr;  ///< is told what is waited for
@@ -43,9 +45,10 @@ struct MethodFolderOptions {
 ///     iterv<i>/ablations/<id>/kernel.<ext>      the champion without a method, or without two (`<id>+<id>`)
 ///
 /// `kernel.<ext>` is the device region; `host.<ext>` and `macros.<ext>` beside it replace the others. Each
-/// folder gets a `request.md` that says in words what is asked there; a `declined.txt` in it turns the move
-/// down. A branch that tries a failed method again needs a `this_time.txt` beside its kernel, which says in a
-/// sentence what is done differently: the rationale of its candidate. One thread at a time.
+/// folder gets a `request.md` that says in words what is asked there, with machine, problem and kernel; a
+/// `declined.txt` in it turns the move down. A branch that tries a failed method again needs a
+/// `this_time.txt` beside its kernel, which says in a sentence what is done differently: the rationale of its
+/// candidate. One thread at a time.
 class MethodFolder {
  public:
   using Candidate = kernelsearch::Candidate;

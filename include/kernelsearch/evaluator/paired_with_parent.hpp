@@ -33,6 +33,35 @@ struct ParentPairing {
   std::function<bool(const EvaluationContext&)> which{};  ///< of the trials; empty: all
 };
 
+namespace detail {
+
+/// Times the candidate against its parent in pairs, as features of its evaluation: none where the evaluator
+/// cannot say; what goes wrong is told in the provenance.
+template <class E, class Subject>
+void pair_with_parent(E& evaluator, const Subject& candidate, const Subject& parent, const PairOptions& pairs,
+                      Evaluation& evaluation) {
+  const double begin = steady_seconds();
+  const auto pair = [&] {
+    const std::optional<Speedup> speedup = evaluator.compare(candidate, parent, pairs);
+    if (!speedup || !(speedup->ratio > 0) || !(speedup->interval.low > 0)) return;
+    evaluation.features.set("times_parent", 1 / speedup->ratio);
+    evaluation.features.set("times_parent.low", 1 / speedup->interval.high);
+    evaluation.features.set("times_parent.high", 1 / speedup->interval.low);
+  };
+#if KERNELSEARCH_EXCEPTIONS
+  try {
+    pair();
+  } catch (const ConfigError& error) {
+    evaluation.provenance += std::string("; not paired with its parent: ") + error.what();
+  }
+#else
+  pair();
+#endif
+  evaluation.phases.measure += steady_seconds() - begin;
+}
+
+}  // namespace detail
+
 /// An evaluator whose right candidates are also timed against their parent in interleaved pairs: features
 /// `times_parent`, `times_parent.low` and `times_parent.high`, the candidate's time divided by the parent's
 /// with its 95 % interval. Candidates with no parent or several, or with one that it does not know, have none
@@ -105,26 +134,7 @@ class PairedWithParent : public EvaluatorDecorator<E> {
     if (context.parents.size() != 1 || context.stop.stop_requested()) return;
     if (options_.which && !options_.which(context)) return;
     const std::optional<Subject> parent = find(context.parents.front());
-    if (!parent) return;
-    const double begin = detail::steady_seconds();
-#if KERNELSEARCH_EXCEPTIONS
-    try {
-      pair(candidate, *parent, evaluation);
-    } catch (const ConfigError& error) {
-      evaluation.provenance += std::string("; not paired with its parent: ") + error.what();
-    }
-#else
-    pair(candidate, *parent, evaluation);
-#endif
-    evaluation.phases.measure += detail::steady_seconds() - begin;
-  }
-
-  void pair(const Subject& candidate, const Subject& parent, Evaluation& evaluation) {
-    const std::optional<Speedup> speedup = this->inner().compare(candidate, parent, options_.pairs);
-    if (!speedup || !(speedup->ratio > 0) || !(speedup->interval.low > 0)) return;
-    evaluation.features.set("times_parent", 1 / speedup->ratio);
-    evaluation.features.set("times_parent.low", 1 / speedup->interval.high);
-    evaluation.features.set("times_parent.high", 1 / speedup->interval.low);
+    if (parent) detail::pair_with_parent(this->inner(), candidate, *parent, options_.pairs, evaluation);
   }
 
   [[nodiscard]] std::optional<Subject> find(TrialId id) const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/evaluator_decorator.hpp"
+#include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/optimizer/kernel_tuning.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
@@ -53,6 +54,9 @@ concept ConfigPolicyMaker = LearningPolicyMaker<M> ||
 /// texts that say enough; what the others measured it is told (see `TuningPolicy`). A text that was given up
 /// because nothing was right is not searched again: it costs one trial.
 ///
+/// With `TunedOptions::pairs` the best of a kernel with one known parent is then timed in pairs beside that
+/// parent's best: two searches end at different moments, and each shows the luckiest of its times.
+///
 /// Every inner trial is reported through the context and drawn from the shared budget; the outer evaluation
 /// itself costs nothing. Inner outcomes are told in the order of proposals, so the search depends on the
 /// kernel, the seed and those earlier tunings alone, and with a `Cached` inner evaluator an interrupted one
@@ -88,6 +92,7 @@ class Tuned : public ContextDecorator<E> {
     if (evaluation.verdict == Verdict::ok) evaluation.tuned_key = kernel.space.key(best.candidate->config);
     evaluation.features.set("inner_trials", static_cast<double>(summary.trials));
     evaluation.phases = reporter.spent;
+    if constexpr (PairingEvaluator<E, Candidate>) pair(*best.candidate, context, evaluation);
     reporter.tuning.outcome = evaluation;
     remember(context.trial, std::move(reporter.tuning));
     return evaluation;
@@ -209,6 +214,30 @@ class Tuned : public ContextDecorator<E> {
     if (context.on_inner)
       context.on_inner({0, known.kernel->space.key(known.kernel->space.default_config()), evaluation});
     return evaluation;
+  }
+
+  /// Times the best beside the parent's.
+  void pair(const Candidate& candidate, const EvaluationContext& context, Evaluation& evaluation) {
+    if (!options_.pairs || evaluation.verdict != Verdict::ok || context.parents.size() != 1 ||
+        context.stop.stop_requested())
+      return;
+    const std::optional<Candidate> parent = best_of(context.parents.front());
+    if (!parent) return;
+    PairOptions pairs = *options_.pairs;
+    pairs.stop = context.stop;
+    detail::pair_with_parent(this->inner(), candidate, *parent, pairs, evaluation);
+  }
+
+  /// The fastest that tuning the kernel of a trial found; nothing where none was right, or none is known.
+  [[nodiscard]] std::optional<Candidate> best_of(TrialId trial) const {
+    const std::lock_guard lock(known_->mutex);
+    const auto found = known_->by_trial.find(number(trial));
+    if (found == known_->by_trial.end()) return std::nullopt;
+    const TunedPoint* best = nullptr;
+    for (const TunedPoint& point : found->second->points)
+      if (right(point) && (best == nullptr || point.seconds < best->seconds)) best = &point;
+    if (best == nullptr) return std::nullopt;
+    return Candidate{found->second->kernel, best->config};
   }
 
   [[nodiscard]] TuningPointer of_text(const Kernel& kernel) const {

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "kernelsearch/evaluator/judging_options.hpp"
 
 namespace kernelsearch {
 
@@ -15,6 +18,9 @@ struct TunedOptions {
   /// Candidates built at a time, while others are measured. 0: inner trials follow one another on an
   /// evaluator of one lane; one of several lanes has as many builders as lanes.
   std::size_t builders = 0;
+  /// How the best of a kernel is timed beside the best of the one that it was made from, once its search is
+  /// over: features as of `PairedWithParent`. Nothing: it is not.
+  std::optional<PairOptions> pairs = {};
 };
 
 }  // namespace kernelsearch

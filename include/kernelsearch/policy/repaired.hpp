@@ -45,7 +45,9 @@ class Repaired {
     for (Move& move : policy_.ask(n - moves.size())) {
       proposals_.push_back({move, asked_++, nullptr});
       // The policy may mend what a repair did not: no proposal is made twice.
-      if (move.kind == MoveKind::debug && mended_.contains(move.parents)) ++move.variant;
+      if (move.kind == MoveKind::debug)
+        if (const auto asked = mended_.find(move.parents); asked != mended_.end())
+          move.variant += asked->second;
       moves.push_back(std::move(move));
     }
     return moves;
@@ -94,11 +96,17 @@ class Repaired {
       auto chain = of.chain ? of.chain : std::make_shared<Chain>(Chain{of.move, origin});
       chain->failures.push_back(observation);
       Move repair{MoveKind::debug, {outcome.id}, chain->move.strategies, 0};
-      mended_.insert(repair.parents);
+      mended_[repair.parents] = 1;
       queue_.push_back({std::move(repair), 0, std::move(chain)});
       return;
     }
     if (!of.chain) return pass(observation, {of.move, origin, outcome.parents});
+    if (outcome.evaluation.is_unanswered()) {  // nobody was there to mend it
+      Move again = of.move;
+      again.variant = mended_[again.parents]++;
+      queue_.push_back({std::move(again), 0, of.chain});
+      return;
+    }
     const std::shared_ptr<Chain> chain = of.chain;
     if (outcome.ok()) return pass(observation, {chain->move, chain->origin, chain->move.parents});
     if (failed) chain->failures.push_back(observation);
@@ -120,10 +128,10 @@ class Repaired {
 
   P policy_;
   std::size_t repairs_;
-  std::uint64_t asked_ = 0;          ///< proposals of the policy
-  std::vector<Proposed> proposals_;  ///< by number, repairs included
-  std::deque<Proposed> queue_;       ///< repairs to be proposed
-  std::set<std::vector<TrialId>> mended_;
+  std::uint64_t asked_ = 0;                               ///< proposals of the policy
+  std::vector<Proposed> proposals_;                       ///< by number, repairs included
+  std::deque<Proposed> queue_;                            ///< repairs to be proposed
+  std::map<std::vector<TrialId>, std::uint32_t> mended_;  ///< how often a repair was asked for
   std::set<std::uint64_t> seen_;
   std::map<std::uint64_t, Known> known_;
 };

@@ -49,8 +49,9 @@ struct RooflineBudgetOptions {
 /// (branches), takes the fastest right one as its champion, takes each method out of it again (ablations),
 /// and files each as effective, ineffective or implementation failed, by what its absence costs and by its
 /// traces in the machine code. Where no branch has code because a method was judged not to apply, the
-/// iteration is begun anew without that method, and counts for nothing. Profile, machine code, traits and
-/// paired times are features of outcomes (docs/systems/cuda_skill_v2.md).
+/// iteration is begun anew without that method, and counts for nothing. What an outage left without an answer
+/// (`Evaluation::unanswered`) is asked for again, and is no branch, no ablation and no attempt. Profile,
+/// machine code, traits and paired times are features of outcomes (docs/systems/cuda_skill_v2.md).
 ///
 /// What the machine code shows is decided by the ablation where that is known, for the parent differs by all
 /// methods of the iteration. Methods that leave one trace and are told apart by nothing are filed as coupled.

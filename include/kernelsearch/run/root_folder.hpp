@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace kernelsearch {
 
@@ -14,11 +16,17 @@ class RootFolder {
   explicit RootFolder(const std::filesystem::path& folder);
 
   /// The file or folder of that name below the root, absolute or relative to it, links followed. ConfigError
-  /// where it is not there or leads out.
+  /// where it is not there or leads out, which names problems that are there.
   [[nodiscard]] std::filesystem::path find(std::string_view name) const;
+  /// The same of a problem; ConfigError also for a folder without a problem.json.
+  [[nodiscard]] std::filesystem::path find_problem(std::string_view name) const;
 
   /// Whether an existing path lies below the root once links are followed.
   [[nodiscard]] bool holds(const std::filesystem::path& path) const;
+
+  /// Folders with a problem.json, relative to the root, by name; links are not followed, what lies deeper
+  /// than four folders or after the first hundred is left out.
+  [[nodiscard]] std::vector<std::string> problems() const;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return root_; }
 

@@ -63,6 +63,8 @@ SystemSearch cuda_skill_v2(SystemSetup setup) {
       return {.parts = SearchParts<Move>{std::move(policy), std::move(generator)}};
     }
     settings.files.folder = folder;
+    settings.files.hardware = setup.hardware;
+    settings.files.facts = setup.facts;
     settings.files.wait_seconds = setup.options.number("wait");
     settings.files.stop = setup.stop;
     settings.files.say = setup.say;

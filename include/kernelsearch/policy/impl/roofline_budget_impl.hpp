@@ -142,6 +142,7 @@ KERNELSEARCH_INLINE void RooflineBudget::settle(const Observation<Move>& observa
   if (!proposal.begun) proposal.left = std::max<std::uint32_t>(outcome.origin->count, 1);
   proposal.begun = true;
   if (proposal.left > 0 && --proposal.left == 0) --outstanding_;
+  if (outcome.evaluation.is_unanswered()) return plan(observation.proposal, proposal.role);
   if (proposal.role == Role::root) return;
   SkillIteration& its = iterations_[proposal.iteration];
   const Verdict verdict = outcome.evaluation.verdict;
