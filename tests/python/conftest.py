@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
 import pathlib
+import signal
 
 import pytest
 
@@ -19,6 +20,11 @@ def space():
         {"block": ks.powers_of_two(1, 64), "tile": range(1, 17), "vector": [False, True]},
         ["block * tile <= 256"],
     )
+
+
+def heed_ctrl_c():
+    """In a child: what shells start in the background ignores the signal, and its children do too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def time_of(config):

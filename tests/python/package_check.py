@@ -15,7 +15,7 @@ import sys
 import sysconfig
 import zipfile
 
-source, build, folder, sequences = (pathlib.Path(a) for a in sys.argv[1:5])
+source, build, folder, sequences = (pathlib.Path(a).resolve() for a in sys.argv[1:5])
 sys.path.insert(0, str(source / "tests/support"))
 import python_environment  # noqa: E402
 
@@ -37,8 +37,11 @@ if not (build / "cmake/kernelsearchConfig.cmake").is_file():
     python_environment.skip("the build folder has no package of its libraries (KERNELSEARCH_INSTALL is off)")
 if all(importlib.util.find_spec(name.replace("-", "_")) for name in packages):
     folder.mkdir(parents=True, exist_ok=True)
-    run([sys.executable, "-m", "venv", "--system-site-packages", str(folder / "venv")])
+    run([sys.executable, "-m", "venv", "--clear", str(folder / "venv")])
     python = str(folder / "venv/bin/python")
+    # What this interpreter sees, which a virtual environment made of another one would not.
+    (site,) = (folder / "venv").glob("lib/python*/site-packages")
+    (site / "interpreter.pth").write_text("".join(p + "\n" for p in sys.path if p.endswith("-packages")))
 else:
     python = python_environment.environment(folder, packages)
 

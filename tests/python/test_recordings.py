@@ -8,7 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from conftest import Shuffled, time_of
+from conftest import Shuffled, heed_ctrl_c, time_of
 
 import kernelsearch as ks
 
@@ -150,7 +150,7 @@ def test_ctrl_c_ends_a_comparison(tmp_path):
             print("interrupted", flush=True)
             sys.exit(3)
     """)
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=heed_ctrl_c) as process:
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=120)[0]

@@ -21,6 +21,14 @@ def test_functions_are_constraints_by_their_parameters():
     assert ks.Space({"a": range(10)}, lambda a: a > 7).count == 2  # one alone
 
 
+def test_names_inside_a_function_are_no_tunables():
+    def below(a, b):
+        total = a + b
+        return total < 7
+
+    assert ks.Space({"a": range(10), "b": range(10)}, [below]).count == ks.Space({"a": range(10), "b": range(10)}, ["a + b < 7"]).count
+
+
 def test_what_a_function_raises_comes_through():
     def broken(a):
         raise KeyError("mine")

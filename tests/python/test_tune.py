@@ -8,7 +8,7 @@ import sys
 import textwrap
 
 import pytest
-from conftest import Shuffled
+from conftest import Shuffled, heed_ctrl_c
 
 import kernelsearch as ks
 import kernelsearch._kernelsearch as module
@@ -63,7 +63,7 @@ def test_ctrl_c_ends_a_run_and_keeps_its_trials(source, tmp_path):
         except KeyboardInterrupt:
             sys.exit(3)
     """)
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=heed_ctrl_c) as process:
         assert process.stdout.readline() == "trial\n"
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=120)[0]
