@@ -132,7 +132,8 @@ const MethodEntry& method_named(const std::vector<MethodEntry>& entries, const s
                      nearest_of(entries, name, backend));
 }
 
-/// Where a kernel comes from and what was tried from it, as models are told; configurations of it are counted.
+/// Where a kernel comes from and what was tried from it, as models are told; configurations of it are
+/// counted.
 std::string memory_text(const RunStore& store, RunId run, const Problem& problem, const StoredTrial& of) {
   constexpr std::size_t most_lines = 20, most_failures = 3;
   TrialLog<Candidate> log;
