@@ -152,7 +152,7 @@ std::string how_text(const Outcome& outcome, const FeedbackOptions& options) {
     case MoveKind::recombine:
       return "two kernels joined";
     case MoveKind::submitted:
-      return "submitted";
+      return what.empty() ? "submitted" : what;
     default:
       if (!what.empty()) return what;
       return outcome.rationale.empty() || !options.plans ? "a change of the model's choice"
@@ -334,8 +334,9 @@ TriedText tried_text(const History<Candidate>& history, TrialId id, std::string_
     return a.outcome.evaluation.progress > b.outcome.evaluation.progress;
   });
   for (const Trial<Candidate>& trial : failed) {
+    const std::string how = how_text(trial.outcome, options);
     std::string text = fmt::format("## Kernel {}, made from this one by {}: it failed\n\n",
-                                   number(trial.outcome.id), how_text(trial.outcome, options));
+                                   number(trial.outcome.id), how.empty() ? "a change" : how);
     text +=
         feedback_text(trial.outcome, options, trial.candidate ? &trial.candidate->kernel->space : nullptr) +
         plan_text(trial.outcome, options);

@@ -11,11 +11,13 @@
 #include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/run/stored_candidate.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
+#include "kernelsearch/store/json.hpp"
 #include "problem_json.hpp"
 #include "run_json.hpp"
 #include "tool_kit.hpp"
@@ -130,6 +132,43 @@ const MethodEntry& method_named(const std::vector<MethodEntry>& entries, const s
                      nearest_of(entries, name, backend));
 }
 
+/// Where a kernel comes from and what was tried from it, as models are told; configurations of it are
+/// counted.
+std::string memory_text(const RunStore& store, RunId run, const Problem& problem, const StoredTrial& of) {
+  constexpr std::size_t most_lines = 20, most_failures = 3;
+  TrialLog<Candidate> log;
+  std::size_t tuned = 0;
+  store.each_trial(run, [&](const StoredTrial& trial) {
+    Trial<Candidate> known{std::nullopt, trial.outcome};
+    const json point = json::parse(trial.point, nullptr, false);
+    if (point.is_object() && point.contains("kind")) known.outcome.move = point.get<Move>();
+    const bool child = !trial.outcome.parents.empty() && trial.outcome.parents.front() == of.outcome.id;
+    if (child && known.outcome.move && known.outcome.move->strategies == std::vector<std::string>{"tune"}) {
+      ++tuned;
+      known.outcome.parents.clear();
+    } else if (trial.candidate && (trial.outcome.id == of.outcome.id || (child && !trial.outcome.ok()))) {
+      known.candidate = stored_candidate(store, problem, trial);  // what differs is shown
+    }
+    log.append(std::move(known));
+  });
+  const History<Candidate> history(log, log.size());
+  std::string text;
+  if (const std::string lineage = lineage_text(history, of.outcome.id); !lineage.empty())
+    text += "\n## How it came about\n\n" + lineage;
+  const TriedText tried = tried_text(history, of.outcome.id, traits_of(problem.backend).language);
+  if (tried.lines.empty() && tuned == 0) return text;
+  text += "\n## What was tried from it\n\n";
+  for (std::size_t i = 0; i < std::min(most_lines, tried.lines.size()); ++i) text += tried.lines[i];
+  if (tried.lines.size() > most_lines)
+    text += fmt::format("({} older attempts are left out)\n", tried.lines.size() - most_lines);
+  if (tuned > 0)
+    text += fmt::format("({} {} of it {} tried by tune)\n", tuned,
+                        tuned == 1 ? "configuration" : "configurations", tuned == 1 ? "was" : "were");
+  for (std::size_t i = 0; i < std::min(most_failures, tried.failures.size()); ++i)
+    text += '\n' + tried.failures[i];
+  return text;
+}
+
 }  // namespace
 
 std::string RunTools::facts(RunId run, const StoredTrial& trial) const {
@@ -138,7 +177,7 @@ std::string RunTools::facts(RunId run, const StoredTrial& trial) const {
   text += problem_text(problem);
   text += fmt::format("\n## Kernel: {} of run {}\n\n", trial_name(trial.outcome.id), number(run));
   if (trial.candidate) text += kernel_text(stored_candidate(manager.store(), problem, trial), "cpp") + '\n';
-  return text + feedback_text(trial.outcome);
+  return text + feedback_text(trial.outcome) + memory_text(manager.store(), run, problem, trial);
 }
 
 ToolReply RunTools::describe_problem(const json& arguments, const ToolCall&) const {
@@ -175,7 +214,9 @@ ToolReply RunTools::apply(const json& arguments, const ToolCall&) const {
       "\n## How to answer\n\nCall submit_kernel with {{\"run\": {}, \"parent\": {}, \"strategies\": "
       "[\"{}\"]}} "
       "and each region that changed, whole: device, host or macros. Keep the function's name and "
-      "signature. If it does not apply to this kernel, submit nothing and try another.\n",
+      "signature. Sizes worth searching may be tunables: macros that the code uses, declared in tunables "
+      "and constraints, which tune then searches. If it does not apply to this kernel, submit nothing and "
+      "try another.\n",
       number(run), number(trial.outcome.id), entry.name);
   return {std::move(text), {}, false};
 }

@@ -78,7 +78,7 @@ std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options) {
       "describe_problem", "problem_result", true, true, calls(&RunTools::describe_problem));
   add("prompt", "The facts about a kernel",
       "All that an expert would want on the desk to make one kernel faster, as a text: machine, problem, the "
-      "kernel's code and settings, what was measured of it.",
+      "kernel's code and settings, what was measured of it, where it comes from and what was tried from it.",
       "prompt", nullptr, true, true, calls(&RunTools::prompt));
   add("apply", "The question for one method",
       "Takes a strategy, transformation or method by its name and a kernel, and gives the question to "

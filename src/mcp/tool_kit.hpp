@@ -63,7 +63,7 @@ struct RunTools {
 
   /// The trial that the current checkpoint is, where the run has any.
   [[nodiscard]] std::optional<TrialId> current_checkpoint(RunId run) const;
-  /// Machine, problem, kernel and what was measured of it, as a model is asked.
+  /// Machine, problem, kernel, what was measured of it and what was tried from it, as a model is asked.
   [[nodiscard]] std::string facts(RunId run, const StoredTrial& trial) const;
 };
 

@@ -127,6 +127,33 @@ TEST_CASE("prompt: machine, problem and kernel of a real problem, once, as a tex
   has(desk.refused("prompt", {{"run", 1}, {"trial", 7}}), "no such trial");
 }
 
+TEST_CASE("prompt: what was tried from a kernel and where it comes from, also for who was not there") {
+  Desk desk(data_of_tree);
+  start_submitting(desk);
+  std::string facts = desk.ok("prompt", {{"run", 1}, {"trial", 0}}).get<std::string>();
+  CHECK(count_of(facts, "What was tried from it") == 0);
+  CHECK(count_of(facts, "How it came about") == 0);
+  desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("fast")}, {"strategies", {"halve"}}});
+  desk.ok("submit_kernel",
+          {{"run", 1}, {"parent", 0}, {"device", code_with("broken")}, {"strategies", {"unrolling"}}});
+  desk.ok("tune", {{"run", 1}, {"trial", 0}, {"trials", 3}, {"policy", "random"}});
+  facts = desk.ok("prompt", {{"run", 1}, {"trial", 0}}).get<std::string>();
+  has(facts, "\n## What was tried from it\n\n- unrolling (kernel 2): build_failed");
+  has(facts, "- halve (kernel 1): 2 times as fast, measured apart");
+  has(facts, "(3 configurations of it were tried by tune)");
+  CHECK(count_of(facts, "- tune (kernel") == 0);
+  has(facts, "## Kernel 2, made from this one by unrolling: it failed");
+  has(facts, "error: broken");
+  has(facts, "+// broken\n");
+  facts = desk.ok("prompt", {{"run", 1}, {"trial", 1}}).get<std::string>();
+  has(facts, "## How it came about\n\n- kernel 0 (the problem's own): ");
+  has(facts, "- kernel 1 (halve): ");
+  CHECK(count_of(facts, "What was tried from it") == 0);
+  // The same stands in the question for a method.
+  has(desk.ok("apply", {{"run", 1}, {"name", "tiling"}, {"trial", 0}}).get<std::string>(),
+      "- unrolling (kernel 2): build_failed");
+}
+
 TEST_CASE("list_methods: what suits the problem's backend and traits, a line each") {
   Desk desk(data_of_tree, host_examples);
   desk.ok("start_run", {{"problem", "matmul"}, {"policy", "submit"}, {"suggest", "none"}});
