@@ -70,12 +70,19 @@ void read_readable(const JsonCursor& place, std::vector<std::string>& readable) 
     const std::filesystem::path path(readable[i]);
     if (!path.is_absolute() || path.lexically_normal() != path || readable[i].back() == '/')
       items[i].refuse("is no absolute path in its plain spelling", readable[i], todo);
-    // What the sandbox has of its own would be hidden, or shown after all.
-    for (const char* own : {"/proc", "/sys", "/dev", "/etc", "/root", "/home", "/tmp", "/source"})
-      if (path == own || (path.string().rfind(std::string(own) + "/", 0) == 0 &&
-                          (std::string_view(own) == "/proc" || std::string_view(own) == "/sys" ||
-                           std::string_view(own) == "/dev" || std::string_view(own) == "/source")))
-        items[i].refuse("is a folder of the system's that stays closed", readable[i], todo);
+    // Whole folders of users and the system hold more than a toolchain. What the sandbox has of its own would be
+    // hidden, or shown after all, and a socket in /run lets through what a read-only folder does not.
+    const auto below = [&](std::initializer_list<std::string_view> folders) {
+      return std::any_of(folders.begin(), folders.end(), [&](std::string_view folder) {
+        return readable[i].starts_with(std::string(folder) + "/") || readable[i] == folder;
+      });
+    };
+    const auto is = [&](std::initializer_list<std::string_view> folders) {
+      return std::find(folders.begin(), folders.end(), readable[i]) != folders.end();
+    };
+    if (below({"/proc", "/sys", "/dev", "/source", "/run", "/var/run"}) ||
+        is({"/etc", "/root", "/home", "/tmp", "/var"}))
+      items[i].refuse("is a folder of the system's that stays closed", readable[i], todo);
   }
 }
 

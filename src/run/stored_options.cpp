@@ -172,6 +172,7 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   o.measurement.jobs = first.measurement.jobs;
   o.measurement.cache = first.measurement.cache;
   o.measurement.devices = first.measurement.devices;
+  if (o.measurement.readable.empty()) o.measurement.readable = first.measurement.readable;
   if (o.measurement.samples == 0) o.measurement.samples = first.measurement.samples;
   if (!o.system.empty()) {
     json options = parsed(first.system_options);

@@ -45,6 +45,7 @@ StoredOptions full() {
   o.measurement.devices = {0, 2};
   o.measurement.samples = 9;
   o.measurement.sandbox = "none";
+  o.measurement.readable = {"/opt/toolchain"};
   o.learn_from = {"a", "b"};
   o.models = {"/models.json", "m", "/rec", "/rep", 100, 2.5};
   o.methods = "/methods";
@@ -75,6 +76,11 @@ TEST_CASE("stored options: all that repeats a run comes back") {
   CHECK_FALSE(back.options.counters);
   CHECK_FALSE(back.options.bounds);
   CHECK_FALSE(resumed_options(row_of(stored), {}).options.bounds);
+  CHECK(back.options.measurement.readable == std::vector<std::string>{"/opt/toolchain"});
+  CHECK(resumed_options(row_of(stored), {}).options.measurement.readable.size() == 1);
+  RunOptions moved;
+  moved.measurement.readable = {"/opt/a", "/opt/b"};
+  CHECK(resumed_options(row_of(stored), moved).options.measurement.readable.size() == 2);
   CHECK_FALSE(back.options.reuse);
   CHECK_FALSE(resumed_options(row_of(stored), {}).options.reuse);
   RunOptions anew;

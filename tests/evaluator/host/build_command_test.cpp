@@ -363,6 +363,10 @@ TEST_CASE("build.command: endless output, endless processes, and those that run 
   const Evaluation bomb =
       after_script("cat > b.sh <<'END'\nsh b.sh & sh b.sh & wait\nEND\nsh b.sh 2>/dev/null; exit 1", options);
   CHECK(bomb.verdict != Verdict::ok);
+  const Evaluation many = after_script(
+      "i=0; while [ $i -lt 600 ]; do sleep 9 & i=$((i+1)); done; echo all 600 >&2; exit 1", options);
+  CHECK_MESSAGE(!has(many.reason, "all 600"), many.reason);
+  CHECK_MESSAGE((has(many.reason, "fork") || many.verdict == Verdict::timed_out), many.reason);
   const Evaluation after = after_script(c_script, options);
   CHECK_MESSAGE(after.verdict == Verdict::ok, after.reason);
 }
