@@ -314,6 +314,17 @@ static void walk_release(void* state) {
   free(walk);
 }
 
+/* A policy without a state, so with nothing to release. */
+static int idle_make(void* user, const ks_space* space, uint64_t seed, void** state) {
+  *state = user;
+  return space == NULL || seed != 5;
+}
+static int idle_ask(void* state, size_t wanted, uint32_t* configs, size_t* given) {
+  (void)configs;
+  *given = 0;
+  return state == NULL && wanted > 0 ? 0 : 1;
+}
+
 static ks_search* called_from_within;
 static int wrong_ask(void* state, size_t wanted, uint32_t* configs, size_t* given) {
   (void)wanted;
@@ -358,6 +369,13 @@ static void own_policies(void) {
   OK(ks_search_free(search));
   CHECK(alive == 0);
 
+  OK(ks_policy_own("idle", idle_make, idle_ask, walk_tell, NULL, NULL, &policy));
+  EXPECT(KS_CALLBACK_FAILED, "make returned 1", ks_search_new(space, policy, 6, &search));
+  OK(ks_search_new(space, policy, 5, &search));
+  EXPECT(KS_END, "0 trials", ks_search_ask(search, 4, jobs, configs, 24, &given));
+  OK(ks_search_free(search));
+  OK(ks_policy_free(policy));
+
   /* More than any memory holds is a status, too. */
   OK(ks_policy_own("walk", walk_make, walk_ask, walk_tell, walk_release, &alive, &policy));
   OK(ks_search_new(space, policy, 0, &search));
@@ -369,7 +387,7 @@ static void own_policies(void) {
   static const char* const says[] = {"more configurations", "does not have", "not valid", NULL,
                                      "ask returned -3"};
   for (uint64_t seed = 1; seed <= 5; ++seed) {
-    OK(ks_policy_own("wrong", walk_make, wrong_ask, walk_tell, NULL, &alive, &policy));
+    OK(ks_policy_own("wrong", walk_make, wrong_ask, walk_tell, walk_release, &alive, &policy));
     OK(ks_search_new(space, policy, seed, &search));
     called_from_within = search;
     const ks_status status = ks_search_ask(search, 2, jobs, configs, 24, &given);
@@ -380,6 +398,7 @@ static void own_policies(void) {
     OK(ks_search_free(search));
     OK(ks_policy_free(policy));
   }
+  CHECK(alive == 0);
   OK(ks_space_free(space));
 }
 
