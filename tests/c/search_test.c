@@ -308,8 +308,10 @@ static int walk_tell(void* state, const ks_trial* trial) {
   walk->foreign += foreign;
   return 0;
 }
+static int foreign_told; /* to the policy that was released last */
 static void walk_release(void* state) {
   struct walk* walk = state;
+  foreign_told = walk->foreign;
   --*walk->alive;
   free(walk);
 }
@@ -367,7 +369,7 @@ static void own_policies(void) {
   (void)ks_search_pending(search, NULL, 0, &pending);
   CHECK(pending == 2);
   OK(ks_search_free(search));
-  CHECK(alive == 0);
+  CHECK(alive == 0 && foreign_told == 1);
 
   OK(ks_policy_own("idle", idle_make, idle_ask, walk_tell, NULL, NULL, &policy));
   EXPECT(KS_CALLBACK_FAILED, "make returned 1", ks_search_new(space, policy, 6, &search));
@@ -467,7 +469,30 @@ static int trials_to_best(const ks_policy* policy) {
   return trials;
 }
 
+/* What a policy proposes in 30 trials, as one number. */
+static uint64_t sequence_of(const char* options) {
+  ks_space* space = tile_space();
+  ks_policy* policy = NULL;
+  ks_search* search = NULL;
+  uint64_t job = 0, sum = 0;
+  uint32_t config[6];
+  size_t given = 0;
+  OK(ks_policy_named("lfbo", options, &policy));
+  OK(ks_search_new(space, policy, 1, &search));
+  for (int trial = 0; trial < 30; ++trial) {
+    OK(ks_search_ask(search, 1, &job, config, 6, &given));
+    for (int i = 0; i < 6; ++i) sum = 31 * sum + config[i];
+    OK(ks_search_tell(search, job, KS_VERDICT_OK, seconds_of(space, config), NULL));
+  }
+  OK(ks_search_free(search));
+  OK(ks_policy_free(policy));
+  OK(ks_space_free(space));
+  return sum;
+}
+
 static void learns(const char* recording) {
+  CHECK(sequence_of(NULL) == sequence_of("{}") && sequence_of("{\"budget\": 15}") != sequence_of(NULL));
+
   char options[600];
   ks_policy *taught = NULL, *untaught = NULL;
   snprintf(options, sizeof options, "{\"learn_from\": [\"%s\"]}", recording);
