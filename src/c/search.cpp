@@ -12,9 +12,6 @@
 #include "problem/replace_file.hpp"
 
 namespace kernelsearch::c {
-namespace {
-
-constexpr int search_format = 1;
 
 /// What is told of a configuration.
 struct Verdicts {
@@ -26,6 +23,10 @@ struct Verdicts {
     return verdict == Verdict::ok ? Evaluation::succeeded(seconds) : Evaluation::failed(verdict, reason);
   }
 };
+
+namespace {
+
+constexpr int search_format = 1;
 
 Verdicts read_verdict(ks_verdict verdict, double seconds, const char* reason) {
   const int number = static_cast<int>(verdict);

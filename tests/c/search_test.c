@@ -308,10 +308,23 @@ static int walk_tell(void* state, const ks_trial* trial) {
   walk->foreign += foreign;
   return 0;
 }
+static int foreign_told; /* to the policy that was released last */
 static void walk_release(void* state) {
   struct walk* walk = state;
+  foreign_told = walk->foreign;
   --*walk->alive;
   free(walk);
+}
+
+/* A policy without a state, so with nothing to release. */
+static int idle_make(void* user, const ks_space* space, uint64_t seed, void** state) {
+  *state = user;
+  return space == NULL || seed != 5;
+}
+static int idle_ask(void* state, size_t wanted, uint32_t* configs, size_t* given) {
+  (void)configs;
+  *given = 0;
+  return state == NULL && wanted > 0 ? 0 : 1;
 }
 
 static ks_search* called_from_within;
@@ -356,7 +369,14 @@ static void own_policies(void) {
   (void)ks_search_pending(search, NULL, 0, &pending);
   CHECK(pending == 2);
   OK(ks_search_free(search));
-  CHECK(alive == 0);
+  CHECK(alive == 0 && foreign_told == 1);
+
+  OK(ks_policy_own("idle", idle_make, idle_ask, walk_tell, NULL, NULL, &policy));
+  EXPECT(KS_CALLBACK_FAILED, "make returned 1", ks_search_new(space, policy, 6, &search));
+  OK(ks_search_new(space, policy, 5, &search));
+  EXPECT(KS_END, "0 trials", ks_search_ask(search, 4, jobs, configs, 24, &given));
+  OK(ks_search_free(search));
+  OK(ks_policy_free(policy));
 
   /* More than any memory holds is a status, too. */
   OK(ks_policy_own("walk", walk_make, walk_ask, walk_tell, walk_release, &alive, &policy));
@@ -369,7 +389,7 @@ static void own_policies(void) {
   static const char* const says[] = {"more configurations", "does not have", "not valid", NULL,
                                      "ask returned -3"};
   for (uint64_t seed = 1; seed <= 5; ++seed) {
-    OK(ks_policy_own("wrong", walk_make, wrong_ask, walk_tell, NULL, &alive, &policy));
+    OK(ks_policy_own("wrong", walk_make, wrong_ask, walk_tell, walk_release, &alive, &policy));
     OK(ks_search_new(space, policy, seed, &search));
     called_from_within = search;
     const ks_status status = ks_search_ask(search, 2, jobs, configs, 24, &given);
@@ -380,6 +400,7 @@ static void own_policies(void) {
     OK(ks_search_free(search));
     OK(ks_policy_free(policy));
   }
+  CHECK(alive == 0);
   OK(ks_space_free(space));
 }
 
@@ -448,7 +469,30 @@ static int trials_to_best(const ks_policy* policy) {
   return trials;
 }
 
+/* What a policy proposes in 30 trials, as one number. */
+static uint64_t sequence_of(const char* options) {
+  ks_space* space = tile_space();
+  ks_policy* policy = NULL;
+  ks_search* search = NULL;
+  uint64_t job = 0, sum = 0;
+  uint32_t config[6];
+  size_t given = 0;
+  OK(ks_policy_named("lfbo", options, &policy));
+  OK(ks_search_new(space, policy, 1, &search));
+  for (int trial = 0; trial < 30; ++trial) {
+    OK(ks_search_ask(search, 1, &job, config, 6, &given));
+    for (int i = 0; i < 6; ++i) sum = 31 * sum + config[i];
+    OK(ks_search_tell(search, job, KS_VERDICT_OK, seconds_of(space, config), NULL));
+  }
+  OK(ks_search_free(search));
+  OK(ks_policy_free(policy));
+  OK(ks_space_free(space));
+  return sum;
+}
+
 static void learns(const char* recording) {
+  CHECK(sequence_of(NULL) == sequence_of("{}") && sequence_of("{\"budget\": 15}") != sequence_of(NULL));
+
   char options[600];
   ks_policy *taught = NULL, *untaught = NULL;
   snprintf(options, sizeof options, "{\"learn_from\": [\"%s\"]}", recording);
