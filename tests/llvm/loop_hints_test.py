@@ -244,11 +244,12 @@ class LoopHints:
         self.assertIn("differ", run(*TOOL, "same", "twice", "winner.o", "production.o", folder=self.work, code=1))
         self.assertIn("the same", run(*TOOL, "same", "sum", "winner.o", "production.o", folder=self.work))
 
-        # Sizes that want different hints share one object file: the default stays.
-        exported["plans"][0]["entries"].append({"shape": {"n": 128}, "settings": exported["plans"][0]["default"]})
-        plan.write_text(json.dumps(exported))
-        self.assertIn("keeps the default", run(*TOOL, "plan", plan, "--out", hints))
-        self.assertNotIn("\ntwice", hints.read_text())
+        # Sizes that want different hints, or none, share one object file: the default stays.
+        other = {"shape": {"n": 128}, "settings": exported["plans"][0]["default"]}
+        for more in ({"default_kept": [other]}, {"entries": [*exported["plans"][0]["entries"], other]}):
+            plan.write_text(json.dumps({"plans": [exported["plans"][0] | more]}))
+            self.assertIn("keeps the default", run(*TOOL, "plan", plan, "--out", hints))
+            self.assertNotIn("\ntwice", hints.read_text())
 
 
 if __name__ == "__main__":
