@@ -6,7 +6,7 @@
     loop_hints.py list  FILE.c   --compiler clang-19 --plugin PLUGIN.so     the loops, as JSON lines
     loop_hints.py make  LOOPS.json --compiler clang-19 --plugin PLUGIN.so --out FOLDER
     loop_hints.py plan  PLAN.json... --out FILE.hints                       of `kernelsearch plan export`
-    loop_hints.py same  FOLDER PLAN.json --hints FILE.hints                 is the production build the winner's?
+    loop_hints.py same  FUNCTION ONE.o OTHER.o                              is the production build the winner's?
 
 docs/llvm.md has the whole way, and the format of LOOPS.json.
 """
@@ -192,29 +192,11 @@ def machine_code(library, function):
 
 
 def same(options):
-    """Builds as the search did and as production does, and compares the machine code, byte for byte."""
-    folder = pathlib.Path(options.folder)
-    problem = read_json(folder / "problem.json")
-    function = problem["name"]
-    settings = winners([options.plan]).get(function, (None, None))[0]
-    default = {name: values[0] for name, values in problem["tunables"].items()}
-    source = problem["kernel"]["device"]
-    built = problem["build"]["command"]
-    with tempfile.TemporaryDirectory() as scratch:
-        words = {**(settings or default), "SOURCE": source, "LIBRARY": f"{scratch}/searched.o"}
-        searched = [re.sub(r"\$\{(\w+)\}", lambda name: str(words[name[1]]), word) for word in built]
-        run(searched, folder)
-        # What a makefile says: the same compiler and flags, the plugin, and the plan file.
-        flags = built[1:built.index("-mllvm")]
-        hints = pathlib.Path(options.hints).resolve()
-        run([built[0], *flags, "-mllvm", f"-kernelsearch-plan=@{hints}", "-mllvm", "-kernelsearch-plan-of-program", "-fPIC", "-c",
-             source, "-o", f"{scratch}/production.o"], folder)
-        run([built[0], *[flag for flag in flags if "plugin" not in flag], "-fPIC", "-c", source, "-o", f"{scratch}/plain.o"], folder)
-        code = {name: machine_code(f"{scratch}/{name}.o", function) for name in ("searched", "production", "plain")}
-    hinted = "the same as without hints" if code["plain"] == code["production"] else "other than without hints"
-    if code["searched"] != code["production"]:
-        raise Mistake(f"{function}: the production build is not the winner's")
-    print(f"{function}: {sum(isinstance(one[0], int) for one in code['production'])} instructions, the winner's, {hinted}")
+    """Compares a function's machine code in two object files, byte for byte."""
+    one, other = (machine_code(path, options.name) for path in options.objects)
+    if one != other:
+        raise Mistake(f"{options.name}: {' and '.join(options.objects)} differ")
+    print(f"{options.name}: the same {sum(isinstance(part[0], int) for part in one)} instructions")
 
 
 def main():
@@ -243,10 +225,9 @@ def main():
     one = command("plan", plan, help="the plugin's plan file of plans that `kernelsearch plan export` wrote")
     one.add_argument("plans", nargs="+")
     one.add_argument("--out", required=True)
-    one = command("same", same, help="whether a build with the plan file gives the winner's machine code")
-    one.add_argument("folder")
-    one.add_argument("plan")
-    one.add_argument("--hints", required=True)
+    one = command("same", same, help="whether a function has the same machine code in two object files")
+    one.add_argument("name")
+    one.add_argument("objects", nargs=2)
     options = parser.parse_args()
     try:
         options.function(options)

@@ -56,8 +56,8 @@ struct NamedLoop {
   unsigned line = 0;    ///< 0: compiled without line numbers
 };
 
-/// The function's loops in the order in which their headers stand, which is that of the source: unlike the order
-/// of an analysis it is the same in every version of LLVM.
+/// The function's loops in the order in which their headers stand, which is that of the source: unlike the
+/// order of an analysis it is the same in every version of LLVM.
 std::vector<NamedLoop> loops_of(const llvm::Function& function, llvm::LoopInfo& info) {
   std::vector<NamedLoop> loops;
   unsigned place = 0;
@@ -75,8 +75,8 @@ std::vector<NamedLoop> loops_of(const llvm::Function& function, llvm::LoopInfo& 
 /// How often the body runs, where that is one number: header by header.
 std::map<unsigned, std::uint64_t> trip_counts(llvm::Function& function,
                                               llvm::FunctionAnalysisManager& analyses) {
-  // Counters still live in memory here, where nothing is known of them. A copy has them in registers; its blocks
-  // are in the same order.
+  // Counters still live in memory here, where nothing is known of them. A copy has them in registers; its
+  // blocks are in the same order.
   llvm::ValueToValueMapTy map;
   llvm::Function* copy = llvm::CloneFunction(&function, map);
   llvm::PromotePass().run(*copy, analyses);
