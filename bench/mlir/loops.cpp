@@ -15,14 +15,6 @@ extern "C" void matmul(IN a, IN b, OUT c) {
       for (int j = 0; j < 512; ++j) c[i * 512 + j] += a[i * 512 + k] * b[k * 512 + j];
 }
 
-extern "C" void batch_matmul(IN a, IN b, OUT c) {
-  for (int p = 0; p < 8; ++p)
-    for (int i = 0; i < 128; ++i)
-      for (int k = 0; k < 128; ++k)
-        for (int j = 0; j < 128; ++j)
-          c[(p * 128 + i) * 128 + j] += a[(p * 128 + i) * 128 + k] * b[(p * 128 + k) * 128 + j];
-}
-
 template <int n>
 static float dot(IN x, IN y) {
   float sums[64] = {};

@@ -496,6 +496,7 @@ TEST_CASE("MlirPayload: parameters are buffers of static shape, and those that a
       "(), sym_name = \"f\"}> ({\n"
       "  ^bb0(%arg0: memref<f32>, %arg1: memref<2x3xf64>, %arg2: memref<4xi8>, %arg3: memref<5xi64>):\n"
       "    %0 = \"memref.load\"(%arg0) : (memref<f32>) -> f32\n"
+      "    %7 = \"memref.cast\"(%arg0) : (memref<f32>) -> memref<f32>\n"
       "    %1 = \"memref.subview\"(%arg1) : (memref<2x3xf64>) -> memref<3xf64>\n"
       "    \"scf.for\"(%2, %3, %4) ({\n    ^bb0(%i: index):\n"
       "      \"memref.store\"(%5, %1, %i) : (f64, memref<3xf64>, index) -> ()\n"
