@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The payloads of examples/mlir as loops that g++ -O3 -march=native vectorises: unit stride innermost, pointers
-// restricted. Sums along rows are written with as many partial sums as hide the latency of an addition, since
-// without -ffast-math no compiler may reorder them.
+// The payloads of examples/mlir as loops that g++ -O3 -march=native vectorises: unit stride innermost,
+// pointers restricted. Sums along rows are written with as many partial sums as hide the latency of an
+// addition, since without -ffast-math no compiler may reorder them.
 #include <cmath>
 
 #define IN const float* __restrict
@@ -13,14 +13,6 @@ extern "C" void matmul(IN a, IN b, OUT c) {
   for (int i = 0; i < 512; ++i)
     for (int k = 0; k < 512; ++k)
       for (int j = 0; j < 512; ++j) c[i * 512 + j] += a[i * 512 + k] * b[k * 512 + j];
-}
-
-extern "C" void batch_matmul(IN a, IN b, OUT c) {
-  for (int p = 0; p < 8; ++p)
-    for (int i = 0; i < 128; ++i)
-      for (int k = 0; k < 128; ++k)
-        for (int j = 0; j < 128; ++j)
-          c[(p * 128 + i) * 128 + j] += a[(p * 128 + i) * 128 + k] * b[(p * 128 + k) * 128 + j];
 }
 
 template <int n>
@@ -45,7 +37,8 @@ extern "C" void conv2d(IN image, IN filter, OUT out) {
         for (int x = 0; x < 3; ++x)
           for (int c = 0; c < 32; ++c)
             for (int f = 0; f < 64; ++f)
-              out[(h * 32 + w) * 64 + f] += image[((h + y) * 34 + w + x) * 32 + c] * filter[((y * 3 + x) * 32 + c) * 64 + f];
+              out[(h * 32 + w) * 64 + f] +=
+                  image[((h + y) * 34 + w + x) * 32 + c] * filter[((y * 3 + x) * 32 + c) * 64 + f];
 }
 
 extern "C" void depthwise(IN image, IN filter, OUT out) {
@@ -54,7 +47,8 @@ extern "C" void depthwise(IN image, IN filter, OUT out) {
       for (int y = 0; y < 3; ++y)
         for (int x = 0; x < 3; ++x)
           for (int c = 0; c < 64; ++c)
-            out[(h * 56 + w) * 64 + c] += image[((h + y) * 58 + w + x) * 64 + c] * filter[(y * 3 + x) * 64 + c];
+            out[(h * 56 + w) * 64 + c] +=
+                image[((h + y) * 58 + w + x) * 64 + c] * filter[(y * 3 + x) * 64 + c];
 }
 
 extern "C" void elementwise(IN a, IN b, IN c, OUT d) {

@@ -12,9 +12,10 @@
 
 #include "kernelsearch/core/result.hpp"
 
-/// MLIR's generic operation form, as `mlir-opt --mlir-print-op-generic --mlir-print-local-scope` prints it: the
-/// one form that has the same grammar for every operation (mlir.llvm.org/docs/LangRef, "Operations"). Texts of
-/// attributes and types are kept as they are printed. The custom form is not read: each operation has its own.
+/// MLIR's generic operation form, as `mlir-opt --mlir-print-op-generic --mlir-print-local-scope` prints it:
+/// the one form that has the same grammar for every operation (mlir.llvm.org/docs/LangRef, "Operations").
+/// Texts of attributes and types are kept as they are printed. The custom form, of which each operation has
+/// its own, is not read.
 namespace kernelsearch::detail {
 
 /// Bytes [begin, end) of the text.

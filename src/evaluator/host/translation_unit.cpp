@@ -134,7 +134,7 @@ SourceFile command_source(const Problem& problem, const Candidate& candidate) {
     text += *part;
     if (text.back() != '\n') text += '\n';
   }
-  // A schedule of MLIR has its values written into it; every other source sees them as the command passes them.
+  // A schedule of MLIR has its values written into it; other sources see them as the command passes them.
   if (is_mlir_source(problem.names.device))
     text = filled_mlir_source(text, [&](std::string_view name) -> const Value* {
       const Space& space = candidate.kernel->space;
