@@ -77,10 +77,6 @@ extern "C" void row_sums(IN x, OUT sums) {
   }
 }
 
-extern "C" void matvec(IN a, IN x, OUT y) {
-  for (int i = 0; i < 1024; ++i) y[i] += dot<1024>(a + i * 1024, x);
-}
-
 extern "C" void softmax(IN x, OUT y) {
   for (int i = 0; i < 256; ++i) {
     IN from = x + i * 512;
