@@ -25,10 +25,10 @@ struct MlirPayload {
   std::vector<MlirBuffer> arguments;
 };
 
-/// Reads the signature of `function` (empty: the only one with a body) from the generic form of a module whose
-/// computation is lowered to loops over memrefs, which shows what is written. Where a buffer's use is not
-/// understood it counts as written. A fault for results, dynamic shapes, layouts, other types, and where there
-/// is no such function.
+/// Reads the signature of `function` (empty: the only one with a body) from the generic form of a module
+/// whose computation is lowered to loops over memrefs, which shows what is written. Where a buffer's use is
+/// not understood it counts as written. A fault for results, dynamic shapes, layouts, other types, and
+/// where there is no such function.
 [[nodiscard]] Result<MlirPayload> try_read_mlir_payload(std::string_view generic,
                                                         const std::string& function = "",
                                                         const std::string& file = "payload");

@@ -20,8 +20,8 @@ struct MlirScheduleData;
 }
 
 /// A schedule of MLIR's transform dialect with choices left open, as docs/mlir.md describes it: every
-/// `transform.tune.knob` and every `transform.tune.alternatives` without a driving parameter is a tunable, and
-/// what `transform.smt.constrain_params` asserts are constraints. Made from the generic form that
+/// `transform.tune.knob` and every `transform.tune.alternatives` without a driving parameter is a tunable,
+/// and what `transform.smt.constrain_params` asserts are constraints. Made from the generic form that
 /// `mlir-opt --mlir-print-op-generic --mlir-print-local-scope` prints; copies share what was read.
 class MlirSchedule {
  public:
@@ -48,9 +48,9 @@ class MlirSchedule {
   /// Where the value of a tunable comes from: null for one that keeps what the schedule selects.
   using ValueOf = std::function<const Value*(std::string_view name)>;
 
-  /// The schedule ready for `mlir-opt --transform-interpreter`: values selected, constraints that hold taken
-  /// out, results of constraints put in as `transform.param.constant`. A fault for a value that is none of the
-  /// options, for a constraint that does not hold, and for a choice without a value.
+  /// The schedule ready for `mlir-opt --transform-interpreter`: values selected, constraints that hold
+  /// taken out, results of constraints put in as `transform.param.constant`. A fault for a value that is
+  /// none of the options, for a constraint that does not hold, and for a choice without a value.
   [[nodiscard]] Result<std::string> try_written(const ValueOf& value_of) const;
   /// The same at a configuration of a space that has these tunables, at least those without a selection.
   [[nodiscard]] Result<std::string> try_written(const Space& space, const Config& config) const;
