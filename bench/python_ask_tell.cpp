@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an ask and a tell cost in C++, for bench/python_bench.py: python_ask_tell POLICY TRIALS prints seconds of each.
+// What an ask and a tell cost in C++, for bench/python_bench.py: python_ask_tell POLICY TRIALS prints seconds
+// of each.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

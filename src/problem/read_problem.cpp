@@ -70,8 +70,8 @@ void read_readable(const JsonCursor& place, std::vector<std::string>& readable) 
     const std::filesystem::path path(readable[i]);
     if (!path.is_absolute() || path.lexically_normal() != path || readable[i].back() == '/')
       items[i].refuse("is no absolute path in its plain spelling", readable[i], todo);
-    // Whole folders of users and the system hold more than a toolchain. What the sandbox has of its own would be
-    // hidden, or shown after all, and a socket in /run lets through what a read-only folder does not.
+    // Whole folders of users and the system hold more than a toolchain. What the sandbox has of its own would
+    // be hidden, or shown after all, and a socket in /run lets through what a read-only folder does not.
     const auto below = [&](std::initializer_list<std::string_view> folders) {
       return std::any_of(folders.begin(), folders.end(), [&](std::string_view folder) {
         return readable[i].starts_with(std::string(folder) + "/") || readable[i] == folder;
