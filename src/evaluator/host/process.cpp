@@ -127,7 +127,7 @@ void Descriptor::reset() noexcept {
   fd_ = -1;
 }
 
-Process::Process(const Launch& launch) {
+Process::Process(const Launch& launch) : leaves_nothing_(launch.leaves_nothing) {
   Prepared prepared;
   for (const auto& argument : launch.argv) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
   prepared.argv.push_back(nullptr);
@@ -178,7 +178,7 @@ bool Process::wait(double seconds, int& status) {
     // Before it is gone, as its number may then be another's: without a pid namespace what it left behind in
     // its session's first group would run on.
     siginfo_t ended{};
-    if (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+    if (leaves_nothing_ && waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         ended.si_pid == pid_)
       ::kill(-pid_, SIGKILL);
     const pid_t got = waitpid(pid_, &status, WNOHANG);

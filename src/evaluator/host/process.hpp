@@ -48,6 +48,7 @@ struct Launch {
   std::vector<std::pair<int, std::uint64_t>> limits{};  ///< resource, value
   bool ends_with_thread = true;                         ///< killed when the thread that started it ends
   bool sees_to_its_end = false;  ///< it asks the kernel itself to be killed with that thread; see launch_in
+  bool leaves_nothing = false;   ///< once it has ended, what is left of its process group is killed
   bool as_nobody = false;        ///< give up root first
   std::shared_ptr<const Descriptor> rule_set{};  ///< of Landlock, to be restricted by; null: none
   std::string directory{};                       ///< to start in; empty: ours
@@ -59,9 +60,11 @@ class Process {
  public:
   Process() = default;
   explicit Process(const Launch& launch);  ///< ConfigError where it cannot be started
-  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  Process(Process&& other) noexcept
+      : pid_(std::exchange(other.pid_, 0)), leaves_nothing_(other.leaves_nothing_) {}
   Process& operator=(Process&& other) noexcept {
     std::swap(pid_, other.pid_);
+    std::swap(leaves_nothing_, other.leaves_nothing_);
     return *this;
   }
   ~Process() { kill(); }
@@ -77,6 +80,7 @@ class Process {
 
  private:
   pid_t pid_ = 0;
+  bool leaves_nothing_ = false;
 };
 
 /// What a command printed and how it ended.

@@ -80,7 +80,9 @@ Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   boxed.cores = run.cores;
   boxed.limits = run.limits;
   boxed.temporary_bytes = std::uint64_t{1} << 30;
-  Finished finished = run_command(launch_in(sandbox, boxed), run.seconds, run.max_output, run.stop);
+  Launch launch = launch_in(sandbox, boxed);
+  launch.leaves_nothing = run.is_command;  // compilers clean up after themselves, which takes a moment
+  Finished finished = run_command(std::move(launch), run.seconds, run.max_output, run.stop);
   if (run.is_command) replace_all(finished.errors, work + "/", "");
   replace_all(finished.errors, root + "/problem/", "");
   replace_all(finished.errors, root + "/", "");
