@@ -8,6 +8,8 @@
 #include <limits>
 #include <string_view>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch::detail {
 namespace {
 
@@ -16,10 +18,8 @@ constexpr std::size_t longest_term = 20'000;
 
 using Terms = std::vector<MlirTerm>;
 
-std::string joined(const Terms& terms, std::string_view between) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < terms.size(); ++i) text.append(i > 0 ? between : "").append(terms[i].text);
-  return text + ")";
+std::string in_brackets(const Terms& terms, std::string_view between) {
+  return "(" + detail::joined(terms, between, [](const MlirTerm& term) { return term.text; }) + ")";
 }
 
 bool is_positive_number(const std::string& text) {
@@ -149,18 +149,18 @@ std::optional<std::string> translated(const MlirOperation& operation, const Term
   if (name == "smt.int.cmp") {
     const auto number = value == nullptr ? std::nullopt : mlir_integer(*value);
     if (!number || number->value < 0 || number->value > 3) return std::nullopt;
-    return joined(x, predicates[static_cast<std::size_t>(number->value)]);
+    return in_brackets(x, predicates[static_cast<std::size_t>(number->value)]);
   }
-  if (name == "smt.int.add") return joined(x, " + ");
-  if (name == "smt.int.mul") return joined(x, " * ");
-  if (name == "smt.int.sub") return joined(x, " - ");
+  if (name == "smt.int.add") return in_brackets(x, " + ");
+  if (name == "smt.int.mul") return in_brackets(x, " * ");
+  if (name == "smt.int.sub") return in_brackets(x, " - ");
   if (name == "smt.int.div") return quotient(x[0], x[1]);
   if (name == "smt.int.mod") return remainder(x[0], x[1]);
   if (name == "smt.int.abs") return "abs(" + x[0].text + ")";
-  if (name == "smt.eq") return joined(x, " == ");
+  if (name == "smt.eq") return in_brackets(x, " == ");
   if (name == "smt.distinct") return all_different(x);
-  if (name == "smt.and") return joined(x, " and ");
-  if (name == "smt.or") return joined(x, " or ");
+  if (name == "smt.and") return in_brackets(x, " and ");
+  if (name == "smt.or") return in_brackets(x, " or ");
   if (name == "smt.xor") return exclusive_or(x);
   if (name == "smt.not") return "(not " + x[0].text + ")";
   if (name == "smt.implies") return "(not " + x[0].text + " or " + x[1].text + ")";

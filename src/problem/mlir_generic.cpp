@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch::detail {
 namespace {
 
@@ -354,12 +356,6 @@ int hex_digit(char c) noexcept {
          : c >= 'A' && c <= 'F' ? c - 'A' + 10
          : c >= 'a' && c <= 'f' ? c - 'a' + 10
                                 : -1;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace

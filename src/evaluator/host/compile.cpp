@@ -17,6 +17,7 @@
 #include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
 
@@ -65,11 +66,6 @@ fs::path default_cache_directory() {
 }
 
 namespace {
-
-void put_in_place(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-}
 
 /// The file of a command's program outside of the sandbox; nothing for one of the command's own files.
 std::optional<fs::path> program_of(const std::string& name, const BuildCommand& by) {
@@ -248,8 +244,7 @@ std::string CompileCache::identity(const BuildCommand& by) {
     words.insert(words.end(), command.begin(), command.end());
     Finished finished = run_command_of(by, words, false, {});
     if (was_killed(finished)) finished = run_command_of(by, words, false, {});
-    std::string shown;
-    for (const std::string& word : command) shown += (shown.empty() ? "" : " ") + word;
+    const std::string shown = joined(command, " ");
     if (finished.timed_out || finished.too_much_output)
       raise<ConfigError>("what identifies the build's toolchain does not end", shown,
                          "name commands that print a version");
@@ -273,21 +268,12 @@ Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<
   run.texts.push_back({"problem/" + by.source.path, source ? by.source.text : std::string()});
   const std::string place = std::string(compiler_work) + "/" + by.source.path;
   for (std::string word : words) {
-    put_in_place(word, "${SOURCE}", place);
-    put_in_place(word, "${LIBRARY}", compiler_output);
+    replace_all(word, "${SOURCE}", place);
+    replace_all(word, "${LIBRARY}", compiler_output);
     run.argv.push_back(std::move(word));
   }
-  run.readable = readable_;
-  run.readable.insert(run.readable.end(), by.readable.begin(), by.readable.end());
-  run.cores = cores_;
-  run.seconds = limits_.build_seconds;
-  run.stop = stop;
-  run.max_output = max_library;
-  run.limits = {{RLIMIT_AS, limits_.build_memory},
-                {RLIMIT_CORE, 0},
-                {RLIMIT_FSIZE, max_library},
-                {RLIMIT_CPU, static_cast<std::uint64_t>(limits_.build_seconds) + 1}};
-  return run_compiler_in(sandbox_, run);
+  run.readable = {by.readable.begin(), by.readable.end()};
+  return run_bounded(std::move(run), stop);
 }
 
 Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, const std::stop_token& stop) {
@@ -376,7 +362,11 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
   }
   run.argv.insert(run.argv.end(), after.begin(), after.end());
   run.argv.insert(run.argv.end(), {"-o", std::string(compiler_output)});
-  run.readable = readable_;
+  return run_bounded(std::move(run), stop);
+}
+
+Finished CompileCache::run_bounded(CompilerRun run, const std::stop_token& stop) {
+  run.readable.insert(run.readable.begin(), readable_.begin(), readable_.end());
   run.cores = cores_;
   run.seconds = limits_.build_seconds;
   run.stop = stop;

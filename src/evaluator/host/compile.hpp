@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "evaluator/host/process.hpp"
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
@@ -69,6 +70,8 @@ class CompileCache {
   /// Runs words beside the files of a build command; `source`: and beside the kernel.
   Finished run_command_of(const BuildCommand& by, const std::vector<std::string>& words, bool source,
                           const std::stop_token& stop);
+  /// Within the limits of builds; what all compilers may read is readable besides.
+  Finished run_bounded(CompilerRun run, const std::stop_token& stop);
   /// The command's object in `object`, or why there is none.
   Compiled make_object(const BuildCommand& by, std::string& object, const std::stop_token& stop);
   std::string identity(const BuildCommand& by);

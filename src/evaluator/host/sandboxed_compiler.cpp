@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-}
-
 /// Readable by nobody whatever the umask is.
 void write_text(const fs::path& file, const std::string& text) {
   std::error_code error;
@@ -35,16 +30,19 @@ void write_text(const fs::path& file, const std::string& text) {
 /// Copies the folder, runs the command in the copy, and prints the file that it made, if it made one. Limits
 /// on processes count those of a user in the whole system where there are no namespaces, and would meet
 /// others; dash and bash call them differently.
-std::string_view command_script(Sandbox sandbox) {
-  return sandbox == Sandbox::bubblewrap
-             ? "{ ulimit -u 512 2>/dev/null || ulimit -p 512 2>/dev/null; }; "
-               "mkdir \"$2\" && cp -R \"$1/.\" \"$2\" && chmod -R a+rwx \"$2\" && cd \"$2\" || exit; "
-               "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; exec cat \"$0\""
-             : "mkdir \"$2\" && cp -R \"$1/.\" \"$2\" && chmod -R a+rwx \"$2\" && cd \"$2\" || exit; "
-               "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; exec cat \"$0\"";
+std::string command_script(Sandbox sandbox) {
+  const std::string limit = "{ ulimit -u 512 2>/dev/null || ulimit -p 512 2>/dev/null; }; ";
+  return (sandbox == Sandbox::bubblewrap ? limit : "") +
+         "mkdir \"$2\" && cp -R \"$1/.\" \"$2\" && chmod -R a+rwx \"$2\" && cd \"$2\" || exit; "
+         "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; exec cat \"$0\"";
 }
 
 }  // namespace
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+}
 
 Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   sandbox = resolved(sandbox);
@@ -67,7 +65,7 @@ Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   const std::string work = temporary_folder(sandbox, boxed) + "/work";
   if (run.is_command) {
     boxed.own_processes = true;
-    boxed.argv = {"/bin/sh", "-c", std::string(command_script(sandbox)), output, root + "/problem", work};
+    boxed.argv = {"/bin/sh", "-c", command_script(sandbox), output, root + "/problem", work};
   }
   for (std::string part : run.argv) {
     replace_all(part, compiler_work, work);

@@ -39,6 +39,9 @@ struct CompilerRun {
 /// In the options of a command: the copy of `problem/`.
 inline constexpr std::string_view compiler_work = "${WORK}";
 
+/// Puts `by` in the place of each `what`.
+void replace_all(std::string& text, std::string_view what, std::string_view by);
+
 /// Runs it in the sandbox to its end or its limit: `Finished::output` is what it made, `errors` what it said,
 /// with its texts named as they are here, those in `problem/` as in the problem's folder.
 /// What it makes leaves the sandbox through a pipe, as no folder of ours is writable in there.
