@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The CUDA proofs of transformations on a GPU: each is right on every shape of its problem. For what fails once
-// in a while, KERNELSEARCH_TEST_PROOF=NAME judges that proof alone and KERNELSEARCH_TEST_REPEAT=N each N times,
-// in new processes.
+// The CUDA proofs of transformations on a GPU: each is right on every shape of its problem. For what
+// fails once in a while, KERNELSEARCH_TEST_PROOF=NAME judges that proof alone and
+// KERNELSEARCH_TEST_REPEAT=N each N times, in new processes.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
