@@ -33,3 +33,20 @@ TEST_CASE("BestOfK: samples the root and ends, or climbs from the best") {
   CHECK(climbed.best < 0.3);
   CHECK(climbing.ask(50).size() <= 6);
 }
+
+TEST_CASE("BestOfK: an answer that a strategy does not apply is no sample") {
+  BestOfK policy({.strategies = {"a", "b", "c"}, .seed = 1, .k = 2});
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    const std::vector<Move> moves = policy.ask(1);
+    REQUIRE(moves.size() == 1);
+    Observation<Move> told{moves.front(), {}};
+    told.outcome.id = TrialId{t};
+    told.outcome.origin = Origin{ProposalId{t}, 0, 1};
+    told.outcome.parents = moves.front().parents;
+    told.outcome.evaluation =
+        t == 1 ? Evaluation::failed(Verdict::not_applicable, "scripted") : Evaluation::succeeded(1.0);
+    told.outcome.objective = t == 1 ? std::numeric_limits<double>::infinity() : 1.0;
+    move_policy_contract::tell(policy, told);
+  }
+  CHECK(policy.ask(1).empty());  // two samples and the answer that was none
+}

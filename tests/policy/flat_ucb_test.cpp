@@ -63,3 +63,40 @@ TEST_CASE("FlatUcb: what is outstanding counts as pulled") {
   for (const Move& move : policy.ask(3)) drawn.insert(move.strategies.front());
   CHECK(drawn.size() == 3);
 }
+
+namespace {
+
+/// How often the second of two strategies is asked for in 40 trials, where the first takes a tenth off the
+/// best time and the second a twentieth.
+std::size_t pulls_of_the_worse(FlatUcbOptions options) {
+  options.strategies = {"tenth", "twentieth"};
+  FlatUcb policy(options);
+  double best = 100.0;
+  std::size_t worse = 0;
+  for (std::uint64_t t = 0; t < 40; ++t) {
+    const Move move = policy.ask(1).at(0);
+    worse += t > 0 && move.strategy() == "twentieth";
+    if (t > 0) best *= move.strategy() == "tenth" ? 0.9 : 0.95;
+    move_policy_contract::tell(policy, told_of(move, t, best));
+  }
+  return worse;
+}
+
+}  // namespace
+
+TEST_CASE("FlatUcb: the bonus and epsilon go back to what has earned less; without them it is tried once") {
+  CHECK(pulls_of_the_worse({.exploration = 0.0}) == 1);
+  CHECK(pulls_of_the_worse({.exploration = 2.0}) > 10);
+  CHECK(pulls_of_the_worse({.exploration = 0.0, .epsilon = 1.0}) > 10);
+}
+
+TEST_CASE("FlatUcb: of arms that earned the same and were tried as often, the one that builds faster") {
+  FlatUcb policy({.strategies = {"slow", "fast"}});
+  for (std::uint64_t t = 0; t < 3; ++t) {
+    const Move move = policy.ask(1).at(0);
+    Observation<Move> told = told_of(move, t, 64.0 / static_cast<double>(1u << t));
+    told.outcome.evaluation.phases.build = t > 0 && move.strategy() == "slow" ? 2.0 : 1.0;
+    move_policy_contract::tell(policy, told);
+  }
+  CHECK(policy.ask(1).at(0).strategy() == "fast");
+}

@@ -59,3 +59,28 @@ TEST_CASE("IteratedLocalSearch: a best that turns out wrong is no longer searche
   policy_contract::tell(policy, fraud);
   CHECK(policy.ask(1).size() == 1);
 }
+
+TEST_CASE(
+    "IteratedLocalSearch: from local optima it leaps around the best one, which a worse one does not "
+    "replace") {
+  SpaceBuilder builder;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) builder.add(Tunable::integer(name, 0, 2));
+  const Space space = builder.build();
+  IteratedLocalSearch policy(
+      space, {.seed = 3, .initial = 1, .perturbation = 2, .restart_after = 1000, .max_neighbours = 4});
+  std::size_t leaps = 0;
+  for (std::uint64_t t = 0; t < 80; ++t) {
+    const Config config = policy.ask(1).at(0);
+    std::size_t moved = 0;
+    for (std::size_t i = 0; i < space.size(); ++i)
+      moved += config.indices[i] != space.default_config().indices[i] ? 1 : 0;
+    CHECK(moved <= 3);  // a leap of two steps, and its neighbours
+    leaps += moved == 2 ? 1 : 0;
+    Observation<Config> told = policy_contract::observe(space, config, t, t);
+    told.outcome.objective =
+        1.0 + static_cast<double>(t);  // slower and slower: the first point is the best optimum
+    told.outcome.evaluation = Evaluation::succeeded(told.outcome.objective);
+    policy_contract::tell(policy, told);
+  }
+  CHECK(leaps > 5);
+}

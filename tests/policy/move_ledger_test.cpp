@@ -205,3 +205,30 @@ TEST_CASE("MoveLedger: misuse is refused") {
   CHECK_THROWS_WITH_AS(MoveLedger({"a", "b", "a"}), doctest::Contains("named twice: a"), ConfigError);
   CHECK_THROWS_AS(MoveLedger({"a"}, {.variants = 0}), ConfigError);
 }
+
+TEST_CASE("MoveLedger: a child that was told before its parent counts as the parent's") {
+  MoveLedger ledger = with_root();
+  const auto foreign = [&ledger](std::uint64_t id, std::uint64_t parent, double seconds) {
+    Observation<Move> told = outcome_of({MoveKind::rewrite, {TrialId{parent}}, {"tile"}, 0}, id, 0, seconds);
+    told.outcome.origin.reset();
+    if (seconds > 100) told.outcome.evaluation = Evaluation::failed(Verdict::crashed, "as scripted");
+    ledger.tell(told);
+  };
+  foreign(5, 4, 9.0);
+  foreign(6, 4, std::numeric_limits<double>::infinity());
+  foreign(4, 0, 8.0);
+  const std::size_t parent = *ledger.tree().find(TrialId{4});
+  CHECK(ledger.children(parent) == 2);
+  CHECK(ledger.right_children(parent) == 1);
+}
+
+TEST_CASE("MoveLedger: what was measured again takes the place of its new time") {
+  MoveLedger ledger = with_root();
+  const Move move = ledger.propose(0, 0);
+  ledger.tell(outcome_of(move, 1, 1, 8.0));
+  CHECK(ledger.best_expandable() == 1);
+  ledger.tell(outcome_of(move, 1, 1, 20.0));
+  CHECK(ledger.best_expandable() == 0);
+  ledger.tell(outcome_of(move, 1, 1, 5.0));
+  CHECK(ledger.best_expandable() == 1);
+}

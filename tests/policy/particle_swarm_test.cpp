@@ -73,8 +73,13 @@ TEST_CASE("ParticleSwarm: a particle hears of its neighbours in the ring alone")
 
 TEST_CASE("ParticleSwarm: a particle's own best draws it too") {
   const Space space = grid(1, 1000000);
-  ParticleSwarm policy(
-      space, {.seed = 3, .default_first = false, .particles = 1, .inertia = 1, .own = 1, .common = 0});
+  ParticleSwarm policy(space, {.seed = 3,
+                               .default_first = false,
+                               .particles = 1,
+                               .inertia = 1,
+                               .own = 1,
+                               .common = 0,
+                               .patience = 1000});
   const Config best = run(policy, 1, [](const Config&) { return 1.0; }).at(0);
   // It flies past it again and again.
   const auto path = run(

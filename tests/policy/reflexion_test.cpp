@@ -84,3 +84,21 @@ TEST_CASE("Reflexion: out of patience, the chain goes on from the best") {
     move_policy_contract::tell(policy, observation);
   }
 }
+
+TEST_CASE("Reflexion: after a failure that is not mended it goes on from the last that was right") {
+  Reflexion policy({.strategies = {"x"}, .patience = 0, .limits = {.debugs = 0}});
+  const double seconds[] = {10.0, 12.0, std::numeric_limits<double>::infinity(), 9.0};
+  const std::uint64_t parents[] = {0, 0, 1, 1};  // the third failed: the fourth is made on the second
+  for (std::uint64_t id = 0; id < 4; ++id) {
+    const Move move = policy.ask(1).at(0);
+    if (id > 0) CHECK(move.parents == std::vector<TrialId>{TrialId{parents[id]}});
+    Observation<Move> observation{move, {}};
+    observation.outcome.id = TrialId{id};
+    observation.outcome.origin = Origin{ProposalId{id}, 0, 1};
+    observation.outcome.parents = move.parents;
+    observation.outcome.objective = seconds[id];
+    observation.outcome.evaluation =
+        id == 2 ? Evaluation::failed(Verdict::crashed, "scripted") : Evaluation::succeeded(seconds[id]);
+    move_policy_contract::tell(policy, observation);
+  }
+}

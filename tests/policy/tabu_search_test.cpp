@@ -50,6 +50,7 @@ TEST_CASE("TabuSearch: moves on from a local optimum, to the best neighbour alth
   // It walks away to one side and never turns back, since what it left is tabu.
   const std::uint32_t far = sequence.back().indices[0];
   CHECK((far > x ? far - x : x - far) >= 10);
+  for (const Config& config : sequence) CHECK(std::abs(double(config.indices[0]) - x) <= 12);  // step by step
 }
 
 TEST_CASE("TabuSearch: measures as many neighbours before a move as it was told to") {
@@ -89,4 +90,38 @@ TEST_CASE("TabuSearch: out of patience it begins afresh at random points") {
   const auto sequence = run(policy, 10, [&](const Config&) { return worse += 1; });
   const auto random = RandomSearch(space, {.seed = 3}).ask(4);
   CHECK(std::find(sequence.begin(), sequence.end(), random[2]) != sequence.end());
+}
+
+TEST_CASE("TabuSearch: the best neighbour is passed over while it has a value that was just left") {
+  const Space space = grid(2, 30);
+  const auto starting = [&space](std::uint64_t seed) {
+    return TabuSearch(space, {.seed = seed,
+                              .default_first = false,
+                              .starts = 1,
+                              .candidates = 100,
+                              .tenure = 1000,
+                              .patience = 1000});
+  };
+  std::uint64_t seed = 0;  // of a start away from the edges
+  const auto inside = [](std::uint32_t at) { return at > 3 && at < 27; };
+  for (;; ++seed) {
+    TabuSearch tried = starting(seed);
+    const Config first = tried.ask(1).at(0);
+    if (inside(first.indices[0]) && inside(first.indices[1])) break;
+  }
+  TabuSearch policy = starting(seed);
+  const Config start = policy.ask(1).at(0);
+  const int x = int(start.indices[0]), y = int(start.indices[1]);
+  search_driver::tell(policy, start, 1, 0, 0);
+  // Two moves lead to (x + 1, y + 1). Of what is known next to it (x, y + 1) is fastest, but x was just left.
+  const auto time = [&](const Config& c) {
+    const int dx = int(c.indices[0]) - x, dy = int(c.indices[1]) - y;
+    if (dx == 1 && dy == 0) return 5.0;
+    if (dx == 0 && dy == 1) return 5.5;
+    if (dx == 1 && dy == 1) return 6.0;
+    return dx == 2 && dy == 1 ? 7.0 : 9.0;
+  };
+  const auto sequence = run(policy, 11, time, 1);
+  REQUIRE(sequence.size() == 11);  // neighbours: four, three, two, and two of (x + 2, y + 1)
+  for (std::size_t i = 9; i < 11; ++i) CHECK(int(sequence[i].indices[0]) >= x + 2);
 }
