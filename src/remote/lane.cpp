@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -199,7 +200,11 @@ LaneEnd Lane::ended(LaneEnd::Kind kind, std::string reason) {
   } while (detail::monotonic_seconds() < until);
   if (kind != LaneEnd::Kind::left) reason += last_errors();
   int status = 0;
-  if (process_.running() && (kill_now || !process_.wait(seconds_to_end, status))) process_.kill();
+  // Asked before it is killed: srun and ssh then end what they have started, killed they could not.
+  if (process_.running() && (kill_now || !process_.wait(seconds_to_end, status))) {
+    ::kill(-process_.pid(), SIGTERM);
+    if (!process_.wait(seconds_to_end, status)) process_.kill();
+  }
   const std::lock_guard lock(mutex_);
   over_ = LaneEnd{kind, reason};
   changed_.notify_all();

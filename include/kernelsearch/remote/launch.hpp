@@ -15,8 +15,8 @@ namespace kernelsearch {
 /// and a placeholder that there is not.
 [[nodiscard]] LaunchPool launch_pool(std::string_view text);
 
-/// The pools of a JSON file (docs/scale.md#a-file-of-pools), those of `device_class` where one is named; ConfigError for
-/// another file, and where none is of that class.
+/// The pools of a JSON file (docs/scale.md#a-file-of-pools), those of `device_class` where one is named;
+/// ConfigError for another file, and where none is of that class.
 [[nodiscard]] std::vector<LaunchPool> read_pools(const std::filesystem::path& file,
                                                  const std::string& device_class = {});
 
