@@ -180,7 +180,7 @@ void simulated() {
                                     Tunable::integers("C", values), Tunable::integers("D", values),
                                     Tunable::integers("E", values), Tunable::integers("F", values)});
   for (const std::size_t count : {1, 10, 100, 1000, 10'000}) {
-    const std::size_t trials = std::max<std::size_t>(2000, 5 * count);
+    const std::size_t trials = std::max<std::size_t>(2000, 10 * count);
     Optimizer search{RandomSearch(space, {.seed = 1}), TemplateGenerator(Kernel{{}, space})};
     struct Event {
       double at;
@@ -190,7 +190,8 @@ void simulated() {
     };
     Rng rng(3);
     std::priority_queue<Event> running;
-    double clock = 0, busy = 0, controlling = 0;  // virtual; the controller does one thing at a time
+    double clock = 0, controlling = 0;  // virtual; the controller does one thing at a time
+    std::vector<std::pair<double, double>> measured_at;
     std::size_t asked = 0;
     const auto start = [&](std::size_t lane, double free) {
       const double begun = now();
@@ -201,11 +202,11 @@ void simulated() {
       if (jobs.empty()) return;
       ++asked;
       const double seconds = rng.uniform(0.05, 0.5);
-      busy += seconds;
+      measured_at.emplace_back(clock, clock + seconds);
       running.push({clock + seconds, lane, jobs.front().id});
     };
     for (std::size_t lane = 0; lane < count; ++lane) start(lane, 0);
-    double end = 0;
+    double last = 0;  // when lanes were kept busy for the last time
     while (!running.empty()) {
       const Event event = running.top();
       running.pop();
@@ -214,13 +215,15 @@ void simulated() {
       const double took = now() - begun;
       controlling += took;
       clock = std::max(clock, event.at) + took;
-      end = clock;
-      if (asked < trials) start(event.lane, clock);
+      if (asked >= trials) continue;
+      start(event.lane, clock);
+      last = clock;
     }
-    // The last trials leave lanes idle in any case: at most half a second of each.
-    std::printf("| %zu | %zu | %.0f | %.1f %% | %.0f |\n", count, asked,
+    double busy = 0;
+    for (const auto& [from, to] : measured_at) busy += std::max(0.0, std::min(to, last) - from);
+    std::printf("| %zu | %zu | %.0f | %.2f %% | %.0f |\n", count, asked,
                 static_cast<double>(asked) / controlling,
-                100 * (1 - busy / (end * static_cast<double>(count))), resident_mib());
+                100 * (1 - busy / (last * static_cast<double>(count))), resident_mib());
   }
 }
 

@@ -32,13 +32,14 @@ std::string shown(std::string_view bytes) {
 
 std::string frame_bytes(std::string_view header, std::string_view payload) {
   std::string out;
-  out.reserve(frame_prefix + header.size() + payload.size());
+  out.reserve(frame_prefix + header.size() + payload.size() + 1);
   out += letters;
   out += static_cast<char>(lane_protocol);
   put(out, header.size(), 4);
   put(out, payload.size(), 8);
   out += header;
   out += payload;
+  out += '\n';
   return out;
 }
 
@@ -77,11 +78,17 @@ Result<std::optional<LaneFrame>> FrameReader::next() {
                     "look for what else writes to the worker's standard output"};
     return *broken_;
   }
-  if (rest.size() - frame_prefix < header + payload) return std::optional<LaneFrame>();
+  if (rest.size() - frame_prefix <= header + payload) return std::optional<LaneFrame>();
+  if (rest[frame_prefix + static_cast<std::size_t>(header + payload)] != '\n') {
+    broken_ = Fault{"its message does not end where it said",
+                    shown(rest.substr(frame_prefix + static_cast<std::size_t>(header + payload))),
+                    "look for what else writes to the worker's standard output"};
+    return *broken_;
+  }
   LaneFrame frame{std::string(rest.substr(frame_prefix, static_cast<std::size_t>(header))),
                   std::string(rest.substr(frame_prefix + static_cast<std::size_t>(header),
                                           static_cast<std::size_t>(payload)))};
-  at_ += frame_prefix + static_cast<std::size_t>(header + payload);
+  at_ += frame_prefix + static_cast<std::size_t>(header + payload) + 1;
   if (at_ == bytes_.size()) {
     bytes_.clear();
     at_ = 0;

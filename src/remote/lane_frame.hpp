@@ -17,7 +17,7 @@ inline constexpr unsigned lane_protocol = 1;
 
 /// A message between controller and worker: a JSON object, and bytes that it speaks of. On the wire: the
 /// letters `ksl`, a byte with the protocol's version, the lengths of both as little-endian integers of 4 and
-/// 8 bytes, then both.
+/// 8 bytes, then both, and a line feed: Slurm passes on what a task writes by whole lines.
 struct LaneFrame {
   std::string header;
   std::string payload;

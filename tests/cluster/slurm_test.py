@@ -85,7 +85,8 @@ class Desk:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def reason(self):
-        done = subprocess.run([COMMAND, "runs", "--store", "runs.db", "--json"], cwd=self.path, env=self.environment,
+        """What the store says of the run."""
+        done = subprocess.run([COMMAND, "best", "latest", "--store", "runs.db"], cwd=self.path, env=self.environment,
                               capture_output=True, text=True, timeout=60)
         return done.stdout
 
@@ -94,10 +95,10 @@ def whole(name, desk, budget):
     """Every trial is there once and right."""
     trials = desk.trials()
     ids = [trial["id"] for trial in trials]
-    keys = [json.dumps(trial.get("config_values") or trial.get("settings") or trial.get("config")) for trial in trials]
+    keys = [trial["candidate"]["key"] for trial in trials]
     check(f"{name}: no trial is lost", len(trials) == budget, f"{len(trials)} of {budget}; {desk.said()[-3000:]}")
     check(f"{name}: none is counted twice", len(set(ids)) == len(ids) and len(set(keys)) == len(keys), keys)
-    wrong = [trial for trial in trials if "ok" not in json.dumps(trial.get("verdict", trial.get("outcome", "")))]
+    wrong = [trial["evaluation"] for trial in trials if trial["evaluation"].get("verdict") != "ok"]
     check(f"{name}: all are right", not wrong, json.dumps(wrong[:2])[:1500])
 
 
@@ -153,12 +154,14 @@ def inside_a_job():
 def lost_nodes():
     desk = Desk("lost_nodes")
     budget = 20 + 4 * LOSSES
-    process = desk.start(desk.tune("twice", "--launch", "srun -Q -N1 -n1", "x4", "--worker", COMMAND, "--budget", str(budget)))
+    # Locks of their own: they would take turns on this one machine.
+    launch = f"srun -Q -N1 -n1 env KERNELSEARCH_LOCKS={desk.path}/locks_{{index}} {{worker}}"
+    process = desk.start(desk.tune("twice", "--launch", launch, "x4", "--worker", COMMAND, "--budget", str(budget)))
     lost, over = [0], threading.Event()
 
     def lose():
         draw = random.Random(SEED)
-        while not over.wait(draw.uniform(0.2, 2.5)) and lost[0] < LOSSES:
+        while not over.wait(draw.uniform(1.0, 6.0)) and lost[0] < LOSSES:
             busy = [line.split()[0] for line in desk.slurm("sinfo", "-h", "-N", "-o", "%N %t").splitlines() if "alloc" in line or "mix" in line]
             if not busy:
                 continue
@@ -244,11 +247,11 @@ while True:
     if len(head) < 16:
         break
     header, payload = struct.unpack("<IQ", head[4:])
-    message, rest = json.loads(worker.stdout.read(header)), worker.stdout.read(payload)
+    message, rest = json.loads(worker.stdout.read(header)), worker.stdout.read(payload + 1)
     if message["type"] == "ready":
         message["device_id"] = "another processor"
     text = json.dumps(message).encode()
-    out.write(head[:4] + struct.pack("<IQ", len(text), len(rest)) + text + rest)
+    out.write(head[:4] + struct.pack("<IQ", len(text), len(rest) - 1) + text + rest)
     out.flush()
 '''
 

@@ -72,6 +72,12 @@ TEST_CASE("FrameReader: refuses another version and lengths that cannot be befor
   REQUIRE(!version.ok());
   CHECK(version.error().given == "version 2, wanted 1");
 
+  bytes = frame_bytes("{}", "");
+  bytes.back() = 'x';
+  FrameReader longer;
+  longer.feed(bytes);
+  CHECK(!longer.next().ok());
+
   bytes = frame_bytes("{}", "").substr(0, frame_prefix);
   for (std::size_t i = 8; i < 16; ++i) bytes[i] = '\xff';
   FrameReader greedy;
