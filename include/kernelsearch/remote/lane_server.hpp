@@ -24,9 +24,9 @@ struct LaneServerOptions {
   /// Makes the judge of a problem, on the thread that serves, whose cores all others inherit; `how` is
   /// `RemoteOptions::how` of the controller. What it raises is the reason for which the lane is refused.
   std::function<LaneJudge(Problem problem, const std::string& how)> make;
-  std::string device_class = {};  ///< that this worker says it is of; see LaunchPool::device_class
-  std::stop_token stop = {};      ///< asked to stop it says goodbye: the node is wanted back
-  double orphan_seconds = 300;    ///< it ends where the controller says nothing for so long
+  std::string device_class = {};            ///< that this worker says it is of; see LaunchPool::device_class
+  std::stop_token stop = {};                ///< asked to stop it says goodbye: the node is wanted back
+  double orphan_seconds = 300;              ///< it ends where the controller says nothing for so long
   std::function<void()> leaving = nullptr;  ///< called when it begins to give up what is under way
   std::function<void(std::string_view)> log = nullptr;
 };

@@ -38,8 +38,8 @@ class RemoteEvaluator {
  public:
   using Artifact = RemoteArtifact;
 
-  /// Starts all workers and waits for the first that measures. DeviceError with the reasons of all where there
-  /// is none; ConfigError for options that cannot be.
+  /// Starts all workers and waits for the first that measures. DeviceError with the reasons of all where
+  /// there is none; ConfigError for options that cannot be.
   RemoteEvaluator(Problem problem, RemoteOptions options);
 
   [[nodiscard]] Staged<RemoteArtifact> build(const Candidate& candidate, const EvaluationContext& context);

@@ -31,7 +31,8 @@ enum class JudgeKind : std::uint8_t {
 [[nodiscard]] AnyEvaluator judge_of(JudgeKind kind, Problem problem, const MeasurementOptions& options,
                                     std::vector<std::string>& missing);
 
-/// What a worker is told to judge with, as JSON. What depends on the machine and was not chosen is left to it.
+/// What a worker is told to judge with, as JSON. What depends on the machine and was not chosen is left to
+/// it.
 [[nodiscard]] std::string lane_instructions(JudgeKind kind, const MeasurementOptions& options);
 
 /// The judge of such a text on this machine; `own` has what the worker's own command line says: devices and

@@ -24,8 +24,8 @@ struct RunModelOptions {
   double max_cost = 0;           ///< in the currency of the model file's prices; 0: no limit
 };
 
-/// The workers that a run measures by, instead of in its own process; none of it is stored with the run, since
-/// it may go on elsewhere.
+/// The workers that a run measures by, instead of in its own process; none of it is stored with the run,
+/// since it may go on elsewhere.
 struct RunLanes {
   std::vector<LaunchPool> pools = {};  ///< none: the run measures by itself
   std::string slurm =
@@ -36,8 +36,8 @@ struct RunLanes {
   double start_seconds = 600;    ///< see RemoteOptions
   double silence_seconds = 30;   ///< see RemoteOptions
   double request_seconds = 900;  ///< see RemoteOptions
-  /// Proposals in flight; 0: as many as there are compilers and twice the lanes. With the same number the same
-  /// seed and outcomes give the same proposals whatever the number of lanes.
+  /// Proposals in flight; 0: as many as there are compilers and twice the lanes. With the same number the
+  /// same seed and outcomes give the same proposals whatever the number of lanes.
   std::size_t in_flight = 0;
 };
 

@@ -83,9 +83,9 @@ class Process {
   bool leaves_nothing_ = false;
 };
 
-/// How `/bin/sh -c command` is started with what the user's own shell would have: `Launch` gives its children a
-/// fixed PATH and LC_ALL, as compilers need it, so these two are set by the shell. It outlives the thread that
-/// starts it.
+/// How `/bin/sh -c command` is started with what the user's own shell would have: `Launch` gives its children
+/// a fixed PATH and LC_ALL, as compilers need it, so these two are set by the shell. It outlives the thread
+/// that starts it.
 [[nodiscard]] Launch shell_launch(const std::string& command, const std::string& folder);
 
 /// `write`, to a pipe that nobody reads any more with EPIPE instead of a signal that ends the program.
