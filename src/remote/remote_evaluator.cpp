@@ -295,7 +295,12 @@ struct RemoteEvaluator::Impl {
       if (!answer || answer->message.at("type") != "missing") break;
       all = true;
     }
-    if (!answer) return std::nullopt;
+    if (!answer) {
+      // It is used no more, although its keeper may not know yet.
+      const std::lock_guard lock(mutex);
+      if (use.slot->worker == use.worker && use.slot->state == State::ready) use.slot->state = State::waiting;
+      return std::nullopt;
+    }
     const std::string type = answer->message.value("type", "");
     if (type == "error") {
       const std::string what = answer->message.value("what", "");

@@ -294,13 +294,14 @@ TEST_CASE("RemoteEvaluator: a worker that says nothing is given up") {
     return true;
   };
   RemoteOptions options = workers.options(2);
-  options.silence_seconds = 3;
+  options.silence_seconds = 2;
   options.vain_starts = 1;
   RemoteEvaluator remote(small_problem(), options);
   REQUIRE(comes([&] { return report_of(remote, 1).state == "ready"; }));
   for (int i = 0; i < 3; ++i)
     CHECK(remote.evaluate(candidate_with("fast"), searching()).verdict == Verdict::ok);
   REQUIRE(comes([&] { return report_of(remote, 0).state == "set aside"; }));
+  CHECK(report_of(remote, 0).lost == 1);
   CHECK(report_of(remote, 0).reason.find("said nothing") != std::string::npos);
 }
 
