@@ -101,12 +101,18 @@ struct RemoteEvaluator::Impl {
           std::jthread([this, one = slot.get()](const std::stop_token& stop) { keep(*one, stop); });
     std::unique_lock lock(mutex);
     changed.wait(lock, options.stop, [this] { return first.has_value() || !any_hope(); });
-    if (!first && !options.stop.stop_requested()) raise_none_left();
-    if (!first) detail::raise<DeviceError>("no worker was ready", "it was stopped before", "start it again");
+    if (first) return;
+    const std::string reasons = options.stop.stop_requested() ? "it was stopped before" : reasons_of_all();
+    lock.unlock();
+    end_all();  // no destructor does it for what was never made
+    detail::raise<DeviceError>("no worker is ready that could measure", reasons,
+                               "see docs/scale.md, mend one, and start again");
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() {
+  ~Impl() { end_all(); }
+
+  void end_all() {
     for (auto& slot : slots) slot->keeper.request_stop();
     changed.notify_all();
     for (auto& slot : slots) slot->keeper = std::jthread();
@@ -227,10 +233,13 @@ struct RemoteEvaluator::Impl {
     return std::any_of(slots.begin(), slots.end(),
                        [](const auto& slot) { return !slot->builds_only && slot->state != State::aside; });
   }
-  [[noreturn]] void raise_none_left() const {
+  [[nodiscard]] std::string reasons_of_all() const {
     std::string reasons;
     for (const auto& slot : slots) reasons += "\n  " + name_of(*slot) + ": " + slot->reason;
-    detail::raise<DeviceError>("no lane is left that could measure", reasons,
+    return reasons;
+  }
+  [[noreturn]] void raise_none_left() const {
+    detail::raise<DeviceError>("no lane is left that could measure", reasons_of_all(),
                                "see docs/scale.md, mend one, and go on with the run");
   }
 

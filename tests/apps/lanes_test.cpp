@@ -72,7 +72,7 @@ TEST_CASE("tune --launch: workers give the verdicts that this process would give
 
   const Ran bad = run({"--launch", "echo hello; cat >/dev/null #"});
   CHECK(bad.code == 4);
-  CHECK(bad.err.find("no lane is left") != std::string::npos);
+  CHECK(bad.err.find("no worker is ready") != std::string::npos);
   CHECK(bad.err.find("\"hello.") != std::string::npos);
   CHECK(run({"--launch", "false"}).err.find("it ended before it was ready") != std::string::npos);
   CHECK(run({"--slurm", "node=3"}).err.find("this cannot be asked of Slurm") != std::string::npos);
