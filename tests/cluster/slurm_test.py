@@ -153,7 +153,7 @@ def inside_a_job():
 
 def lost_nodes():
     desk = Desk("lost_nodes")
-    budget = 20 + 4 * LOSSES
+    budget = 20 + 8 * LOSSES
     # Locks of their own: they would take turns on this one machine.
     launch = f"srun -Q -N1 -n1 env KERNELSEARCH_LOCKS={desk.path}/locks_{{index}} {{worker}}"
     process = desk.start(desk.tune("twice", "--launch", launch, "x4", "--worker", COMMAND, "--budget", str(budget)))
