@@ -32,6 +32,27 @@ std::vector<std::string> names_of(const CLI::App& app) {
   return names;
 }
 
+/// The arguments with a count behind a prefix joined to it, `--launch 'ssh gpu3' x2` as one value: options
+/// take as many values as they say, and the next word may be the problem. In reverse, as CLI11 takes them.
+std::vector<std::string> joined_counts(int argc, char** argv) {
+  const auto is_count = [](const std::string& word) {
+    return word.size() > 1 && word[0] == 'x' && word.find_first_not_of("0123456789", 1) == std::string::npos;
+  };
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::size_t n = words.size();
+    const bool after = n >= 2 && (words[n - 2] == "--launch" || words[n - 2] == "--build-launch");
+    const bool glued =
+        n >= 1 && (words[n - 1].rfind("--launch=", 0) == 0 || words[n - 1].rfind("--build-launch=", 0) == 0);
+    if ((after || glued) && is_count(word))
+      words.back() += " " + word;
+    else
+      words.push_back(word);
+  }
+  return {words.rbegin(), words.rend()};
+}
+
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   std::string text = error.what();
@@ -88,11 +109,12 @@ int main(int argc, char** argv) {
   app::add_report(cli, exit_code);
   app::add_list(cli, exit_code);
   app::add_mcp(cli, exit_code);
+  app::add_worker(cli, exit_code);
   app::add_doctor(cli, exit_code);
   app::add_completion(cli, exit_code);
 
   try {
-    cli.parse(argc, argv);
+    cli.parse(joined_counts(argc, argv));
   } catch (const CLI::Success& wish) {  // --help, --version
     return cli.exit(wish);
   } catch (const CLI::ParseError& error) {

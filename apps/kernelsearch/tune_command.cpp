@@ -9,6 +9,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "kernelsearch/remote/launch.hpp"
 #include "mlir_options.hpp"
 #include "option_file.hpp"
 #include "sandbox_option.hpp"
@@ -121,6 +122,36 @@ void add_tune(CLI::App& app, int& exit_code) {
   sub->add_option("--require-sandbox", o->run.measurement.require_sandbox,
                   "Measure nothing in a weaker sandbox than this: bubblewrap or landlock")
       ->check(CLI::IsMember({"bubblewrap", "landlock"}));
+  sub->add_option(
+         "--launch", o->launch,
+         "Measure by workers that this starts: local, or a prefix such as 'ssh gpu3' or 'srun -N1 -n1 "
+         "--gpus=1', a count behind it as x4; repeatable; see docs/scale.md")
+      ->allow_extra_args(false);
+  sub->add_option("--build-launch", o->build_launch, "The same of workers that compile, and measure nothing")
+      ->allow_extra_args(false);
+  sub->add_option("--pools", o->pools, "The same of a JSON file of pools")->check(CLI::ExistingFile);
+  sub->add_option("--device-class", o->device_class, "Only pools of that file that are of this class");
+  sub->add_option("--slurm", o->run.lanes.slurm,
+                  "Measure on nodes of Slurm: nodes=4,gpus=2,partition=...,time=...; see docs/scale.md");
+  sub->add_option(
+      "--worker", o->run.lanes.worker,
+      "The program kernelsearch where workers run; default by PATH, here and in Slurm's jobs this one");
+  sub->add_option("--lane-tolerance", o->run.lanes.tolerance,
+                  "Set a lane aside whose time of the default configuration differs by more; 0: never")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--lane-start", o->run.lanes.start_seconds, "Seconds until a worker must be ready")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--lane-silence", o->run.lanes.silence_seconds,
+                  "Seconds after which a worker that says nothing is given up")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  sub->add_option(
+         "--in-flight", o->run.lanes.in_flight,
+         "Proposals in flight with --launch and --slurm; with the same number the same seed and outcomes "
+         "give the same proposals whatever the number of lanes; default by compilers and lanes")
+      ->check(CLI::Range(1, 100000));
   sub->add_option("--store", o->run.store,
                   "SQLite file of runs; default $KERNELSEARCH_STORE or the user's data folder");
   sub->add_option("--name", o->run.name, "Name of the run; default the problem's");
@@ -223,6 +254,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --policy-command 'python3 my_policy.py'\n"
       "  kernelsearch tune mine --policy exhaustive --budget all --record mine.json.gz\n"
       "  kernelsearch tune examples/cuda/matmul_f32 --budget 5m --devices 0,1\n"
+      "  kernelsearch tune examples/cuda/matmul_f32 --launch 'ssh gpu3' x2 --launch local\n"
+      "  kernelsearch tune examples/cuda/matmul_f32 --slurm nodes=4,gpus=2,partition=gpu,time=1:00:00\n"
       "  kernelsearch tune examples/mlir/matmul/schedule.mlir --budget 40\n"
       "  kernelsearch tune mine --validate memcheck,racecheck,initcheck\n"
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
@@ -234,6 +267,14 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune mine --system cuda_skill_v2 --from-files mine_kernels --wait 3600\n"
       "  kernelsearch tune --resume latest --budget 400");
   sub->callback([sub, o, skill, file, &exit_code] {
+    for (const std::string& launch : o->launch) o->run.lanes.pools.push_back(launch_pool(launch));
+    for (const std::string& launch : o->build_launch) {
+      o->run.lanes.pools.push_back(launch_pool(launch));
+      o->run.lanes.pools.back().builds_only = true;
+    }
+    if (!o->pools.empty())
+      for (LaunchPool& pool : read_pools(o->pools, o->device_class))
+        o->run.lanes.pools.push_back(std::move(pool));
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
     if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
     const bool mlir_only = sub->count("--payload") + sub->count("--function") + sub->count("--reference") > 0;

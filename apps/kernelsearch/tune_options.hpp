@@ -17,6 +17,8 @@ struct TuneOptions {
   MlirProblemOptions mlir = {};    ///< where `problem` is a schedule of MLIR
   std::string evaluator = "auto";  ///< or the backend that the problem must have
   RunOptions run = {};
+  std::vector<std::string> launch = {}, build_launch = {};  ///< workers, as launch_pool() reads them
+  std::string pools = "", device_class = "";                ///< the file of read_pools()
   std::string from_files = "";  ///< cuda_skill_v2: folder of kernels that someone writes
   bool json = false;
   bool quiet = false;

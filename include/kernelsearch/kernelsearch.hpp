@@ -37,6 +37,7 @@
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/evaluator/pool.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/evaluator/profiled.hpp"
 #include "kernelsearch/evaluator/replay.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"

@@ -33,48 +33,8 @@ std::pair<detail::Descriptor, detail::Descriptor> make_pipe() {
   return {detail::Descriptor(ends[0]), detail::Descriptor(ends[1])};
 }
 
-std::string variable(const char* name, const char* standard) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : standard;
-}
-
-/// What the user's own shell would have: `Launch` gives its children a fixed PATH and LC_ALL, as compilers
-/// need it, so these two are set by the shell.
-detail::Launch shell(const std::string& command, const std::filesystem::path& folder) {
-  constexpr const char* script =
-      "PATH=$1; if [ -n \"$2\" ]; then LC_ALL=$2; else unset LC_ALL; fi; exec /bin/sh -c \"$3\"";
-  detail::Launch launch{{"/bin/sh", "-c", script, "sh", variable("PATH", "/usr/local/bin:/usr/bin:/bin"),
-                         variable("LC_ALL", ""), command}};
-  launch.directory = folder.string();
-  // The thread that made it may end before it: runs are stepped from several.
-  launch.ends_with_thread = false;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    if (!text.starts_with("PATH=") && !text.starts_with("LC_ALL=")) launch.environment.emplace_back(text);
-  }
-  return launch;
-}
-
 void do_not_block(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-/// `write` to a pipe that nobody reads any more ends with EPIPE, not with a signal that ends the program.
-ssize_t write_quietly(int fd, const char* data, std::size_t size) {
-  sigset_t pipe_signal, before;
-  sigemptyset(&pipe_signal);
-  sigaddset(&pipe_signal, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-  const ssize_t written = ::write(fd, data, size);
-  const int error = errno;
-  if (written < 0 && error == EPIPE && sigismember(&before, SIGPIPE) == 0) {
-    const timespec now{0, 0};
-    while (sigtimedwait(&pipe_signal, nullptr, &now) < 0 && errno == EINTR) {
-    }
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return written;
 }
 
 std::string seconds_text(double seconds) {
@@ -94,7 +54,7 @@ LineProcess::LineProcess(const std::string& command, const std::filesystem::path
   auto [in_read, in_write] = make_pipe();
   auto [out_read, out_write] = make_pipe();
   auto [err_read, err_write] = make_pipe();
-  detail::Launch launch = shell(command, folder);
+  detail::Launch launch = detail::shell_launch(command, folder.string());
   launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
   process_ = detail::Process(launch);
   in_ = std::move(in_write);
@@ -113,7 +73,7 @@ Result<void> LineProcess::write(std::string line, double seconds) {
   line += '\n';
   const double deadline = detail::monotonic_seconds() + seconds;
   for (std::size_t done = 0; done < line.size();) {
-    const ssize_t written = write_quietly(in_.number(), line.data() + done, line.size() - done);
+    const ssize_t written = detail::write_quietly(in_.number(), line.data() + done, line.size() - done);
     if (written > 0) {
       done += static_cast<std::size_t>(written);
     } else if (errno == EAGAIN) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -31,7 +32,9 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/remote/launch.hpp"
 #include "kernelsearch/run/change_recall.hpp"
+#include "kernelsearch/run/lane_judge.hpp"
 #include "kernelsearch/run/machine_text.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
@@ -192,31 +195,68 @@ void fill_in(RunImpl& run) {
     run.budget.trials = run.problem.kernel.space.count().low();
 }
 
-/// What judges on this machine, with what the search wants to know besides times.
-AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
-  const RunOptions& o = run.options();
+/// What the search wants to know besides times, and under what its results are kept.
+JudgeKind judge_kind(const RunImpl& run, Kept& kept) {
   if (run.system != nullptr && run.system->observation == ObservationLevel::everything) {
     kept = Kept::observed;
-    ObservingEvaluator made = make_observing_evaluator(run.problem, o.measurement);
-    for (const std::string& one : made.missing) observer.on_message("not observed: " + one);
-    return std::move(made.evaluator);
+    return JudgeKind::observed;
   }
-  if (run.system == nullptr && o.policy == "submit") {
+  if (run.system == nullptr && run.stored.options.policy == "submit") {
     kept = Kept::paired;
-    return make_pairing_evaluator(run.problem, o.measurement);
+    return JudgeKind::paired;
   }
-  if (run.system == nullptr || !run.system->rewrites || !run.system->asks)
-    return make_evaluator(run.problem, o.measurement);
+  if (run.system == nullptr || !run.system->rewrites || !run.system->asks) return JudgeKind::plain;
   // Who writes kernels is told of the machine code and of the place in the roofline.
   kept = Kept::inspected;
-  AnyEvaluator evaluator = make_inspecting_evaluator(run.problem, o.measurement);
-  if (run.system->observation != ObservationLevel::counters || run.problem.backend != Backend::cuda ||
-      !o.counters)
+  return JudgeKind::inspected;
+}
+
+/// What judges on this machine, with what the search wants to know besides times.
+AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
+  const RunOptions& o = run.stored.options;
+  const JudgeKind kind = judge_kind(run, kept);
+  std::vector<std::string> missing;
+  AnyEvaluator evaluator = judge_of(kind, run.problem, o.measurement, missing);
+  for (const std::string& one : missing) observer.on_message("not observed: " + one);
+  if (kind != JudgeKind::inspected || run.system->observation != ObservationLevel::counters ||
+      run.problem.backend != Backend::cuda || !o.counters)
     return evaluator;
   bool counted = false;
   evaluator = with_counters(std::move(evaluator), gpu_options(o.measurement), counted, run.say());
   if (counted) kept = Kept::counted;
   return evaluator;
+}
+
+/// The same by workers. `asked` is how the user wants it measured, what depends on a machine left open.
+AnyEvaluator make_remote_judge(RunImpl& run, const MeasurementOptions& asked, Kept& kept) {
+  const RunOptions& o = run.stored.options;
+  std::vector<LaunchPool> pools = o.lanes.pools;
+  std::error_code error;
+  const std::string own = fs::read_symlink("/proc/self/exe", error).string();
+  if (!o.lanes.slurm.empty()) {
+    run.slurm = SlurmAllocation::take(read_slurm_request(o.lanes.slurm), run.stop.get_token(), run.say());
+    for (LaunchPool& pool : run.slurm->pools(own)) pools.push_back(std::move(pool));
+    const double left = run.slurm->seconds_left();
+    if (std::isfinite(left)) run.budget.seconds = std::min(run.budget.seconds.value_or(left), left);
+  }
+  for (LaunchPool& pool : pools)
+    if (pool.worker.empty()) pool.worker = o.lanes.worker;
+  RemoteOptions options;
+  options.lanes = lanes_of(pools, own, asked.devices);
+  MeasurementOptions there = asked;
+  there.cache = o.measurement.cache;
+  if (there.devices.size() > 1) there.devices.resize(1);
+  options.how = lane_instructions(judge_kind(run, kept), there);
+  if (run.resumed) options.device_id = run.resumed->info.device;
+  options.tolerance = o.lanes.tolerance;
+  options.falls_behind = o.lanes.falls_behind;
+  options.start_seconds = o.lanes.start_seconds;
+  options.silence_seconds = o.lanes.silence_seconds;
+  options.request_seconds = o.lanes.request_seconds;
+  options.say = run.say();
+  options.stop = run.stop.get_token();
+  run.remote.emplace(run.problem, std::move(options));
+  return *run.remote;
 }
 
 /// What models are told of the machine and of how the problem is measured. A run that goes on tells the same.
@@ -253,20 +293,29 @@ RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, con
   info.device = evaluator.device_id();
   info.toolchain = evaluator.toolchain_id();
   info.options = encode_options(run.stored);
-  info.environment = environment_of(
-      run.problem.backend, own ? "" : description_of(chosen_sandbox(run.stored.options.measurement)));
+  info.environment = environment_of(run.problem.backend,
+                                    run.remote ? run.remote->sandbox()
+                                    : own      ? ""
+                                          : description_of(chosen_sandbox(run.stored.options.measurement)));
   return info;
+}
+
+/// What became of the lanes, for the reason that the store keeps of a run's end.
+std::function<std::string()> remarks_of(const RunImpl& run) {
+  if (!run.remote) return nullptr;
+  return [remote = *run.remote] { return lane_remarks(remote.reports()); };
 }
 
 OptimizerOptions loop_of(const RunImpl& run, std::size_t lanes, const std::stop_token& stop) {
   const RunOptions& o = run.stored.options;
   OptimizerOptions loop;
-  const unsigned jobs = o.measurement.jobs;
+  const std::size_t jobs = run.remote ? run.remote->build_places() : o.measurement.jobs;
   // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
   const bool learns = run.system != nullptr || (o.policy != "exhaustive" && o.policy != "random");
   const unsigned ahead = is_device(run.problem.backend) && !learns ? 4 : 1;
   const bool rewrites = run.system != nullptr && run.system->rewrites;
   loop.in_flight = rewrites ? o.proposals : ahead * jobs + 2 * lanes;
+  if (!rewrites && o.lanes.in_flight > 0) loop.in_flight = o.lanes.in_flight;
   loop.generate_threads = rewrites ? o.proposals : 1;
   loop.build_threads = jobs;
   loop.stop = stop;
@@ -347,13 +396,17 @@ void begin(RunImpl& run, RunParts& parts) {
                        "leave it out, or name a --system that writes kernels");
   }
   std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
+  const MeasurementOptions as_asked = o.measurement;
+  const bool elsewhere = !parts.evaluator && (!o.lanes.pools.empty() || !o.lanes.slurm.empty());
   fill_in(run);
   if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
   const bool submits = run.system == nullptr && o.policy == "submit";
   Validation validation = make_validator(o, run.problem, parts.evaluator.has_value(), observer);
   Kept kept = submits ? Kept::paired : Kept::plain;
-  const bool own = run.foreign = parts.evaluator.has_value();
-  AnyEvaluator evaluator = own ? *std::move(parts.evaluator) : make_judge(run, observer, kept);
+  const bool own = run.foreign = parts.evaluator.has_value() || elsewhere;
+  AnyEvaluator evaluator = elsewhere ? make_remote_judge(run, as_asked, kept)
+                           : own     ? *std::move(parts.evaluator)
+                                     : make_judge(run, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
   if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())
     observer.on_message("no locks, so another kernelsearch may measure at the same time: " + problem +
@@ -493,7 +546,8 @@ void begin(RunImpl& run, RunParts& parts) {
                         run.resumed ? RunClock::now() : run.begun,
                         o.reuse,
                         std::move(changes),
-                        std::move(checkpoints)};
+                        std::move(checkpoints),
+                        remarks_of(run)};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }

@@ -43,6 +43,7 @@ struct SearchContext {
   bool reuse = true;                                  ///< what earlier runs measured may be used
   std::shared_ptr<ChangeRecorder> changes = nullptr;  ///< keeps them for later runs; null: there are none
   CheckpointValidation checkpoints = {};              ///< of systems with a workflow
+  std::function<std::string()> remarks = nullptr;     ///< on what measured, for the reason of the run's end
 };
 
 /// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed

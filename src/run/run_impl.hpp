@@ -15,6 +15,8 @@
 #include "counted_evaluator.hpp"
 #include "finalist_validator.hpp"
 #include "kernel_search.hpp"
+#include "kernelsearch/remote/remote_evaluator.hpp"
+#include "kernelsearch/remote/slurm.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "message_sink.hpp"
@@ -46,8 +48,10 @@ struct RunImpl {
   bool progress_told = false;  ///< that it could not be written
   std::optional<DevicePeaks> peaks = {};
   std::filesystem::path report_folder;
-  bool foreign = false;                               ///< an evaluator of the caller's own judges
+  bool foreign = false;                               ///< what judges is not of this process
   std::map<std::string, Validation> validators = {};  ///< that were asked for, by the names of their tools
+  std::optional<SlurmAllocation> slurm = {};          ///< outlives the workers in it
+  std::optional<RemoteEvaluator> remote = {};         ///< where workers judge
   std::unique_ptr<KernelSearch> search;
 
   [[nodiscard]] RunOptions& options() { return stored.options; }

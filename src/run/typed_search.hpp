@@ -143,6 +143,8 @@ class TypedSearch final : public KernelSearch {
         reason = WallTime{*context.budget.seconds}.describe();
     }
     if (!context.stop.stop_requested()) measure_finalists(end, observer, changes, recorder, events);
+    if (const std::string remarks = context.remarks ? context.remarks() : ""; !remarks.empty())
+      reason += "; " + remarks;
     context.store.end_run(context.run, reason,
                           before + std::chrono::duration<double>(RunClock::now() - begun).count());
     spent = spent || context.ending.stop_requested();

@@ -62,3 +62,26 @@ TEST_CASE("AnyEvaluator: compares where the one inside can") {
   CHECK(speedup->pairs == 77);
   static_assert(PairingEvaluator<AnyEvaluator, Candidate>);
 }
+
+TEST_CASE("AnyEvaluator: carries what was built where the one inside can") {
+  struct Carrying : Words {
+    [[nodiscard]] PortableArtifact carry(const Artifact& artifact) const {
+      return {artifact.candidate.kernel->regions.device, {}, false};
+    }
+    [[nodiscard]] Artifact carried(const Candidate& candidate, const PortableArtifact&) const {
+      return {candidate};
+    }
+  };
+  AnyEvaluator no(Words{small_problem()});
+  auto staged = no.build(candidate_with("fast"), {});
+  CHECK(!no.carry(*staged.artifact));
+  CHECK(!no.carried(candidate_with("fast"), {}));
+  AnyEvaluator one(Carrying{{small_problem()}}), other(Carrying{{small_problem()}});
+  staged = one.build(candidate_with("fast"), {});
+  const auto portable = one.carry(*staged.artifact);
+  REQUIRE(portable);
+  CHECK(portable->code == "fast");
+  auto artifact = other.carried(candidate_with("fast"), *portable);
+  REQUIRE(artifact);
+  CHECK(other.run({{}, std::move(artifact)}, {}).verdict == Verdict::ok);
+}

@@ -11,6 +11,7 @@
 
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 
 namespace kernelsearch {
@@ -63,6 +64,15 @@ class AnyEvaluator {
   }
   /// A fresh process with inputs that were never used, where the evaluator keeps one over candidates.
   void renew() { model_->renew(); }
+  /// What was built, for an equal evaluator in another process; nothing where it cannot be carried there.
+  [[nodiscard]] std::optional<PortableArtifact> carry(const Artifact& artifact) {
+    return model_->carry(artifact);
+  }
+  /// What an equal evaluator built, to be run by this one; nothing where it takes none from others.
+  [[nodiscard]] std::optional<Artifact> carried(const Candidate& candidate,
+                                                const PortableArtifact& artifact) {
+    return model_->carried(candidate, artifact);
+  }
 
  private:
   struct Interface {
@@ -78,6 +88,9 @@ class AnyEvaluator {
                                                          const Candidate& champion,
                                                          const PairOptions& pairs) = 0;
     virtual void renew() = 0;
+    [[nodiscard]] virtual std::optional<PortableArtifact> carry(const Artifact& artifact) = 0;
+    [[nodiscard]] virtual std::optional<Artifact> carried(const Candidate& candidate,
+                                                          const PortableArtifact& artifact) = 0;
   };
   template <class E>
   struct Model final : Interface {
@@ -112,6 +125,19 @@ class AnyEvaluator {
     }
     void renew() override {
       if constexpr (requires { evaluator.renew(); }) evaluator.renew();
+    }
+    [[nodiscard]] std::optional<PortableArtifact> carry(const Artifact& artifact) override {
+      if constexpr (CarriesArtifacts<E, Candidate>)
+        return evaluator.carry(*static_cast<const typename E::Artifact*>(artifact.get()));
+      else
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<Artifact> carried(const Candidate& candidate,
+                                                  const PortableArtifact& artifact) override {
+      if constexpr (CarriesArtifacts<E, Candidate>)
+        return std::make_shared<typename E::Artifact>(evaluator.carried(candidate, artifact));
+      else
+        return std::nullopt;
     }
     E evaluator;
   };

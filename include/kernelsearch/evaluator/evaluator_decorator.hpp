@@ -8,6 +8,7 @@
 
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 
 namespace kernelsearch {
 
@@ -110,6 +111,16 @@ class EvaluatorDecorator : public ContextDecorator<E, Holder>, public detail::Sa
   [[nodiscard]] auto compare(const Candidate& candidate, const Candidate& champion,
                              const PairOptions& pairs) {
     return this->holder_.measuring([&](E& e) { return e.compare(candidate, champion, pairs); });
+  }
+  [[nodiscard]] PortableArtifact carry(const ArtifactOf<E>& artifact) requires
+      requires(E& e, const ArtifactOf<E>& a) {
+    { e.carry(a) } -> std::same_as<PortableArtifact>;
+  }
+  { return this->holder_.any().carry(artifact); }
+  template <class Candidate>
+  requires CarriesArtifacts<E, Candidate>
+  [[nodiscard]] ArtifactOf<E> carried(const Candidate& candidate, const PortableArtifact& artifact) {
+    return this->holder_.any().carried(candidate, artifact);
   }
   /// With the evaluator's own limits.
   template <class Candidate>

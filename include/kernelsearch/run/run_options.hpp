@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/remote/remote_options.hpp"
 #include "kernelsearch/run/measurement.hpp"
 
 namespace kernelsearch {
@@ -21,6 +22,23 @@ struct RunModelOptions {
   std::string replay = {};  ///< folder of recorded exchanges, or with a script.json, that answers instead
   std::uint64_t max_tokens = 0;  ///< 0: no limit
   double max_cost = 0;           ///< in the currency of the model file's prices; 0: no limit
+};
+
+/// The workers that a run measures by, instead of in its own process; none of it is stored with the run,
+/// since it may go on elsewhere.
+struct RunLanes {
+  std::vector<LaunchPool> pools = {};  ///< none: the run measures by itself
+  std::string slurm =
+      {};  ///< what is asked of Slurm, as read_slurm_request() reads it; its workers come besides
+  std::string worker = {};       ///< the program where a pool names none
+  double tolerance = 0.02;       ///< see RemoteOptions
+  double falls_behind = 5;       ///< see RemoteOptions
+  double start_seconds = 600;    ///< see RemoteOptions
+  double silence_seconds = 30;   ///< see RemoteOptions
+  double request_seconds = 900;  ///< see RemoteOptions
+  /// Proposals in flight; 0: as many as there are compilers and twice the lanes. With the same number the
+  /// same seed and outcomes give the same proposals whatever the number of lanes.
+  std::size_t in_flight = 0;
 };
 
 /// How a run searches, measures and ends. What repeats the run is stored with it (docs/formats/store.md), so
@@ -45,6 +63,7 @@ struct RunOptions {
   std::vector<std::string> where = {};  ///< only configurations for which these expressions hold
   std::string configs = {};  ///< JSON file of the only configurations to try; empty: all of the space
   MeasurementOptions measurement = {};
+  RunLanes lanes = {};
   std::string validate = {};  ///< tools of Compute Sanitizer that finalists must pass
   bool bounds = true;         ///< host kernels: finalists must keep within their arrays, see HostBounds
   std::vector<std::string> learn_from = {};  ///< recordings and stores of earlier runs

@@ -243,6 +243,17 @@ std::size_t GpuEvaluator::lanes() const noexcept {
   return impl_->workers.size();
 }
 
+PortableArtifact GpuEvaluator::carry(const GpuArtifact& artifact) const {
+  const auto* bytes = reinterpret_cast<const char*>(artifact.image->data());
+  return {std::string(bytes, artifact.image->size()), artifact.functions, artifact.library};
+}
+
+GpuArtifact GpuEvaluator::carried(const Candidate& candidate, const PortableArtifact& artifact) const {
+  const auto* bytes = reinterpret_cast<const std::byte*>(artifact.code.data());
+  return {candidate, std::make_shared<const std::vector<std::byte>>(bytes, bytes + artifact.code.size()),
+          artifact.functions, artifact.library};
+}
+
 Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
   return compare(candidate, champion, impl_->options.pairs);
 }

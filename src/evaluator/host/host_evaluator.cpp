@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -18,12 +19,14 @@
 #include "evaluator/host/input_sets.hpp"
 #include "evaluator/host/reference.hpp"
 #include "evaluator/host/sandboxed.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/library_use.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -168,6 +171,26 @@ struct HostEvaluator::Impl {
     return std::move(*staged.artifact);
   }
 
+  /// The file of code that was built elsewhere. Only the newest are kept: what waits to be run is among them.
+  std::filesystem::path keep(const std::string& code) {
+    constexpr std::size_t most = 256;
+    const std::scoped_lock lock(keeping);
+    if (!foreign) foreign.emplace();
+    const std::filesystem::path file = foreign->path() / sha256(code);
+    if (std::find(kept.begin(), kept.end(), file) != kept.end()) return file;
+    std::ofstream out(file, std::ios::binary);
+    out.write(code.data(), static_cast<std::streamsize>(code.size()));
+    out.close();
+    if (!out) raise<DeviceError>("a compiled kernel cannot be kept", file.string(), "make room there");
+    kept.push_back(file);
+    if (kept.size() > most) {
+      std::error_code ignored;
+      std::filesystem::remove(kept.front(), ignored);
+      kept.pop_front();
+    }
+    return file;
+  }
+
   // Times pairs on every shape of weight and appends them, one round more of each shape; `other(shape,
   // seconds)` times what the candidate is compared with.
   template <class Other>
@@ -247,6 +270,9 @@ struct HostEvaluator::Impl {
   detail::HiddenCheck hidden;
   std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
   std::mutex measuring;
+  std::mutex keeping;
+  std::optional<detail::ScratchFolder> foreign;  ///< of code that was built elsewhere
+  std::deque<std::filesystem::path> kept;
 };
 
 HostEvaluator::HostEvaluator(Problem problem, HostOptions options)
@@ -350,6 +376,18 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
 
 Evaluation HostEvaluator::evaluate(const Candidate& candidate, const EvaluationContext& context) {
   return evaluate_in_stages(*this, candidate, context);
+}
+
+PortableArtifact HostEvaluator::carry(const HostArtifact& artifact) const {
+  std::ifstream file(artifact.library, std::ios::binary);
+  PortableArtifact portable;
+  portable.code.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (!file) raise<DeviceError>("a compiled kernel is gone", artifact.library.string(), "go on with the run");
+  return portable;
+}
+
+HostArtifact HostEvaluator::carried(const Candidate& candidate, const PortableArtifact& artifact) const {
+  return {candidate, impl_->keep(artifact.code)};
 }
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {

@@ -120,7 +120,44 @@ std::string stat_fields(const char* path) {
   return end == std::string::npos ? std::string() : text.substr(end + 2);
 }
 
+std::string variable(const char* name, const char* standard) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : standard;
+}
+
 }  // namespace
+
+Launch shell_launch(const std::string& command, const std::string& folder) {
+  constexpr const char* script =
+      "PATH=$1; if [ -n \"$2\" ]; then LC_ALL=$2; else unset LC_ALL; fi; exec /bin/sh -c \"$3\"";
+  Launch launch{{"/bin/sh", "-c", script, "sh", variable("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                 variable("LC_ALL", ""), command}};
+  launch.directory = folder;
+  // The thread that made it may end before it: runs are stepped from several.
+  launch.ends_with_thread = false;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with("PATH=") && !text.starts_with("LC_ALL=")) launch.environment.emplace_back(text);
+  }
+  return launch;
+}
+
+ssize_t write_quietly(int fd, const char* data, std::size_t size) {
+  sigset_t pipe_signal, before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t written = ::write(fd, data, size);
+  const int error = errno;
+  if (written < 0 && error == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+    const timespec now{0, 0};
+    while (sigtimedwait(&pipe_signal, nullptr, &now) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return written;
+}
 
 void Descriptor::reset() noexcept {
   if (fd_ >= 0) ::close(fd_);

@@ -83,6 +83,14 @@ class Process {
   bool leaves_nothing_ = false;
 };
 
+/// How `/bin/sh -c command` is started with what the user's own shell would have: `Launch` gives its children
+/// a fixed PATH and LC_ALL, as compilers need it, so these two are set by the shell. It outlives the thread
+/// that starts it.
+[[nodiscard]] Launch shell_launch(const std::string& command, const std::string& folder);
+
+/// `write`, to a pipe that nobody reads any more with EPIPE instead of a signal that ends the program.
+[[nodiscard]] ssize_t write_quietly(int fd, const char* data, std::size_t size);
+
 /// What a command printed and how it ended.
 struct Finished {
   std::string output;  ///< at most `max_output` bytes

@@ -11,6 +11,7 @@
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -43,6 +44,10 @@ class GpuEvaluator {
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
   [[nodiscard]] std::size_t lanes() const noexcept;
 
+  /// The code that was built, to be run by an equal evaluator elsewhere. A DeviceError if it is gone.
+  [[nodiscard]] PortableArtifact carry(const GpuArtifact& artifact) const;
+  [[nodiscard]] GpuArtifact carried(const Candidate& candidate, const PortableArtifact& artifact) const;
+
   /// The champion's time divided by the candidate's, in interleaved pairs in one process; a ConfigError if
   /// one of them is not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
@@ -68,6 +73,7 @@ class GpuEvaluator {
 };
 
 static_assert(StagedEvaluator<GpuEvaluator, Candidate>);
+static_assert(CarriesArtifacts<GpuEvaluator, Candidate>);
 static_assert(PairingEvaluator<GpuEvaluator, Candidate>);
 
 }  // namespace kernelsearch

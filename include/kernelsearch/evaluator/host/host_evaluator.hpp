@@ -10,6 +10,7 @@
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_options.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -41,6 +42,10 @@ class HostEvaluator {
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context);
   [[nodiscard]] std::size_t lanes() const noexcept { return 1; }
 
+  /// The code that was built, to be run by an equal evaluator elsewhere. A DeviceError if it is gone.
+  [[nodiscard]] PortableArtifact carry(const HostArtifact& artifact) const;
+  [[nodiscard]] HostArtifact carried(const Candidate& candidate, const PortableArtifact& artifact) const;
+
   /// The champion's time divided by the candidate's, in interleaved pairs, spread over at least six pairs of
   /// fresh processes; a ConfigError if one of them is not ok.
   [[nodiscard]] Speedup compare(const Candidate& candidate, const Candidate& champion);
@@ -67,6 +72,7 @@ class HostEvaluator {
 };
 
 static_assert(StagedEvaluator<HostEvaluator, Candidate>);
+static_assert(CarriesArtifacts<HostEvaluator, Candidate>);
 static_assert(PairingEvaluator<HostEvaluator, Candidate>);
 
 }  // namespace kernelsearch
