@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// External evaluators: attacks that are caught or gain nothing, false alarms, and the slope against a known cost.
+// External evaluators: attacks that are caught or gain nothing, false alarms, the slope against a known
+// cost.
 //   external_bench [--repeat 20] [--honest 100]
 // Exits with 1 where an attack gained something or an honest program was called wrong.
 #include <fmt/format.h>

@@ -111,6 +111,13 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("ExternalEvaluator: a claim that is not seen to be false is still not the time") {
+  SKIP_WITHOUT_PYTHON
+  const Evaluation evaluation = judged_program("shave", 4000);
+  if (evaluation.verdict == Verdict::ok)
+    CHECK(*evaluation.features.find("external.claimed_over_slope") < 0.9);
+}
+
 TEST_CASE("ExternalEvaluator: what breaks has a verdict and a reason, and the next candidate is unharmed") {
   SKIP_WITHOUT_PYTHON
   struct Break {

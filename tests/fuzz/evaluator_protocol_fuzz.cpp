@@ -8,7 +8,8 @@
 
 #include "external/evaluator_messages.hpp"
 
-/// Any line of an external evaluator is a reply or a fault with its three parts; the numbers of a reply are finite.
+/// Any line of an external evaluator is a reply or a fault with its three parts; numbers of a reply are
+/// finite.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kernelsearch;
   const auto reply = external::try_parse_evaluator_reply({reinterpret_cast<const char*>(data), size});

@@ -130,6 +130,8 @@ def run(slots, request):
         seconds.append(time.perf_counter() - begin)
     if mode == "lie":
         seconds = [0.3 * one for one in seconds]
+    if mode == "shave":  # a little: below what is called a lie
+        seconds = [0.73 * one for one in seconds]
     if mode == "more":
         seconds = [3 * one + 1 for one in seconds]
     reply = {"type": "ran", "id": request["id"], "seconds": seconds}
@@ -166,6 +168,19 @@ def run(slots, request):
     if mode == "twice":
         say(reply)
 
+
+def tick(at):
+    """Counts in the outputs for as long as this process runs."""
+    memory, count = mmap.mmap(4, 4096), 0
+    while True:
+        count += 1
+        memory[at : at + 8] = struct.pack("q", count)
+
+
+if mode == "ticks":  # a thread and a process of its own
+    threading.Thread(target=tick, args=(0,), daemon=True).start()
+    if os.fork() == 0:
+        tick(8)
 
 for line in requests:
     message = json.loads(line)
