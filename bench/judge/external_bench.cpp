@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   fmt::print("Attacks on calls of {} us: caught by a verdict, or timed in full (at least 0.9 of it)\n", cost);
   fmt::print("{:12} {:>8} {:>10} {:>8}  verdicts\n", "attack", "caught", "no gain", "of");
   for (const char* mode : {"skip", "first", "by_slot", "by_number", "part", "late", "outside", "inputs",
-                           "lie", "more", "edited", "kind", "twice", "ahead", "by_content"}) {
+                           "lie", "more", "edited", "kind", "twice", "pad", "ahead", "by_content"}) {
     int caught = 0, in_vain = 0;
     std::map<std::string, int> verdicts;
     for (int i = 0; i < repeat; ++i) {

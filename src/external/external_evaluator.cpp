@@ -34,10 +34,14 @@ using external::Answer;
 using external::EvaluatorReply;
 using external::EvaluatorSession;
 
-/// Of a round: what the longer request takes beyond the shorter one, at least, so that what requests
-/// themselves take and differ by is little beside it.
-constexpr double slope_seconds = 0.008;
+/// What the longer requests take, at least, so that what requests themselves take is little beside it.
+constexpr double request_of_calls = 0.004;
 constexpr std::size_t least_calls = 4, most_calls = 64;
+/// What a request itself may take without counting as its calls' time. A program that pads its single calls,
+/// so that the difference to several is less, gains this share of a longer request at most.
+constexpr double request_alone = 200e-6;
+/// Of so many equal requests the shortest counts: others are held up by what else the machine does.
+constexpr int tries = 3;
 /// Calls that take so long are not made more often than they must.
 constexpr double long_call = 0.02;
 constexpr std::size_t least_rounds = 5;
@@ -158,19 +162,32 @@ class ExternalWorker {
     ShapeState& shape = shapes_[s];
     if (claims(problem_)) return time_claimed(shape, seconds);
     const std::size_t calls = calls_of(shape);
-    double one = 0, many = 0;
-    // In a random order: what one leaves behind for the other meets both alike.
-    const bool first = (detail::secret_seed() & 1) != 0;
-    if (first)
-      if (auto fault = timed(shape, 1, one)) return fault;
-    if (auto fault = timed(shape, calls, many)) return fault;
-    if (!first)
-      if (auto fault = timed(shape, 1, one)) return fault;
-    seconds = (many - one) / static_cast<double>(calls - 1);
-    shape.estimate = std::min({shape.estimate, one, std::max(seconds, 1e-7)});
-    // A round in which the machine held up the single call shows less than nothing.
-    seconds = std::max(seconds, 0.01 * many / static_cast<double>(calls));
+    std::vector<std::size_t> requests;
+    for (int i = 0; i < (shape.estimate >= long_call ? 1 : tries); ++i)
+      requests.insert(requests.end(), {std::size_t{1}, calls});
+    // In a random order: what one leaves behind for the next meets both kinds alike.
+    Rng rng(detail::secret_seed());
+    rng.shuffle(requests);
+    constexpr double never = std::numeric_limits<double>::infinity();
+    double one = never, many = never, claimed = -1;
+    for (const std::size_t wanted : requests) {
+      double wall = 0;
+      shape.claimed.clear();
+      if (auto fault = timed(shape, wanted, wall)) return fault;
+      if (wanted == 1) {
+        one = std::min(one, wall);
+      } else if (wall < many) {
+        many = wall;
+        claimed =
+            shape.claimed.empty() ? -1 : std::accumulate(shape.claimed.begin(), shape.claimed.end(), 0.0);
+      }
+    }
+    const double count = static_cast<double>(calls);
+    const double slope = (many - one) / (count - 1);
+    seconds = std::max(slope, (many - std::min(request_alone, 0.5 * many)) / count);
+    shape.estimate = std::min({shape.estimate, one, seconds});
     shape.single.push_back(one);
+    if (claimed >= 0) shape.claimed_share.push_back((claimed + count * around_a_call) / (seconds * count));
     return std::nullopt;
   }
 
@@ -187,7 +204,7 @@ class ExternalWorker {
       shape.weight = problem_.shapes[s].weight;
       double warming = 0;
       if (auto fault = time_once(s, warming)) return fault;
-      shapes_[s].claimed.clear();
+      shapes_[s].claimed_share.clear();
       shapes_[s].single.clear();
       const double begin = wall_;
       while (!stop.stop_requested()) {
@@ -251,6 +268,7 @@ class ExternalWorker {
     detail::ShapePlan plan;
     double estimate = std::numeric_limits<double>::infinity();
     std::vector<double> single, claimed;
+    std::vector<double> claimed_share;  ///< of what our clock showed, one a round
     double verifying = 0;
   };
 
@@ -276,7 +294,7 @@ class ExternalWorker {
 
   [[nodiscard]] std::size_t calls_of(const ShapeState& shape) const {
     if (shape.estimate >= long_call) return 2;
-    const double wanted = std::ceil(slope_seconds / std::max(shape.estimate, 1e-7)) + 1;
+    const double wanted = std::ceil(request_of_calls / std::max(shape.estimate, 1e-7));
     return static_cast<std::size_t>(
         std::clamp(wanted, static_cast<double>(least_calls), static_cast<double>(slots_.count())));
   }
@@ -379,13 +397,14 @@ class ExternalWorker {
     ShapeState& state = shapes_[s];
     if (claims(problem_)) return std::nullopt;
     if (shape.median > 0) features.set("external.single_over_slope", median(state.single) / shape.median);
-    if (state.claimed.empty()) return std::nullopt;
-    const double claimed = median(state.claimed);
-    features.set("external.claimed_over_slope", claimed / shape.median);
-    if (claimed >= least_claim * shape.interval.low - around_a_call) return std::nullopt;
-    return detail::Fault{Verdict::cheated, "it claims " + in_microseconds(claimed) + " for a call of shape " +
-                                               shape.shape + " that takes " + in_microseconds(shape.median) +
-                                               " by our clock"};
+    if (state.claimed_share.empty()) return std::nullopt;
+    const double share = median(state.claimed_share);
+    features.set("external.claimed_share", share);
+    if (share >= least_claim) return std::nullopt;
+    char text[200];
+    std::snprintf(text, sizeof text, "it claims %.3g of what calls of shape %s take by our clock, %s", share,
+                  shape.shape.c_str(), in_microseconds(shape.median).c_str());
+    return detail::Fault{Verdict::cheated, text};
   }
 
   const Problem& problem_;

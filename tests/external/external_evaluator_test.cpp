@@ -103,7 +103,7 @@ TEST_CASE("ExternalEvaluator: what does not compute what is asked is wrong or ch
 TEST_CASE(
     "ExternalEvaluator: who computes ahead, keeps results by content or writes to inputs gains nothing") {
   SKIP_WITHOUT_PYTHON
-  for (const char* mode : {"ahead", "by_content", "inputs"}) {
+  for (const char* mode : {"ahead", "by_content", "inputs", "pad"}) {
     CAPTURE(mode);
     const Evaluation evaluation = judged_program(mode, 2000);
     // A call takes 2 ms by the wall's clock at least; a scheduler can only make it longer.
@@ -114,8 +114,7 @@ TEST_CASE(
 TEST_CASE("ExternalEvaluator: a claim that is not seen to be false is still not the time") {
   SKIP_WITHOUT_PYTHON
   const Evaluation evaluation = judged_program("shave", 4000);
-  if (evaluation.verdict == Verdict::ok)
-    CHECK(*evaluation.features.find("external.claimed_over_slope") < 0.9);
+  if (evaluation.verdict == Verdict::ok) CHECK(*evaluation.features.find("external.claimed_share") < 0.9);
 }
 
 TEST_CASE("ExternalEvaluator: what breaks has a verdict and a reason, and the next candidate is unharmed") {
