@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -107,17 +109,34 @@ EvaluatorSession::~EvaluatorSession() {
   (void)process_->write(evaluator_end_message(), 1.0);
 }
 
+bool EvaluatorSession::signal(const Member& member, int number) {
+  if (!member.handle) return ::kill(member.pid, number) == 0;  // before Linux 5.3
+  return syscall(SYS_pidfd_send_signal, member.handle.number(), number, nullptr, 0) == 0;
+}
+
 void EvaluatorSession::freeze() {
   // Who was seen before first: looking for others takes longer than stopping them.
-  for (const pid_t pid : stopped_) (void)::kill(pid, SIGSTOP);
+  for (const Member& member : stopped_) (void)signal(member, SIGSTOP);
   const double deadline = detail::monotonic_seconds() + 2.0;
   while (true) {
-    std::vector<pid_t> tree = detail::process_tree(process_->pid());
-    bool still = tree == stopped_;
-    for (const pid_t pid : tree) {
-      if (detail::is_stopped(pid)) continue;
-      (void)::kill(pid, SIGSTOP);
-      still = false;
+    std::vector<Member> tree;
+    bool still = true;
+    for (const pid_t pid : detail::process_tree(process_->pid())) {
+      const auto known = std::find_if(stopped_.begin(), stopped_.end(),
+                                      [pid](const Member& member) { return member.pid == pid; });
+      Member member;
+      if (known != stopped_.end()) {
+        member = std::move(*known);
+      } else {
+        member = {pid, detail::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)))};
+        still = false;
+      }
+      if (!detail::is_stopped(pid)) {
+        if (!signal(member, SIGSTOP))  // another process has the number of one that has ended
+          member.handle = detail::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+        still = false;
+      }
+      tree.push_back(std::move(member));
     }
     stopped_ = std::move(tree);
     if (still || detail::monotonic_seconds() > deadline) return;
@@ -125,8 +144,7 @@ void EvaluatorSession::freeze() {
 }
 
 void EvaluatorSession::thaw() {
-  // Children last: their parents are there when they go on.
-  for (const pid_t pid : stopped_) (void)::kill(pid, SIGCONT);
+  for (const Member& member : stopped_) (void)signal(member, SIGCONT);
 }
 
 double EvaluatorSession::cpu() const {

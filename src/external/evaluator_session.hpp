@@ -47,6 +47,13 @@ class EvaluatorSession {
  private:
   [[nodiscard]] Answer ask(const std::string& message, const std::string& id, EvaluatorReplyKind wanted,
                            const char* during, double& wall);
+  /// One of its processes. The handle is its own: a number may be another process's later.
+  struct Member {
+    pid_t pid = 0;
+    detail::Descriptor handle{};
+  };
+
+  static bool signal(const Member& member, int number);
   void freeze();
   void thaw();
   [[nodiscard]] Answer broken(Verdict verdict, std::string reason);
@@ -57,7 +64,7 @@ class EvaluatorSession {
   double answer_seconds_;
   detail::ScratchFolder scratch_;
   std::unique_ptr<LineProcess> process_;
-  std::vector<pid_t> stopped_;
+  std::vector<Member> stopped_;
   std::optional<detail::Fault> fault_;
 };
 
