@@ -82,7 +82,11 @@ detail::Launch program_launch(const ExternalProgram& program, const HostOptions&
     boxed.argv.push_back(std::move(word));
   }
   detail::Launch launch = detail::launch_in(sandbox, boxed);
-  launch.ends_with_thread = true;  // a stopped process would never see that we are gone
+  // A stopped process would never see that we are gone.
+  launch.ends_with_thread = true;
+  if (sandbox == Sandbox::bubblewrap &&
+      std::find(launch.argv.begin(), launch.argv.end(), "--die-with-parent") == launch.argv.end())
+    launch.argv.insert(launch.argv.begin() + 1, "--die-with-parent");
   return launch;
 }
 

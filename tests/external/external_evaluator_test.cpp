@@ -235,5 +235,6 @@ TEST_CASE("ExternalEvaluator: the same in each sandbox, which is said") {
     const Evaluation evaluation = judged_program("honest", 300, "", options);
     CHECK(evaluation.reason == "");
     check_has(evaluation.provenance, "; sandbox " + std::string(to_string(sandbox)));
+    CHECK(judged_program("honest", 300, R"(, "devices": true)", options).reason == "");
   }
 }
