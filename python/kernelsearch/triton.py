@@ -504,6 +504,8 @@ def _autotuner_class():
                     self.cache[key] = configs[index]
                     return configs[index]
 
+            self.outcome = None
+
             def benchmark():
                 begin = time.monotonic()
                 self.outcome = self._search(args, kwargs, configs)
@@ -520,6 +522,9 @@ def _autotuner_class():
                 write_autotune_json(path, key, self.configs_timings, self.cache[key])
             if self._record is not None and self.outcome is not None:
                 write_recording(self._record, configs, self.outcome, self.base_fn.__name__, _device_name())
+            if triton.knobs.autotuning.print and self.outcome is not None:
+                print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                      f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};")  # fmt: skip
             return self.cache[key]
 
         def _path(self, key, configs):

@@ -343,6 +343,25 @@ def test_triton_reads_what_we_write_and_we_what_it_reads(tuned, tmp_path):
 
 
 @needs_triton
+def test_what_triton_kept_is_not_written_for_another_key(tuned, tmp_path):
+    tuned(policy="in order", keep=False, cache_results=True).launch(2000)
+    tuner = tuned(policy="in order", cache_results=True, record=tmp_path / "made.t4.json")
+    tuner.launch(1000)
+    (tmp_path / "made.t4.json").unlink()
+    kept = set((tmp_path / "kept").glob("*"))
+    tuner.launch(2000)  # from Triton's file: nothing was measured
+    assert tuner.outcome is None and tuner.launched[-1] == 256
+    assert set((tmp_path / "kept").glob("*")) == kept and not (tmp_path / "made.t4.json").exists()
+
+
+@needs_triton
+def test_says_what_it_chose_where_triton_would(tuned, monkeypatch, capsys):
+    monkeypatch.setenv("TRITON_PRINT_AUTOTUNING", "1")
+    tuned(policy="in order").launch(1000)
+    assert "best config selected: BLOCK: 256, num_warps: 4" in capsys.readouterr().out
+
+
+@needs_triton
 def test_arguments_are_taken_or_refused_by_name(tuned, tmp_path):
     for name, value in (("warmup", 25), ("rep", 100), ("use_cuda_graph", True), ("do_bench", print)):
         with pytest.raises(ValueError, match=name):
