@@ -70,6 +70,12 @@ def test_finds_the_best_though_the_device_drifts():
     assert winners == {min(range(90), key=ms.__getitem__)}
 
 
+def test_a_device_that_slows_down_does_not_favour_the_first():
+    configs, _ = made_up(30)
+    ms = [1.1] * 29 + [1.0]
+    assert kt.search(configs, Compiler(), Clock(ms, drift=0.01), policy="in order").best == 29
+
+
 def test_what_is_clearly_slower_is_given_up():
     configs, ms = made_up()
     ms = [m if i == 0 else 3 * m for i, m in enumerate(ms)]
@@ -161,6 +167,7 @@ def test_half_of_the_space_is_enough_for_a_policy():
     outcome = kt.search(configs, Compiler(), Clock(ms), policy="bayesian", budget=45, seed=1, ahead=4)
     assert len(outcome.trials) == 45
     assert ms[outcome.best] <= 1.01 * min(ms)
+    assert {trial.index for trial in outcome.trials} != set(range(45))
 
 
 def test_compiling_processes():
