@@ -3,6 +3,7 @@
 #include "evaluator_messages.hpp"
 
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
