@@ -90,7 +90,7 @@ TEST_CASE("ExternalEvaluator: what does not compute what is asked is wrong or ch
         Attack{"more", Verdict::cheated, "it claims that its calls took"},
         Attack{"edited", Verdict::cheated, "gave a reply that does not belong to its request while it ran"},
         Attack{"kind", Verdict::cheated, "gave a reply that does not belong to its request while it ran"},
-        Attack{"twice", Verdict::cheated, "spoke without being asked"}}) {
+        Attack{"twice", Verdict::cheated, "the external evaluator "}}) {
     CAPTURE(attack.mode);
     for (int i = 0; i < times; ++i) {
       const Evaluation evaluation = judged_program(attack.mode);

@@ -83,7 +83,7 @@ def load(message):
 
 def run(slots, request):
     state["requests"] += 1
-    seconds = []
+    seconds, started = [], time.perf_counter()
     for place, slot in enumerate(slots):
         begin = time.perf_counter()
         if mode == "skip" and place + 1 < len(slots):
@@ -118,10 +118,8 @@ def run(slots, request):
         elif mode == "outside":
             state["out"][state["y"][slot] + state["bytes"] : state["y"][slot] + state["bytes"] + 4] = b"\1\2\3\4"
             honest(slot)
-        elif mode == "pad":  # single calls are slow, so that the difference to several is small
+        elif mode == "pad":
             honest(slot)
-            if len(slots) == 1:
-                wait(begin, 4 * cost)
         elif mode == "inputs":
             try:
                 memory = mmap.mmap(3, len(state["in"]), access=mmap.ACCESS_WRITE)
@@ -132,6 +130,8 @@ def run(slots, request):
         elif mode != "late":
             state["last"] = honest(slot)
         seconds.append(time.perf_counter() - begin)
+    if mode == "pad":  # so that a further call seems to take a tenth of what it does
+        wait(started, cost * (0.9 * 64 + 0.1 * len(slots)))
     if mode == "lie":
         seconds = [0.3 * one for one in seconds]
     if mode == "shave":  # a little: below what is called a lie
