@@ -298,6 +298,8 @@ std::string depth_text(const ProblemCheck& check, const Subject& subject, bool r
   if (check.shapes != 0)
     return fmt::format("reference and default were run on {} of {} shapes", check.shapes,
                        subject.problem->shapes.size());
+  if (run && subject.problem && subject.problem->external)
+    return "nothing was run: `tune` judges what an external program runs";
   if (run && subject.problem)
     return fmt::format("nothing was run: no evaluator for {}", to_string(subject.problem->backend));
   return "nothing was run";

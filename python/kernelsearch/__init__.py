@@ -9,21 +9,26 @@
 """
 from __future__ import annotations
 
-from ._kernelsearch import (
-    ConfigError,
-    DeviceError,
-    Error,
-    Recording,
-    Space,
-    StoreError,
-    Trial,
-    __version__,
-    policies,
-    policy_options,
-    read_recording,
-)
-from ._optimizer import Failed, Optimizer, Result, minimize
-from ._spaces import permutation, powers_of_two
+try:
+    from ._kernelsearch import (
+        ConfigError,
+        DeviceError,
+        Error,
+        Recording,
+        Space,
+        StoreError,
+        Trial,
+        __version__,
+        policies,
+        policy_options,
+        read_recording,
+    )
+    from ._optimizer import Failed, Optimizer, Result, minimize
+    from ._spaces import permutation, powers_of_two
+except ModuleNotFoundError as _missing:
+    # A copy of the sources for another version of Python than the wheel's: `kernelsearch.triton` and `.external` work in it.
+    if _missing.name != __name__ + "._kernelsearch":
+        raise
 
 # What is seldom needed, and what needs other packages, is imported when it is first asked for.
 _later = {"compare": "_compare", "Comparison": "_compare", "tune": "_tune", "TuneResult": "_tune"}
@@ -65,12 +70,14 @@ def __getattr__(name: str):
         value = getattr(import_module("." + _later[name], __name__), name)
         globals()[name] = value
         return value
-    if name == "plots":
+    if name in ("plots", "triton", "external"):
         from importlib import import_module
 
-        return import_module(".plots", __name__)
+        return import_module("." + name, __name__)
+    if name in __all__:
+        raise ImportError(f"kernelsearch.{name} needs the package's extension, which this Python has none of: pip install it")
     raise AttributeError(f"module 'kernelsearch' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*__all__, "plots"])
+    return sorted([*__all__, "external", "plots", "triton"])

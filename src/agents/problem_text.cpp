@@ -129,7 +129,7 @@ std::string shapes_text(const Problem& problem, const ProblemFacts& facts, bool 
 
 std::string launch_text(const Problem& problem) {
   if (problem.launch.empty()) {
-    if (problem.backend == Backend::host) return {};
+    if (problem.backend == Backend::host || problem.external) return {};
     return "\nLaunch: the host region launches the kernels; all that it launches is timed.\n";
   }
   std::string text = "\nLaunch:\n";
@@ -151,10 +151,15 @@ std::string launch_text(const Problem& problem) {
 
 std::string timing_text(const Problem& problem, bool cold) {
   std::string text = "\nWhat is timed: whole calls";
-  text += problem.backend == Backend::host
-              ? " of the function, on arrays that are filled and checked outside of "
-                "the timed part"
-              : " on the device, from the first launch to the end of the last";
+  if (problem.external)
+    text += problem.external->clock == ExternalClock::claimed
+                ? ", by the program that runs them, whose word the times are"
+                : " as the program that runs them makes them, by the wall's clock";
+  else
+    text += problem.backend == Backend::host
+                ? " of the function, on arrays that are filled and checked outside of "
+                  "the timed part"
+                : " on the device, from the first launch to the end of the last";
   text +=
       cold ? "; caches are emptied before each timed call" : "; calls follow one another, so caches are warm";
   text += problem.aggregate == Aggregate::reference_weighted
@@ -185,6 +190,12 @@ bool may_have_fast_math(const Problem& problem) {
 
 std::string build_text(const Problem& problem) {
   std::string text = "\n";
+  if (problem.external) {
+    text += "Built and run by the program:";
+    for (const std::string& word : problem.external->command) text += ' ' + clean_text(word);
+    return text + "\nIt is given the kernel's text, " + clean_text(problem.names.device) +
+           ", and the values of the tunables, and makes of them what it does.\n";
+  }
   if (!problem.build.command.empty()) {
     // The flags below would be read as the kernel's.
     text += "Built by the command:";

@@ -22,7 +22,6 @@
 namespace kernelsearch::external {
 namespace {
 
-constexpr std::size_t longest_line = std::size_t{64} << 20;
 constexpr std::size_t kept_errors = 2000;
 constexpr double seconds_to_end = 2.0;
 
@@ -50,12 +49,17 @@ std::string end_text(int status) {
 
 }  // namespace
 
-LineProcess::LineProcess(const std::string& command, const std::filesystem::path& folder) {
+LineProcess::LineProcess(const std::string& command, const std::filesystem::path& folder)
+    : LineProcess(detail::shell_launch(command, folder.string()),
+                  {"docs/formats/policy_protocol.md", "--policy-timeout", std::size_t{64} << 20}) {}
+
+LineProcess::LineProcess(detail::Launch launch, Manner manner) : manner_(std::move(manner)) {
   auto [in_read, in_write] = make_pipe();
   auto [out_read, out_write] = make_pipe();
   auto [err_read, err_write] = make_pipe();
-  detail::Launch launch = detail::shell_launch(command, folder.string());
-  launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
+  for (const auto& [inside, ours] :
+       {std::pair(0, in_read.number()), std::pair(1, out_write.number()), std::pair(2, err_write.number())})
+    launch.descriptors.emplace_back(inside, ours);
   process_ = detail::Process(launch);
   in_ = std::move(in_write);
   out_ = std::move(out_read);
@@ -97,7 +101,7 @@ Result<std::string> LineProcess::read(double seconds) {
       return line;
     }
     seen = output_.size();
-    if (seen > longest_line)
+    if (seen > manner_.longest_line)
       return Fault{"answered with a line that does not end", std::to_string(seen) + " bytes" + last_errors(),
                    "end each message with a line feed"};
     if (!output_open_) return ended();
@@ -109,7 +113,7 @@ Result<std::string> LineProcess::read(double seconds) {
 const std::string& LineProcess::unread() {
   pollfd waiting{out_.number(), POLLIN, 0};
   if (output_open_ && poll(&waiting, 1, 0) > 0)
-    take(out_.number(), output_, output_open_, longest_line + (1 << 16));
+    take(out_.number(), output_, output_open_, manner_.longest_line + (1 << 16));
   return output_;
 }
 
@@ -118,12 +122,12 @@ Result<bool> LineProcess::wait_for(bool writing, double deadline, double seconds
   if (left <= 0)
     return Fault{writing ? "does not read its input" : "did not answer",
                  "within " + seconds_text(seconds) + last_errors(),
-                 "flush each answer, or allow more with --policy-timeout"};
+                 "flush each answer, or allow more with " + manner_.more_time};
   pollfd waiting[3] = {{output_open_ ? out_.number() : -1, POLLIN, 0},
                        {errors_open_ ? err_.number() : -1, POLLIN, 0},
                        {writing ? in_.number() : -1, POLLOUT, 0}};
   poll(waiting, 3, static_cast<int>(std::min(left, 3600.0) * 1000) + 1);
-  if (waiting[0].revents != 0) take(out_.number(), output_, output_open_, longest_line + (1 << 16));
+  if (waiting[0].revents != 0) take(out_.number(), output_, output_open_, manner_.longest_line + (1 << 16));
   if (waiting[1].revents != 0) take(err_.number(), errors_, errors_open_, kept_errors);
   return true;
 }
@@ -147,7 +151,7 @@ Fault LineProcess::ended() {
   }
   return Fault{over ? "ended" : "closed its output or its input",
                (over ? end_text(status) : "it still runs") + last_errors(),
-               "run the command by hand and give it the messages of docs/formats/policy_protocol.md"};
+               "run the command by hand and give it the messages of " + manner_.protocol};
 }
 
 std::string LineProcess::last_errors() const {

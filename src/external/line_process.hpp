@@ -16,7 +16,16 @@ namespace kernelsearch::external {
 /// what the process did, its `given` how it ended and the last of what it wrote to standard error.
 class LineProcess {
  public:
+  /// What else differs between those who speak so.
+  struct Manner {
+    std::string protocol;      ///< the page that describes the messages
+    std::string more_time;     ///< what allows more of it
+    std::size_t longest_line;  ///< bytes of one message to us
+  };
+
   LineProcess(const std::string& command, const std::filesystem::path& folder);
+  /// With these pipes added to the launch as descriptors 0, 1 and 2.
+  LineProcess(detail::Launch launch, Manner manner);
   LineProcess(const LineProcess&) = delete;
   LineProcess& operator=(const LineProcess&) = delete;
   /// Closes its input, gives it two seconds to end, and ends it.
@@ -31,6 +40,10 @@ class LineProcess {
   /// What it has said that nobody has read yet, without waiting.
   [[nodiscard]] const std::string& unread();
 
+  /// Ends it and its descendants now.
+  void kill() noexcept { process_.kill(); }
+  [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
+
   /// The last of what it wrote to standard error, at most a few lines; empty: nothing.
   [[nodiscard]] std::string last_errors() const;
 
@@ -40,6 +53,7 @@ class LineProcess {
   void take(int fd, std::string& into, bool& open, std::size_t keep);
   [[nodiscard]] Fault ended();
 
+  Manner manner_;
   detail::Descriptor in_, out_, err_;
   detail::Process process_;
   std::string output_, errors_;  ///< read and not yet taken; the end of standard error

@@ -98,6 +98,11 @@ json problem_json(const Problem& problem) {
            {"threads", problem.threads},
            {"traits", problem.traits}};
   if (!problem.build.command.empty()) out["build"]["command"] = problem.build.command;
+  if (problem.external) {
+    out["external"] = {{"command", problem.external->command},
+                       {"time", problem.external->clock == ExternalClock::claimed ? "claimed" : "slope"}};
+    out.erase("build");
+  }
   for (const Argument& argument : problem.arguments)
     out["arguments"].push_back(argument_json(problem, argument));
   for (const Shape& shape : problem.shapes) {

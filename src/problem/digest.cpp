@@ -94,6 +94,7 @@ class Canonical {
     if (!problem.reference.libraries.empty()) text("reference").texts(problem.reference.libraries);
     if (!problem.reference.compiler.empty()) text("reference compiler").text(problem.reference.compiler);
     if (!problem.build.command.empty()) build_command(problem);
+    if (problem.external) external(problem);
     if (problem.bit_exact) text("bit_exact");
     if (problem.hidden_shapes) hidden_shapes(*problem.hidden_shapes);
     if (problem.libraries) text("allowed libraries").texts(*problem.libraries);
@@ -107,6 +108,15 @@ class Canonical {
     count(build.identity.size());
     for (const std::vector<std::string>& one : build.identity) texts(one);
     return texts(build.readable);
+  }
+  Canonical& external(const Problem& problem) {
+    const ExternalProgram& program = *problem.external;
+    text("external").texts(program.command).count(program.files.size());
+    for (const SourceFile& file : program.files) text(file.path).text(file.text);
+    count(program.identity.size());
+    for (const std::vector<std::string>& one : program.identity) texts(one);
+    texts(program.readable).count(program.devices ? 1 : 0);
+    return count(static_cast<std::size_t>(program.clock));
   }
   Canonical& data(const std::vector<InputFile>& files) {
     count(files.size());

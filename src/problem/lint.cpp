@@ -368,6 +368,10 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     add(Severity::warning,
         "nothing identifies what the build command uses: kept results stay after its tools have changed",
         "list what prints their versions in build.identity, e.g. [[\"gfortran\", \"--version\"]]");
+  if (problem.external && problem.external->identity.empty())
+    add(Severity::warning,
+        "nothing identifies what the external program uses: kept results stay after its tools have changed",
+        "list what prints their versions in external.identity, e.g. [[\"python3\", \"--version\"]]");
   if (problem.kernel.space.size() == 0)
     add(Severity::warning, "there is nothing to tune: no tunables",
         "declare some, or use a generator that rewrites kernels");

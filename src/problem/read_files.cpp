@@ -158,28 +158,32 @@ std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gather
   return sources;
 }
 
-/// The key "files" of "build": what lies beside the source where a build command runs.
-void read_build_files(const JsonCursor& place, const Gathering& gathering, Problem& problem) {
+/// The key "files" of "build" or "external", whose other folders are `readable`: what lies beside the source
+/// where a build command runs, and what an external program is made of.
+std::vector<SourceFile> read_program_files(const JsonCursor& place, const Gathering& gathering,
+                                           const std::string& kernel, const char* readable) {
   constexpr const char* todo = "list files of the problem's folder, e.g. [\"build.sh\"]";
+  const std::string larger = std::string("larger ones belong to a folder of ") + readable;
+  std::vector<SourceFile> files;
   std::size_t bytes = 0;
   for (const JsonCursor& item : place.items(todo)) {
     const std::string path = normal(item.string(todo));
     if (path.empty() || path == ".")
       item.refuse("is no file of the problem's folder", "copy the file into the folder");
     const auto same = [&](const SourceFile& file) { return file.path == path; };
-    if (std::any_of(problem.build.files.begin(), problem.build.files.end(), same))
-      item.refuse("is listed twice", "list each file once");
-    if (path == problem.names.device) item.refuse("is the kernel's source, which comes anyway", "remove it");
+    if (std::any_of(files.begin(), files.end(), same)) item.refuse("is listed twice", "list each file once");
+    if (path == kernel) item.refuse("is the kernel's source, which comes anyway", "remove it");
     std::optional<std::string> text = gathering.bytes_of(path);
     if (!text)
       item.refuse("names a file that is not there, or one of over 16 MiB",
-                  "put it into the problem's folder; larger ones belong to a folder of build.readable");
+                  "put it into the problem's folder; " + larger);
     bytes += text->size();
-    if (problem.build.files.size() >= most_files || bytes > most_bytes)
+    if (files.size() >= most_files || bytes > most_bytes)
       item.refuse("makes them too many", std::to_string(bytes) + " bytes",
-                  "1024 files and 16 MiB may be listed; larger ones belong to a folder of build.readable");
-    problem.build.files.push_back({path, *std::move(text)});
+                  "1024 files and 16 MiB may be listed; " + larger);
+    files.push_back({path, *std::move(text)});
   }
+  return files;
 }
 
 }  // namespace
@@ -212,13 +216,18 @@ void read_files(const JsonCursor& document, const fs::path& folder, Problem& pro
       build->at("command", "")
           .refuse("builds a kernel that has further sources, which it would not see",
                   "list them in build.files instead of kernel.sources");
-    if (const auto files = build->find("files")) read_build_files(*files, gathering, problem);
+    if (const auto files = build->find("files"))
+      problem.build.files = read_program_files(*files, gathering, problem.names.device, "build.readable");
     for (std::size_t a = 0; a < problem.arguments.size(); ++a)
       if (problem.arguments[a].structure && !problem.arguments[a].is_array)
         build->at("command", "")
             .refuse("builds a kernel that takes a struct by value", problem.arguments[a].name,
                     "pass it as an array of one element");
   }
+  if (const auto external = document.find("external"))
+    if (const auto files = external->find("files"))
+      problem.external->files =
+          read_program_files(*files, gathering, problem.names.device, "external.readable");
   const Regions& regions = problem.kernel.regions;
   gathering.follow(regions.macros, folder_of(problem.names.macros));
   gathering.follow(regions.device, folder_of(problem.names.device));

@@ -86,6 +86,72 @@ void read_readable(const JsonCursor& place, std::vector<std::string>& readable) 
   }
 }
 
+/// The key "identity" of a build command or of an external program.
+void read_identity(const JsonCursor& place, std::vector<std::vector<std::string>>& identity) {
+  constexpr const char* list = "list commands, e.g. [[\"gfortran\", \"--version\"]]";
+  for (const JsonCursor& one : place.items(list)) {
+    identity.push_back(read_words(one, list));
+    if (identity.back().empty() || identity.back().front().empty()) one.refuse("names no program", list);
+  }
+}
+
+/// The key "external": the program that builds and runs the kernels.
+ExternalProgram read_external(const JsonCursor& place) {
+  constexpr const char* todo =
+      "list the program and its arguments, e.g. [\"python3\", \"${FILES}/evaluator.py\"]";
+  place.only({"command", "files", "identity", "readable", "devices", "time", "answer_seconds"});
+  ExternalProgram program;
+  const JsonCursor command = place.at("command", todo);
+  program.command = read_words(command, todo);
+  if (program.command.empty() || program.command.front().empty()) command.refuse("names no program", todo);
+  const std::vector<JsonCursor> words = command.items(todo);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (std::size_t at = 0; (at = program.command[i].find("${", at)) != std::string::npos; at += 2)
+      if (program.command[i].compare(at, 8, "${FILES}") != 0)
+        words[i].refuse("has a name in it that is not known here", program.command[i],
+                        "${FILES} is the one: the values of tunables come with each request to build");
+  if (const auto identity = place.find("identity")) read_identity(*identity, program.identity);
+  if (const auto readable = place.find("readable")) read_readable(*readable, program.readable);
+  if (const auto devices = place.find("devices")) {
+    if (devices->kind() != JsonNode::Kind::boolean) devices->refuse("is no bool", "write true or false");
+    program.devices = devices->node().boolean;
+  }
+  if (const auto time = place.find("time"))
+    program.clock = static_cast<ExternalClock>(time->choice("time", {"slope", "claimed"}));
+  if (const auto seconds = place.find("answer_seconds")) {
+    constexpr const char* limit = "give the seconds within which the program answers, e.g. 60";
+    program.answer_seconds = seconds->number(limit);
+    if (!(program.answer_seconds > 0) || program.answer_seconds > 86400)
+      seconds->refuse("is no number of seconds from 0 to 86400", limit);
+  }
+  return program;
+}
+
+/// What no external program can be held to is refused rather than overlooked.
+void check_external(const JsonCursor& document, const Problem& problem) {
+  const auto external = document.find("external");
+  if (problem.backend != Backend::external) {
+    if (external)
+      external->refuse("is for problems whose backend is external", std::string(to_string(problem.backend)),
+                       "write \"backend\": \"external\", or remove it");
+    return;
+  }
+  if (!external)
+    document.refuse("lacks the key \"external\"", "backend external",
+                    "write {\"command\": [\"python3\", \"${FILES}/evaluator.py\"], \"files\": "
+                    "[\"evaluator.py\"]}");
+  if (problem.reference.source.empty())
+    document.refuse("lacks the key \"reference\"", "backend external",
+                    "write a C++ function that says what is right: {\"source\": \"reference.cpp\", "
+                    "\"function\": \"name\"}");
+  for (const char* key : {"build", "hidden_shapes", "libraries", "over_read_bytes", "memory_gib"})
+    if (const auto found = document.find(key))
+      found->refuse("is for kernels that we build ourselves", "backend external", "remove it");
+  if (const auto sources = document.at("kernel", "").find("sources"))
+    sources->refuse("are for kernels that we build ourselves", "backend external",
+                    "list them in external.files");
+}
+
 /// The keys that go with "command".
 void read_build_command(const JsonCursor& place, const JsonCursor& command, const Scope& scope,
                         HostBuild& build) {
@@ -111,14 +177,7 @@ void read_build_command(const JsonCursor& place, const JsonCursor& command, cons
   if (build.command.front().empty() || build.command.front().find("${") != std::string::npos)
     parts.front().refuse("is no program", todo);
   if (!makes) command.refuse("is not told what to make", "pass ${LIBRARY}, the object file to make");
-  if (const auto identity = place.find("identity")) {
-    constexpr const char* list = "list commands, e.g. [[\"gfortran\", \"--version\"]]";
-    for (const JsonCursor& one : identity->items(list)) {
-      build.identity.push_back(read_words(one, list));
-      if (build.identity.back().empty() || build.identity.back().front().empty())
-        one.refuse("names no program", list);
-    }
-  }
+  if (const auto identity = place.find("identity")) read_identity(*identity, build.identity);
   if (const auto readable = place.find("readable")) read_readable(*readable, build.readable);
 }
 
@@ -255,11 +314,11 @@ std::uint64_t read_over_read(const JsonCursor& place, const Scope& scope) {
 }
 
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
-  document.only({"schema",     "name",          "description", "backend",        "function",    "kernel",
-                 "arguments",  "shapes",        "valid",       "tunables",       "constraints", "default",
-                 "reference",  "build",         "launch",      "tolerances",     "aggregate",   "threads",
-                 "operations", "bytes",         "traits",      "files",          "generator",   "bit_exact",
-                 "memory_gib", "hidden_shapes", "libraries",   "over_read_bytes"});
+  document.only({"schema",     "name",          "description", "backend",         "function",    "kernel",
+                 "arguments",  "shapes",        "valid",       "tunables",        "constraints", "default",
+                 "reference",  "build",         "launch",      "tolerances",      "aggregate",   "threads",
+                 "operations", "bytes",         "traits",      "files",           "generator",   "bit_exact",
+                 "memory_gib", "hidden_shapes", "libraries",   "over_read_bytes", "external"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -317,6 +376,8 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.reference = read_reference(*place, folder, scope, problem.names.reference);
   problem.build = default_build(problem.backend, !problem.kernel.regions.host.empty());
   if (const auto build = document.find("build")) read_build(*build, scope, problem.build);
+  if (const auto external = document.find("external")) problem.external = read_external(*external);
+  check_external(document, problem);
   const auto launch = document.find("launch");
   if (launch && scope.on_host())
     launch->refuse("sizes the launch of a device kernel, which host kernels have not", "", "remove it");

@@ -172,6 +172,8 @@ LintFinding unused(const Space& space, const Tunable& tunable, const std::set<st
 }  // namespace
 
 std::vector<bool> tunables_outside_kernel(const Problem& problem) {
+  // An external program is told the values of all tunables, and what it does with them is its business.
+  if (problem.external) return std::vector<bool>(problem.kernel.space.size(), true);
   Uses uses(problem.kernel.space);
   uses.in_text(problem.build.compiler);
   for (const std::string& flag : problem.build.flags) uses.in_text(flag);

@@ -201,6 +201,31 @@ OrderedJson launch_json(const Problem& problem) {
   return json;
 }
 
+OrderedJson build_json(const HostBuild& build) {
+  OrderedJson json = OrderedJson::object();
+  if (!build.compiler.empty()) json["compiler"] = build.compiler;
+  json["flags"] = build.flags;
+  if (!build.libraries.empty()) json["libraries"] = build.libraries;
+  if (!build.command.empty()) {
+    json["command"] = build.command;
+    for (const SourceFile& file : build.files) json["files"].push_back(file.path);
+    if (!build.identity.empty()) json["identity"] = build.identity;
+    if (!build.readable.empty()) json["readable"] = build.readable;
+  }
+  return json;
+}
+
+OrderedJson external_json(const ExternalProgram& program) {
+  OrderedJson json{{"command", program.command}};
+  for (const SourceFile& file : program.files) json["files"].push_back(file.path);
+  if (!program.identity.empty()) json["identity"] = program.identity;
+  if (!program.readable.empty()) json["readable"] = program.readable;
+  if (program.devices) json["devices"] = true;
+  json["time"] = program.clock == ExternalClock::claimed ? "claimed" : "slope";
+  json["answer_seconds"] = program.answer_seconds;
+  return json;
+}
+
 OrderedJson document(const Problem& problem, Sources& sources) {
   const std::string suffix(traits_of(problem.backend).extension);
   const Regions& regions = problem.kernel.regions;
@@ -209,7 +234,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   json["backend"] = to_string(problem.backend);
   json["function"] = problem.function;
   // What a build command makes of a source may depend on its name.
-  const bool named = !problem.build.command.empty() && !problem.names.device.empty();
+  const bool named = (!problem.build.command.empty() || problem.external) && !problem.names.device.empty();
   json["kernel"] = {
       {"device", sources.place(named ? problem.names.device : "kernel" + suffix, regions.device, named)}};
   if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);
@@ -230,7 +255,8 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);
   if (!problem.reference.source.empty()) {
-    json["reference"] = {{"source", sources.place("reference" + suffix, problem.reference.source)},
+    json["reference"] = {{"source", sources.place("reference" + (problem.external ? ".cpp" : suffix),
+                                                  problem.reference.source)},
                          {"function", problem.reference.function},
                          {"flags", problem.reference.flags}};
     if (!problem.reference.compiler.empty()) json["reference"]["compiler"] = problem.reference.compiler;
@@ -238,16 +264,10 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     if (!problem.reference.libraries.empty()) json["reference"]["libraries"] = problem.reference.libraries;
     if (problem.reference.launch) add_geometry(json["reference"]["launch"], *problem.reference.launch);
   }
-  json["build"] = OrderedJson::object();
-  if (!problem.build.compiler.empty()) json["build"]["compiler"] = problem.build.compiler;
-  json["build"]["flags"] = problem.build.flags;
-  if (!problem.build.libraries.empty()) json["build"]["libraries"] = problem.build.libraries;
-  if (!problem.build.command.empty()) {
-    json["build"]["command"] = problem.build.command;
-    for (const SourceFile& file : problem.build.files) json["build"]["files"].push_back(file.path);
-    if (!problem.build.identity.empty()) json["build"]["identity"] = problem.build.identity;
-    if (!problem.build.readable.empty()) json["build"]["readable"] = problem.build.readable;
-  }
+  if (problem.external)
+    json["external"] = external_json(*problem.external);
+  else
+    json["build"] = build_json(problem.build);
   if (!problem.launch.empty()) json["launch"] = launch_json(problem);
   for (const auto& [type, tolerance] : problem.tolerances)
     json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);
@@ -264,7 +284,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     json["libraries"] = *problem.libraries;
   if (problem.over_read_bytes != 0) json["over_read_bytes"] = problem.over_read_bytes;
   std::vector<SourceFile> files = problem.files;
-  for (const SourceFile& file : problem.build.files)
+  for (const SourceFile& file : problem.external ? problem.external->files : problem.build.files)
     if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
   for (const SourceFile& file : files) {
     if (sources.inline_text)

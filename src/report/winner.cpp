@@ -101,7 +101,7 @@ nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasureme
 std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
   const Winner winner = winner_of(store, run, problem);
   // As its command gets it: in a language of its own, tunables in the command's words.
-  if (!problem.build.command.empty()) {
+  if (!problem.build.command.empty() || problem.external) {
     std::string text;
     for (const std::string* region : {&winner.kernel.macros, &winner.kernel.device, &winner.kernel.host}) {
       text += *region;
@@ -146,9 +146,14 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
     record["shapes"].push_back(shape_record(problem, shape));
   record["device"] = info.device;
   record["toolchain"] = info.toolchain;
-  record["compiler"] = expanded(problem.build.compiler, winner.values);
-  record["flags"] = flags_of(problem, winner.values);
-  if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);
+  if (problem.external) {
+    record["command"] = problem.external->command;
+    record["time"] = problem.external->clock == ExternalClock::claimed ? "claimed" : "slope";
+  } else {
+    record["compiler"] = expanded(problem.build.compiler, winner.values);
+    record["flags"] = flags_of(problem, winner.values);
+    if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);
+  }
   record["environment"] = ordered_json(parse_json(info.environment, "the environment of a run"));
   record["provenance"] = evaluation.provenance;
   for (const auto& [name, value] : evaluation.features) record["features"][name] = value;
@@ -176,7 +181,11 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
                          const std::filesystem::path& folder) {
   const std::string name = identifier(problem.name);
-  const std::string extension(traits_of(problem.backend).extension);
+  std::string extension(traits_of(problem.backend).extension);
+  // What an external program builds is in a language of its own.
+  if (const std::string own = std::filesystem::path(problem.names.device).extension().string();
+      problem.external && !own.empty())
+    extension = own;
   WinnerFiles files{folder / (name + "_best" + extension),
                     folder / (name + "_settings.hpp"),
                     folder / (name + "_best.json"),

@@ -264,7 +264,7 @@ void describe_machine(RunImpl& run, const AnyEvaluator& evaluator, bool own, Sys
   StoredOptions& stored = run.stored;
   const RunOptions& o = stored.options;
   if (stored.machine.empty()) {
-    if (own) {  // an evaluator of the caller's own says what it measures on
+    if (own || run.problem.external) {  // only an evaluator of one's own can say what it measures on
       stored.machine =
           "- device: " + evaluator.device_id() + "\n- compiler: " + evaluator.toolchain_id() + '\n';
     } else {

@@ -93,6 +93,7 @@ ResultDevice result_device(Backend backend, const std::string& device) {
 }  // namespace detail
 
 DevicePeaks device_peaks(const Problem& problem, int device) {
+  if (problem.backend == Backend::external) return {};  // only its program knows the device
   if (problem.backend == Backend::host) return host_peaks({.threads = problem.threads});
   for (const GpuDevice& gpu :
        gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda).devices)

@@ -13,6 +13,7 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/external/external_evaluator.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -33,6 +34,7 @@ ObjectCodeOptions inspecting(const HostOptions& host) {
 }
 
 AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pairing) {
+  if (problem.external) return ExternalEvaluator(std::move(problem), host_options(options));
   if (is_gpu(problem.backend)) {
     GpuOptions gpu = gpu_options(options);
     gpu.pairs.when = pairing;

@@ -63,6 +63,9 @@ ObjectCodeOptions beside(const HostOptions& host) {
 
 ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOptions& options) {
   std::vector<std::string> missing;
+  if (problem.external)
+    return {make_evaluator(std::move(problem), options),
+            {"what an external program builds is not looked into"}};
   if (is_gpu(problem.backend)) {
     const GpuOptions gpu = gpu_options(options);
     GpuEvaluator evaluator(problem, gpu);
@@ -92,6 +95,7 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOp
 }
 
 AnyEvaluator make_inspecting_evaluator(Problem problem, const MeasurementOptions& options) {
+  if (problem.external) return make_evaluator(std::move(problem), options);
   if (is_gpu(problem.backend)) {
     GpuEvaluator evaluator(std::move(problem), gpu_options(options));
     CountedRoofline counted = gpu_roofline(evaluator);

@@ -124,6 +124,26 @@ TEST_CASE("write_winner: of a build command a script that makes the object file 
   CHECK(record["command"][4] == "axpy 8 1 $x '\"{0, 1}");
 }
 
+TEST_CASE("write_winner: of an external program the kernel's text as it is, and where times come from") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  stored.problem.names.device = "src/kernel.py";
+  stored.problem.external.emplace();
+  stored.problem.external->command = {"python3", "${FILES}/evaluator.py"};
+  const WinnerFiles files =
+      write_winner(stored.store, stored.run, stored.problem, stored.folder / "external");
+  CHECK(files.source.filename() == "axpy_2_best.py");
+  CHECK(files.script.empty());
+  CHECK(read(files.source).find("#define TILE") == std::string::npos);
+  auto record = nlohmann::json::parse(read(files.record));
+  CHECK(record["command"] == nlohmann::json::array({"python3", "${FILES}/evaluator.py"}));
+  CHECK(record["time"] == "slope");
+  CHECK_FALSE(record.contains("flags"));
+  stored.problem.external->clock = ExternalClock::claimed;
+  record = nlohmann::json::parse(winner_record(stored.store, stored.run, stored.problem));
+  CHECK(record["time"] == "claimed");
+}
+
 TEST_CASE("write_winner: no winner, no kernel, no folder") {
   StoredRun stored;
   const RunId empty = stored.store.begin_run({.name = "empty"});

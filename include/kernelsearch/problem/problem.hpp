@@ -80,6 +80,24 @@ struct HostBuild {
   std::vector<std::string> readable{};               ///< folders that the command may read besides
 };
 
+/// Where the times of an external problem come from.
+enum class ExternalClock : std::uint8_t {
+  slope,    ///< our wall clock: what a request of several calls takes longer than one of a single call
+  claimed,  ///< the program's own word, for what has no wall clock here, as the cycles of a simulator
+};
+
+/// A program that builds and runs the kernels of an external problem, and speaks JSON Lines:
+/// docs/external_evaluators.md.
+struct ExternalProgram {
+  std::vector<std::string> command{};  ///< its words; `${FILES}` stands for the folder in which `files` lie
+  std::vector<SourceFile> files{};     ///< it is made of these, of the problem's folder
+  std::vector<std::vector<std::string>> identity{};  ///< commands that print what else results depend on
+  std::vector<std::string> readable{};               ///< folders that it may read besides
+  bool devices = false;                              ///< it needs the machine's devices
+  ExternalClock clock = ExternalClock::slope;
+  double answer_seconds = 60.0;  ///< within which each request must be answered
+};
+
 /// One step of a call of a device problem. Steps run in order on one stream; all of them are timed.
 struct LaunchStep {
   /// The kernel: a function of the device region, or a template's instance as a name expression in which
@@ -120,6 +138,7 @@ struct Problem {
   bool bit_exact = false;
   Reference reference;
   HostBuild build;
+  std::optional<ExternalProgram> external;  ///< of Backend::external, where there is no build
   std::vector<LaunchStep> launch;  ///< of a device kernel, unless its host region launches; empty on the host
   Aggregate aggregate = Aggregate::reference_weighted;
   int threads = 1;  ///< that the kernel may use

@@ -1,0 +1,608 @@
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A drop-in for `triton.autotune`: docs/python.md#triton-kernels.
+
+    import kernelsearch.triton
+
+    @kernelsearch.triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4), ...], key=["n"])
+    @triton.jit
+    def kernel(x, y, n, BLOCK: tl.constexpr): ...
+
+Configurations are compiled in parallel processes and asked of a search policy; each is measured in turns with the best so
+far and given up once it is clearly slower; the best few are compared once more. `search` is that loop by itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import select
+import signal
+import statistics
+import sys
+import time
+import warnings
+from collections import deque
+
+from ._library import searcher
+
+__all__ = ["Measured", "Outcome", "ProcessCompiler", "autotune", "read_autotune_json", "read_vllm_json", "search",
+           "write_autotune_json", "write_recording", "write_vllm_json"]  # fmt: skip
+
+_CLEARLY = 1.02  # every pair slower than that: given up
+_EQUAL = 1.003  # medians that near are equal, and the earlier configuration wins
+_FINALISTS, _NEAR = 6, 1.03
+
+
+@dataclasses.dataclass
+class Measured:
+    """One configuration: `index` in the list, `ms` (None: it failed, for `reason`), `low` and `high` of the middle of its
+    samples, how many `pairs` with the best it took, and the seconds that `building` and `measuring` it took."""
+
+    index: int
+    ms: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    pairs: int = 0
+    building: float = 0.0
+    measuring: float = 0.0
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What a search found: the position of the `best` configuration, `trials` in the order in which they were measured, and
+    the seconds it took."""
+
+    best: int
+    trials: list[Measured]
+    seconds: float
+
+    def timings(self, configs):
+        """As Triton keeps them: a dict of configurations and their [median, low, high] in milliseconds."""
+        infinity = [float("inf")] * 3
+        return {configs[t.index]: infinity if t.ms is None else [t.ms, t.low, t.high] for t in self.trials}
+
+
+class Failed(Exception):
+    """Raised by a measurer: the configuration cannot run, for the reason given."""
+
+
+class ProcessCompiler:
+    """Compiles in `jobs` processes, forked from this one where it stands; they never touch a device.
+
+    compile(index): compiles in the child, into a cache that this process reads; raises where that fails. `prepare()` is
+    called once in each child. A child that dies fails the configuration that it was at, and is replaced.
+    """
+
+    def __init__(self, compile, jobs=None, prepare=lambda: None):
+        self._compile, self._prepare = compile, prepare
+        self._jobs = jobs or max(1, len(os.sched_getaffinity(0)) - 1)
+        self._idle, self._busy, self._waiting = [], {}, deque()
+
+    def start(self, index):
+        self._waiting.append(index)
+        self._feed()
+
+    def pending(self):
+        return len(self._waiting) + len(self._busy)
+
+    def ready(self, wait):
+        """Those that are done: tuples of index, error text (empty: none) and seconds. With `wait` at least one, if any is
+        under way."""
+        done = []
+        while self._busy and not done:
+            readable, _, _ = select.select([worker["results"] for worker in self._busy.values()], [], [], None if wait else 0)
+            for index, worker in list(self._busy.items()):
+                if worker["results"] not in readable:
+                    continue
+                line = worker["results"].readline()
+                del self._busy[index]
+                if line:
+                    error, seconds = json.loads(line)
+                    self._idle.append(worker)
+                else:
+                    error, seconds = "the compiling process " + _end(worker), time.monotonic() - worker["began"]
+                    _close(worker)
+                done.append((index, error, seconds))
+            if not wait:
+                break
+        self._feed()
+        return done
+
+    def close(self):
+        for worker in [*self._idle, *self._busy.values()]:
+            os.kill(worker["pid"], signal.SIGKILL)
+            _end(worker)
+            _close(worker)
+        self._idle, self._busy, self._waiting = [], {}, deque()
+
+    def _feed(self):
+        while self._waiting and (self._idle or len(self._busy) < self._jobs):
+            worker = self._idle.pop() if self._idle else self._fork()
+            index = self._waiting.popleft()
+            worker["began"] = time.monotonic()
+            worker["requests"].write(f"{index}\n")
+            worker["requests"].flush()
+            self._busy[index] = worker
+
+    def _fork(self):
+        request_out, request_in = os.pipe()
+        result_out, result_in = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads: see _work
+            pid = os.fork()
+        if pid == 0:
+            os.close(request_in)
+            os.close(result_out)
+            for other in [*self._idle, *self._busy.values()]:  # else their pipes would stay open with us
+                os.close(other["requests"].fileno())
+            _work(request_out, result_in, self._prepare, self._compile)
+        os.close(request_out)
+        os.close(result_in)
+        return {"pid": pid, "requests": os.fdopen(request_in, "w"), "results": os.fdopen(result_out), "began": 0.0}
+
+
+def _work(requests, results, prepare, compile):
+    """The child: it shares what this process had loaded, and ends without running any of its exit handlers."""
+    status = 1
+    try:
+        prepare()
+        with os.fdopen(requests) as lines, os.fdopen(results, "w") as out:
+            for line in lines:
+                begin, error = time.monotonic(), ""
+                try:
+                    compile(int(line))
+                except Exception as caught:
+                    error = f"{type(caught).__name__}: {caught}"[:2000]
+                out.write(json.dumps([error, time.monotonic() - begin]) + "\n")
+                out.flush()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _end(worker):
+    _, status = os.waitpid(worker["pid"], 0)
+    if os.WIFSIGNALED(status):
+        return f"was ended by signal {os.WTERMSIG(status)}"
+    return f"ended with exit code {os.WEXITSTATUS(status)}"
+
+
+def _close(worker):
+    for end in ("requests", "results"):
+        try:
+            worker[end].close()
+        except OSError:
+            pass
+
+
+def _interval(values):
+    """The middle of the sorted values that holds their median at about 95 % (order statistics)."""
+    values = sorted(values)
+    if len(values) < 6:
+        return values[0], values[-1]
+    cut = int(max(0, len(values) / 2 - 0.98 * len(values) ** 0.5))
+    return values[cut], values[-1 - cut]
+
+
+def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=None, ahead=None, on_trial=None):
+    """The best of `configs`, dicts of names and values.
+
+    compiler: `start(index)`, `ready(wait)`, `pending()`, as ProcessCompiler has them. measurer: `warm(index)` makes the
+    configuration ready to be timed and raises Failed where it cannot run; `batch(indices, rounds)` times each of them once
+    a round, in turns, and returns {index: [milliseconds, ...]}. policy: a name of `policies()`, or "in order".
+    budget: configurations to try; None: all of up to 100, else the greater of 100 and half of them. ahead: how many are
+    compiled ahead of what is measured. on_trial: called with each Measured. ValueError where none runs.
+    """
+    begin = time.monotonic()
+    if budget is None:
+        budget = len(configs) if len(configs) <= 100 else max(100, len(configs) // 2)
+    budget = min(budget, len(configs))
+    if budget < 1:
+        raise ValueError(f"no configuration to try: {len(configs)} configurations, budget {budget}; give at least one")
+    ahead = ahead or 2 * getattr(compiler, "_jobs", 4)
+    search_ = searcher(configs, policy, seed, budget)
+    trials, known, ready = [], {}, deque()
+    best, asked, exhausted, building = None, 0, False, {}
+
+    def told(trial):
+        trials.append(trial)
+        known[trial.index] = trial
+        search_.tell(trial.index, None if trial.ms is None else trial.ms, trial.reason)
+        if on_trial is not None:
+            on_trial(trial)
+
+    while True:
+        room = min(ahead - compiler.pending() - len(ready), budget - asked)
+        if room > 0 and not exhausted:
+            given = search_.ask(room)
+            exhausted = given is None
+            for index in given or []:
+                asked += 1
+                compiler.start(index)
+        if not ready and not compiler.pending():
+            if exhausted or asked >= budget or not given:
+                break
+            continue
+        for index, error, seconds in compiler.ready(wait=not ready):
+            building[index] = seconds
+            if error:
+                told(Measured(index, reason=error, building=seconds))
+            else:
+                ready.append(index)
+        if not ready:
+            continue
+        index = ready.popleft()
+        trial = Measured(index, building=building[index])
+        started = time.monotonic()
+        try:
+            measurer.warm(index)
+            best = _measure(trial, best, known, measurer)
+        except Failed as failed:
+            trial.ms, trial.reason = None, str(failed)
+        trial.measuring = time.monotonic() - started
+        told(trial)
+    if best is None:
+        reasons = "; ".join(dict.fromkeys(t.reason for t in trials))[:1000]
+        raise ValueError(f"none of {len(trials)} configurations runs: {reasons}")
+    return Outcome(_final(best, known, measurer), trials, time.monotonic() - begin)
+
+
+def _measure(trial, best, known, measurer):
+    """Times it in turns with the best, whose position is returned, as it is then."""
+    if best is None:
+        samples = measurer.batch([trial.index], 10)[trial.index]
+        trial.ms = statistics.median(samples)
+        trial.low, trial.high = _interval(samples)
+        return trial.index
+    ratios = []
+    while True:
+        samples = measurer.batch([best, trial.index], 3)
+        ratios += [ours / theirs for ours, theirs in zip(samples[trial.index], samples[best])]
+        low, high = _interval(ratios)
+        if min(ratios) > _CLEARLY or len(ratios) >= 21:
+            break
+        if len(ratios) >= 9 and (low > 1 or high < 1):
+            break
+    trial.pairs = len(ratios)
+    scale = known[best].ms
+    ratio = statistics.median(ratios)
+    trial.ms, trial.low, trial.high = scale * ratio, scale * low, scale * high
+    return trial.index if ratio < 1 and (high < 1 or len(ratios) >= 21) else best
+
+
+def _final(best, known, measurer, rounds=40):
+    """Of those that are near the best, all in turns, the one with the least median; of equals the first in the list."""
+    right = [trial for trial in known.values() if trial.ms is not None]
+    near = sorted((t for t in right if t.ms <= _NEAR * known[best].ms), key=lambda t: t.ms)[:_FINALISTS]
+    indices = sorted({best, *(t.index for t in near)})
+    if len(indices) == 1:
+        return best
+    samples = measurer.batch(indices, rounds)
+    medians = {index: statistics.median(samples[index]) for index in indices}
+    for index in indices:
+        known[index].ms = medians[index]
+        known[index].low, known[index].high = _interval(samples[index])
+    least = min(indices, key=lambda index: medians[index])
+    equal = [i for i in indices if statistics.median(a / b for a, b in zip(samples[i], samples[least])) <= _EQUAL]
+    return equal[0]
+
+
+# ---------------------------------------------------------------------------------------------- files of others
+
+
+def _fields(config):
+    """What tells a configuration of Triton from others, as a dict."""
+    return config if isinstance(config, dict) else config.all_kwargs()
+
+
+def write_autotune_json(path, key, timings, winner=None):
+    """Triton's own file of results: `timings` maps triton.Config to [median, low, high] in milliseconds. Triton takes the
+    configuration of the least median; `winner`, where it is given, stands beside and is for us."""
+    listed = [(config.__dict__, times) for config, times in timings.items() if not config.pre_hook]
+    text = {"key": key, "configs_timings": listed}
+    if winner is not None:
+        text["kernelsearch_winner"] = winner.__dict__
+    _replace(path, json.dumps(text))
+
+
+def read_autotune_json(path):
+    """The key, a list of (config, [median, low, high]) and the winner's config of such a file. A config is a dict: `kwargs`,
+    `num_warps`, `num_stages`, ... Times of failed ones are infinite."""
+    text = json.loads(pathlib.Path(path).read_text())
+    timings = [(config, times) for config, times in text["configs_timings"]]
+    winner = text.get("kernelsearch_winner")
+    if winner is None:
+        winner = min(timings, key=lambda entry: entry[1])[0]
+    return text["key"], timings, winner
+
+
+def write_vllm_json(path, configs, triton_version=None):
+    """The file in which vLLM keeps the configurations of its fused kernels: `configs` maps a batch size (int) to a dict or a
+    triton.Config."""
+    text = {} if triton_version is None else {"triton_version": triton_version}
+    for size in sorted(configs):
+        fields = {k: v for k, v in _fields(configs[size]).items() if v is not None and k not in ("num_ctas", "maxnreg")}
+        text[str(size)] = fields
+    _replace(path, json.dumps(text, indent=4) + "\n")
+
+
+def read_vllm_json(path):
+    """{batch size: dict} of such a file."""
+    text = json.loads(pathlib.Path(path).read_text())
+    return {int(size): fields for size, fields in text.items() if size != "triton_version"}
+
+
+def write_recording(path, configs, outcome, kernel="kernel", device=""):
+    """What was measured, for `kernelsearch compare` and `read_recording`: T4, whose name ends in `.t4.json`."""
+    results = []
+    for trial in sorted(outcome.trials, key=lambda t: t.index):
+        results.append({
+            "timestamp": "", "configuration": {k: v for k, v in _fields(configs[trial.index]).items() if v is not None},
+            "objectives": ["time"], "invalidity": "correct" if trial.ms is not None else "runtime", "correctness": int(trial.ms is not None),
+            "times": {"compilation_time": 1e3 * trial.building, "benchmark": 1e3 * trial.measuring,
+                      "runtimes": [] if trial.ms is None else [trial.ms]},
+            "measurements": [] if trial.ms is None else [{"name": "time", "value": trial.ms, "unit": "ms"}],
+        })  # fmt: skip
+    text = {"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds", "kernel": kernel, "device": device},
+            "results": results}  # fmt: skip
+    _replace(path, json.dumps(text, indent=1) + "\n")
+
+
+def _replace(path, text):
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+def _folder():
+    given = os.environ.get("KERNELSEARCH_TRITON_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(given or os.path.join(base, "kernelsearch", "triton"))
+
+
+# ---------------------------------------------------------------------------------------------------- the decorator
+
+
+class _Device:
+    """Stands for Triton's driver in children, which must not touch the device: what compiling asks of it."""
+
+    def __init__(self, device, target):
+        self._device, self._target = device, target
+
+    def get_current_device(self):
+        return self._device
+
+    def get_current_stream(self, device=None):
+        return 0
+
+    def get_current_target(self):
+        return self._target
+
+
+class _Timer:
+    """Times launches on the device by its events, with its second-level cache emptied before each."""
+
+    def __init__(self, tuner, args, kwargs, configs):
+        from triton.runtime import driver
+
+        self._tuner, self._args, self._kwargs, self._configs = tuner, args, kwargs, configs
+        self._driver = driver.active
+        self._interface = self._driver.get_device_interface()
+        self._cache = self._driver.get_empty_cache_for_benchmark()
+
+    def _launch(self, config, start=None, end=None):
+        tuner, current = self._tuner, dict(self._kwargs, **config.all_kwargs())
+        named = {**tuner.nargs, **current}
+        if config.pre_hook:
+            config.pre_hook(named)
+        tuner.pre_hook(named)
+        if start is not None:
+            start.record()
+        try:
+            tuner.fn.run(*self._args, **current)
+        except Exception as error:
+            tuner.post_hook(named, exception=error)
+            raise
+        if end is not None:
+            end.record()
+        tuner.post_hook(named, exception=None)
+
+    def warm(self, index):
+        from triton.compiler.errors import CompileTimeAssertionFailure
+        from triton.runtime.errors import OutOfResources, PTXASError
+
+        config = self._configs[index]
+        conflicts = self._kwargs.keys() & config.kwargs.keys()
+        if conflicts:
+            raise ValueError(f"{', '.join(sorted(conflicts))}: given in the call and by the configurations; leave one out")
+        try:
+            self._launch(config)
+            self._interface.synchronize()
+        except (OutOfResources, PTXASError, CompileTimeAssertionFailure) as error:
+            raise Failed(f"{type(error).__name__}: {error}") from error
+
+    def batch(self, indices, rounds):
+        events = {index: [] for index in indices}
+        for round_ in range(rounds):
+            # Each goes first as often: what one leaves behind meets all alike.
+            for index in indices if round_ % 2 == 0 else list(reversed(indices)):
+                start, end = (self._interface.Event(enable_timing=True) for _ in range(2))
+                self._driver.clear_cache(self._cache)
+                self._launch(self._configs[index], start, end)
+                events[index].append((start, end))
+        self._interface.synchronize()
+        return {index: [start.elapsed_time(end) for start, end in pairs] for index, pairs in events.items()}
+
+
+def _expand(space):
+    import triton
+
+    options = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+    configs = []
+    for values in itertools.product(*space.values()):
+        fields = dict(zip(space, values))
+        configs.append(triton.Config({k: v for k, v in fields.items() if k not in options},
+                                     **{k: v for k, v in fields.items() if k in options}))  # fmt: skip
+        if len(configs) > 100_000:
+            raise ValueError("the space has over 100000 configurations; give a list of those that are sensible")
+    return configs
+
+
+_class = None
+
+
+def _autotuner_class():
+    """Defined when it is first used, since Triton takes a second to import."""
+    global _class
+    if _class is not None:
+        return _class
+    import triton
+    from triton.runtime import driver
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
+    class KernelsearchAutotuner(Autotuner):
+        def __init__(self, fn, arg_names, configs, key, reset_to_zero, restore_value, *, policy, budget, seed, jobs, keep, record,
+                     measurer, compiler, **others):  # fmt: skip
+            super().__init__(fn, arg_names, configs, key, reset_to_zero, restore_value, **others)
+            self._how = {"policy": policy, "budget": budget, "seed": seed}
+            self._jobs, self._keep, self._record = jobs, keep, record
+            self._measurer, self._compiler = measurer, compiler
+            self.outcome = None  # of the last search
+
+        def run(self, *args, **kwargs):
+            self.nargs = dict(zip(self.arg_names, args))
+            try:
+                config = self.configs[0] if len(self.configs) == 1 else self._config_for(args, kwargs)
+                self.best_config = config
+                if config.pre_hook is not None:
+                    config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+                return self.fn.run(*args, **kwargs, **config.all_kwargs())
+            finally:
+                self.nargs = None
+
+        def _config_for(self, args, kwargs):
+            named = {k: v for k, v in {**self.nargs, **kwargs}.items() if k in self.arg_names}
+            key = tuple([named[k] for k in self.keys if k in named] + [str(v.dtype) for v in named.values() if hasattr(v, "dtype")])
+            if key in self.cache:
+                return self.cache[key]
+            configs = list(self.prune_configs(kwargs))
+            path = self._path(key, configs)
+            if path is not None and path.exists():
+                index = next((i for i, c in enumerate(configs) if _same(c, read_autotune_json(path)[2])), None)
+                if index is not None:
+                    self.cache[key] = configs[index]
+                    return configs[index]
+
+            self.outcome = None
+
+            def benchmark():
+                begin = time.monotonic()
+                self.outcome = self._search(args, kwargs, configs)
+                self.bench_time = time.monotonic() - begin
+                self.cache[key] = configs[self.outcome.best]
+                self.configs_timings = self.outcome.timings(configs)
+                self.pre_hook({**self.nargs, **kwargs, **self.cache[key].all_kwargs()}, reset_only=True)
+
+            if self.cache_results:  # Triton's own file of results, read and written as Triton does
+                self.check_disk_cache(key, configs, benchmark)
+            else:
+                benchmark()
+            if path is not None and self.outcome is not None:
+                write_autotune_json(path, key, self.configs_timings, self.cache[key])
+            if self._record is not None and self.outcome is not None:
+                write_recording(self._record, configs, self.outcome, self.base_fn.__name__, _device_name())
+            if triton.knobs.autotuning.print and self.outcome is not None:
+                print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                      f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};")  # fmt: skip
+            return self.cache[key]
+
+        def _path(self, key, configs):
+            if not self._keep or any(config.pre_hook for config in configs):
+                return None  # a hook is no content that can be compared
+            fn = self.fn
+            while not isinstance(fn, JITFunction):
+                fn = fn.fn
+            content = json.dumps([1, fn.cache_key, triton.__version__, str(driver.active.get_current_target()), _device_name(),
+                                  [str(part) for part in key], [str(config) for config in configs]])  # fmt: skip
+            digest = hashlib.sha256(content.encode()).hexdigest()
+            folder = _folder() if self._keep is True else pathlib.Path(self._keep)
+            return folder / f"{fn.__name__[:100]}-{digest[:32]}.autotune.json"
+
+        def _search(self, args, kwargs, configs):
+            measurer = self._measurer or _Timer
+            compiler = self._compiler
+            own = compiler is None
+            if own:
+                stand_in = _Device(driver.active.get_current_device(), driver.active.get_current_target())
+
+                def prepare():
+                    driver.set_active(stand_in)
+
+                def compile(index):
+                    self.fn.run(*args, **dict(kwargs, warmup=True), **configs[index].all_kwargs())
+
+                compiler = ProcessCompiler(compile, self._jobs, prepare)
+            try:
+                plain = [{k: v for k, v in config.all_kwargs().items() if v is not None} for config in configs]
+                return search(plain, compiler, measurer(self, args, kwargs, configs), **self._how)
+            finally:
+                if own:
+                    compiler.close()
+
+    _class = KernelsearchAutotuner
+    return _class
+
+
+def _same(config, fields):
+    return all(getattr(config, name, None) == fields.get(name) for name in ("kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg"))
+
+
+def _device_name():
+    from triton.runtime import driver
+
+    try:
+        return str(driver.active.get_device_interface().get_device_name())
+    except Exception:  # a driver without names: its target stands in the key as well
+        return ""
+
+
+def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
+             warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False, *, policy="bayesian", budget=None,
+             seed=0, jobs=None, keep=True, record=None, measurer=None, compiler=None):  # fmt: skip
+    """Decorates a function of `triton.jit`, as `triton.autotune` does and with its arguments.
+
+    configs: list of triton.Config, or a dict of names and values, all combinations of which are tried; `num_warps`,
+        `num_stages`, `num_ctas` and `maxnreg` among the names are Triton's. key, prune_configs_by, reset_to_zero,
+        restore_value, pre_hook, post_hook: as Triton has them; hooks are called around each launch and not timed.
+    cache_results: also read and write Triton's own file of results.
+    warmup, rep, use_cuda_graph, do_bench: ValueError; pairs decide how long is measured.
+    policy, seed, budget: see `search`. jobs: processes that compile; None: one less than there are processors.
+    keep: results by content (the kernel's source, the key's values, the device, Triton's version, the configurations) in
+        $KERNELSEARCH_TRITON_CACHE, else ~/.cache/kernelsearch/triton; a path: there; False: nowhere.
+    record: a file whose name ends in `.t4.json` for what was measured. measurer, compiler: others than the device's timer,
+        called as `measurer(autotuner, args, kwargs, configs)`, and ProcessCompiler.
+    """
+    for name, value in (("warmup", warmup), ("rep", rep), ("use_cuda_graph", use_cuda_graph or None), ("do_bench", do_bench)):
+        if value is not None:
+            raise ValueError(f"{name} = {value!r}: configurations are timed in pairs with the best, which decide how long; leave it out")
+    if isinstance(configs, dict):
+        configs = _expand(configs)
+
+    def decorator(fn):
+        return _autotuner_class()(
+            fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
+            prune_configs_by=prune_configs_by, cache_results=cache_results, policy=policy, budget=budget, seed=seed, jobs=jobs, keep=keep,
+            record=record, measurer=measurer, compiler=compiler)  # fmt: skip
+
+    return decorator
