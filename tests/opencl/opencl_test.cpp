@@ -60,7 +60,7 @@ GpuOptions options() {
   GpuOptions chosen;
   chosen.devices = {test_device()};
   chosen.cache_directory = cache() / "cache";
-  chosen.limits.call = 4;
+  chosen.limits.call = 2;
   chosen.builders = 1;
   chosen.sampling = {.precision = 0, .min_samples = 6, .max_samples = 24, .budget_seconds = 20};
   chosen.pairs.when = Pairing::never;
