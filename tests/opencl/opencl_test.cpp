@@ -165,6 +165,15 @@ const std::vector<Sample>& hostile_kernels() {
        "if (i % 3 == 0) barrier(CLK_LOCAL_MEM_FENCE); if (i < n) y[i] = 3 * x[i] + 1;",
        {ok, wrong_result, timed_out, crashed, launch_failed, build_failed},
        ""},
+      // It is right as long as no timed call has contents that an earlier one had.
+      {"trips over contents that come again",
+       "if (i < n) y[i] = 3 * x[i] + 1; if (i == 0 && n > 100) { __global uint* t = (__global uint*)w;"
+       " if (t[0] != 4242u || t[1] > 40u) { t[0] = 4242u; t[1] = 0; }"
+       " const uint key = as_uint(x[0]) ^ (as_uint(x[n - 1]) * 3u);"
+       " for (uint k = 0; k < t[1]; ++k) if (t[2 + k] == key) y[0] = -7777.0f;"
+       " t[2 + t[1]] = key; t[1] += 1; }",
+       {ok},
+       ""},
       {"is no OpenCL C", "if (i < n) y[i] = 3 * unknown[i] + 1;", {build_failed}, "unknown"},
   };
   return all;
