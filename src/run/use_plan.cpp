@@ -113,7 +113,7 @@ std::optional<std::vector<NamedValue>> only_values(const ProblemPlan& part, cons
 
 std::string measuring_device(const Problem& problem, int gpu) {
   if (!is_gpu(problem.backend)) return processor_identity();
-  const GpuStatus status = gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda);
+  const GpuStatus status = gpu_status(*gpu_backend_of(problem.backend));
   for (const GpuDevice& device : status.devices)
     if (device.ordinal == gpu) return device_identity(device.id());
   throw DeviceError(
@@ -199,7 +199,8 @@ AppliedPlan apply_plan(const Plan& plan, const Problem& problem, const std::stri
     const auto settings = folder / (name + "_settings.hpp");
     std::filesystem::path script;
     if (problem.build.command.empty()) {
-      detail::write_file(source, detail::source_text(head, problem.kernel.regions, applied.values));
+      detail::write_file(source,
+                         detail::source_text(head, problem.kernel.regions, applied.values, problem.backend));
     } else {
       const detail::CommandFiles made =
           detail::write_command_files(problem, problem.kernel.regions, applied.values, head, folder);

@@ -35,7 +35,7 @@ inline constexpr std::array<BackendTraits, 5> backend_traits{{
     {Backend::host, "host", ".cpp", "cpp", "g++", "g++", false, false},
     {Backend::cuda, "cuda", ".cu", "cuda", "nvrtc", "nvcc", true, true},
     {Backend::hip, "hip", ".hip", "hip", "hiprtc", "hipcc", true, true},
-    {Backend::opencl, "opencl", ".cl", "opencl", "", "", true, false},
+    {Backend::opencl, "opencl", ".cl", "opencl", "", "", true, true},
     {Backend::external, "external", ".txt", "", "g++", "g++", false, false},
 }};
 
