@@ -64,7 +64,7 @@ endfunction()
 
 # kernelsearch_library(NAME ROOMS core space ... DEPENDS targets... PRIVATE_DEPENDS targets... [UNITY files]
 #                      [DEFINITIONS NAME=value...] [OPTIONS compiler options...] [SOURCE_HEADERS] [EMBED_DATA]
-#                      [EMBED_TEXT file namespace function] [VARIANT] [SHARED name VERSION_SCRIPT file])
+#                      [EMBED_TEXT file namespace function...] [VARIANT] [SHARED name VERSION_SCRIPT file])
 # Declares a static library `kernelsearch_NAME` with alias kernelsearch::NAME, which is also the name of its component
 # in find_package; kernelsearch_make_libraries() makes it. Its sources are src/<room>.cpp (which compile the bodies in
 # include/kernelsearch/<room>/impl) and src/<room>/*.cpp. The room `core` brings the headers that stand
@@ -193,7 +193,12 @@ function(kernelsearch_make_library name)
     kernelsearch_embed_data(${target})
   endif()
   if(arg_EMBED_TEXT)
-    kernelsearch_embed_text(${target} ${arg_EMBED_TEXT})
+    list(LENGTH arg_EMBED_TEXT words)
+    math(EXPR last "${words} - 1")
+    foreach(at RANGE 0 ${last} 3)
+      list(SUBLIST arg_EMBED_TEXT ${at} 3 text)
+      kernelsearch_embed_text(${target} ${text})
+    endforeach()
   endif()
   if(NOT DEFINED arg_UNITY)
     set(arg_UNITY 0)

@@ -12,13 +12,13 @@ file(WRITE ${OUTPUT} "// Made from ${name} by cmake/embed_text.cmake.
 
 namespace ${NAMESPACE} {
 namespace {
-constexpr unsigned char bytes[] = {
+constexpr unsigned char ${FUNCTION}_bytes[] = {
 ${bytes}0x00};
 }  // namespace
 
 std::string_view ${FUNCTION}() noexcept;
 std::string_view ${FUNCTION}() noexcept {
-  return {reinterpret_cast<const char*>(bytes), sizeof bytes - 1};
+  return {reinterpret_cast<const char*>(${FUNCTION}_bytes), sizeof ${FUNCTION}_bytes - 1};
 }
 
 }  // namespace ${NAMESPACE}

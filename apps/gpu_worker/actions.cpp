@@ -1,13 +1,28 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <span>
 
 #include "device.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "evaluator/host/process.hpp"
 
 namespace kernelsearch::worker {
-void Device::serve(unsigned service, std::uint64_t elements, void** parameters) {
+namespace {
+
+/// Parameters of a kernel of our own: a number, or a place in memory.
+template <class T>
+gpu::LaunchParameter number(T& value) {
+  return {gpu::LaunchParameter::Kind::value, &value, sizeof value};
+}
+gpu::LaunchParameter place(Address& at) {
+  return {gpu::LaunchParameter::Kind::place, &at, 0};
+}
+
+}  // namespace
+
+void Device::serve(unsigned service, std::uint64_t elements,
+                   std::span<const gpu::LaunchParameter> parameters) {
   constexpr unsigned threads = 256;
   const std::uint64_t wanted = std::max<std::uint64_t>(1, (elements + threads - 1) / threads);
   gpu::LaunchShape shape;
@@ -42,7 +57,7 @@ void Device::perform(const gpu::WriteGuard& a) {
     // The zone behind an array of odd length does not begin at a whole word: bytes then.
     const bool aligned = zone.begin % 8 == 0;
     int random = 1;
-    void* p[] = {&zone.begin, &zone.bytes, &word, &random};
+    const gpu::LaunchParameter p[] = {place(zone.begin), number(zone.bytes), number(word), number(random)};
     serve(aligned ? gpu::service_pattern : gpu::service_pattern_bytes, aligned ? zone.bytes / 8 : zone.bytes,
           p);
     ++word;
@@ -53,7 +68,7 @@ void Device::perform(const gpu::CheckGuard& a) {
   std::uint64_t word = a.seed;
   Address result = next_value();
   for (Zone zone : zones(buffer(a.buffer))) {
-    void* p[] = {&zone.begin, &zone.bytes, &word, &result};
+    const gpu::LaunchParameter p[] = {place(zone.begin), number(zone.bytes), number(word), place(result)};
     serve(gpu::service_pattern_check, zone.bytes, p);
     ++word;
   }
@@ -89,26 +104,32 @@ void Device::perform(const gpu::CallProgram& action) {
     check(driver_->copy_within(at, address(symbol.binding), symbol.bytes, stream_),
           "filling a constant symbol");
   }
-  // What the driver is given: places of the parameters of each step. Addresses must stay where they are.
+  // What the driver is given. Addresses must stay where they are.
   std::vector<std::vector<Address>> addresses(plan.steps.size());
-  std::vector<std::vector<void*>> places(plan.steps.size());
-  const auto place = [&](std::size_t step, const std::vector<gpu::Parameter>& parameters) {
+  std::vector<std::vector<gpu::LaunchParameter>> given(plan.steps.size());
+  const auto take = [&](std::size_t step, const std::vector<gpu::Parameter>& parameters) {
+    using Kind = gpu::LaunchParameter::Kind;
     addresses[step].resize(parameters.size());
     for (std::size_t p = 0; p < parameters.size(); ++p) {
       if (const auto* scalar = std::get_if<gpu::ScalarParameter>(&parameters[p])) {
-        places[step].push_back(const_cast<std::uint64_t*>(scalar->bits));
+        given[step].push_back({Kind::value, const_cast<std::uint64_t*>(scalar->bits), scalar->size});
       } else if (const auto* array = std::get_if<gpu::ArrayParameter>(&parameters[p])) {
         addresses[step][p] = address(array->binding);
-        places[step].push_back(&addresses[step][p]);
+        given[step].push_back(
+            {Kind::array, &addresses[step][p], buffer(*action.bindings[array->binding]).bytes});
+      } else if (const auto* local = std::get_if<gpu::LocalParameter>(&parameters[p])) {
+        given[step].push_back({Kind::local, nullptr, local->bytes});
       } else {
-        places[step].push_back(&maps.at(std::get<gpu::MapParameter>(parameters[p]).map));
+        Map& map = maps.at(std::get<gpu::MapParameter>(parameters[p]).map);
+        given[step].push_back({Kind::value, &map, sizeof map});
       }
     }
   };
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
-    if (const auto* launch = std::get_if<gpu::LaunchKernel>(&plan.steps[s])) place(s, launch->parameters);
-    if (const auto* entry = std::get_if<gpu::CallEntry>(&plan.steps[s])) place(s, entry->parameters);
+    if (const auto* launch = std::get_if<gpu::LaunchKernel>(&plan.steps[s])) take(s, launch->parameters);
+    if (const auto* entry = std::get_if<gpu::CallEntry>(&plan.steps[s])) take(s, entry->parameters);
   }
+  double began = 0;
   if (action.timed) {
     if (timed_ == events_.size()) {
       gpu::Event begin = nullptr, end = nullptr;
@@ -116,21 +137,28 @@ void Device::perform(const gpu::CallProgram& action) {
       check(driver_->event_create(&end, 0), "making an event");
       events_.emplace_back(begin, end);
     }
+    if (driver_->checks_clock) check(driver_->stream_synchronize(stream_), "waiting for the kernels");
+    began = detail::monotonic_seconds();
     check(driver_->event_record(events_[timed_].first, stream_), "recording an event");
   }
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
-    void** const parameters = places[s].data();
     if (const auto* launch = std::get_if<gpu::LaunchKernel>(&plan.steps[s])) {
       const Status status = driver_->launch_kernel(module(launch->module).functions.at(launch->function),
-                                                   launch->shape, stream_, parameters);
+                                                   launch->shape, stream_, given[s]);
       if (status != gpu::success) check(status, "launching the kernel");
     } else if (const auto* zero = std::get_if<gpu::SetToZero>(&plan.steps[s])) {
       check(driver_->set_bytes(address(zero->binding), 0, zero->bytes, stream_), "setting an array to zero");
     } else {
-      enter(module(std::get<gpu::CallEntry>(plan.steps[s]).module), parameters);
+      std::vector<void*> places;
+      for (const gpu::LaunchParameter& parameter : given[s]) places.push_back(parameter.at);
+      enter(module(std::get<gpu::CallEntry>(plan.steps[s]).module), places.data());
     }
   }
-  if (action.timed) check(driver_->event_record(events_[timed_++].second, stream_), "recording an event");
+  if (!action.timed) return;
+  check(driver_->event_record(events_[timed_++].second, stream_), "recording an event");
+  if (!driver_->checks_clock) return;
+  check(driver_->stream_synchronize(stream_), "running the kernel");
+  outside_.push_back(detail::monotonic_seconds() - began);
 }
 
 void Device::perform(const gpu::FillArray& a) {
@@ -139,7 +167,9 @@ void Device::perform(const gpu::FillArray& a) {
   int type = static_cast<int>(a.type), initialisation = static_cast<int>(a.initialisation),
       flavour = static_cast<int>(a.flavour), magnitudes = a.magnitudes ? 1 : 0;
   double low = a.low, high = a.high, top = a.top;
-  void* p[] = {&at, &count, &type, &initialisation, &flavour, &seed, &low, &high, &top, &factor, &magnitudes};
+  const gpu::LaunchParameter p[] = {
+      place(at),   number(count), number(type), number(initialisation), number(flavour),   number(seed),
+      number(low), number(high),  number(top),  number(factor),         number(magnitudes)};
   serve(gpu::service_fill, count, p);
 }
 
@@ -147,7 +177,7 @@ void Device::perform(const gpu::FillPattern& a) {
   Address at = buffer(a.buffer).data;
   std::uint64_t bytes = a.bytes, word = a.word;
   int random = 0;
-  void* p[] = {&at, &bytes, &word, &random};
+  const gpu::LaunchParameter p[] = {place(at), number(bytes), number(word), number(random)};
   serve(gpu::service_pattern, bytes / 8, p);
 }
 
@@ -155,7 +185,7 @@ void Device::perform(const gpu::HashArray& a) {
   Address at = buffer(a.buffer).data;
   std::uint64_t bytes = a.bytes;
   Address result = next_value();
-  void* p[] = {&at, &bytes, &result};
+  const gpu::LaunchParameter p[] = {place(at), number(bytes), place(result)};
   serve(gpu::service_hash, bytes / 8, p);
 }
 
@@ -164,7 +194,7 @@ void Device::perform(const gpu::CountPattern& a) {
   std::uint64_t count = a.count, word = a.word;
   int size = static_cast<int>(a.element_bytes);
   Address result = next_value();
-  void* p[] = {&at, &count, &size, &word, &result};
+  const gpu::LaunchParameter p[] = {place(at), number(count), number(size), number(word), place(result)};
   serve(gpu::service_equal_count, count, p);
 }
 
@@ -180,7 +210,7 @@ void Device::perform(const gpu::FlushCache& a) {
           "allocating the flush buffer");
   }
   std::uint64_t one = 1;
-  void* p[] = {&scratch_, &scratch_words_, &one};
+  const gpu::LaunchParameter p[] = {place(scratch_), number(scratch_words_), number(one)};
   serve(gpu::service_flush, scratch_words_, p);
 }
 
@@ -198,7 +228,7 @@ void Device::perform(const gpu::TouchArray& a) {
   Address at = buffer(a.buffer).data;
   std::uint64_t bytes = a.bytes;
   Address result = values_ + (most_values - 1) * sizeof(std::uint64_t);
-  void* p[] = {&at, &bytes, &result};
+  const gpu::LaunchParameter p[] = {place(at), number(bytes), place(result)};
   serve(gpu::service_hash, bytes / 8, p);
 }
 
@@ -230,7 +260,8 @@ void Device::perform(const gpu::ConvertArray& a) {
   Address from = buffer(a.from).data, to = buffer(a.to).data;
   std::uint64_t count = a.count;
   int from_type = static_cast<int>(a.from_type), to_type = static_cast<int>(a.to_type);
-  void* p[] = {&from, &to, &count, &from_type, &to_type};
+  const gpu::LaunchParameter p[] = {place(from), place(to), number(count), number(from_type),
+                                    number(to_type)};
   serve(gpu::service_widen, count, p);
 }
 
@@ -245,8 +276,19 @@ void Device::perform(const gpu::CompareArrays& a) {
   double absolute = a.absolute, relative = a.relative, overflow = a.overflow;
   Address result = next_value(2);
   check(driver_->set_bytes(result + 8, 0xff, 8, stream_), "preparing a result");
-  void* p[] = {&got,      &expected, &slack,      &count,           &type, &expected_type, &absolute,
-               &relative, &overflow, &got_stride, &expected_stride, &bits, &result};
+  const gpu::LaunchParameter p[] = {place(got),
+                                    place(expected),
+                                    place(slack),
+                                    number(count),
+                                    number(type),
+                                    number(expected_type),
+                                    number(absolute),
+                                    number(relative),
+                                    number(overflow),
+                                    number(got_stride),
+                                    number(expected_stride),
+                                    number(bits),
+                                    place(result)};
   serve(gpu::service_compare, count, p);
 }
 
@@ -256,7 +298,8 @@ void Device::perform(const gpu::ComputeSlack& a) {
   int type = static_cast<int>(a.kernel_type);
   std::uint64_t count = a.count;
   double relative = a.relative;
-  void* p[] = {&exact, &magnitudes, &kernel, &type, &slack, &count, &relative};
+  const gpu::LaunchParameter p[] = {place(exact), place(magnitudes), place(kernel),   number(type),
+                                    place(slack), number(count),     number(relative)};
   serve(gpu::service_slack, count, p);
 }
 
@@ -265,13 +308,14 @@ void Device::perform(const gpu::ReadElement& a) {
   std::uint64_t index = a.index, stride = a.stride != 0 ? a.stride : size_in_bytes(a.type);
   int type = static_cast<int>(a.type);
   Address result = next_value();
-  void* p[] = {&at, &index, &type, &stride, &result};
+  const gpu::LaunchParameter p[] = {place(at), number(index), number(type), number(stride), place(result)};
   serve(gpu::service_element, 1, p);
 }
 
 gpu::Act::Reply Device::act(const std::vector<gpu::Action>& actions) {
   gpu::Act::Reply done;
   timed_ = 0;
+  outside_.clear();
   value_count_ = 0;
   check(driver_->synchronize(), "waiting for the device");
   const bool flushes = std::any_of(actions.begin(), actions.end(), [](const gpu::Action& action) {
@@ -293,6 +337,7 @@ gpu::Act::Reply Device::act(const std::vector<gpu::Action>& actions) {
     check(driver_->event_elapsed(&milliseconds, events_[i].first, events_[i].second), "reading the events");
     done.seconds.push_back(1e-3 * static_cast<double>(milliseconds));
   }
+  done.outside = outside_;
   done.values.resize(value_count_);
   if (value_count_ > 0)
     check(driver_->copy_out(done.values.data(), values_, value_count_ * sizeof(std::uint64_t)),

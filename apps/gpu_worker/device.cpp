@@ -38,7 +38,7 @@ Device::Device(GpuBackend backend, int ordinal) : ordinal_(ordinal) {
     void* context = nullptr;
     check(driver_->context_retain(&context, device_), "making a context");
     check(driver_->context_use(context), "using the context");
-  } else {
+  } else if (driver_->device_use != nullptr) {
     check(driver_->device_use(device_), "using the device");
   }
   check(driver_->stream_create(&stream_, 0), "making a stream");
@@ -75,6 +75,7 @@ gpu::DeviceFacts Device::facts() const {
   f.major = attribute(n.major);
   f.minor = attribute(n.minor);
   f.ordinal = ordinal_;
+  f.on_host = attribute(n.on_host);
   (void)driver_->driver_version(&f.driver);
   std::size_t free = 0, total = 0;
   if (driver_->memory_info(&free, &total) == gpu::success) {
@@ -136,11 +137,11 @@ std::vector<gpu::FunctionFacts> Device::load(gpu::ModuleId id, const std::vector
     }
     loaded.functions.push_back(function);
     gpu::FunctionFacts f;
-    (void)driver_->function_attribute(&f.threads, n.function_threads, function);
-    (void)driver_->function_attribute(&f.shared, n.function_shared, function);
-    (void)driver_->function_attribute(&f.constant, n.function_constant, function);
-    (void)driver_->function_attribute(&f.local, n.function_local, function);
-    (void)driver_->function_attribute(&f.registers, n.function_registers, function);
+    for (const auto& [number, fact] :
+         {std::pair(n.function_threads, &f.threads), std::pair(n.function_shared, &f.shared),
+          std::pair(n.function_constant, &f.constant), std::pair(n.function_local, &f.local),
+          std::pair(n.function_registers, &f.registers), std::pair(n.function_multiple, &f.multiple)})
+      if (number >= 0) (void)driver_->function_attribute(fact, number, function);
     facts.push_back(f);
   }
   modules_[id] = std::move(loaded);
@@ -205,7 +206,8 @@ std::vector<std::int32_t> Device::define(gpu::ProgramId id, gpu::ProgramPlan pla
       (void)driver_->function_set(function, 14, 1);  // CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     const unsigned* b = shape.block;
     int fit = 0;
-    (void)driver_->occupancy(&fit, function, static_cast<int>(b[0] * b[1] * b[2]), shape.shared_bytes);
+    if (driver_->occupancy != nullptr)
+      (void)driver_->occupancy(&fit, function, static_cast<int>(b[0] * b[1] * b[2]), shape.shared_bytes);
     blocks.push_back(fit);
   }
   programs_[id] = std::move(plan);

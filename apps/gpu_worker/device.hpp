@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -73,7 +74,7 @@ class Device {
   [[nodiscard]] int attribute(int number) const;
   [[nodiscard]] const Buffer& buffer(gpu::BufferId id) const;
   [[nodiscard]] const Loaded& module(gpu::ModuleId id) const;
-  void serve(unsigned service, std::uint64_t elements, void** parameters);
+  void serve(unsigned service, std::uint64_t elements, std::span<const gpu::LaunchParameter> parameters);
   void perform(const gpu::FillArray& action);
   void perform(const gpu::FillPattern& action);
   void perform(const gpu::WriteGuard& action);
@@ -109,6 +110,7 @@ class Device {
   std::unordered_map<gpu::ProgramId, gpu::ProgramPlan> programs_;
   std::vector<std::pair<gpu::Event, gpu::Event>> events_;
   std::size_t timed_ = 0;
+  std::vector<double> outside_;  ///< seconds of timed calls by the clock
   Address values_ = 0;
   std::size_t value_count_ = 0;
   Address scratch_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The process that holds one GPU, or that compiles for one: kernelsearch-gpu-worker cuda|hip DEVICE|build. It
-// is started by the evaluator, which talks to it over a socket and replaces it when a candidate breaks it.
-// Profilers start it instead with `--frames FILE [--exact]`: it then carries out the commands in that file
-// and ends.
+// The process that holds one GPU, or that compiles for one: kernelsearch-gpu-worker BACKEND
+// DEVICE|build:DEVICE. It is started by the evaluator, which talks to it over a socket and replaces it when a
+// candidate breaks it. Profilers start it instead with `--frames FILE [--exact]`: it then carries out the
+// commands in that file and ends.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -111,7 +111,7 @@ class Server {
   gpu::CompileSource::Reply carry_out(const gpu::CompileSource& c) {
     if (!compiler_) {
       std::string problem;
-      compiler_ = gpu::RuntimeCompiler::load(backend_, problem);
+      compiler_ = gpu::RuntimeCompiler::load(backend_, problem, device_number_);
       if (!compiler_) throw worker::Failure{gpu::not_found, problem};
     }
     gpu::DeviceCode code;
@@ -155,6 +155,9 @@ int main(int argc, char** argv) {
     _exit(0);
   }).detach();
   // Compilers must not take the processors from the processes that keep a device busy.
-  if (std::string_view(argv[2]) == "build") (void)setpriority(PRIO_PROCESS, 0, 5);
-  return Server(*backend, std::atoi(argv[2])).serve();
+  constexpr std::string_view builds = "build:";
+  const std::string_view role = argv[2];
+  if (!role.starts_with(builds)) return Server(*backend, std::atoi(argv[2])).serve();
+  (void)setpriority(PRIO_PROCESS, 0, 5);
+  return Server(*backend, std::atoi(argv[2] + builds.size())).serve();
 }

@@ -90,7 +90,7 @@ class NaiveHarness {
       const Built built = builders_.build(source, compile_options(device_, options_, {}), names);
       ignore(worker_->load(module, *built.image, built.functions, facts));
     };
-    load(service_module, service_source(), {service_names(), service_names() + service_count});
+    load(service_module, service_source(backend_), {service_names(), service_names() + service_count});
     load(reference_module, reference_source(problem_, "float"), {problem_.reference.function});
     const CallPlan plan = plan_reference(problem_, shape_, reference_module, false);
     ignore(worker_->define(reference_program, plan.program, blocks));

@@ -33,11 +33,11 @@ TEST_CASE("Backend: names of files, languages and compilers") {
   CHECK(traits_of(Backend::hip).launch_compiler == "hipcc");
   CHECK(traits_of(Backend::opencl).compiler.empty());
   CHECK(!is_device(Backend::host));
-  CHECK((is_device(Backend::opencl) && !is_gpu(Backend::opencl)));
+  CHECK((is_device(Backend::opencl) && is_gpu(Backend::opencl)));
 }
 
 TEST_CASE("GpuBackend: leads to the backend of its name and back") {
-  for (const GpuBackend gpu : {GpuBackend::cuda, GpuBackend::hip}) {
+  for (const GpuBackend gpu : {GpuBackend::cuda, GpuBackend::hip, GpuBackend::opencl}) {
     CHECK(gpu_backend_of(backend_of(gpu)) == gpu);
     CHECK(to_string(gpu) == to_string(backend_of(gpu)));
   }

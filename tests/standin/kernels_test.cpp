@@ -57,7 +57,7 @@ extern "C" __global__ void where(int* out) {
   shape.block[0] = 6;
   shape.block[1] = 5;
   Address argument = out;
-  void* parameters[] = {&argument};
+  const LaunchParameter parameters[] = {{LaunchParameter::Kind::array, &argument, 24 * 30 * sizeof(int)}};
   REQUIRE(standin.driver->launch_kernel(f[0], shape, nullptr, parameters) == success);
   CHECK(standin.download<int>(out, 24 * 30) == std::vector<int>(24 * 30, 1));
 }

@@ -80,7 +80,8 @@ class StandIn {
   /// One-dimensional; arguments are copied as the kernel's parameters.
   template <class... A>
   Status launch(Function function, unsigned blocks, unsigned threads, unsigned shared_bytes, A... arguments) {
-    void* parameters[] = {&arguments..., nullptr};
+    const std::vector<LaunchParameter> parameters{
+        {LaunchParameter::Kind::value, &arguments, sizeof arguments}...};
     LaunchShape shape;
     shape.grid[0] = blocks;
     shape.block[0] = threads;

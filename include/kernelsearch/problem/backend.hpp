@@ -29,7 +29,7 @@ inline constexpr std::array<BackendTraits, 4> backend_traits{{
     {Backend::host, "host", ".cpp", "cpp", "g++", "g++", false, false},
     {Backend::cuda, "cuda", ".cu", "cuda", "nvrtc", "nvcc", true, true},
     {Backend::hip, "hip", ".hip", "hip", "hiprtc", "hipcc", true, true},
-    {Backend::opencl, "opencl", ".cl", "opencl", "", "", true, false},
+    {Backend::opencl, "opencl", ".cl", "opencl", "", "", true, true},
 }};
 
 [[nodiscard]] constexpr const BackendTraits& traits_of(Backend backend) noexcept {

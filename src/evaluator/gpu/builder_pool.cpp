@@ -74,6 +74,7 @@ BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
     : backend_(backend),
       sandbox_(resolved(options.sandbox)),
       readable_(compiler_folders()),
+      device_(options.devices.empty() ? 0 : options.devices.front()),
       worker_(find_gpu_worker(options.worker)),
       directory_((options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) /
                  "gpu"),
@@ -96,7 +97,7 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
     if (builder->alive()) return builder;
   }
   lock.unlock();
-  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, 0, nullptr, sandbox_,
+  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, device_, nullptr, sandbox_,
                                      readable_);
 }
 
@@ -118,6 +119,8 @@ std::string BuilderPool::identity() {
   if (error) {
     give(std::move(builder));
     raise_if_killed("asking the compiler for its version", error->text);
+    if (backend_ == GpuBackend::opencl)
+      raise<ConfigError>("OpenCL has no compiler here", error->text, "see `kernelsearch doctor`");
     raise<ConfigError>(
         backend_ == GpuBackend::cuda ? "NVRTC cannot be loaded" : "hipRTC cannot be loaded", error->text,
         backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"

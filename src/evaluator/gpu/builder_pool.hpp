@@ -71,6 +71,7 @@ class BuilderPool {
   GpuBackend backend_;
   Sandbox sandbox_;
   std::vector<std::filesystem::path> readable_;
+  int device_;  ///< for which compilers compile that are part of a driver
   std::filesystem::path worker_, directory_;
   double limit_seconds_;
   std::size_t most_;

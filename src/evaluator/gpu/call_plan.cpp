@@ -87,6 +87,12 @@ std::uint32_t index_of(const Problem& problem, const std::string& name) {
   raise<ConfigError>("a launch names an unknown argument", name, "declare it under \"arguments\"");
 }
 
+/// Kernels of OpenCL have dynamic local memory as their last parameter.
+void give_local_memory(Backend backend, LaunchKernel& launch) {
+  if (backend != Backend::opencl || launch.shape.shared_bytes == 0) return;
+  launch.parameters.emplace_back(LocalParameter{launch.shape.shared_bytes});
+}
+
 int map_type(ElementType type) {  // CUtensorMapDataType
   switch (type) {
     case ElementType::f16:
@@ -222,6 +228,7 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
     if (given.arguments.empty()) launch.parameters = all_but_symbols();
     for (const std::string& argument : given.arguments)
       launch.parameters.push_back(all[index_of(problem, argument)]);
+    give_local_memory(problem.backend, launch);
     plan.program.steps.emplace_back(std::move(launch));
   }
   return plan;
@@ -254,6 +261,7 @@ CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId modu
     }
   }
   launch.shape = extents(*problem.reference.launch, evaluation);
+  give_local_memory(problem.backend, launch);
   if (!reason.empty())
     raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
   plan.program.steps.emplace_back(std::move(launch));

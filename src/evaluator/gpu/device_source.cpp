@@ -27,6 +27,12 @@ namespace fs = std::filesystem;
 
 // Run-time compilers have no <cstdint>; redefining a type as itself is allowed, so kernels may bring their
 // own, and hipRTC up to ROCm 6 its, which are `long long` too.
+// OpenCL C 1.2 has types of fixed widths under names of its own, and doubles only where asked for.
+constexpr std::string_view opencl_prologue =
+    "#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#endif\n"
+    "typedef char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long int64_t;\n"
+    "typedef uchar uint8_t;\ntypedef ushort uint16_t;\ntypedef uint uint32_t;\ntypedef ulong uint64_t;\n";
+
 constexpr std::string_view prologue =
     "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\n"
     "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
@@ -55,6 +61,15 @@ void add_toolkit(std::vector<std::string>& options) {
   }
 }
 
+std::string_view prologue_of(const Problem& problem) {
+  return problem.backend == Backend::opencl ? opencl_prologue : prologue;
+}
+
+/// OpenCL C 1.2 has no assertions that compilers check.
+std::string device_layout_checks(const Problem& problem) {
+  return problem.backend == Backend::opencl ? std::string() : layout_checks(problem);
+}
+
 }  // namespace
 
 std::string device_source(const Candidate& candidate) {
@@ -73,16 +88,16 @@ std::string named_region(const Problem& problem, const Candidate& candidate, Ker
 }
 
 std::string device_source(const Problem& problem, const Candidate& candidate) {
-  return std::string(prologue) + tunable_definitions(*candidate.kernel, candidate.config) +
+  return std::string(prologue_of(problem)) + tunable_definitions(*candidate.kernel, candidate.config) +
          named_region(problem, candidate, KernelRegion::macros) +
-         named_region(problem, candidate, KernelRegion::device) + layout_checks(problem);
+         named_region(problem, candidate, KernelRegion::device) + device_layout_checks(problem);
 }
 
 std::string reference_source(const Problem& problem, const char* real) {
-  return std::string(prologue) + "typedef " + real + " real;\n" +
+  return std::string(prologue_of(problem)) + "typedef " + real + " real;\n" +
          region(problem.names.reference.empty() ? "reference" : problem.names.reference,
                 problem.reference.source) +
-         layout_checks(problem);
+         device_layout_checks(problem);
 }
 
 std::vector<std::string> launched_kernels(const Problem& problem, const Candidate& candidate) {
@@ -99,6 +114,11 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
                                          const std::vector<std::string>& flags) {
   std::vector<std::string> all;
   std::string architecture = options.architecture;
+  if (device.backend == GpuBackend::opencl) {  // the driver knows its device
+    all = flags;
+    for (const fs::path& folder : options.include) add_folder(all, folder);
+    return all;
+  }
   if (device.backend == GpuBackend::cuda) {
     // From Hopper on, the instructions of one generation (wgmma, setmaxnreg) need the architecture with an
     // `a`.

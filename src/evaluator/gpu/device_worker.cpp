@@ -213,18 +213,23 @@ void DeviceWorker::start(std::size_t candidates) {
   }
 }
 
+Sandbox DeviceWorker::in_worker(Sandbox chosen) const noexcept {
+  return launches_ || device_.on_host ? chosen : Sandbox::none;
+}
+
 DeviceWorker::Process DeviceWorker::started() {
   Process process;
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
   process.worker =
       std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device,
-                                  ordinal_, &shared_, launches_ ? options_.sandbox : Sandbox::none);
+                                  ordinal_, &shared_, in_worker(options_.sandbox));
   GpuDevice device;
   if (const auto error = process.worker->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
   process.memory_free = device.memory_free;
-  const Built services = builders_.build(service_source(), compile_options(device_, options_, {}),
-                                         {service_names(), service_names() + service_count});
+  const Built services =
+      builders_.build(service_source(device_.backend), compile_options(device_, options_, {}),
+                      {service_names(), service_names() + service_count});
   if (services.verdict != Verdict::ok)
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,
                        "see `kernelsearch doctor`");
@@ -246,7 +251,8 @@ std::size_t DeviceWorker::processes_wanted() {
   // Of a reference that takes less than this for a check there is nothing to be saved that is worth a
   // process, which takes some 0.3 s to start, once.
   constexpr double worth_seconds = 0.004;
-  if (launches_ || made_.any() || options_.processes < 2) return 1;
+  // On the processors of the host they would also take these from the candidate that is measured.
+  if (launches_ || device_.on_host || made_.any() || options_.processes < 2) return 1;
   double seconds = 0;
   std::uint64_t bytes = 1;
   for (std::size_t shape = 0; shape < plans_.size(); ++shape) {
@@ -412,9 +418,9 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
         block_threads = threads;
         block = {static_cast<double>(kernel->shape.block[0]), static_cast<double>(kernel->shape.block[1])};
       }
-      blocks_fit = std::min(blocks_fit, static_cast<double>(fit));
+      if (fit > 0) blocks_fit = std::min(blocks_fit, static_cast<double>(fit));  // 0: the driver does not say
       dynamic = std::max(dynamic, static_cast<double>(kernel->shape.shared_bytes));
-      if (device_.threads_per_multiprocessor > 0)
+      if (fit > 0 && device_.threads_per_multiprocessor > 0)
         occupancy = std::min(occupancy, fit * threads / device_.threads_per_multiprocessor);
     }
     state.workspaces.assign(problem_.arguments.size(), std::nullopt);
@@ -443,9 +449,11 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
     most.registers = std::max(most.registers, f.registers);
     most.shared = std::max(most.shared, f.shared);
     most.local = std::max(most.local, f.local);
+    most.multiple = std::max(most.multiple, f.multiple);
   }
   if (!artifact.library) {
-    features.set("registers", most.registers);
+    if (device_.backend != GpuBackend::opencl) features.set("registers", most.registers);
+    if (most.multiple > 0) features.set("preferred_multiple", most.multiple);
     features.set("shared_bytes", most.shared + dynamic);
     features.set("local_bytes", most.local);
   }

@@ -119,6 +119,8 @@ class DeviceWorker {
   void start(std::size_t candidates = 1);
   /// A process with the evaluator's kernels loaded, which no candidate has run in.
   [[nodiscard]] Process started();
+  /// The sandbox of a process that candidates run in: where their code runs on the host.
+  [[nodiscard]] Sandbox in_worker(Sandbox chosen) const noexcept;
   /// Ends it, and what the referee has of it.
   void end(Process& process);
   /// Numbers and gives room for what the shapes at hand need.

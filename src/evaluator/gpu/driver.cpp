@@ -6,8 +6,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "evaluator/gpu/library.hpp"
+#include "evaluator/gpu/opencl_driver.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -54,6 +56,7 @@ struct LaunchConfig {
 }  // namespace
 
 std::unique_ptr<Driver> load_driver(GpuBackend backend, std::string& problem) {
+  if (backend == GpuBackend::opencl) return load_opencl_driver(problem);
   const bool cuda = backend == GpuBackend::cuda;
   Library library = cuda ? Library::open({std::getenv("KERNELSEARCH_CUDA_DRIVER"), "libcuda.so.1"}, problem)
                          : Library::open({std::getenv("KERNELSEARCH_HIP_RUNTIME"), "libamdhip64.so.7",
@@ -130,10 +133,16 @@ std::string Driver::describe(Status status) const {
 }
 
 Status Driver::launch_kernel(Function function, const LaunchShape& s, Stream stream,
-                             void** parameters) const {
+                             std::span<const LaunchParameter> parameters) const {
+  if (launch_parameters != nullptr) return launch_parameters(function, s, parameters, stream);
+  std::vector<void*> places;
+  for (const LaunchParameter& parameter : parameters) {
+    if (parameter.kind == LaunchParameter::Kind::local) return unsupported;
+    places.push_back(parameter.at);
+  }
   if (s.cluster[0] == 0)
     return launch(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
-                  s.shared_bytes, stream, parameters, nullptr);
+                  s.shared_bytes, stream, places.data(), nullptr);
   if (launch_extended == nullptr) return unsupported;
   LaunchAttribute cluster;
   for (int i = 0; i < 3; ++i) cluster.cluster[i] = s.cluster[i];
@@ -143,7 +152,7 @@ Status Driver::launch_kernel(Function function, const LaunchShape& s, Stream str
                             stream,
                             &cluster,
                             1};
-  return launch_extended(&config, function, parameters, nullptr);
+  return launch_extended(&config, function, places.data(), nullptr);
 }
 
 bool is_sticky(Status status) noexcept {

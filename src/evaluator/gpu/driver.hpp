@@ -5,13 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
 
-/// The thin interface to a GPU: the functions of the CUDA driver or of the HIP runtime that the worker needs,
-/// loaded when the program runs. Both libraries agree in parameters and, for what is used here, in error
-/// numbers, so that everything above this header is written once.
+/// The thin interface to a GPU: one table of functions. Those of the CUDA driver and of the HIP runtime stand
+/// in it as they are, loaded when the program runs: both libraries agree in parameters and, for what is used
+/// here, in error numbers. A library of another kind (OpenCL) fills the table with functions of ours, which
+/// translate: its objects into addresses, its errors into `Status`. So everything above this header is
+/// written once.
 namespace kernelsearch::detail::gpu {
 
 using Status = int;  ///< 0 is success
@@ -58,6 +61,8 @@ struct AttributeNumbers {
       threads_per_multiprocessor, threads_per_block, major, minor, cluster_launch;
   int function_threads, function_shared, function_constant, function_local, function_registers,
       function_max_dynamic;
+  int on_host = -1;            ///< 1: kernels run on the host's processors
+  int function_multiple = -1;  ///< of which groups should be as large
 };
 
 /// A launch with everything that one may have.
@@ -66,6 +71,21 @@ struct LaunchShape {
   unsigned block[3] = {1, 1, 1};
   unsigned cluster[3] = {0, 0, 0};  ///< 0: none
   unsigned shared_bytes = 0;
+};
+
+/// One parameter of a launch. Libraries with pointers take where its value lies, whatever it is; those with
+/// buffers need to know which one an address belongs to.
+struct LaunchParameter {
+  enum class Kind : std::uint8_t {
+    value,  ///< `bytes` bytes, which lie at `at`
+    array,  ///< at `at` an Address: the beginning of an array of `bytes` bytes, a multiple of 512 past that of
+            ///< its allocation
+    place,  ///< at `at` an Address anywhere in an allocation, or 0; of kernels of our own (service_source) alone
+    local,  ///< `bytes` bytes of a group's local memory; `at` is null. Not of libraries with pointers
+  };
+  Kind kind = Kind::value;
+  void* at = nullptr;
+  std::uint64_t bytes = 0;
 };
 
 /// The loaded library; pointers that may be null say so.
@@ -109,10 +129,13 @@ struct Driver {
   Status (*module_function)(Function*, Module, const char*) = nullptr;
   Status (*module_global)(Address*, std::size_t*, Module, const char*) = nullptr;
   Status (*function_attribute)(int*, int, Function) = nullptr;
-  Status (*function_set)(Function, int, int) = nullptr;  ///< null with HIP
-  Status (*occupancy)(int*, Function, int, std::size_t) = nullptr;
+  Status (*function_set)(Function, int, int) = nullptr;             ///< null with HIP
+  Status (*occupancy)(int*, Function, int, std::size_t) = nullptr;  ///< may be null
   Status (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
                    void**, void**) = nullptr;
+  /// In place of `launch`, of libraries with buffers; null with CUDA and HIP.
+  Status (*launch_parameters)(Function, const LaunchShape&, std::span<const LaunchParameter>,
+                              Stream) = nullptr;
   Status (*launch_extended)(const void*, Function, void**, void**) = nullptr;  ///< null with HIP and old CUDA
   Status (*reset_persisting)() = nullptr;                                      ///< null with HIP
   Status (*error_name)(Status, const char**) = nullptr;                        ///< may be null
@@ -121,16 +144,19 @@ struct Driver {
                        const std::uint32_t*, const std::uint32_t*, int, int, int,
                        int) = nullptr;  ///< may be null
   AttributeNumbers numbers{};
+  /// Times of events are compared with those of the clock around each timed call, and charged where they do
+  /// not agree: of libraries in whose process kernels run, or whose events nobody vouches for.
+  bool checks_clock = false;
 
   /// E.g. `CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered`.
   [[nodiscard]] std::string describe(Status status) const;
   /// Launches with clusters where asked.
   [[nodiscard]] Status launch_kernel(Function function, const LaunchShape& shape, Stream stream,
-                                     void** parameters) const;
+                                     std::span<const LaunchParameter> parameters) const;
 };
 
-/// Loads the library (`KERNELSEARCH_CUDA_DRIVER`, `KERNELSEARCH_HIP_RUNTIME` name another file); null with
-/// `problem` set where it is missing or lacks a function.
+/// Loads the library (`KERNELSEARCH_CUDA_DRIVER`, `KERNELSEARCH_HIP_RUNTIME`, `KERNELSEARCH_OPENCL` name
+/// another file); null with `problem` set where it is missing or lacks a function.
 [[nodiscard]] std::unique_ptr<Driver> load_driver(GpuBackend backend, std::string& problem);
 
 /// Whether after this error the context is lost and the process must be replaced.

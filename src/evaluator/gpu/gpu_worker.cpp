@@ -64,16 +64,26 @@ std::vector<std::filesystem::path> folders_of(std::initializer_list<const char*>
   return folders;
 }
 
+/// Where the loader of OpenCL finds out which platforms there are.
+void add_opencl_folders(std::vector<std::filesystem::path>& folders) {
+  add_folder(folders, "/etc/OpenCL");
+  if (const char* vendors = std::getenv("OCL_ICD_VENDORS"); vendors != nullptr) {
+    add_folder(folders, vendors);
+    add_folder(folders, std::filesystem::path(vendors).parent_path());
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> driver_environment() {
-  return environment_of({"CUDA_", "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_", "HSA_", "ROCR_", "ROCM_",
-                         "KERNELSEARCH_", "HOME=", "XDG_", "TMPDIR="});
+  return environment_of({"CUDA_", "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_", "HSA_", "ROCR_", "ROCM_", "OCL_ICD_",
+                         "POCL_", "KERNELSEARCH_", "HOME=", "XDG_", "TMPDIR="});
 }
 
 std::vector<std::string> compiler_environment() {
-  return environment_of({"CUDA_HOME=", "CUDA_PATH=", "LD_LIBRARY_PATH=", "ROCM_PATH=", "HIP_PATH=",
-                         "KERNELSEARCH_NVRTC=", "KERNELSEARCH_HIPRTC=", "KERNELSEARCH_HIP_RUNTIME="});
+  return environment_of(
+      {"CUDA_HOME=", "CUDA_PATH=", "LD_LIBRARY_PATH=", "ROCM_PATH=", "HIP_PATH=", "KERNELSEARCH_NVRTC=",
+       "KERNELSEARCH_HIPRTC=", "KERNELSEARCH_HIP_RUNTIME=", "KERNELSEARCH_OPENCL=", "OCL_ICD_", "POCL_"});
 }
 
 std::vector<std::filesystem::path> compiler_folders() {
@@ -106,24 +116,34 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   Boxed boxed;
   boxed.files = {{contents.number(), "/kernelsearch-gpu-worker", program.string(), true}};
   boxed.argv = {path_in(sandbox, boxed), std::string(to_string(backend)),
-                role == Role::builder ? "build" : std::to_string(device)};
+                (role == Role::builder ? "build:" : "") + std::to_string(device)};
   if (!boxed_in) boxed.files.clear();
   const bool builds_in_sandbox = boxed_in && role == Role::builder;
   boxed.environment = builds_in_sandbox ? compiler_environment() : driver_environment();
-  boxed.devices = !builds_in_sandbox;
+  boxed.devices = !builds_in_sandbox || compiles_on_device(backend);
   boxed.outlives_thread = true;
   boxed.limits = {{RLIMIT_CORE, 0}};
   boxed.descriptors = {{socket_fd, theirs.number()}};
   if (shared != nullptr) boxed.descriptors.emplace_back(memory_fd, shared->descriptor());
   if (boxed_in) {
-    boxed.readable = builds_in_sandbox
-                         ? readable
-                         : folders_of({"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME"}, {});
+    boxed.readable =
+        builds_in_sandbox
+            ? readable
+            : folders_of({"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME", "KERNELSEARCH_OPENCL"}, {});
+    if (backend == GpuBackend::opencl) add_opencl_folders(boxed.readable);
     boxed.temporary_bytes = std::uint64_t{1} << 30;
     if (sandbox == Sandbox::landlock) {
       scratch_ = std::make_unique<ScratchFolder>(sandbox_status(sandbox).as_nobody);
       boxed.scratch = scratch_->path();
     }
+  }
+  if (backend == GpuBackend::opencl) {
+    // What PoCL keeps of kernels it loads again, so that nobody else may write there.
+    if (!boxed_in) scratch_ = std::make_unique<ScratchFolder>();
+    const std::string own = boxed_in ? temporary_folder(sandbox, boxed) : scratch_->path().string();
+    std::erase_if(boxed.environment,
+                  [](const std::string& one) { return one.starts_with("POCL_CACHE_DIR="); });
+    boxed.environment.push_back("POCL_CACHE_DIR=" + own + "/pocl");
   }
   process_ = Process(launch_in(sandbox, boxed));
 }
@@ -185,6 +205,7 @@ std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
   device.registers_per_multiprocessor = f.registers_per_multiprocessor;
   device.threads_per_multiprocessor = f.threads_per_multiprocessor;
   device.threads_per_block = f.threads_per_block;
+  device.on_host = f.on_host == 1;
   device.memory = f.memory;
   device.memory_free = f.memory_free;
   return std::nullopt;

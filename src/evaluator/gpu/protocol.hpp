@@ -55,16 +55,18 @@ struct DeviceFacts {
   std::int32_t shared_per_block = 0, shared_per_block_optin = 0, shared_per_multiprocessor = 0;
   std::int32_t registers_per_multiprocessor = 0, threads_per_multiprocessor = 0, threads_per_block = 0;
   std::int32_t major = 0, minor = 0, driver = 0, ordinal = 0;
+  std::int32_t on_host = 0;  ///< 1: kernels run on the host's processors
   std::uint64_t memory = 0, memory_free = 0;
 };
 
 /// Resources of a compiled kernel: bytes, registers per thread.
 struct FunctionFacts {
   std::int32_t threads = 0, shared = 0, constant = 0, local = 0, registers = 0;
+  std::int32_t multiple = 0;  ///< threads that a group should have, or a multiple of them
 };
 
-/// A parameter of a launch: a number, the address of an array among the call's bindings, or one of the
-/// program's tensor maps.
+/// A parameter of a launch: a number, the address of an array among the call's bindings, one of the program's
+/// tensor maps, or local memory.
 struct ScalarParameter {
   std::uint32_t size = 0;
   std::uint64_t bits[2] = {};
@@ -75,7 +77,11 @@ struct ArrayParameter {
 struct MapParameter {
   std::uint32_t map = 0;
 };
-using Parameter = std::variant<ScalarParameter, ArrayParameter, MapParameter>;
+/// So many bytes of a group's local memory.
+struct LocalParameter {
+  std::uint64_t bytes = 0;
+};
+using Parameter = std::variant<ScalarParameter, ArrayParameter, MapParameter, LocalParameter>;
 
 /// A tensor map of the array among the call's bindings; see cuTensorMapEncodeTiled.
 struct MapPlan {
@@ -367,7 +373,8 @@ struct Act {
     std::vector<double> seconds;        ///< of timed calls, in their order
     std::vector<std::uint64_t> values;  ///< of the actions that have some
     double host_seconds = 0;            ///< from the first action until the device had done all
-    static auto members(auto& r) { return std::tie(r.seconds, r.values, r.host_seconds); }
+    std::vector<double> outside;        ///< of timed calls by the clock around each, where that is looked at
+    static auto members(auto& r) { return std::tie(r.seconds, r.values, r.host_seconds, r.outside); }
   };
   std::vector<Action> actions;
   static auto members(auto& c) { return std::tie(c.actions); }

@@ -118,7 +118,8 @@ void Referee::start() {
     demand(starting->load(module, *built.image, built.functions, facts), "loading it",
            module == service_module ? Blame::referee : Blame::reference);
   };
-  load(service_module, service_source(), {}, {service_names(), service_names() + service_count});
+  load(service_module, service_source(device_.backend), {},
+       {service_names(), service_names() + service_count});
   if (independent()) {
     std::vector<std::string> flags;
     for (const std::string& flag : problem_.reference.flags)

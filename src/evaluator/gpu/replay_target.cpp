@@ -57,7 +57,7 @@ Built ReplayTarget::build(const Candidate& candidate) {
 
 std::string ReplayTarget::write(const Candidate& candidate, const Built& built, const ReplayCall& call,
                                 const std::filesystem::path& file, std::size_t& launches) {
-  const Built services = builders_.build(service_source(), compile_options(device_, options_, {}),
+  const Built services = builders_.build(service_source(backend_), compile_options(device_, options_, {}),
                                          {service_names(), service_names() + service_count});
   if (services.verdict != Verdict::ok)
     raise<ConfigError>("the kernels of the evaluator do not build", services.reason,

@@ -5,10 +5,32 @@
 #include <cstdlib>
 
 #include "evaluator/gpu/library.hpp"
+#include "evaluator/gpu/opencl_compiler.hpp"
 
 namespace kernelsearch::detail::gpu {
+namespace {
 
-std::unique_ptr<RuntimeCompiler> RuntimeCompiler::load(GpuBackend backend, std::string& problem) {
+/// NVRTC or hipRTC.
+class ToolkitCompiler final : public RuntimeCompiler {
+ public:
+  static std::unique_ptr<RuntimeCompiler> load(GpuBackend backend, std::string& problem);
+  DeviceCode compile(const std::string& source, const std::vector<std::string>& options,
+                     const std::vector<std::string>& name_expressions) const override;
+
+ private:
+  using Program = void*;
+  int (*create_)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*destroy_)(Program*) = nullptr;
+  int (*compile_)(Program, int, const char* const*) = nullptr;
+  int (*code_size_)(Program, std::size_t*) = nullptr;
+  int (*code_)(Program, char*) = nullptr;
+  int (*log_size_)(Program, std::size_t*) = nullptr;
+  int (*log_)(Program, char*) = nullptr;
+  int (*add_name_)(Program, const char*) = nullptr;
+  int (*lowered_)(Program, const char*, const char**) = nullptr;
+};
+
+std::unique_ptr<RuntimeCompiler> ToolkitCompiler::load(GpuBackend backend, std::string& problem) {
   const bool cuda = backend == GpuBackend::cuda;
   Library library =
       cuda ? Library::open({std::getenv("KERNELSEARCH_NVRTC"), "libnvrtc.so.13", "libnvrtc.so.12",
@@ -19,8 +41,8 @@ std::unique_ptr<RuntimeCompiler> RuntimeCompiler::load(GpuBackend backend, std::
                             "libhiprtc.so.5", "libhiprtc.so", "libamdhip64.so.5"},
                            problem);
   if (!library) return nullptr;
-  auto compiler = std::make_unique<RuntimeCompiler>();
-  RuntimeCompiler& c = *compiler;
+  auto compiler = std::make_unique<ToolkitCompiler>();
+  ToolkitCompiler& c = *compiler;
   const std::string prefix = cuda ? "nvrtc" : "hiprtc";
   const char* missing = nullptr;
   const auto get = [&](const char* name, auto& function) {
@@ -49,7 +71,7 @@ std::unique_ptr<RuntimeCompiler> RuntimeCompiler::load(GpuBackend backend, std::
   return compiler;
 }
 
-DeviceCode RuntimeCompiler::compile(const std::string& source, const std::vector<std::string>& options,
+DeviceCode ToolkitCompiler::compile(const std::string& source, const std::vector<std::string>& options,
                                     const std::vector<std::string>& name_expressions) const {
   DeviceCode result;
   Program program = nullptr;
@@ -83,6 +105,13 @@ DeviceCode RuntimeCompiler::compile(const std::string& source, const std::vector
   }
   (void)destroy_(&program);
   return result;
+}
+
+}  // namespace
+
+std::unique_ptr<RuntimeCompiler> RuntimeCompiler::load(GpuBackend backend, std::string& problem, int device) {
+  if (backend == GpuBackend::opencl) return load_opencl_compiler(problem, device);
+  return ToolkitCompiler::load(backend, problem);
 }
 
 }  // namespace kernelsearch::detail::gpu

@@ -14,36 +14,34 @@ namespace kernelsearch::detail::gpu {
 /// What a compilation gave.
 struct DeviceCode {
   bool ok = false;
-  std::vector<std::byte> image;      ///< a cubin, or AMD's code object
+  std::vector<std::byte>
+      image;  ///< a cubin, AMD's code object; of OpenCL its length and what the driver gave
   std::vector<std::string> lowered;  ///< of the name expressions, in their order
   std::string log;
 };
 
-/// NVRTC or hipRTC, loaded when the program runs. One per process or thread; compiles in the calling thread.
+/// A compiler of device code that is loaded when the program runs: NVRTC, hipRTC, or a driver of OpenCL. One
+/// per process or thread; compiles in the calling thread.
 class RuntimeCompiler {
  public:
-  /// Null with `problem` set where the library is missing (`KERNELSEARCH_NVRTC` and `KERNELSEARCH_HIPRTC`
-  /// name another file).
-  [[nodiscard]] static std::unique_ptr<RuntimeCompiler> load(GpuBackend backend, std::string& problem);
+  /// Null with `problem` set where the library is missing (`KERNELSEARCH_NVRTC`, `KERNELSEARCH_HIPRTC` and
+  /// `KERNELSEARCH_OPENCL` name another file). `device`: for which one, of compilers that are part of a
+  /// driver.
+  [[nodiscard]] static std::unique_ptr<RuntimeCompiler> load(GpuBackend backend, std::string& problem,
+                                                             int device = 0);
+  RuntimeCompiler() = default;
+  virtual ~RuntimeCompiler() = default;
+  RuntimeCompiler(const RuntimeCompiler&) = delete;
+  RuntimeCompiler& operator=(const RuntimeCompiler&) = delete;
 
   /// `options` as the library takes them, the architecture included.
-  [[nodiscard]] DeviceCode compile(const std::string& source, const std::vector<std::string>& options,
-                                   const std::vector<std::string>& name_expressions) const;
+  [[nodiscard]] virtual DeviceCode compile(const std::string& source, const std::vector<std::string>& options,
+                                           const std::vector<std::string>& name_expressions) const = 0;
   /// E.g. `NVRTC 13.0`.
   [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
   [[nodiscard]] const std::string& library() const noexcept { return library_; }
 
- private:
-  using Program = void*;
-  int (*create_)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
-  int (*destroy_)(Program*) = nullptr;
-  int (*compile_)(Program, int, const char* const*) = nullptr;
-  int (*code_size_)(Program, std::size_t*) = nullptr;
-  int (*code_)(Program, char*) = nullptr;
-  int (*log_size_)(Program, std::size_t*) = nullptr;
-  int (*log_)(Program, char*) = nullptr;
-  int (*add_name_)(Program, const char*) = nullptr;
-  int (*lowered_)(Program, const char*, const char**) = nullptr;
+ protected:
   std::string identity_;
   std::string library_;
 };

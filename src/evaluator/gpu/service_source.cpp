@@ -7,8 +7,9 @@
 
 namespace kernelsearch::detail::gpu {
 
-/// The text of device/service.cu, which the build compiles in.
+/// The texts of device/service.cu and device/service.cl, which the build compiles in.
 std::string_view service_text() noexcept;
+std::string_view opencl_service_text() noexcept;
 
 namespace {
 
@@ -19,9 +20,9 @@ static_assert(std::size(names) == service_count);
 
 }  // namespace
 
-const std::string& service_source() {
-  static const std::string source(service_text());
-  return source;
+const std::string& service_source(GpuBackend backend) {
+  static const std::string source(service_text()), opencl(opencl_service_text());
+  return backend == GpuBackend::opencl ? opencl : source;
 }
 
 const char* const* service_names() noexcept {

@@ -4,10 +4,13 @@
 
 #include <string>
 
+#include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
+
 namespace kernelsearch::detail::gpu {
 
-/// The kernels that make contents, poison, hash and compare; the same text for CUDA and HIP.
-[[nodiscard]] const std::string& service_source();
+/// The kernels that make contents, poison, hash and compare; the same text for CUDA and HIP. In OpenCL C each
+/// place in memory is two parameters, a buffer and the byte in it.
+[[nodiscard]] const std::string& service_source(GpuBackend backend);
 
 /// Their names, in the order of `Service`.
 [[nodiscard]] const char* const* service_names() noexcept;

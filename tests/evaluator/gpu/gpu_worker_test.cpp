@@ -32,8 +32,9 @@ class Held {
         shared(1 << 20, Arena::Writers::both),
         worker(KERNELSEARCH_GPU_WORKER_PROGRAM, GpuBackend::hip, GpuWorker::Role::device, 0, &shared) {
     REQUIRE(!worker.hello(30, device));
-    const Built built = builders_.build(service_source(), compile_options(device, options_, {}),
-                                        {service_names(), service_names() + service_count});
+    const Built built =
+        builders_.build(service_source(GpuBackend::hip), compile_options(device, options_, {}),
+                        {service_names(), service_names() + service_count});
     REQUIRE_MESSAGE(built.verdict == Verdict::ok, built.reason);
     std::vector<FunctionFacts> facts;
     REQUIRE(!worker.load(service_module, *built.image, built.functions, facts));

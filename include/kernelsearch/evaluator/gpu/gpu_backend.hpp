@@ -11,17 +11,32 @@
 namespace kernelsearch {
 
 /// Whose GPUs: which driver and run-time compiler are loaded when the program runs.
-enum class GpuBackend : std::uint8_t { cuda, hip };
+enum class GpuBackend : std::uint8_t { cuda, hip, opencl };
 
 [[nodiscard]] constexpr Backend backend_of(GpuBackend backend) noexcept {
-  return backend == GpuBackend::cuda ? Backend::cuda : Backend::hip;
+  switch (backend) {
+    case GpuBackend::cuda:
+      return Backend::cuda;
+    case GpuBackend::hip:
+      return Backend::hip;
+    case GpuBackend::opencl:
+      break;
+  }
+  return Backend::opencl;
 }
 
 /// Nothing for a backend that has no GpuEvaluator.
 [[nodiscard]] constexpr std::optional<GpuBackend> gpu_backend_of(Backend backend) noexcept {
   if (backend == Backend::cuda) return GpuBackend::cuda;
   if (backend == Backend::hip) return GpuBackend::hip;
+  if (backend == Backend::opencl) return GpuBackend::opencl;
   return std::nullopt;
+}
+
+/// Whether the compiler is part of the driver and compiles for a device that it has: then the processes that
+/// build see the device too.
+[[nodiscard]] constexpr bool compiles_on_device(GpuBackend backend) noexcept {
+  return backend == GpuBackend::opencl;
 }
 
 [[nodiscard]] constexpr std::string_view to_string(GpuBackend backend) noexcept {

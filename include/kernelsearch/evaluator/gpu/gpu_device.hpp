@@ -27,6 +27,7 @@ struct GpuDevice {
   std::int64_t shared_per_multiprocessor = 0;
   int registers_per_multiprocessor = 0, threads_per_multiprocessor = 0, threads_per_block = 0;
   std::uint64_t memory = 0, memory_free = 0;
+  bool on_host = false;  ///< kernels run on the host's processors, in the process that launches them
 
   /// Bytes per second between memory and device that its clock and width allow; 0 if unknown.
   [[nodiscard]] double peak_bandwidth() const noexcept;

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/opencl_compiler.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "evaluator/gpu/opencl_api.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+class OpenClCompiler final : public RuntimeCompiler {
+ public:
+  OpenClCompiler(std::unique_ptr<OpenClApi> api, OpenClDevice device, cl::Context context)
+      : api_(std::move(api)), device_(device), context_(context) {
+    // What it builds is for this device alone.
+    identity_ =
+        opencl_device_name(*api_, device_) + ", " + api_->text(device_.platform, cl::platform_version);
+    library_ = api_->library;
+  }
+
+  DeviceCode compile(const std::string& source, const std::vector<std::string>& options,
+                     const std::vector<std::string>& name_expressions) const override {
+    DeviceCode result;
+    cl::Int error = 0;
+    const char* text = source.c_str();
+    const std::size_t length = source.size();
+    const cl::Program program = api_->create_program(context_, 1, &text, &length, &error);
+    if (error != 0) {
+      result.log = "the driver made no program of the source: " + opencl_error(error);
+      return result;
+    }
+    std::string all;
+    for (const std::string& option : options) all += (all.empty() ? "" : " ") + option;
+    error = api_->build(program, 1, &device_.device, all.c_str(), nullptr, nullptr);
+    std::size_t size = 0;
+    if (api_->build_info(program, device_.device, cl::build_log, 0, nullptr, &size) == 0 && size > 1) {
+      result.log.resize(size);
+      (void)api_->build_info(program, device_.device, cl::build_log, size, result.log.data(), nullptr);
+      result.log.resize(std::strlen(result.log.c_str()));
+    }
+    if (error != 0) {
+      if (result.log.empty()) result.log = opencl_error(error);
+    } else {
+      take_image(program, name_expressions, result);
+    }
+    (void)api_->release_program(program);
+    return result;
+  }
+
+ private:
+  void take_image(cl::Program program, const std::vector<std::string>& names, DeviceCode& result) const {
+    for (const std::string& name : names) {
+      cl::Int error = 0;
+      const cl::Kernel kernel = api_->create_kernel(program, name.c_str(), &error);
+      if (error != 0) {
+        result.log += "error: there is no kernel " + name + " in the device region: " + opencl_error(error);
+        return;
+      }
+      (void)api_->release_kernel(kernel);
+    }
+    std::size_t size = 0;
+    cl::Int error = api_->program_info(program, cl::program_binary_sizes, sizeof size, &size, nullptr);
+    if (error == 0 && size == 0) error = -42;
+    const std::uint64_t bytes = size;
+    if (error == 0) {
+      result.image.resize(sizeof bytes + size);
+      std::memcpy(result.image.data(), &bytes, sizeof bytes);
+      auto* to = reinterpret_cast<unsigned char*>(result.image.data() + sizeof bytes);
+      error = api_->program_info(program, cl::program_binaries, sizeof to, static_cast<void*>(&to), nullptr);
+    }
+    if (error != 0) {
+      result.image.clear();
+      result.log += "error: the driver gives no code of what it built: " + opencl_error(error);
+      return;
+    }
+    result.lowered = names;
+    result.ok = true;
+  }
+
+  std::unique_ptr<OpenClApi> api_;
+  OpenClDevice device_;
+  cl::Context context_;
+};
+
+}  // namespace
+
+std::unique_ptr<RuntimeCompiler> load_opencl_compiler(std::string& problem, int device) {
+  auto api = load_opencl(problem);
+  if (!api) return nullptr;
+  const std::vector<OpenClDevice> devices = opencl_devices(*api);
+  if (device < 0 || static_cast<std::size_t>(device) >= devices.size()) {
+    problem = devices.empty() ? "no OpenCL platform has a device: " + opencl_advice()
+                              : "there is no OpenCL device " + std::to_string(device) + ": there are " +
+                                    std::to_string(devices.size());
+    return nullptr;
+  }
+  const OpenClDevice chosen = devices[static_cast<std::size_t>(device)];
+  cl::Int error = 0;
+  const cl::Context context = api->create_context(nullptr, 1, &chosen.device, nullptr, nullptr, &error);
+  if (error != 0) {
+    problem = "the OpenCL device gives no context: " + opencl_error(error);
+    return nullptr;
+  }
+  return std::make_unique<OpenClCompiler>(std::move(api), chosen, context);
+}
+
+}  // namespace kernelsearch::detail::gpu
