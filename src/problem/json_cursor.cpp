@@ -172,9 +172,9 @@ JsonCursor JsonCursor::child(std::size_t i, std::string_view step) const {
 }
 
 Backend read_backend(const JsonCursor& place) {
-  static_assert(backend_traits.size() == 4);
+  static_assert(backend_traits.size() == 5);
   const auto name = [](std::size_t i) { return backend_traits[i].name; };
-  return backend_traits[place.choice("backend", {name(0), name(1), name(2), name(3)})].backend;
+  return backend_traits[place.choice("backend", {name(0), name(1), name(2), name(3), name(4)})].backend;
 }
 
 }  // namespace kernelsearch::detail

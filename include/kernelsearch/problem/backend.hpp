@@ -11,7 +11,7 @@
 namespace kernelsearch {
 
 /// What a problem's kernels are written for. Files and stores have it by name.
-enum class Backend : std::uint8_t { host, cuda, hip, opencl };
+enum class Backend : std::uint8_t { host, cuda, hip, opencl, vulkan };
 
 /// All that differs between backends and is no more than a name or a yes.
 struct BackendTraits {
@@ -25,11 +25,12 @@ struct BackendTraits {
   bool gpu;                          ///< there is an evaluator for it that measures on GPUs
 };
 
-inline constexpr std::array<BackendTraits, 4> backend_traits{{
+inline constexpr std::array<BackendTraits, 5> backend_traits{{
     {Backend::host, "host", ".cpp", "cpp", "g++", "g++", false, false},
     {Backend::cuda, "cuda", ".cu", "cuda", "nvrtc", "nvcc", true, true},
     {Backend::hip, "hip", ".hip", "hip", "hiprtc", "hipcc", true, true},
     {Backend::opencl, "opencl", ".cl", "opencl", "", "", true, true},
+    {Backend::vulkan, "vulkan", ".comp", "glsl", "glslang", "", true, true},
 }};
 
 [[nodiscard]] constexpr const BackendTraits& traits_of(Backend backend) noexcept {

@@ -8,11 +8,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <fstream>
+#include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "evaluator/gpu/spirv_module.hpp"
 #include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed_compiler.hpp"
+#include "evaluator/host/scratch_folder.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -41,7 +46,8 @@ ShaderLanguage shader_language(std::string_view file, std::string_view text) {
 }
 
 std::filesystem::path find_glslang() {
-  return find_tool("glslangValidator", "KERNELSEARCH_GLSLANG", {}, {}).value_or(std::filesystem::path());
+  return find_tool("glslangValidator", "KERNELSEARCH_GLSLANG", {}, {"/usr/bin", "/usr/local/bin"})
+      .value_or(std::filesystem::path());
 }
 
 std::string glslang_identity(const std::filesystem::path& program) {
@@ -74,54 +80,68 @@ std::vector<std::string> declared_constants(std::string_view text) {
   return names;
 }
 
-std::string glslang_errors(const std::string& log) {
-  constexpr std::size_t most_lines = 8, longest = 2000;
+std::string cleaned_glslang(const std::string& log) {
   std::istringstream in(log);
   std::string text;
-  std::size_t lines = 0, errors = 0;
   for (std::string line; std::getline(in, line);) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
     const bool closing = line.find("compilation errors.") != std::string::npos ||
                          line.find("compilation terminated") != std::string::npos ||
                          line.find("SPIR-V is not generated") != std::string::npos;
-    const bool says_error = line.find("rror") != std::string::npos;
-    if (!says_error || closing) continue;
-    ++errors;
-    if (lines == most_lines || text.size() > longest) continue;
-    ++lines;
-    text += (text.empty() ? "" : "\n") + line.substr(0, 300);
+    if (closing || line.empty()) continue;
+    // `ERROR: FILE:LINE: what` as `FILE:LINE: error: what`
+    for (const auto& [given, wanted] :
+         {std::pair<std::string_view, const char*>{"ERROR: ", "error: "}, {"WARNING: ", "warning: "}}) {
+      if (!line.starts_with(given)) continue;
+      std::string rest = line.substr(given.size());
+      const std::size_t number = rest.find(':');
+      const std::size_t after = number == std::string::npos ? number : rest.find(": ", number + 1);
+      const bool has_line = after != std::string::npos && after > number + 1 &&
+                            std::all_of(rest.begin() + static_cast<std::ptrdiff_t>(number) + 1,
+                                        rest.begin() + static_cast<std::ptrdiff_t>(after),
+                                        [](char c) { return c >= '0' && c <= '9'; });
+      line = has_line ? rest.substr(0, after + 2) + wanted + rest.substr(after + 2) : wanted + rest;
+      break;
+    }
+    text += line + "\n";
   }
-  if (errors > lines) text += "\n(" + std::to_string(errors) + " errors)";
-  if (text.empty()) text = log.substr(0, longest);
   return text;
 }
 
 ShaderBuilt run_glslang(const std::filesystem::path& program, const ShaderBuild& build) {
-  const bool hlsl = build.language == ShaderLanguage::hlsl;
-  const std::string name = hlsl ? "kernel.hlsl" : "kernel.comp";
-  CompilerRun run;
-  run.texts = {{name, build.text}};
-  run.readable = build.readable;
-  run.seconds = build.seconds;
-  run.limits = {{RLIMIT_CORE, 0}};
-  run.stop = build.stop;
-  run.argv = {program.string(), "-V", "--target-env", "vulkan1.1", "-S", "comp", "--quiet"};
-  // What has no binding gets one: HLSL needs none, and names decide what is what.
-  if (hlsl) run.argv.insert(run.argv.end(), {"-D", "--auto-map-bindings", "-e", build.function});
-  run.argv.insert(run.argv.end(), build.options.begin(), build.options.end());
-  run.argv.insert(run.argv.end(),
-                  {"-o", std::string(compiler_output), std::string(compiler_root) + "/" + name});
-  const Finished finished = run_compiler_in(build.sandbox, run);
   ShaderBuilt built;
-  built.log = finished.errors;
+  const bool hlsl = build.language == ShaderLanguage::hlsl;
+  const ScratchFolder scratch;
+  const std::filesystem::path source = scratch.path() / (hlsl ? "kernel.hlsl" : "kernel.comp"),
+                              output = scratch.path() / "kernel.spv";
+  std::ofstream(source, std::ios::binary) << build.text;
+  Launch launch;
+  launch.argv = {program.string(), "-V", "--target-env", "vulkan1.1", "-S", "comp", "--quiet"};
+  // What has no binding gets one: HLSL needs none, and names decide what is what.
+  if (hlsl) launch.argv.insert(launch.argv.end(), {"-D", "--auto-map-bindings", "-e", build.function});
+  launch.argv.insert(launch.argv.end(), build.options.begin(), build.options.end());
+  launch.argv.insert(launch.argv.end(), {"-o", output.string(), source.string()});
+  launch.limits = {{RLIMIT_CORE, 0}};
+  const Finished finished = run_command(std::move(launch), build.seconds, std::size_t{16} << 20);
   built.timed_out = finished.timed_out;
+  std::string said = finished.output + finished.errors;
+  replace_all(said, source.string(), source.filename().string());
+  built.log = cleaned_glslang(said);
   const bool well = !finished.timed_out && !finished.too_much_output && WIFEXITED(finished.status) &&
                     WEXITSTATUS(finished.status) == 0;
-  if (!well) return built;
-  const auto* bytes = reinterpret_cast<const std::byte*>(finished.output.data());
-  auto words = spirv_words({bytes, finished.output.size()});
+  if (!well) {
+    if (built.log.empty())
+      built.log = finished.timed_out ? "error: glslangValidator took too long\n"
+                  : WIFSIGNALED(finished.status)
+                      ? "error: glslangValidator died: " + signal_text(WTERMSIG(finished.status)) + "\n"
+                      : "error: glslangValidator gave no message\n";
+    return built;
+  }
+  std::ifstream file(output, std::ios::binary);
+  const std::string code((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  auto words = spirv_words({reinterpret_cast<const std::byte*>(code.data()), code.size()});
   if (!words) {
-    built.log += words.error().text();
+    built.log += "error: " + words.error().text() + "\n";
     return built;
   }
   built.words = *std::move(words);

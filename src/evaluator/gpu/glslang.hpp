@@ -4,12 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "kernelsearch/evaluator/host/sandbox.hpp"
 
 namespace kernelsearch::detail::gpu {
 
@@ -34,11 +31,8 @@ struct ShaderBuild {
   std::string text;      ///< whole, with `#version` in its first line where it is GLSL
   std::string function;  ///< HLSL: the entry point. GLSL has `main` alone
   ShaderLanguage language = ShaderLanguage::glsl;
-  std::vector<std::string> options;             ///< that are passed on, such as -I and -D
-  std::vector<std::filesystem::path> readable;  ///< folders that it may read
-  Sandbox sandbox = Sandbox::none;
+  std::vector<std::string> options;  ///< that are passed on, such as -I and -D
   double seconds = 60;
-  std::stop_token stop = {};
 };
 
 /// SPIR-V 1.3 for Vulkan 1.1, in which structured buffers of HLSL are valid, or why there is none.
@@ -48,10 +42,11 @@ struct ShaderBuilt {
   bool timed_out = false;
 };
 
-/// Runs glslangValidator in the sandbox.
+/// Runs glslangValidator, as a process: where the caller is in a sandbox, so is it.
 [[nodiscard]] ShaderBuilt run_glslang(const std::filesystem::path& program, const ShaderBuild& build);
 
-/// The first errors of what glslangValidator said, without its closing lines.
-[[nodiscard]] std::string glslang_errors(const std::string& log);
+/// What glslangValidator said, in the form of other compilers (`FILE:LINE: error: ...`) and without its closing
+/// lines.
+[[nodiscard]] std::string cleaned_glslang(const std::string& log);
 
 }  // namespace kernelsearch::detail::gpu

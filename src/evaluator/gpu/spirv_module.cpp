@@ -134,6 +134,7 @@ class ModuleReader {
   Result<SpirvKernel> read(std::span<const std::uint32_t> words) {
     if (words.size() < 5 || words[0] != magic_number) return bad("it does not begin as SPIR-V does");
     if (words[3] == 0 || words[3] > most_ids) return bad("its bound of ids is " + std::to_string(words[3]));
+    find_named_defaults(words);
     for (std::size_t at = 5; at < words.size();) {
       const std::uint32_t count = words[at] >> 16;
       if (count == 0 || count > words.size() - at)
@@ -147,6 +148,23 @@ class ModuleReader {
 
  private:
   using Words = std::span<const std::uint32_t>;
+
+  /// The values that named specialisation constants have in the module, by their SpecId.
+  void find_named_defaults(Words words) {
+    std::map<std::uint32_t, std::uint32_t> ids;  // SpecId of what has a name
+    std::set<std::uint32_t> named;
+    for (std::size_t at = 5; at < words.size();) {
+      const std::uint32_t count = words[at] >> 16, op = words[at] & 0xffff;
+      if (count == 0 || count > words.size() - at) return;
+      const Words w = words.subspan(at, count);
+      if (op == op_name && count > 2 && w[2] != 0) named.insert(w[1]);
+      if (op == op_decorate && count > 3 && w[2] == decoration_spec_id && named.contains(w[1]))
+        ids[w[1]] = w[3];
+      if (op == op_spec_constant && count > 3)
+        if (const auto known = ids.find(w[2]); known != ids.end()) named_defaults_[known->second] = w[3];
+      at += count;
+    }
+  }
 
   std::optional<std::string> take(std::uint32_t op, Words w) {
     const auto shorter = [&](std::size_t least) { return w.size() < least; };
@@ -299,6 +317,10 @@ class ModuleReader {
         if (const auto problem = set(known, given->second)) return problem;
         c.bits = known.bits;
       }
+      // `local_size_x_id = 0` beside `constant_id = 0`: both are what the source's constant is.
+      const auto named_default = named_defaults_.find(known.id);
+      if (given == values_.end() && name(id).empty() && named_default != named_defaults_.end())
+        c.bits = named_default->second;
       known.bits = c.bits;
       constants_.push_back(known);
     }
@@ -658,6 +680,7 @@ class ModuleReader {
   std::vector<Variable> variables_;
   std::set<std::uint32_t> measured_;
   std::vector<SpirvConstant> constants_;
+  std::map<std::uint32_t, std::uint32_t> named_defaults_;
 };
 
 /// Calls `visit` with each instruction's code and words, up to the first that is cut short.

@@ -1216,6 +1216,7 @@ std::unique_ptr<Driver> load_table(std::string& problem) {
   }
   auto driver = std::make_unique<Driver>();
   Driver& d = *driver;
+  d.backend = GpuBackend::vulkan;
   d.library = library.path();
   d.init = init;
   d.driver_version = driver_version;
