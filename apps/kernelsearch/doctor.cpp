@@ -79,15 +79,19 @@ Finding whole_chain() {
 
 /// Devices and run-time compiler of a backend, each found or with what is missing.
 void add_gpus(GpuBackend backend, std::vector<Finding>& findings) {
-  const bool cuda = backend == GpuBackend::cuda;
-  const std::string name = cuda ? "CUDA" : "HIP";
+  const bool cuda = backend == GpuBackend::cuda, opencl = backend == GpuBackend::opencl;
+  const std::string name = cuda ? "CUDA" : opencl ? "OpenCL" : "HIP";
   const GpuStatus status = gpu_status(backend);
   for (const GpuDevice& device : status.devices)
     findings.push_back({fmt::format("{} device {}", name, device.ordinal), true, false,
-                        fmt::format("{}, {} multiprocessors, {:.0f} GiB", device.id(), device.multiprocessors,
+                        fmt::format("{}, {} {}, {:.0f} GiB", device.id(), device.multiprocessors,
+                                    opencl ? "compute units" : "multiprocessors",
                                     static_cast<double>(device.memory) / (1 << 30))});
   if (status.devices.empty()) findings.push_back({name + " device", false, false, status.problem});
-  findings.push_back({cuda ? "NVRTC" : "hipRTC", !status.compiler.empty(), false,
+  findings.push_back({cuda     ? "NVRTC"
+                      : opencl ? "OpenCL compiler"
+                               : "hipRTC",
+                      !status.compiler.empty(), false,
                       status.compiler.empty() ? status.compiler_problem : status.compiler});
 }
 
@@ -115,7 +119,8 @@ std::vector<Finding> examine() {
   findings.push_back(
       {"store of runs", true, false,
        store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
-  for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip}) add_gpus(backend, findings);
+  for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip, GpuBackend::opencl})
+    add_gpus(backend, findings);
   const auto objdump = find_objdump();
   findings.push_back(
       {"objdump", !objdump.empty(), false,
@@ -128,7 +133,6 @@ std::vector<Finding> examine() {
   add_tool("Nsight Compute", tools.nsight_compute);
   add_tool("Compute Sanitizer", tools.compute_sanitizer);
   add_tool("nvdisasm", tools.disassembler);
-  findings.push_back({"OpenCL", false, false, "this version has no evaluator for it"});
   return findings;
 }
 

@@ -44,7 +44,9 @@ Rows rows_of(const std::string& what) {
   return {
       {"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"},
       {"cuda", "CUDA kernels compiled by NVRTC, judged and timed on NVIDIA GPUs; see `kernelsearch doctor`"},
-      {"hip", "HIP kernels compiled by hipRTC, judged and timed on AMD GPUs; see `kernelsearch doctor`"}};
+      {"hip", "HIP kernels compiled by hipRTC, judged and timed on AMD GPUs; see `kernelsearch doctor`"},
+      {"opencl",
+       "OpenCL C kernels built by the device's driver, judged and timed there; see `kernelsearch doctor`"}};
 }
 
 /// The systems with what they are made of and the schema of their options.

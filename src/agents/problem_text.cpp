@@ -138,11 +138,14 @@ std::string launch_text(const Problem& problem) {
       text += "- bytes of " + clean_text(step.zero) + " are set to 0\n";
       continue;
     }
-    text += "- `" + clean_text(step.function) + "`, grid " + clean_text(extents(step.geometry.grid)) +
-            ", block " + clean_text(extents(step.geometry.block));
+    const bool opencl = problem.backend == Backend::opencl;
+    text += "- `" + clean_text(step.function) + (opencl ? "`, groups " : "`, grid ") +
+            clean_text(extents(step.geometry.grid)) + (opencl ? " (\"grid\"), local size " : ", block ") +
+            clean_text(extents(step.geometry.block)) + (opencl ? " (\"block\")" : "");
     if (!step.geometry.cluster.empty()) text += ", cluster " + clean_text(extents(step.geometry.cluster));
     if (step.geometry.shared_bytes)
-      text += ", dynamic shared memory " + clean_text(step.geometry.shared_bytes->text()) + " bytes";
+      text += (opencl ? ", as the last parameter __local memory of " : ", dynamic shared memory ") +
+              clean_text(step.geometry.shared_bytes->text()) + " bytes";
     if (step.condition) text += ", only if " + clean_text(step.condition->text());
     text += '\n';
   }

@@ -94,8 +94,9 @@ ResultDevice result_device(Backend backend, const std::string& device) {
 
 DevicePeaks device_peaks(const Problem& problem, int device) {
   if (problem.backend == Backend::host) return host_peaks({.threads = problem.threads});
-  for (const GpuDevice& gpu :
-       gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda).devices)
+  const auto backend = gpu_backend_of(problem.backend);
+  if (!backend) return {};
+  for (const GpuDevice& gpu : gpu_status(*backend).devices)
     if (gpu.ordinal == device) return gpu_peaks(gpu);
   return {};
 }

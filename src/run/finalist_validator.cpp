@@ -32,6 +32,10 @@ Validation make_validator(const RunOptions& options, const Problem& problem, boo
     return made(std::make_shared<HostBounds>(problem, host_options(options.measurement)), problem,
                 "bounds_checked", observer);
   }
+  if (problem.backend == Backend::opencl)
+    detail::raise<ConfigError>(
+        "the tools of Compute Sanitizer check CUDA kernels", to_string(problem.backend),
+        "leave them out: what a kernel writes outside of its arrays is found by the zones around these");
   if (!is_gpu(problem.backend))
     detail::raise<ConfigError>(
         "the tools of Compute Sanitizer check CUDA kernels", to_string(problem.backend),

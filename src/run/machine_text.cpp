@@ -117,7 +117,39 @@ std::string registers_text(const Problem& problem, const GpuDevice& gpu) {
   return text + '\n';
 }
 
+std::string opencl_text(const MachineFacts& facts) {
+  std::string text;
+  if (facts.gpu) {
+    const GpuDevice& gpu = *facts.gpu;
+    text +=
+        "- OpenCL device: " + clean_text(gpu.name) + fmt::format(", {} compute units", gpu.multiprocessors);
+    if (gpu.clock > 0) text += fmt::format(" at up to {:.4g} GHz", gpu.clock / 1e6);
+    if (gpu.on_host)
+      text +=
+          "; they are this machine's processors: a work group is a loop on one core, local memory is "
+          "ordinary memory, and vectors of a kernel become the processor's";
+    text += fmt::format("\n- memory: {}", bytes_text(static_cast<double>(gpu.memory)));
+    if (gpu.l2 > 0) text += "; cache " + bytes_text(static_cast<double>(gpu.l2));
+    text += '\n';
+    add_peaks(text, facts.peaks, "f16 on the matrix units, dense");
+    text += fmt::format("- a work group: at most {} work items, {} of local memory", gpu.threads_per_block,
+                        bytes_text(static_cast<double>(gpu.shared_per_block)));
+    if (gpu.warp_size > 0)
+      text += fmt::format("; local sizes that are multiples of {} (its subgroups) suit it", gpu.warp_size);
+    text += '\n';
+  } else {
+    text += "- OpenCL device: none was found on this machine\n";
+  }
+  if (!facts.toolchain.empty()) text += "- compiler: " + clean_text(facts.toolchain) + '\n';
+  return text +
+         "- kernels are OpenCL C 1.2 unless build.flags has another -cl-std; their parameters are __global "
+         "buffers and numbers in the order of the arguments, and with \"shared_bytes\" a __local pointer as "
+         "the last; there are no images and no samplers\n"
+         "- arrays of the problem begin at multiples of 128 bytes\n";
+}
+
 std::string gpu_text(const Problem& problem, const MachineFacts& facts) {
+  if (problem.backend == Backend::opencl) return opencl_text(facts);
   const bool hip = problem.backend == Backend::hip;
   std::string text;
   if (facts.gpu) {
@@ -202,7 +234,7 @@ MachineFacts machine_facts(const Problem& problem, const MeasurementOptions& opt
     return facts;
   }
   if (!is_gpu(problem.backend)) return facts;
-  const GpuBackend backend = problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda;
+  const GpuBackend backend = *gpu_backend_of(problem.backend);
   const int ordinal = options.devices.empty() ? 0 : options.devices.front();
   for (GpuDevice& gpu : gpu_status(backend).devices)
     if (gpu.ordinal == ordinal) {

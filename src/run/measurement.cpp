@@ -98,6 +98,7 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   GpuOptions gpu;
   gpu.cache = cache_mode(options, Backend::cuda) == "warm" ? CacheMode::warm : CacheMode::cold;
   gpu.sandbox = chosen_sandbox(options);
+  gpu.sandbox_required = !options.require_sandbox.empty();
   gpu.devices = options.devices;
   gpu.builders = options.jobs;
   gpu.waits = options.waits;

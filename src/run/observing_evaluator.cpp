@@ -77,7 +77,8 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOp
         missing.emplace_back(error.what());
       }
     } else {
-      missing.emplace_back("there is no profiler for HIP: gaps come from counted work alone");
+      missing.emplace_back("there is no profiler for " + std::string(to_string(problem.backend)) +
+                           ": gaps come from counted work alone");
     }
     return {observed(std::move(evaluator), GpuCodeInspector(), std::move(step)), std::move(missing)};
   }

@@ -113,7 +113,7 @@ std::optional<std::vector<NamedValue>> only_values(const ProblemPlan& part, cons
 
 std::string measuring_device(const Problem& problem, int gpu) {
   if (!is_gpu(problem.backend)) return processor_identity();
-  const GpuStatus status = gpu_status(problem.backend == Backend::hip ? GpuBackend::hip : GpuBackend::cuda);
+  const GpuStatus status = gpu_status(*gpu_backend_of(problem.backend));
   for (const GpuDevice& device : status.devices)
     if (device.ordinal == gpu) return device_identity(device.id());
   throw DeviceError(

@@ -73,6 +73,7 @@ std::string too_long(double seconds) {
 BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
     : backend_(backend),
       sandbox_(resolved(options.sandbox)),
+      sandbox_required_(options.sandbox_required),
       readable_(compiler_folders()),
       device_(options.devices.empty() ? 0 : options.devices.front()),
       worker_(find_gpu_worker(options.worker)),
@@ -96,8 +97,9 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
     idle_.pop_back();
     if (builder->alive()) return builder;
   }
+  const Sandbox sandbox = sandbox_;
   lock.unlock();
-  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, device_, nullptr, sandbox_,
+  return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, device_, nullptr, sandbox,
                                      readable_);
 }
 
@@ -115,9 +117,21 @@ std::string BuilderPool::identity() {
   }
   auto builder = take();
   CompileSource::Reply reply;
-  const auto error = builder->ask(CompileSource{}, 30, reply);
-  if (error) {
+  auto error = builder->ask(CompileSource{}, 30, reply);
+  // Some drivers find their device outside of sandboxes only.
+  if (error && compiles_on_device(backend_) && sandbox_ != Sandbox::none && !sandbox_required_) {
     give(std::move(builder));
+    GpuWorker outside(worker_, backend_, GpuWorker::Role::builder, device_, nullptr);
+    if (!outside.ask(CompileSource{}, 30, reply)) {
+      error.reset();
+      const std::scoped_lock lock(mutex_);
+      sandbox_ = Sandbox::none;
+      idle_.clear();
+    }
+    builder.reset();
+  }
+  if (error) {
+    if (builder) give(std::move(builder));
     raise_if_killed("asking the compiler for its version", error->text);
     if (backend_ == GpuBackend::opencl)
       raise<ConfigError>("OpenCL has no compiler here", error->text, "see `kernelsearch doctor`");
@@ -128,9 +142,14 @@ std::string BuilderPool::identity() {
         backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"
                                      : "install ROCm, or set KERNELSEARCH_HIPRTC to libhiprtc");
   }
-  give(std::move(builder));
+  if (builder) give(std::move(builder));
   const std::scoped_lock lock(mutex_);
   return identity_ = std::move(reply.compiler);
+}
+
+Sandbox BuilderPool::sandbox() {
+  const std::scoped_lock lock(mutex_);
+  return sandbox_;
 }
 
 fs::path BuilderPool::place_of(const std::string& content) const {

@@ -56,6 +56,8 @@ class BuilderPool {
 
   /// The run-time compiler with its version; a ConfigError where it is missing.
   [[nodiscard]] std::string identity();
+  /// What compilers run in; after `identity`, none where a driver compiles in no other.
+  [[nodiscard]] Sandbox sandbox();
   /// Path and version of nvcc or hipcc; a ConfigError where it is missing.
   [[nodiscard]] std::string library_identity();
 
@@ -70,6 +72,7 @@ class BuilderPool {
 
   GpuBackend backend_;
   Sandbox sandbox_;
+  bool sandbox_required_;
   std::vector<std::filesystem::path> readable_;
   int device_;  ///< for which compilers compile that are part of a driver
   std::filesystem::path worker_, directory_;

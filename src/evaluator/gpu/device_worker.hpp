@@ -168,6 +168,8 @@ class DeviceWorker {
   /// Runs a batch of one subject and reads what its calls left.
   std::optional<Fault> run_batch(Subject& subject, const Batch& batch, std::vector<double>& seconds,
                                  std::vector<std::uint64_t>& results);
+  /// Takes the clock's times of calls in place of their events' where these do not agree, and counts that.
+  void settle_times(Subject& subject, std::vector<double>& seconds, const std::vector<double>& outside) const;
   /// Has the chosen calls wait for the referee.
   void remember(const Batch& batch, const std::vector<std::uint64_t>& results, const ShapeState& state);
   std::optional<Fault> calibrate();

@@ -214,7 +214,7 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
   staged.evaluation.provenance = toolchain_id() + (built.from_cache ? "; compiled earlier" : "; compiled") +
-                                 "; sandbox " + description_of(impl_->options.sandbox);
+                                 "; sandbox " + description_of(impl_->builders.sandbox());
   if (!built.log.empty()) staged.evaluation.provenance += "\n" + built.log.substr(0, 4000);
   return staged;
 }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/host/host_peaks.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -36,6 +39,15 @@ Rates rates_of(const GpuDevice& device) {
 }  // namespace
 
 DevicePeaks gpu_peaks(const GpuDevice& device) {
+  if (device.on_host) {  // what the processors do is measured, not said by a driver
+    try {
+      DevicePeaks peaks = host_peaks({.threads = device.multiprocessors});
+      peaks.device = device.name;
+      return peaks;
+    } catch (const ConfigError&) {  // fewer cores than units: nothing is known of so many
+      return {};
+    }
+  }
   const Rates rates = rates_of(device);
   const auto peak = [&](double each) {
     const double all = 1e3 * device.clock * device.multiprocessors * each;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernelsearch/evaluator/sampling.hpp"
+
 namespace kernelsearch::detail::gpu {
 namespace {
 
@@ -35,6 +37,13 @@ LaunchJudgement judge_launches(const LaunchTimes& times) noexcept {
                                                      beyond_noise * static_cast<double>(times.calls) +
                                                      empty_doubt_under_load * times.empty;
   return lies && !times.shared ? LaunchJudgement::cheated : LaunchJudgement::charged;
+}
+
+bool charge_outside(std::vector<double>& seconds, const std::vector<double>& outside, double launching) {
+  if (outside.empty() || outside.size() != seconds.size()) return false;
+  if (median(outside) <= (1 + outside_share) * median(seconds) + launching) return false;
+  seconds = outside;
+  return true;
 }
 
 double least_seconds(const GpuDevice& device, const LeastWork& work, CacheMode cache) noexcept {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
@@ -31,6 +32,12 @@ enum class LaunchJudgement : std::uint8_t {
   cheated,  ///< nor does load explain the difference
 };
 [[nodiscard]] LaunchJudgement judge_launches(const LaunchTimes& times) noexcept;
+
+/// Times of calls by events of a driver that nobody vouches for, beside those of the clock around each call.
+/// Where the median of the clock's says over a quarter and `launching` seconds more, the calls took what it
+/// says: then `seconds` become those, and the answer is true. Without `outside` nothing is compared.
+[[nodiscard]] bool charge_outside(std::vector<double>& seconds, const std::vector<double>& outside,
+                                  double launching);
 
 /// What a call does at least, as far as it is known.
 struct LeastWork {

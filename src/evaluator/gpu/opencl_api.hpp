@@ -45,6 +45,8 @@ enum : Uint {
   driver_version = 0x102d,
   device_extensions = 0x1030,
   device_preferred_multiple = 0x1067,  // from 3.0 on
+  device_major_nv = 0x4000,
+  device_minor_nv = 0x4001,
   device_warp_nv = 0x4003,
   device_pci_bus_nv = 0x4008,
   device_pci_slot_nv = 0x4009,

@@ -24,6 +24,8 @@ enum OpenClAttribute : int {
   attribute_local,
   attribute_group,
   attribute_on_host,
+  attribute_major,
+  attribute_minor,
   function_group,
   function_local,
   function_private,
@@ -235,6 +237,12 @@ Status device_attribute(int* value, int number, int device) {
     case attribute_multiple:
       found = get(cl::device_preferred_multiple);
       if (found == 0) found = get(cl::device_warp_nv);
+      break;
+    case attribute_major:  // of compute capability
+      found = get(cl::device_major_nv);
+      break;
+    case attribute_minor:
+      found = get(cl::device_minor_nv);
       break;
     default:
       return invalid_value;
@@ -546,8 +554,8 @@ std::unique_ptr<Driver> load_opencl_driver(std::string& problem) {
   AttributeNumbers& n = d.numbers;
   n = {};
   for (int* none : {&n.memory_clock_khz, &n.bus_bits, &n.shared_per_multiprocessor,
-                    &n.registers_per_multiprocessor, &n.threads_per_multiprocessor, &n.major, &n.minor,
-                    &n.cluster_launch, &n.function_constant, &n.function_registers, &n.function_max_dynamic})
+                    &n.registers_per_multiprocessor, &n.threads_per_multiprocessor, &n.cluster_launch,
+                    &n.function_constant, &n.function_registers, &n.function_max_dynamic})
     *none = -1;
   n.multiprocessors = attribute_units;
   n.warp_size = attribute_multiple;
@@ -556,6 +564,8 @@ std::unique_ptr<Driver> load_opencl_driver(std::string& problem) {
   n.shared_per_block = n.shared_per_block_optin = attribute_local;
   n.threads_per_block = attribute_group;
   n.on_host = attribute_on_host;
+  n.major = attribute_major;
+  n.minor = attribute_minor;
   n.function_threads = function_group;
   n.function_shared = function_local;
   n.function_local = function_private;

@@ -51,6 +51,7 @@ class Different {
   void set(ScalarParameter& p) { set(p.size), set(p.bits); }
   void set(ArrayParameter& p) { set(p.binding); }
   void set(MapParameter& p) { set(p.map); }
+  void set(LocalParameter& p) { set(p.bytes); }
   void set(MapPlan& p) {
     set(p.binding), set(p.rank), set(p.type), set(p.swizzle), set(p.promotion), set(p.sizes), set(p.strides);
     set(p.box);
@@ -58,9 +59,11 @@ class Different {
   void set(LaunchShape& s) { set(s.grid), set(s.block), set(s.cluster), set(s.shared_bytes); }
   void set(MemoryHandle& handle) { set(handle.reserved); }
   void set(FunctionFacts& f) {
-    set(f.threads), set(f.shared), set(f.constant), set(f.local), set(f.registers);
+    set(f.threads), set(f.shared), set(f.constant), set(f.local), set(f.registers), set(f.multiple);
   }
-  void set(DeviceFacts& f) { set(f.multiprocessors), set(f.ordinal), set(f.memory), set(f.memory_free); }
+  void set(DeviceFacts& f) {
+    set(f.multiprocessors), set(f.ordinal), set(f.on_host), set(f.memory), set(f.memory_free);
+  }
 
  private:
   template <class... Ts, std::size_t... Is>

@@ -48,8 +48,11 @@ struct GpuOptions {
   std::uint64_t buffer_memory = 0;  ///< for the sets of buffers of one shape; 0: a quarter of the free memory
   std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core
   GpuLimits limits{};
-  /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches need none.
+  /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches on a
+  /// device need none. Kernels that run on the host's processors run in it too.
   Sandbox sandbox = Sandbox::automatic;
+  /// Whether a driver that compiles in no sandbox may compile outside of one.
+  bool sandbox_required = false;
   CheckOptions check{};
   GpuVerification verification{};
   SamplingOptions sampling{.precision = 0.01, .min_samples = 10, .max_samples = 200, .budget_seconds = 0.5};
