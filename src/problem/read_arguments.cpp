@@ -208,7 +208,7 @@ void refuse_fill(const JsonCursor& place, const char* what, const char* todo) {
 
 void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope) {
   argument.symbol = place.string("name the __constant__ variable of the kernel");
-  if (!is_gpu(scope.backend))
+  if (scope.backend != Backend::cuda && scope.backend != Backend::hip)
     place.refuse("is a __constant__ variable, which only cuda and hip kernels have",
                  "remove it: the array is a parameter then");
   check_name(place, argument.symbol, "a __constant__ variable");

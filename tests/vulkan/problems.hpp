@@ -37,11 +37,13 @@ inline kernelsearch::Problem problem_of(const std::string& json, const std::stri
   return kernelsearch::read_problem(folder.path());
 }
 
-inline kernelsearch::Problem axpy() {
+/// `more`: further arguments, each with a comma before it.
+inline kernelsearch::Problem axpy(const std::string& more = {}) {
   return problem_of(R"({
     "schema": 1, "name": "axpy", "backend": "vulkan", "function": "axpy", "kernel": {"device": "kernel.comp"},
     "arguments": [{"name": "n", "type": "i32"}, {"name": "scale", "type": "f32", "value": 2.5},
-                  {"name": "x", "type": "f32", "size": "n"}, {"name": "y", "type": "f32", "size": "n", "role": "out"}],
+                  {"name": "x", "type": "f32", "size": "n"}, {"name": "y", "type": "f32", "size": "n", "role": "out"})" +
+                        more + R"(],
     "shapes": [{"name": "whole", "n": 65536}, {"name": "odd", "n": 1001, "weight": 0}],
     "tunables": {"UNUSED": [1, 2]},
     "launch": {"grid": ["(n + 63) // 64"], "block": [64]},
@@ -94,17 +96,20 @@ void NAME() {
         code.replace(at, what.size(), by);
     return code;
   };
-  return problem_of(R"({
+  return problem_of(
+      R"({
     "schema": 1, "name": "copy", "backend": "vulkan", "function": "copy", "kernel": {"device": "kernel.comp"},
-    "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": ")" + type + R"(", "size": "n"},
-                  {"name": "y", "type": ")" + type + R"(", "size": "n", "role": "out"}],
+    "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": ")" +
+          type + R"(", "size": "n"},
+                  {"name": "y", "type": ")" +
+          type + R"(", "size": "n", "role": "out"}],
     "shapes": [{"name": "odd", "n": 4099}], "tunables": {"UNUSED": [1, 2]},
     "launch": {"grid": ["(n + 31) // 32"], "block": [32]},
     "reference": {"source": "reference.comp", "function": "copy_reference",
                   "launch": {"grid": ["(n + 31) // 32"], "block": [32]}},
     "operations": "n", "bytes": "n"})",
-                    text("copy", element, extensions),
-                    text("copy_reference", floating ? "real" : element, floating ? std::string() : extensions));
+      text("copy", element, extensions),
+      text("copy_reference", floating ? "real" : element, floating ? std::string() : extensions));
 }
 
 /// Its kernel with the last element of another place.

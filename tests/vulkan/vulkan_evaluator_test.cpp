@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
 #include "vulkan/problems.hpp"
 #include "vulkan/support.hpp"
 
@@ -41,7 +42,7 @@ TEST_CASE("examples/vulkan: right at configurations that have every value of eve
     const auto kernel = std::make_shared<const Kernel>(problem.kernel);
     for (const Config& config : drawn_configs(kernel->space)) {
       const bool fits = std::any_of(problem.shapes.begin(), problem.shapes.end(), [&](const Shape& shape) {
-        return is_valid(problem, shape, {kernel, config});
+        return is_valid(problem, shape, Candidate{kernel, config});
       });
       if (!fits) continue;
       const Evaluation evaluation = evaluator.evaluate({kernel, config}, {});
@@ -77,7 +78,8 @@ TEST_CASE("Vulkan: what does not compile or bind is said in words that name the 
   };
   Evaluation evaluation = refused(honest_axpy, "x[i]", "z[i]");
   CHECK(evaluation.verdict == Verdict::build_failed);
-  CHECK_MESSAGE(contains(evaluation.reason, "device:11: error: 'z' : undeclared identifier"), evaluation.reason);
+  CHECK_MESSAGE(contains(evaluation.reason, "device:11: error: 'z' : undeclared identifier"),
+                evaluation.reason);
   CHECK(!contains(evaluation.reason, "/tmp"));
   evaluation = refused(honest_axpy, "float x[]", "float w[]; float x[]");
   CHECK(evaluation.verdict == Verdict::build_failed);
@@ -86,7 +88,8 @@ TEST_CASE("Vulkan: what does not compile or bind is said in words that name the 
   CHECK_MESSAGE(contains(evaluation.reason, "has 8 bytes, the scalar scale has 4"), evaluation.reason);
   evaluation = refused(honest_axpy, "buffer X { float x[]; }", "buffer U { float u[]; }");
   CHECK(evaluation.verdict == Verdict::build_failed);
-  CHECK_MESSAGE(contains(evaluation.reason, "the buffer U at binding 0 has the name of no array"), evaluation.reason);
+  CHECK_MESSAGE(contains(evaluation.reason, "the buffer U at binding 0 has the name of no array"),
+                evaluation.reason);
   evaluation = refused(honest_axpy, "local_size_x = 64", "local_size_x = 32");
   CHECK(evaluation.verdict == Verdict::launch_failed);
   CHECK_MESSAGE(contains(evaluation.reason, "the shader's work groups are 32 x 1 x 1"), evaluation.reason);

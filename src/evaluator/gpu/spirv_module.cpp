@@ -554,10 +554,21 @@ class ModuleReader {
                                  [](const SpirvConstant& a, const SpirvConstant& b) { return a.id == b.id; }),
                      constants_.end());
     kernel.constants = std::move(constants_);
+    for (const std::uint32_t capability : capabilities_)
+      if (!is_supported(capability))
+        return bad("it needs the capability " + std::to_string(capability) +
+                   " of SPIR-V, which devices are not asked for");
     const auto can = [this](std::uint32_t capability) { return capabilities_.contains(capability); };
     kernel.needs = {
         can(10), can(9), can(11), can(22), can(39), can(4433) || can(4434), can(4448) || can(4449)};
     return kernel;
+  }
+
+  /// Matrix, Shader, widths of numbers and of what is stored, and operations of subgroups.
+  static bool is_supported(std::uint32_t capability) {
+    constexpr std::uint32_t known[] = {0, 1, 9, 10, 11, 22, 39, 4433, 4434, 4448, 4449};
+    return std::find(std::begin(known), std::end(known), capability) != std::end(known) ||
+           (capability >= 61 && capability <= 68);
   }
 
   std::optional<std::string> find_local_size(std::uint32_t entry, SpirvKernel& kernel) const {

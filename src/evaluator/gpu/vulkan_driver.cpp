@@ -136,7 +136,7 @@ class Context {
   std::uint32_t sets_left_ = 0;
   std::vector<Stamp> stamps_;
   std::vector<std::uint32_t> recorded_;
-  bool calibrated_ = false, impossible_ = false;
+  bool impossible_ = false;
   std::string clock_text_;
 };
 
@@ -407,8 +407,11 @@ Status Context::use(int number) {
   ask_narrow.shaderInt8 = has_.int8 ? 1 : 0;
   vk::PhysicalDevice8BitStorageFeatures ask8;
   ask8.storageBuffer8BitAccess = has_storage8 ? 1 : 0;
+  ask8.uniformAndStorageBuffer8BitAccess = has_storage8 ? storage8.uniformAndStorageBuffer8BitAccess : 0;
   vk::PhysicalDevice16BitStorageFeatures ask16;
   ask16.storageBuffer16BitAccess = has_.storage16 ? 1 : 0;
+  ask16.uniformAndStorageBuffer16BitAccess =
+      has_.storage16 ? storage16.uniformAndStorageBuffer16BitAccess : 0;
   vk::PhysicalDeviceFeatures2 ask;
   ask.features.shaderFloat64 = 1;
   ask.features.shaderInt64 = 1;
@@ -482,7 +485,8 @@ Status Context::use(int number) {
   const vk::BufferCopy copy{0, 0, 256 * 8};
   api.CmdCopyBuffer(commands_, staging_, bytes_of_each_, 1, &copy);
   touched_ = true;
-  return wait();
+  if (const Status status = wait(); status != success) return status;
+  return calibrate();
 }
 
 Status Context::make_buffer(std::uint64_t bytes, std::uint32_t usage, std::uint32_t wanted,
@@ -747,14 +751,13 @@ Status Context::set_bytes(Address to, unsigned char value, std::uint64_t bytes) 
 
 /// Timestamps are compared with the clock outside over work of some ten milliseconds, once for a process.
 Status Context::calibrate() {
-  if (calibrated_) return success;
-  if (!clock_text_.empty()) return refused(unsupported, clock_text_);
   constexpr std::uint64_t bytes = std::uint64_t{4} << 20;
   Address scratch = 0;
   if (const Status status = allocate(&scratch, bytes); status != success) return status;
   const double period = static_cast<double>(properties(device_number_)->limits.timestampPeriod);
   const std::uint64_t mask = valid_bits_ >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits_) - 1;
-  stamps_.resize(std::max<std::size_t>(stamps_.size(), 2));
+  stamps_.resize(2);
+  bool agreed = false;
   double stamped = 0, outside = 0;
   std::uint64_t fills = 8;
   // Others may hold the device or the processor for a while: the best of a few tries counts.
@@ -780,27 +783,23 @@ Status Context::calibrate() {
       continue;
     }
     if (timestamps_agree(stamped, outside)) {
-      calibrated_ = true;
+      agreed = true;
       break;
     }
   }
   stamps_[0].known = stamps_[1].known = false;
   (void)release(scratch);
-  if (calibrated_) return success;
+  if (agreed) return success;
   char line[200];
   std::snprintf(
       line, sizeof line,
       "the timestamps of this device disagree with the clock outside: %.6g s of theirs in %.6g s, so "
       "nothing can be timed by them",
       stamped, outside);
-  clock_text_ = line;
-  return refused(unsupported, clock_text_);
+  return refused(no_device, line);
 }
 
 Status Context::event_create(Event* event) {
-  if (const Status status = calibrate(); status != success) return status;
-  // The first two are those of the comparison.
-  stamps_.resize(std::max<std::size_t>(stamps_.size(), 2));
   if (stamps_.size() >= most_events) return refused(out_of_memory, "there are too many events");
   if (const Status status = wait(); status != success) return status;  // recording resets those that it knows
   *event = reinterpret_cast<Event>(stamps_.size());

@@ -19,7 +19,7 @@ namespace kernelsearch::detail::gpu {
 /// * One queue and one stream: commands are recorded, in order and with a barrier between those that touch
 ///   memory, and submitted when someone waits.
 /// * An event is a timestamp. A submission that its timestamps say took longer than the clock outside has
-///   `event_elapsed` fail, and a device whose timestamps run slower than the clock outside has no events.
+///   `event_elapsed` fail, and a device whose timestamps run slower than the clock outside cannot be used.
 /// * One device a process; not for several threads.
 ///
 /// Null with `problem` set where the loader (`libvulkan.so.1`, or what `KERNELSEARCH_VULKAN_LOADER` names) is
