@@ -42,16 +42,19 @@ inline std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-/// The configuration of the space's default with what the object says instead.
+/// The declared defaults with what the object says instead. The space's own default configuration is another
+/// where the declared defaults break a constraint.
 inline Config config_of(const Space& space, const nlohmann::json& settings) {
-  std::vector<Value> values = space.values(space.default_config());
+  std::vector<Value> values;
+  for (const Tunable& tunable : space.tunables()) values.push_back(tunable.values.at(tunable.default_index));
   for (const auto& [name, setting] : settings.items()) {
     const auto at = space.find(name);
     if (!at) throw std::invalid_argument("no tunable " + name);
     values[*at] = setting.get<std::int64_t>();
   }
   const auto config = space.config_of(values);
-  if (!config) throw std::invalid_argument("no configuration of the space: " + settings.dump());
+  if (!config || !space.contains(*config))
+    throw std::invalid_argument("no configuration of the space: " + settings.dump());
   return *config;
 }
 
