@@ -8,7 +8,8 @@ usage() {
 scripts/test.sh [--fast] [--leg NAME]... [--repeat N [--only REGEX]]
 Installs what is missing from Debian, builds, and runs every test. May be run again at no cost.
   --fast       only the first leg: g++, every test
-  --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++); may be repeated
+  --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl (PoCL is installed;
+               ci skips these tests without it); may be repeated
   --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
                several copies of each side by side; --only REGEX: those whose name it finds
   JOBS=N       number of parallel jobs, default all cores
@@ -21,7 +22,7 @@ legs=() repeat='' only=''
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) legs=(ci) ;;
-    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang"; legs+=("$2"); shift ;;
+    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang opencl"; legs+=("$2"); shift ;;
     --repeat) [ $# -gt 1 ] || die "--repeat needs a number"; repeat=$2; shift ;;
     --only) [ $# -gt 1 ] || die "--only needs a regular expression"; only=$2; shift ;;
     -h | --help) usage; exit 0 ;;
@@ -49,11 +50,11 @@ build() { # PRESET [TARGETS...]
   return $good
 }
 
-run_tests() { # PRESET
+run_tests() { # PRESET [OPTIONS of ctest...]
   local report attribute began=$SECONDS
   report=$PWD/build/$1/tests.xml
   rm -f "$report"
-  ctest --preset "$1" -j"$jobs" --output-junit "$report" || failures+=("tests of $1")
+  ctest --preset "$1" -j"$jobs" --output-junit "$report" "${@:2}" || failures+=("tests of $1")
   test_seconds=$((test_seconds + SECONDS - began))
   [ -f "$report" ] || { failed=$((failed + 1)); return; }
   attribute() { sed -n "s/.*\b$1=\"\([0-9]*\)\".*/\1/p" <(grep -m1 -A8 '<testsuite' "$report" | tr '\n' ' '); }
@@ -76,6 +77,10 @@ leg_format() {
     grep -E '^[^:]*:[0-9]*: *//' || true)
   [ -z "$wide" ] || printf 'wider than 110 columns: %s\n' "$wide" >&2
   [ -z "$wide" ] && count width 0 || count "width of comments" 1
+}
+leg_opencl() { # the tests that need a device of OpenCL, on this machine's processors
+  need_packages pocl-opencl-icd ocl-icd-libopencl1
+  if build ci test_opencl kernelsearch; then run_tests ci -R '^opencl$'; else count "build of opencl" 1; fi
 }
 leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
 leg_asan() { # the tests with the label unit, and no more than they need
@@ -102,7 +107,7 @@ fi
 
 seconds=()
 for leg in "${legs[@]}"; do
-  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} clang"
+  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} clang opencl"
   say "Leg $leg"
   began=$SECONDS build_seconds=0 test_seconds=0
   "leg_$leg"

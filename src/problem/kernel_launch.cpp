@@ -14,8 +14,8 @@ namespace kernelsearch {
 namespace {
 
 // Of CUDA since compute capability 2.0 and of HIP (hipDeviceAttributeMaxThreadsPerBlock) on all that is
-// supported.
-constexpr std::uint64_t most_threads = 1024;
+// supported; of OpenCL more than any device is known to have (PoCL: 4096), which says itself what it has.
+constexpr std::uint64_t most_threads = 1024, most_items = 65536;
 
 detail::Scope scope_of(const Problem& problem, const Space& space) {
   detail::Scope scope;
@@ -70,9 +70,10 @@ class LaunchCheck {
         if (extent == &step.geometry.block)
           threads = std::min(threads * static_cast<std::uint64_t>(*whole), enough);
       }
-    if (threads > most_threads)
+    const std::uint64_t most = problem_.backend == Backend::opencl ? most_items : most_threads;
+    if (threads > most)
       return "the block of " + step.function + " has " + std::to_string(threads) + " threads for shape " +
-             shape_.name + ": a device runs " + std::to_string(most_threads) + " at most";
+             shape_.name + ": a device runs " + std::to_string(most) + " at most";
     if (!step.geometry.shared_bytes) return {};
     const Result<double, std::string> bytes = whole_number("shared_bytes", *step.geometry.shared_bytes, 0);
     return bytes ? Result<void, std::string>() : bytes.error();

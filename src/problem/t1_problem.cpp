@@ -76,6 +76,12 @@ class Conversion {
 
     bool output = false;
     for (const T1Argument& given : file_.arguments) {
+      if (is_opencl() && given.memory_type == "Local") {
+        if (&given != &file_.arguments.back())
+          miss("local memory as the last argument only, for argument " + given.name);
+        local_memory(given, problem.shapes.front());
+        continue;
+      }
       if (auto made = argument(given, problem.shapes.front())) {
         output = output || made->is_output();
         problem.arguments.push_back(*std::move(made));
@@ -149,7 +155,9 @@ class Conversion {
       made.type = element->type;
     else
       miss("the element type of " + who + " (" + given.type + ")");
-    if (given.constant_memory || given.memory_type == "Symbol") miss("constant memory, for " + who);
+    // A __constant parameter of OpenCL is a buffer like others.
+    if ((given.constant_memory && !is_opencl()) || given.memory_type == "Symbol")
+      miss("constant memory, for " + who);
     if (given.memory_type == "Local") miss("local memory as an argument, for " + who);
     made.is_array = given.memory_type != "Scalar";
     if (given.access_type == "WriteOnly")
@@ -193,6 +201,17 @@ class Conversion {
     return made;
   }
 
+  [[nodiscard]] bool is_opencl() const { return file_.language == "OpenCL"; }
+
+  /// Dynamic local memory of a kernel of OpenCL, which its launch gives as the last parameter.
+  void local_memory(const T1Argument& given, const Shape& shape) {
+    const auto element = element_of(given.type);
+    if (!element) return miss("the element type of argument " + given.name + " (" + given.type + ")");
+    const std::size_t bytes = size_in_bytes(element->type) * static_cast<std::size_t>(element->width);
+    local_bytes_ = formula("the size of argument " + given.name,
+                           "(" + given.size + ") * " + std::to_string(bytes), shape);
+  }
+
   void fill(const T1Argument& given, Argument& made) {
     if (made.role == Role::out) return;
     if (given.fill_type == "Constant" && (given.fill_value == 0 || given.fill_value == 1)) {
@@ -215,7 +234,9 @@ class Conversion {
                                                                      &file_.grid_div_z};
     LaunchStep step;
     step.function = file_.kernel_name;
-    if (file_.shared_memory > 0)
+    // Of OpenCL it would be a further parameter; what kernels declare by themselves they have anyway.
+    step.geometry.shared_bytes = local_bytes_;
+    if (file_.shared_memory > 0 && !is_opencl())
       step.geometry.shared_bytes = Expression::parse(std::to_string(file_.shared_memory));
     const bool divided =
         std::any_of(divisors.begin(), divisors.end(), [](const auto* list) { return !list->empty(); });
@@ -245,6 +266,7 @@ class Conversion {
   const T1File& file_;
   std::vector<std::string>& missing_;
   std::vector<NamedValue> tunables_;
+  std::optional<Expression> local_bytes_;
 };
 
 }  // namespace

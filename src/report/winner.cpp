@@ -110,7 +110,8 @@ std::string winner_source(const RunStore& store, RunId run, const Problem& probl
     return text;
   }
   return detail::source_text(comment(winner, problem),
-                             {winner.kernel.device, winner.kernel.host, winner.kernel.macros}, winner.values);
+                             {winner.kernel.device, winner.kernel.host, winner.kernel.macros}, winner.values,
+                             problem.backend);
 }
 
 std::string winner_settings(const RunStore& store, RunId run, const Problem& problem) {

@@ -175,7 +175,7 @@ std::string build_line(const Problem& problem, const std::vector<NamedValue>& va
     for (const std::string& word : build_words(problem, values)) line += (line.empty() ? "" : " ") + word;
     return line;
   }
-  line = expanded(problem.build.compiler, values);
+  line = problem.backend == Backend::opencl ? "the driver" : expanded(problem.build.compiler, values);
   for (const std::string& flag : flags_of(problem, values)) line += " " + flag;
   return line;
 }
@@ -209,8 +209,13 @@ CommandFiles write_command_files(const Problem& problem, const Regions& regions,
 }
 
 std::string source_text(const std::string& comment, const Regions& regions,
-                        const std::vector<NamedValue>& values) {
-  std::string text = comment + "#include <cstdint>\n\n" + definitions(values);
+                        const std::vector<NamedValue>& values, Backend backend) {
+  // OpenCL C has no headers; its own names of the types of fixed widths are in the language.
+  constexpr std::string_view types =
+      "typedef char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long int64_t;\n"
+      "typedef uchar uint8_t;\ntypedef ushort uint16_t;\ntypedef uint uint32_t;\ntypedef ulong uint64_t;\n";
+  std::string text = comment + (backend == Backend::opencl ? std::string(types) : "#include <cstdint>\n") +
+                     '\n' + definitions(values);
   for (const std::string* region : {&regions.macros, &regions.device, &regions.host}) {
     if (region->empty()) continue;
     text += "\n" + *region;

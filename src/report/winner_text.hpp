@@ -26,7 +26,7 @@ namespace kernelsearch::detail {
 
 /// A kernel with its tunables defined, ready to build. `comment` stands at the top.
 [[nodiscard]] std::string source_text(const std::string& comment, const Regions& regions,
-                                      const std::vector<NamedValue>& values);
+                                      const std::vector<NamedValue>& values, Backend backend);
 
 /// A header with the tunables: as macros, which is how the evaluator gives them to the kernel, or as
 /// constants in the namespace <problem>_settings where KERNELSEARCH_SETTINGS_AS_CONSTANTS is defined before

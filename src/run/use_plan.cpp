@@ -199,7 +199,8 @@ AppliedPlan apply_plan(const Plan& plan, const Problem& problem, const std::stri
     const auto settings = folder / (name + "_settings.hpp");
     std::filesystem::path script;
     if (problem.build.command.empty()) {
-      detail::write_file(source, detail::source_text(head, problem.kernel.regions, applied.values));
+      detail::write_file(source,
+                         detail::source_text(head, problem.kernel.regions, applied.values, problem.backend));
     } else {
       const detail::CommandFiles made =
           detail::write_command_files(problem, problem.kernel.regions, applied.values, head, folder);

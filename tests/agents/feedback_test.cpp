@@ -109,6 +109,10 @@ TEST_CASE("feedback: a problem and a kernel in words") {
   CHECK(holds(text, "Compiled with: g++"));
   CHECK(holds(problem_text(read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_tiled")),
               "\nLaunch:\n- `matmul_tiled`, grid "));
+  const std::string opencl = problem_text(read_problem(KERNELSEARCH_SOURCE_DIR "/examples/opencl/reduction"));
+  CHECK(holds(opencl,
+              "\nLaunch:\n- `partial_sums`, groups GROUPS (\"grid\"), local size GROUP (\"block\"), as the "
+              "last parameter __local memory of 4 * GROUP bytes\n"));
   const std::string kernel = kernel_text(
       {std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()}, "cpp");
   CHECK(holds(kernel, "```cpp device\n"));

@@ -108,6 +108,20 @@ TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
   CHECK(grid(file) == std::vector<double>{32, 1, 1});
   file.shared_memory = 512;
   CHECK(t1_problem(file, folder.path()).launch.at(0).geometry.shared_bytes->text() == "512");
+  file.language = "OpenCL";  // where it would be a further parameter, which Local arguments are
+  CHECK(!t1_problem(file, folder.path()).launch.at(0).geometry.shared_bytes);
+  T1Argument local;
+  local.name = "tile";
+  local.type = "float2";
+  local.memory_type = "Local";
+  local.size = "10 * 3";
+  file.arguments.push_back(local);
+  const Problem with_local = t1_problem(file, folder.path());
+  CHECK(with_local.backend == Backend::opencl);
+  CHECK(to_number(at_default(with_local, *with_local.launch.at(0).geometry.shared_bytes)) == 240);
+  CHECK(with_local.arguments.size() + 1 == file.arguments.size());
+  std::swap(file.arguments.front(), file.arguments.back());
+  CHECK(!try_t1_problem(file, folder.path()));
 }
 
 TEST_CASE("t1_problem: says everything that is missing") {

@@ -46,6 +46,31 @@ TEST_CASE("machine_text: an H200's limits and what follows of them") {
   CHECK(machine_says(machine_text(problem, none), "- GPU: none was found on this machine\n"));
 }
 
+TEST_CASE("machine_text: an OpenCL device in the words of OpenCL") {
+  const Problem problem = read_problem(example_folder + "opencl/matmul");
+  MachineFacts facts;
+  facts.gpu = run_test::pocl();
+  facts.toolchain = "OpenCL 3.0 PoCL 3.1";
+  const std::string text = machine_text(problem, facts);
+  CAPTURE(text);
+  CHECK(machine_says(text,
+                     "- OpenCL device: cpu (PoCL, 3.1), 2 compute units at up to 2.6 GHz; they are this "
+                     "machine's processors"));
+  CHECK(machine_says(text,
+                     "- a work group: at most 4096 work items, 2 MiB of local memory; local sizes that are "
+                     "multiples of 8"));
+  CHECK(machine_says(text, "cache 32 MiB"));
+  CHECK(machine_says(text, "- compiler: OpenCL 3.0 PoCL 3.1\n"));
+  CHECK(machine_says(text, "there are no images and no samplers"));
+  CHECK(!machine_says(text, "multiprocessor"));
+  CHECK(!machine_says(text, "warps"));
+  CHECK(!machine_says(text, "rounding is to nearest"));
+  facts.gpu->on_host = false;
+  CHECK(!machine_says(machine_text(problem, facts), "processors"));
+  facts.gpu.reset();
+  CHECK(machine_says(machine_text(problem, facts), "- OpenCL device: none was found on this machine\n"));
+}
+
 TEST_CASE("machine_text: a host's vectors, caches and peaks") {
   Problem problem = read_problem(example_folder + "host/matmul");
   MachineFacts facts = run_test::zen4();

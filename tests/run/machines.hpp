@@ -36,6 +36,22 @@ inline kernelsearch::MachineFacts h200() {
   return facts;
 }
 
+inline kernelsearch::GpuDevice pocl() {
+  kernelsearch::GpuDevice gpu;
+  gpu.backend = kernelsearch::GpuBackend::opencl;
+  gpu.name = "cpu (PoCL, 3.1)";
+  gpu.driver = 3001;
+  gpu.multiprocessors = 2;
+  gpu.warp_size = 8;
+  gpu.clock = 2600000;
+  gpu.l2 = std::int64_t{32} << 20;
+  gpu.shared_per_block = std::int64_t{2} << 20;
+  gpu.threads_per_block = 4096;
+  gpu.memory = std::uint64_t{16} << 30;
+  gpu.on_host = true;
+  return gpu;
+}
+
 inline kernelsearch::MachineFacts zen4() {
   kernelsearch::MachineFacts facts;
   facts.host.model = "AMD EPYC";

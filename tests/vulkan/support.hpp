@@ -57,8 +57,8 @@ inline GpuOptions quick(const std::filesystem::path& cache) {
   options.worker = KERNELSEARCH_GPU_WORKER_PROGRAM;
   options.builders = 1;
   options.check.seeds = 1;
-  options.limits.call = 5;
-  options.sampling = {.precision = 0.5, .min_samples = 3, .max_samples = 6, .budget_seconds = 0.05};
+  options.limits.call = 30;
+  options.sampling = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .budget_seconds = 0.05};
   options.pairs.when = Pairing::never;
   return options;
 }

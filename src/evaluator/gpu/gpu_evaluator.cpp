@@ -40,6 +40,9 @@ Problem checked(Problem problem) {
     raise<ConfigError>("the kernel has too many arguments", std::to_string(problem.arguments.size()),
                        "device kernels may have 64");
   const bool by_itself = launches_itself(problem.kernel);
+  if (by_itself && problem.backend == Backend::opencl)
+    raise<ConfigError>("OpenCL problems have no launch function", problem.name,
+                       "leave out the host region and say in `launch` how the kernels are launched");
   const BackendTraits& traits = traits_of(problem.backend);
   const std::string wanted(by_itself ? traits.launch_compiler : traits.compiler);
   const std::string& compiler = problem.build.compiler;

@@ -99,6 +99,7 @@ std::unique_ptr<OpenClApi> load_opencl(std::string& problem) {
   get("clReleaseKernel", a.release_kernel);
   get("clSetKernelArg", a.set_parameter);
   get("clGetKernelInfo", a.kernel_info);
+  get("clGetKernelArgInfo", a.parameter_info);
   get("clGetKernelWorkGroupInfo", a.kernel_on_device);
   get("clEnqueueNDRangeKernel", a.launch);
   get("clEnqueueReadBuffer", a.read);

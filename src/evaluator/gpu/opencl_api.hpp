@@ -55,6 +55,7 @@ enum : Uint {
   program_binaries = 0x1166,
   build_log = 0x1183,
   kernel_parameters = 0x1191,
+  parameter_type = 0x1198,
   kernel_work_group = 0x11b0,
   kernel_local_bytes = 0x11b2,
   kernel_preferred_multiple = 0x11b3,
@@ -92,6 +93,7 @@ struct OpenClApi {
   cl::Int (*set_parameter)(cl::Kernel, cl::Uint, std::size_t, const void*) = nullptr;
   cl::Int (*kernel_info)(cl::Kernel, cl::Uint, std::size_t, void*, std::size_t*) = nullptr;
   cl::Int (*kernel_on_device)(cl::Kernel, cl::Device, cl::Uint, std::size_t, void*, std::size_t*) = nullptr;
+  cl::Int (*parameter_info)(cl::Kernel, cl::Uint, cl::Uint, std::size_t, void*, std::size_t*) = nullptr;
   cl::Int (*launch)(cl::Queue, cl::Kernel, cl::Uint, const std::size_t*, const std::size_t*,
                     const std::size_t*, cl::Uint, const cl::Event*, cl::Event*) = nullptr;
   cl::Int (*read)(cl::Queue, cl::Memory, cl::Uint, std::size_t, std::size_t, void*, cl::Uint,

@@ -31,8 +31,8 @@ class OpenClCompiler final : public RuntimeCompiler {
       result.log = "the driver made no program of the source: " + opencl_error(error);
       return result;
     }
-    std::string all;
-    for (const std::string& option : options) all += (all.empty() ? "" : " ") + option;
+    std::string all = "-cl-kernel-arg-info";
+    for (const std::string& option : options) all += " " + option;
     error = api_->build(program, 1, &device_.device, all.c_str(), nullptr, nullptr);
     std::size_t size = 0;
     if (api_->build_info(program, device_.device, cl::build_log, 0, nullptr, &size) == 0 && size > 1) {
@@ -50,6 +50,19 @@ class OpenClCompiler final : public RuntimeCompiler {
   }
 
  private:
+  /// The type of the first parameter that is no buffer and no number; empty: there is none.
+  [[nodiscard]] std::string image_parameter(cl::Kernel kernel) const {
+    cl::Uint count = 0;
+    (void)api_->kernel_info(kernel, cl::kernel_parameters, sizeof count, &count, nullptr);
+    for (cl::Uint i = 0; i < count; ++i) {
+      char type[256] = {};
+      if (api_->parameter_info(kernel, i, cl::parameter_type, sizeof type - 1, type, nullptr) != 0) continue;
+      for (const char* refused : {"image", "sampler_t", "pipe"})
+        if (std::strncmp(type, refused, std::strlen(refused)) == 0) return type;
+    }
+    return {};
+  }
+
   void take_image(cl::Program program, const std::vector<std::string>& names, DeviceCode& result) const {
     for (const std::string& name : names) {
       cl::Int error = 0;
@@ -58,7 +71,12 @@ class OpenClCompiler final : public RuntimeCompiler {
         result.log += "error: there is no kernel " + name + " in the device region: " + opencl_error(error);
         return;
       }
+      const std::string refused = image_parameter(kernel);
       (void)api_->release_kernel(kernel);
+      if (refused.empty()) continue;
+      result.log += "error: the kernel " + name + " has a parameter of type " + refused +
+                    ": problems have no images and no samplers; pass a __global buffer";
+      return;
     }
     std::size_t size = 0;
     cl::Int error = api_->program_info(program, cl::program_binary_sizes, sizeof size, &size, nullptr);

@@ -35,7 +35,7 @@ enum OpenClAttribute : int {
 constexpr Address address_step = Address{1} << 21;  ///< between allocations, so that nothing reaches the next
 /// On processors the last level of caches may be shared by a whole host; rewriting it would take longer than
 /// most kernels.
-constexpr std::uint64_t most_host_cache = std::uint64_t{32} << 20;
+constexpr std::uint64_t most_host_cache = std::uint64_t{8} << 20;
 
 struct Allocation {
   cl::Memory memory = nullptr;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "evaluator/gpu/library.hpp"
+#include "evaluator/gpu/service_source.hpp"
 #include "evaluator/gpu/vulkan_api.hpp"
 #include "evaluator/gpu/vulkan_image.hpp"
 
@@ -137,6 +138,7 @@ class Context {
   std::vector<Stamp> stamps_;
   std::vector<std::uint32_t> recorded_;
   bool impossible_ = false;
+  unsigned char flushes_ = 0;
   std::string clock_text_;
 };
 
@@ -1018,6 +1020,14 @@ Status Context::launch(const Pipeline& p, const LaunchShape& shape,
     return refused(invalid_value, "the shader takes " + std::to_string(shader.parameters) +
                                       " parameters, the launch has " + std::to_string(parameters.size()));
 
+  // Rewriting memory is the driver's own business, and on a processor ten times as fast as by a shader.
+  if (shader.function == service_names()[service_flush] && parameters[0].kind == Kind::place) {
+    Address address = 0;
+    std::uint64_t words = 0;
+    std::memcpy(&address, parameters[0].at, sizeof address);
+    std::memcpy(&words, parameters[1].at, sizeof words);
+    return set_bytes(address, ++flushes_, 8 * words);
+  }
   if (const Status status = record(); status != success) return status;
   std::vector<std::byte> push(shader.push_bytes);
   std::vector<vk::DescriptorBufferInfo> buffers(shader.arrays.size());
