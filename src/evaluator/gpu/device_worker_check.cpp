@@ -324,9 +324,9 @@ std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t sha
     }
     Act::Reply done;
     // Where kernels run on the host, their driver may compile them for good when they first run.
-    const double first = device_.on_host ? 10.0 : 0.0;
+    const double compiling = device_.on_host ? 10.0 : 0.0;
     if (auto fault =
-            send(std::move(actions), options_.limits.call * static_cast<double>(count) + first, done)) {
+            send(std::move(actions), options_.limits.call * static_cast<double>(count) + compiling, done)) {
       fault->reason += " (shape " + problem_.shapes[shape].name + ")";
       return fault;
     }
