@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A loader of Vulkan in front of the real one, for tests: what no driver does when it is asked to. Shaders carry
-// the numbers that say so:
-//   0x105edead in a shader's code: after it was made the device is lost at the next wait.
-//   0x0c10cbad: after it was made timestamps run at a hundredth of their speed.
+// A loader of Vulkan in front of the real one, for tests: what no driver does when it is asked to. Shaders
+// carry the numbers that say so:
+// 0x105edead in a shader's code: after it was made the device is lost at the next wait.
+// 0x0c10cbad: after it was made timestamps run at a hundredth of their speed.
 // KERNELSEARCH_VULKAN_FAULT=ticks: they always do. =memory: there is none.
 #include <dlfcn.h>
 

@@ -45,8 +45,8 @@ struct ShaderBuilt {
 /// Runs glslangValidator, as a process: where the caller is in a sandbox, so is it.
 [[nodiscard]] ShaderBuilt run_glslang(const std::filesystem::path& program, const ShaderBuild& build);
 
-/// What glslangValidator said, in the form of other compilers (`FILE:LINE: error: ...`) and without its closing
-/// lines.
+/// What glslangValidator said, in the form of other compilers (`FILE:LINE: error: ...`) and without its
+/// closing lines.
 [[nodiscard]] std::string cleaned_glslang(const std::string& log);
 
 }  // namespace kernelsearch::detail::gpu

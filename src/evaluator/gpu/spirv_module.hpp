@@ -25,7 +25,8 @@ struct SpirvNeeds {
 /// A storage buffer that a shader declares.
 struct SpirvBuffer {
   std::uint32_t binding = 0;
-  /// The names that it goes by: of the variable, of its block, of the block's last member; unique, in this order.
+  /// The names that it goes by: of the variable, of its block, of the block's last member; unique, in this
+  /// order.
   std::vector<std::string> names;
   /// The shader asks how long it is, so that it must be bound exactly.
   bool asks_length = false;
@@ -58,11 +59,11 @@ struct SpirvKernel {
   SpirvNeeds needs;
 };
 
-/// Reads a module of SPIR-V 1.0 to 1.6 in the byte order of this machine: its only compute entry point, or the one called
-/// `entry` where that is not empty. Specialisation constants whose names are among `values` get these, and
-/// local and shared sizes are those that follow. Everything that is bound must be storage buffers of
-/// descriptor set 0 and push constants. Any words may be given: what is no such module is refused with a
-/// reason. Source: the SPIR-V specification 1.6, sections 2.3 and 3.
+/// Reads a module of SPIR-V 1.0 to 1.6 in the byte order of this machine: its only compute entry point, or
+/// the one called `entry` where that is not empty. Specialisation constants whose names are among `values`
+/// get these, and local and shared sizes are those that follow. Everything that is bound must be storage
+/// buffers of descriptor set 0 and push constants. Any words may be given: what is no such module is refused
+/// with a reason. Source: the SPIR-V specification 1.6, sections 2.3 and 3.
 [[nodiscard]] Result<SpirvKernel> read_spirv(std::span<const std::uint32_t> words, const std::string& entry,
                                              std::span<const std::pair<std::string, Value>> values);
 

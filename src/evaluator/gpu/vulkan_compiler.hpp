@@ -9,8 +9,8 @@
 
 namespace kernelsearch::detail::gpu {
 
-/// glslangValidator behind the interface of run-time compilers: takes the texts of vulkan_source.hpp and gives
-/// images of shaders. SPIR-V that it made of the same text is used again, so that a tunable which is a
+/// glslangValidator behind the interface of run-time compilers: takes the texts of vulkan_source.hpp and
+/// gives images of shaders. SPIR-V that it made of the same text is used again, so that a tunable which is a
 /// specialisation constant costs no compilation. Null with `problem` set where the program is missing.
 [[nodiscard]] std::unique_ptr<RuntimeCompiler> load_vulkan_compiler(std::string& problem);
 

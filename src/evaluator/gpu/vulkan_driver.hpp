@@ -12,9 +12,9 @@ namespace kernelsearch::detail::gpu {
 
 /// Vulkan behind the table of driver functions. What differs from a driver with pointers:
 ///
-/// * An `Address` is a place in a range of numbers of ours; buffers of Vulkan lie in it one after another with
-///   gaps, and the allocations in them as in an arena, at multiples of 4096. `launch` binds what follows an
-///   address as a storage buffer.
+/// * An `Address` is a place in a range of numbers of ours; buffers of Vulkan lie in it one after another
+///   with gaps, and the allocations in them as in an arena, at multiples of 4096. `launch` binds what follows
+///   an address as a storage buffer.
 /// * A module is an image of shaders (vulkan_image.hpp), with what each parameter is bound to.
 /// * One queue and one stream: commands are recorded, in order and with a barrier between those that touch
 ///   memory, and submitted when someone waits.

@@ -58,9 +58,9 @@ struct Shader {
 };
 
 /// Which binding is which parameter: buffers by name (of the variable, its block, or the block's last member)
-/// where one of them has an array's name, else the array at place n is binding n; push constants by name where
-/// one of them has a scalar's name, else in order. Arrays and scalars that the shader does not declare go
-/// unused. With `begins` a push constant called `NAME_begin` is where the array NAME begins.
+/// where one of them has an array's name, else the array at place n is binding n; push constants by name
+/// where one of them has a scalar's name, else in order. Arrays and scalars that the shader does not declare
+/// go unused. With `begins` a push constant called `NAME_begin` is where the array NAME begins.
 [[nodiscard]] Result<Shader> bind_shader(const std::string& function, std::vector<std::uint32_t> words,
                                          const SpirvKernel& kernel,
                                          std::span<const ShaderParameter> parameters, bool begins = false);
