@@ -61,6 +61,7 @@ TEST_CASE("Vulkan: features of a shader are what its SPIR-V says") {
   CHECK(evaluation.features.find("block_threads") == 64.0);
   CHECK(evaluation.features.find("shared_bytes") == 256.0);
   CHECK(!evaluation.features.find("registers").has_value());
+  CHECK(!evaluation.features.find("local_bytes").has_value());
   CHECK(!evaluation.features.find("occupancy").has_value());
   CHECK(contains(evaluator.toolchain_id(), "glslang"));
 }
