@@ -115,8 +115,8 @@ TEST_CASE("feedback: a problem and a kernel in words") {
               "last parameter __local memory of 4 * GROUP bytes\n"));
   CHECK(holds(
       problem_text(read_problem(KERNELSEARCH_SOURCE_DIR "/examples/vulkan/matmul_hlsl")),
-      "\nLaunch:\n- `matmul`, groups n // (BLOCK_X * COLUMNS), n // (BLOCK_Y * ROWS) (\"grid\"), work group "
-      "BLOCK_X, BLOCK_Y (\"block\")\n"));
+      "\nLaunch:\n- `matmul`, groups n // (BLOCK_X * COLUMNS) x n // (BLOCK_Y * ROWS) (\"grid\"), work group "
+      "BLOCK_X x BLOCK_Y (\"block\")\n"));
   const std::string kernel = kernel_text(
       {std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()}, "cpp");
   CHECK(holds(kernel, "```cpp device\n"));
