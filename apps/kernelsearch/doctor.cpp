@@ -79,17 +79,24 @@ Finding whole_chain() {
 
 /// Devices and run-time compiler of a backend, each found or with what is missing.
 void add_gpus(GpuBackend backend, std::vector<Finding>& findings) {
-  const bool cuda = backend == GpuBackend::cuda, opencl = backend == GpuBackend::opencl;
-  const std::string name = cuda ? "CUDA" : opencl ? "OpenCL" : "HIP";
+  const bool cuda = backend == GpuBackend::cuda, opencl = backend == GpuBackend::opencl,
+             vulkan = backend == GpuBackend::vulkan;
+  const std::string name = cuda ? "CUDA" : opencl ? "OpenCL" : vulkan ? "Vulkan" : "HIP";
   const GpuStatus status = gpu_status(backend);
   for (const GpuDevice& device : status.devices)
     findings.push_back({fmt::format("{} device {}", name, device.ordinal), true, false,
                         fmt::format("{}, {} {}, {:.0f} GiB", device.id(), device.multiprocessors,
-                                    opencl ? "compute units" : "multiprocessors",
+                                    opencl || vulkan ? "compute units" : "multiprocessors",
                                     static_cast<double>(device.memory) / (1 << 30))});
-  if (status.devices.empty()) findings.push_back({name + " device", false, false, status.problem});
+  if (status.devices.empty())
+    findings.push_back(
+        {name + " device", false, false,
+         status.problem + (vulkan ? "; on this machine's processors: apt-get install libvulkan1 "
+                                    "mesa-vulkan-drivers"
+                                  : "")});
   findings.push_back({cuda     ? "NVRTC"
                       : opencl ? "OpenCL compiler"
+                      : vulkan ? "glslang"
                                : "hipRTC",
                       !status.compiler.empty(), false,
                       status.compiler.empty() ? status.compiler_problem : status.compiler});
@@ -119,7 +126,7 @@ std::vector<Finding> examine() {
   findings.push_back(
       {"store of runs", true, false,
        store.string() + (std::filesystem::exists(store, ignored) ? "" : " (made when first needed)")});
-  for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip, GpuBackend::opencl})
+  for (const GpuBackend backend : {GpuBackend::cuda, GpuBackend::hip, GpuBackend::opencl, GpuBackend::vulkan})
     add_gpus(backend, findings);
   const auto objdump = find_objdump();
   findings.push_back(

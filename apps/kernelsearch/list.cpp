@@ -46,7 +46,10 @@ Rows rows_of(const std::string& what) {
       {"cuda", "CUDA kernels compiled by NVRTC, judged and timed on NVIDIA GPUs; see `kernelsearch doctor`"},
       {"hip", "HIP kernels compiled by hipRTC, judged and timed on AMD GPUs; see `kernelsearch doctor`"},
       {"opencl",
-       "OpenCL C kernels built by the device's driver, judged and timed there; see `kernelsearch doctor`"}};
+       "OpenCL C kernels built by the device's driver, judged and timed there; see `kernelsearch doctor`"},
+      {"vulkan",
+       "compute shaders in GLSL or HLSL compiled by glslang, judged and timed on devices of Vulkan; see "
+       "`kernelsearch doctor`"}};
 }
 
 /// The systems with what they are made of and the schema of their options.

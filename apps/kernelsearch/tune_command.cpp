@@ -78,7 +78,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->excludes(own);
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "host", "cuda", "hip", "opencl"}));
+      ->check(CLI::IsMember({"auto", "host", "cuda", "hip", "opencl", "vulkan"}));
   sub->add_option("--budget", o->run.budget,
                   "Trials (200), time (30s, 5m), both (200,30s), or all; default 200, or the "
                   "system's own");

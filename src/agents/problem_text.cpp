@@ -139,9 +139,13 @@ std::string launch_text(const Problem& problem) {
       continue;
     }
     const bool opencl = problem.backend == Backend::opencl;
-    text += "- `" + clean_text(step.function) + (opencl ? "`, groups " : "`, grid ") +
-            clean_text(extents(step.geometry.grid)) + (opencl ? " (\"grid\"), local size " : ", block ") +
-            clean_text(extents(step.geometry.block)) + (opencl ? " (\"block\")" : "");
+    const bool vulkan = problem.backend == Backend::vulkan;
+    text += "- `" + clean_text(step.function) + (opencl || vulkan ? "`, groups " : "`, grid ") +
+            clean_text(extents(step.geometry.grid)) +
+            (opencl   ? " (\"grid\"), local size "
+             : vulkan ? " (\"grid\"), work group "
+                      : ", block ") +
+            clean_text(extents(step.geometry.block)) + (opencl || vulkan ? " (\"block\")" : "");
     if (!step.geometry.cluster.empty()) text += ", cluster " + clean_text(extents(step.geometry.cluster));
     if (step.geometry.shared_bytes)
       text += (opencl ? ", as the last parameter __local memory of " : ", dynamic shared memory ") +

@@ -25,8 +25,9 @@ std::string listed(const std::vector<KernelRegion>& regions) {
 }
 
 bool is_code_language(std::string_view language) {
-  constexpr std::array<std::string_view, 14> names{"",   "c",   "cpp", "c++", "cc",     "cxx", "cuda",
-                                                   "cu", "hip", "h",   "hpp", "opencl", "cl",  "c++20"};
+  constexpr std::array<std::string_view, 17> names{"",     "c",     "cpp",  "c++",  "cc",  "cxx",
+                                                   "cuda", "cu",    "hip",  "h",    "hpp", "opencl",
+                                                   "cl",   "c++20", "glsl", "hlsl", "comp"};
   return std::find(names.begin(), names.end(), language) != names.end();
 }
 

@@ -120,7 +120,7 @@ constexpr Named schemas[] = {
     {"list_methods",
      R"json({"type": "object", "additionalProperties": false, "properties": {
 "run": {"type": "integer", "minimum": 1, "description": "for the backend and the traits of this run's problem; default the backend of the newest run"},
-"backend": {"type": "string", "maxLength": 100, "description": "for this backend instead: host, cuda, hip or opencl"},
+"backend": {"type": "string", "maxLength": 100, "description": "for this backend instead: host, cuda, hip, opencl or vulkan"},
 "trait": {"type": "string", "maxLength": 100, "description": "only for problems of this kind, e.g. \"matmul\", and what suits all"},
 "folder": {"type": "string", "maxLength": 200, "description": "only \"policies\", \"strategies\", \"transformations\", \"methods\" or another folder of the data"},
 "name": {"type": "string", "maxLength": 200, "description": "only the one of that name, with its whole definition"}}})json"},

@@ -38,8 +38,9 @@ std::string read_function(const JsonCursor& place, const Scope& scope, const Spa
   const std::string& function = place.string("name the kernel of this step");
   check_substitutions(place, function, scope.tunables);
   const std::string text = at_default(function, space);
-  if (scope.backend == Backend::opencl) {
-    check_name(place, text, "a kernel of OpenCL");
+  if (scope.backend == Backend::opencl || scope.backend == Backend::vulkan) {
+    check_name(place, text,
+               scope.backend == Backend::opencl ? "a kernel of OpenCL" : "an entry point of a shader");
     return function;
   }
   constexpr const char* todo =

@@ -32,7 +32,7 @@ Validation make_validator(const RunOptions& options, const Problem& problem, boo
     return made(std::make_shared<HostBounds>(problem, host_options(options.measurement)), problem,
                 "bounds_checked", observer);
   }
-  if (problem.backend == Backend::opencl)
+  if (problem.backend == Backend::opencl || problem.backend == Backend::vulkan)
     detail::raise<ConfigError>(
         "the tools of Compute Sanitizer check CUDA kernels", to_string(problem.backend),
         "leave them out: what a kernel writes outside of its arrays is found by the zones around these");

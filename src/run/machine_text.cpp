@@ -148,8 +148,40 @@ std::string opencl_text(const MachineFacts& facts) {
          "- arrays of the problem begin at multiples of 128 bytes\n";
 }
 
+std::string vulkan_text(const MachineFacts& facts) {
+  std::string text;
+  if (facts.gpu) {
+    const GpuDevice& gpu = *facts.gpu;
+    text += "- Vulkan device: " + clean_text(gpu.name);
+    if (gpu.multiprocessors > 0) text += fmt::format(", {} compute units", gpu.multiprocessors);
+    if (gpu.on_host)
+      text +=
+          "; they are this machine's processors: a work group is a loop on one core, shared memory is "
+          "ordinary "
+          "memory, and a subgroup is what one vector of the processor holds";
+    text += fmt::format("\n- memory: {}\n", bytes_text(static_cast<double>(gpu.memory)));
+    add_peaks(text, facts.peaks, "f16 on the matrix units, dense");
+    text += fmt::format("- a work group: at most {} invocations, {} of shared memory", gpu.threads_per_block,
+                        bytes_text(static_cast<double>(gpu.shared_per_block)));
+    if (gpu.warp_size > 0) text += fmt::format("; subgroups have {} invocations", gpu.warp_size);
+    text += '\n';
+  } else {
+    text += "- Vulkan device: none was found on this machine\n";
+  }
+  if (!facts.toolchain.empty()) text += "- compiler: " + clean_text(facts.toolchain) + '\n';
+  return text +
+         "- shaders are GLSL or HLSL for SPIR-V 1.3 and Vulkan 1.1; arrays are storage buffers of descriptor "
+         "set "
+         "0, by name or in the order of the arguments, scalars are members of one block of push constants, "
+         "by "
+         "name or in their order; there are no images, no samplers and no uniform buffers\n"
+         "- tunables are macros, and where the source declares a specialisation constant of that name "
+         "(constant_id), the value of it\n";
+}
+
 std::string gpu_text(const Problem& problem, const MachineFacts& facts) {
   if (problem.backend == Backend::opencl) return opencl_text(facts);
+  if (problem.backend == Backend::vulkan) return vulkan_text(facts);
   const bool hip = problem.backend == Backend::hip;
   std::string text;
   if (facts.gpu) {

@@ -192,7 +192,8 @@ ValidationReport Run::validate_told(TrialId trial, const std::string& tools, Run
   if (impl_->foreign)
     detail::raise<ConfigError>("nothing validates the kernels of this run", impl_->problem.name,
                                "its evaluator is the caller's own, and judges alone");
-  const bool gpu = is_gpu(impl_->problem.backend) && impl_->problem.backend != Backend::opencl;
+  const bool gpu = is_gpu(impl_->problem.backend) && impl_->problem.backend != Backend::opencl &&
+                   impl_->problem.backend != Backend::vulkan;
   if (!tools.empty() && !gpu)
     detail::raise<ConfigError>(
         "the tools of Compute Sanitizer check CUDA kernels", tools,

@@ -11,7 +11,8 @@
 using namespace kernelsearch;
 
 TEST_CASE("backend_table: the tables say the same concepts") {
-  const BackendTable cuda = backend_table("cuda"), hip = backend_table("hip"), host = backend_table("host");
+  const BackendTable cuda = backend_table("cuda"), hip = backend_table("hip"), host = backend_table("host"),
+                     vulkan = backend_table("vulkan");
   CHECK(cuda.language == "CUDA C++");
   CHECK(cuda.find("barrier of the block") == "__syncthreads()");
   CHECK(cuda.find("nothing").empty());
@@ -21,6 +22,7 @@ TEST_CASE("backend_table: the tables say the same concepts") {
     CAPTURE(concept_name);
     CHECK_FALSE(row.second.empty());
     CHECK_FALSE(hip.find(concept_name).empty());
+    CHECK_FALSE(vulkan.find(concept_name).empty());
   }
   CHECK(cuda.find("exchange between lanes") != hip.find("exchange between lanes"));
   CHECK_FALSE(host.find("vector type").empty());

@@ -113,6 +113,10 @@ TEST_CASE("feedback: a problem and a kernel in words") {
   CHECK(holds(opencl,
               "\nLaunch:\n- `partial_sums`, groups GROUPS (\"grid\"), local size GROUP (\"block\"), as the "
               "last parameter __local memory of 4 * GROUP bytes\n"));
+  CHECK(holds(
+      problem_text(read_problem(KERNELSEARCH_SOURCE_DIR "/examples/vulkan/matmul_hlsl")),
+      "\nLaunch:\n- `matmul`, groups n // (BLOCK_X * COLUMNS) x n // (BLOCK_Y * ROWS) (\"grid\"), work group "
+      "BLOCK_X x BLOCK_Y (\"block\")\n"));
   const std::string kernel = kernel_text(
       {std::make_shared<const Kernel>(problem.kernel), problem.kernel.space.default_config()}, "cpp");
   CHECK(holds(kernel, "```cpp device\n"));

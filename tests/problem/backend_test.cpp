@@ -34,10 +34,12 @@ TEST_CASE("Backend: names of files, languages and compilers") {
   CHECK(traits_of(Backend::opencl).compiler.empty());
   CHECK(!is_device(Backend::host));
   CHECK((is_device(Backend::opencl) && is_gpu(Backend::opencl)));
+  CHECK(traits_of(Backend::vulkan).extension == ".comp");
+  CHECK(traits_of(Backend::vulkan).compiler == "glslang");
 }
 
 TEST_CASE("GpuBackend: leads to the backend of its name and back") {
-  for (const GpuBackend gpu : {GpuBackend::cuda, GpuBackend::hip, GpuBackend::opencl}) {
+  for (const GpuBackend gpu : {GpuBackend::cuda, GpuBackend::hip, GpuBackend::opencl, GpuBackend::vulkan}) {
     CHECK(gpu_backend_of(backend_of(gpu)) == gpu);
     CHECK(to_string(gpu) == to_string(backend_of(gpu)));
   }

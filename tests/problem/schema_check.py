@@ -66,7 +66,7 @@ BROKEN_DEVICE = [  # the same, of the device problem in the tests
     (["arguments", 3, "tensor_map", "swizzle"], []), (["arguments", 3, "symbol"], "m"), (["arguments", 0, "symbol"], "n"),
     (["arguments", 4, "symbol"], "a b"), (["arguments", 4, "tolerance"], {}), (["arguments", 5, "init"], "zeros"),
     (["arguments", 5, "symbol"], "w"), (["arguments", 5, "tolerance"], {}), (["arguments", 6, "symbol"], "c"),
-    (["arguments", 6, "init"], "zeros"), (["backend"], "hip"), (["backend"], "opencl"), (["backend"], "host"),
+    (["arguments", 6, "init"], "zeros"), (["backend"], "hip"), (["backend"], "opencl"), (["backend"], "vulkan"), (["backend"], "host"),
 ]
 OF_DEVICES = [  # what host problems may not have
     (["arguments", 3, "role"], "workspace"), (["arguments", 3, "symbol"], "c_a"), (["launch"], [{"zero": "c"}]),

@@ -71,6 +71,30 @@ TEST_CASE("machine_text: an OpenCL device in the words of OpenCL") {
   CHECK(machine_says(machine_text(problem, facts), "- OpenCL device: none was found on this machine\n"));
 }
 
+TEST_CASE("machine_text: a Vulkan device in the words of shaders") {
+  const Problem problem = read_problem(example_folder + "vulkan/matmul_hlsl");
+  MachineFacts facts;
+  facts.gpu = GpuDevice{};
+  facts.gpu->backend = GpuBackend::vulkan;
+  facts.gpu->name = "llvmpipe";
+  facts.gpu->multiprocessors = 2;
+  facts.gpu->warp_size = 8;
+  facts.gpu->threads_per_block = 1024;
+  facts.gpu->shared_per_block = 32768;
+  facts.gpu->on_host = true;
+  facts.toolchain = "glslang 11:12.0.0";
+  const std::string text = machine_text(problem, facts);
+  CAPTURE(text);
+  CHECK(machine_says(text, "- Vulkan device: llvmpipe, 2 compute units; they are this machine's processors"));
+  CHECK(machine_says(text,
+                     "- a work group: at most 1024 invocations, 32 KiB of shared memory; subgroups have 8"));
+  CHECK(machine_says(text, "- compiler: glslang 11:12.0.0\n"));
+  CHECK(machine_says(text, "scalars are members of one block of push constants"));
+  CHECK(!machine_says(text, "warps"));
+  facts.gpu.reset();
+  CHECK(machine_says(machine_text(problem, facts), "- Vulkan device: none was found on this machine\n"));
+}
+
 TEST_CASE("machine_text: a host's vectors, caches and peaks") {
   Problem problem = read_problem(example_folder + "host/matmul");
   MachineFacts facts = run_test::zen4();

@@ -16,6 +16,7 @@ enum class Backend : std::uint8_t {
   cuda,
   hip,
   opencl,
+  vulkan,
   external,  ///< whatever a program of the problem's runs: docs/external_evaluators.md
 };
 
@@ -31,11 +32,12 @@ struct BackendTraits {
   bool gpu;                          ///< there is an evaluator for it that measures on GPUs
 };
 
-inline constexpr std::array<BackendTraits, 5> backend_traits{{
+inline constexpr std::array<BackendTraits, 6> backend_traits{{
     {Backend::host, "host", ".cpp", "cpp", "g++", "g++", false, false},
     {Backend::cuda, "cuda", ".cu", "cuda", "nvrtc", "nvcc", true, true},
     {Backend::hip, "hip", ".hip", "hip", "hiprtc", "hipcc", true, true},
     {Backend::opencl, "opencl", ".cl", "opencl", "", "", true, true},
+    {Backend::vulkan, "vulkan", ".comp", "glsl", "glslang", "", true, true},
     {Backend::external, "external", ".txt", "", "g++", "g++", false, false},
 }};
 

@@ -135,6 +135,8 @@ std::string BuilderPool::identity() {
     raise_if_killed("asking the compiler for its version", error->text);
     if (backend_ == GpuBackend::opencl)
       raise<ConfigError>("OpenCL has no compiler here", error->text, "see `kernelsearch doctor`");
+    if (backend_ == GpuBackend::vulkan)
+      raise<ConfigError>("shaders have no compiler here", error->text, "see `kernelsearch doctor`");
     raise<ConfigError>(
         backend_ == GpuBackend::cuda ? "NVRTC cannot be loaded" : "hipRTC cannot be loaded", error->text,
         backend_ == GpuBackend::cuda ? "install the CUDA toolkit, or set KERNELSEARCH_NVRTC to libnvrtc"

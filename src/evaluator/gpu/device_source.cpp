@@ -10,6 +10,7 @@
 
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/kept_file.hpp"
+#include "evaluator/gpu/vulkan_source.hpp"
 #include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
@@ -88,12 +89,14 @@ std::string named_region(const Problem& problem, const Candidate& candidate, Ker
 }
 
 std::string device_source(const Problem& problem, const Candidate& candidate) {
+  if (problem.backend == Backend::vulkan) return vulkan_source(problem, candidate);
   return std::string(prologue_of(problem)) + tunable_definitions(*candidate.kernel, candidate.config) +
          named_region(problem, candidate, KernelRegion::macros) +
          named_region(problem, candidate, KernelRegion::device) + device_layout_checks(problem);
 }
 
 std::string reference_source(const Problem& problem, const char* real) {
+  if (problem.backend == Backend::vulkan) return vulkan_reference_source(problem, real);
   return std::string(prologue_of(problem)) + "typedef " + real + " real;\n" +
          region(problem.names.reference.empty() ? "reference" : problem.names.reference,
                 problem.reference.source) +
@@ -114,7 +117,8 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
                                          const std::vector<std::string>& flags) {
   std::vector<std::string> all;
   std::string architecture = options.architecture;
-  if (device.backend == GpuBackend::opencl) {  // the driver knows its device
+  // The driver knows its device.
+  if (device.backend == GpuBackend::opencl || device.backend == GpuBackend::vulkan) {
     all = flags;
     for (const fs::path& folder : options.include) add_folder(all, folder);
     return all;

@@ -452,10 +452,11 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
     most.multiple = std::max(most.multiple, f.multiple);
   }
   if (!artifact.library) {
-    if (device_.backend != GpuBackend::opencl) features.set("registers", most.registers);
+    const bool shaders = device_.backend == GpuBackend::vulkan;  // which says nothing of either
+    if (!shaders && device_.backend != GpuBackend::opencl) features.set("registers", most.registers);
     if (most.multiple > 0) features.set("preferred_multiple", most.multiple);
     features.set("shared_bytes", most.shared + dynamic);
-    features.set("local_bytes", most.local);
+    if (!shaders) features.set("local_bytes", most.local);
   }
   if (block_threads > 0) {
     features.set("block_threads", block_threads);

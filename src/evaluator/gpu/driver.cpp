@@ -10,6 +10,7 @@
 
 #include "evaluator/gpu/library.hpp"
 #include "evaluator/gpu/opencl_driver.hpp"
+#include "evaluator/gpu/vulkan_driver.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -57,6 +58,7 @@ struct LaunchConfig {
 
 std::unique_ptr<Driver> load_driver(GpuBackend backend, std::string& problem) {
   if (backend == GpuBackend::opencl) return load_opencl_driver(problem);
+  if (backend == GpuBackend::vulkan) return load_vulkan_driver(problem);
   const bool cuda = backend == GpuBackend::cuda;
   Library library = cuda ? Library::open({std::getenv("KERNELSEARCH_CUDA_DRIVER"), "libcuda.so.1"}, problem)
                          : Library::open({std::getenv("KERNELSEARCH_HIP_RUNTIME"), "libamdhip64.so.7",

@@ -16,7 +16,7 @@ double GpuDevice::peak_operations() const noexcept {
   // Dense half precision on the matrix units for each multiprocessor and cycle: 4096 on Hopper (989 TFLOP/s
   // on 132 at 1.83 GHz), 8192 on datacentre Blackwell, 2048 on Ampere; AMD's CDNA 3 has 2048 in each of its
   // units.
-  // OpenCL says of few devices what they are.
+  // OpenCL and Vulkan say of few devices what they are.
   if (backend == GpuBackend::opencl && major == 0) return 1e3 * clock * multiprocessors * 16384;
   const double each = backend == GpuBackend::hip ? 4096 : major >= 10 ? 8192 : major >= 9 ? 4096 : 2048;
   return 1e3 * clock * multiprocessors * each;

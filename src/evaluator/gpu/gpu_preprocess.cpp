@@ -4,8 +4,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <sstream>
+#include <string_view>
 
 #include "evaluator/gpu/device_source.hpp"
+#include "evaluator/gpu/vulkan_source.hpp"
 #include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
@@ -18,6 +21,7 @@ namespace {
 /// ours are written for: a tunable that only older ones read is rarely worth a search.
 std::vector<std::string> definitions(const Problem& problem) {
   if (problem.backend == Backend::opencl) return {"-D__OPENCL_VERSION__=300"};
+  if (problem.backend == Backend::vulkan) return {"-DVULKAN=100", "-DGL_SPIRV=100"};
   const bool run_time = problem.kernel.regions.host.empty();
   if (problem.backend == Backend::hip)
     return {"-D__HIP__", "-D__HIPCC__", "-D__HIP_PLATFORM_AMD__", "-D__HIP_DEVICE_COMPILE__=1",
@@ -35,6 +39,25 @@ std::vector<std::string> definitions(const Problem& problem) {
 /// The options that a preprocessor reads.
 bool is_for_preprocessor(const std::string& flag) {
   return flag.starts_with("-D") || flag.starts_with("-U") || flag.starts_with("-I");
+}
+
+/// The text of a candidate as a preprocessor of C++ takes it: of a shader without the lines that it does not
+/// know, and with the values of specialisation constants, which are read although no macro has them.
+std::string preprocessed_source(const Problem& problem, const Candidate& candidate) {
+  const std::string text = detail::gpu::device_source(problem, candidate);
+  if (problem.backend != Backend::vulkan) return text;
+  const auto source = detail::gpu::shader_source_of(text);
+  if (!source) return text;
+  std::string out;
+  for (const auto& [name, value] : source->constants)
+    out += "specialisation_constant " + name + " = " + to_string(value) + ";\n";
+  std::istringstream in(source->text);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    const std::string_view rest = begin == std::string::npos ? "" : std::string_view(line).substr(begin);
+    out += (rest.starts_with("#version") || rest.starts_with("#extension") ? std::string() : line) + "\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -69,7 +92,7 @@ Preprocess gpu_preprocess(const Problem& problem, const GpuOptions& options) {
     for (std::string& flag : candidate_flags(*ours, candidate))
       if (is_for_preprocessor(flag)) with_flags.push_back(std::move(flag));
     return compiler->preprocess(
-        CompileJob{detail::gpu::device_source(*ours, candidate) + region("host", kernel->regions.host),
+        CompileJob{preprocessed_source(*ours, candidate) + region("host", kernel->regions.host),
                    {},
                    {},
                    {},

@@ -73,22 +73,34 @@ void add_opencl_folders(std::vector<std::filesystem::path>& folders) {
   }
 }
 
+/// Where the loader of Vulkan finds out which drivers there are, besides /usr.
+void add_vulkan_folders(std::vector<std::filesystem::path>& folders) {
+  add_folder(folders, "/etc/vulkan");
+  for (const char* variable : {"VK_ICD_FILENAMES", "VK_DRIVER_FILES"})
+    if (const char* list = std::getenv(variable); list != nullptr) {
+      std::istringstream in(list);
+      for (std::string file; std::getline(in, file, ':');)
+        add_folder(folders, std::filesystem::path(file).parent_path());
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> driver_environment() {
   return environment_of({"CUDA_", "NVIDIA_", "LD_LIBRARY_PATH=", "HIP_", "HSA_", "ROCR_", "ROCM_", "OCL_ICD_",
-                         "POCL_", "KERNELSEARCH_", "HOME=", "XDG_", "TMPDIR="});
+                         "POCL_", "VK_", "LP_NUM_THREADS=", "KERNELSEARCH_", "HOME=", "XDG_", "TMPDIR="});
 }
 
 std::vector<std::string> compiler_environment() {
-  return environment_of(
-      {"CUDA_HOME=", "CUDA_PATH=", "LD_LIBRARY_PATH=", "ROCM_PATH=", "HIP_PATH=", "KERNELSEARCH_NVRTC=",
-       "KERNELSEARCH_HIPRTC=", "KERNELSEARCH_HIP_RUNTIME=", "KERNELSEARCH_OPENCL=", "OCL_ICD_", "POCL_"});
+  return environment_of({"CUDA_HOME=", "CUDA_PATH=", "LD_LIBRARY_PATH=", "ROCM_PATH=", "HIP_PATH=",
+                         "KERNELSEARCH_NVRTC=", "KERNELSEARCH_HIPRTC=", "KERNELSEARCH_HIP_RUNTIME=",
+                         "KERNELSEARCH_OPENCL=", "OCL_ICD_", "POCL_", "KERNELSEARCH_GLSLANG="});
 }
 
 std::vector<std::filesystem::path> compiler_folders() {
-  auto folders = folders_of({"KERNELSEARCH_NVRTC", "KERNELSEARCH_HIPRTC", "KERNELSEARCH_HIP_RUNTIME"},
-                            {"CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "HIP_PATH"});
+  auto folders = folders_of(
+      {"KERNELSEARCH_NVRTC", "KERNELSEARCH_HIPRTC", "KERNELSEARCH_HIP_RUNTIME", "KERNELSEARCH_GLSLANG"},
+      {"CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "HIP_PATH"});
   add_folder(folders, "/opt/rocm");
   return folders;
 }
@@ -126,17 +138,20 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   boxed.descriptors = {{socket_fd, theirs.number()}};
   if (shared != nullptr) boxed.descriptors.emplace_back(memory_fd, shared->descriptor());
   if (boxed_in) {
-    boxed.readable =
-        builds_in_sandbox
-            ? readable
-            : folders_of({"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME", "KERNELSEARCH_OPENCL"}, {});
+    boxed.readable = builds_in_sandbox ? readable
+                                       : folders_of({"KERNELSEARCH_CUDA_DRIVER", "KERNELSEARCH_HIP_RUNTIME",
+                                                     "KERNELSEARCH_OPENCL", "KERNELSEARCH_VULKAN_LOADER"},
+                                                    {});
     if (backend == GpuBackend::opencl) add_opencl_folders(boxed.readable);
+    if (backend == GpuBackend::vulkan) add_vulkan_folders(boxed.readable);
     boxed.temporary_bytes = std::uint64_t{1} << 30;
     if (sandbox == Sandbox::landlock) {
       scratch_ = std::make_unique<ScratchFolder>(sandbox_status(sandbox).as_nobody);
       boxed.scratch = scratch_->path();
     }
   }
+  // What Mesa keeps of shaders it loads again, and so would whoever may write there.
+  if (backend == GpuBackend::vulkan) boxed.environment.emplace_back("MESA_SHADER_CACHE_DISABLE=true");
   if (backend == GpuBackend::opencl) {
     // What PoCL keeps of kernels it loads again, so that nobody else may write there.
     if (!boxed_in) scratch_ = std::make_unique<ScratchFolder>();

@@ -6,6 +6,7 @@
 
 #include "evaluator/gpu/library.hpp"
 #include "evaluator/gpu/opencl_compiler.hpp"
+#include "evaluator/gpu/vulkan_compiler.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -111,6 +112,7 @@ DeviceCode ToolkitCompiler::compile(const std::string& source, const std::vector
 
 std::unique_ptr<RuntimeCompiler> RuntimeCompiler::load(GpuBackend backend, std::string& problem, int device) {
   if (backend == GpuBackend::opencl) return load_opencl_compiler(problem, device);
+  if (backend == GpuBackend::vulkan) return load_vulkan_compiler(problem);
   return ToolkitCompiler::load(backend, problem);
 }
 

@@ -5,11 +5,14 @@
 #include <iterator>
 #include <string_view>
 
+#include "evaluator/gpu/vulkan_source.hpp"
+
 namespace kernelsearch::detail::gpu {
 
-/// The texts of device/service.cu and device/service.cl, which the build compiles in.
+/// The texts of device/service.cu, device/service.cl and device/service.comp, which the build compiles in.
 std::string_view service_text() noexcept;
 std::string_view opencl_service_text() noexcept;
+std::string_view vulkan_service_text() noexcept;
 
 namespace {
 
@@ -21,7 +24,9 @@ static_assert(std::size(names) == service_count);
 }  // namespace
 
 const std::string& service_source(GpuBackend backend) {
-  static const std::string source(service_text()), opencl(opencl_service_text());
+  static const std::string source(service_text()), opencl(opencl_service_text()),
+      vulkan(vulkan_service_source(vulkan_service_text()));
+  if (backend == GpuBackend::vulkan) return vulkan;
   return backend == GpuBackend::opencl ? opencl : source;
 }
 

@@ -11,7 +11,7 @@
 namespace kernelsearch {
 
 /// Whose GPUs: which driver and run-time compiler are loaded when the program runs.
-enum class GpuBackend : std::uint8_t { cuda, hip, opencl };
+enum class GpuBackend : std::uint8_t { cuda, hip, opencl, vulkan };
 
 [[nodiscard]] constexpr Backend backend_of(GpuBackend backend) noexcept {
   switch (backend) {
@@ -20,9 +20,11 @@ enum class GpuBackend : std::uint8_t { cuda, hip, opencl };
     case GpuBackend::hip:
       return Backend::hip;
     case GpuBackend::opencl:
+      return Backend::opencl;
+    case GpuBackend::vulkan:
       break;
   }
-  return Backend::opencl;
+  return Backend::vulkan;
 }
 
 /// Nothing for a backend that has no GpuEvaluator.
@@ -30,6 +32,7 @@ enum class GpuBackend : std::uint8_t { cuda, hip, opencl };
   if (backend == Backend::cuda) return GpuBackend::cuda;
   if (backend == Backend::hip) return GpuBackend::hip;
   if (backend == Backend::opencl) return GpuBackend::opencl;
+  if (backend == Backend::vulkan) return GpuBackend::vulkan;
   return std::nullopt;
 }
 

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/gpu/glslang.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "evaluator/gpu/spirv_module.hpp"
+#include "evaluator/gpu/tool.hpp"
+#include "evaluator/host/process.hpp"
+#include "evaluator/host/sandboxed_compiler.hpp"
+#include "evaluator/host/scratch_folder.hpp"
+
+namespace kernelsearch::detail::gpu {
+namespace {
+
+bool is_identifier(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+std::size_t after_spaces(std::string_view text, std::size_t at) {
+  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
+  return at;
+}
+
+std::string_view word_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && is_identifier(text[end])) ++end;
+  return text.substr(at, end - at);
+}
+
+}  // namespace
+
+ShaderLanguage shader_language(std::string_view file, std::string_view text) {
+  if (file.ends_with(".hlsl")) return ShaderLanguage::hlsl;
+  if (file.ends_with(".comp") || file.ends_with(".glsl")) return ShaderLanguage::glsl;
+  return text.find("numthreads") != std::string_view::npos ? ShaderLanguage::hlsl : ShaderLanguage::glsl;
+}
+
+std::filesystem::path find_glslang() {
+  return find_tool("glslangValidator", "KERNELSEARCH_GLSLANG", {}, {"/usr/bin", "/usr/local/bin"})
+      .value_or(std::filesystem::path());
+}
+
+std::string glslang_identity(const std::filesystem::path& program) {
+  if (program.empty()) return {};
+  const Finished finished = run_tool({program.string(), "--version"}, 30);
+  constexpr std::string_view before = "Glslang Version: ";
+  const std::size_t at = finished.output.find(before);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + before.size();
+  return "glslang " + finished.output.substr(begin, finished.output.find('\n', begin) - begin);
+}
+
+std::vector<std::string> declared_constants(std::string_view text) {
+  std::vector<std::string> names;
+  constexpr std::string_view word = "constant_id";
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (at != 0 && is_identifier(text[at - 1])) continue;
+    // `constant_id = N) const TYPE NAME` or `constant_id(N)]] const TYPE NAME`; local_size_x_id has no name.
+    std::size_t next = text.find_first_of(")\n", at + word.size());
+    if (next == std::string_view::npos || text[next] != ')') continue;
+    next = after_spaces(text, next + 1);
+    while (next < text.size() && text[next] == ']') next = after_spaces(text, next + 1);
+    if (word_at(text, next) == "static") next = after_spaces(text, next + 6);
+    if (word_at(text, next) != "const") continue;
+    next = after_spaces(text, next + 5);
+    next = after_spaces(text, next + word_at(text, next).size());
+    const std::string name(word_at(text, next));
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string cleaned_glslang(const std::string& log) {
+  std::istringstream in(log);
+  std::string text;
+  for (std::string line; std::getline(in, line);) {
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
+    const bool closing = line.find("compilation errors.") != std::string::npos ||
+                         line.find("compilation terminated") != std::string::npos ||
+                         line.find("SPIR-V is not generated") != std::string::npos;
+    if (closing || line.empty()) continue;
+    // `ERROR: FILE:LINE: what` as `FILE:LINE: error: what`
+    for (const auto& [given, wanted] :
+         {std::pair<std::string_view, const char*>{"ERROR: ", "error: "}, {"WARNING: ", "warning: "}}) {
+      if (!line.starts_with(given)) continue;
+      std::string rest = line.substr(given.size());
+      const std::size_t number = rest.find(':');
+      const std::size_t after = number == std::string::npos ? number : rest.find(": ", number + 1);
+      const bool has_line = after != std::string::npos && after > number + 1 &&
+                            std::all_of(rest.begin() + static_cast<std::ptrdiff_t>(number) + 1,
+                                        rest.begin() + static_cast<std::ptrdiff_t>(after),
+                                        [](char c) { return c >= '0' && c <= '9'; });
+      line = has_line ? rest.substr(0, after + 2) + wanted + rest.substr(after + 2) : wanted + rest;
+      break;
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+ShaderBuilt run_glslang(const std::filesystem::path& program, const ShaderBuild& build) {
+  ShaderBuilt built;
+  const bool hlsl = build.language == ShaderLanguage::hlsl;
+  const ScratchFolder scratch;
+  const std::filesystem::path source = scratch.path() / (hlsl ? "kernel.hlsl" : "kernel.comp"),
+                              output = scratch.path() / "kernel.spv";
+  std::ofstream(source, std::ios::binary) << build.text;
+  Launch launch;
+  launch.argv = {program.string(), "-V", "--target-env", "vulkan1.1", "-S", "comp", "--quiet"};
+  // What has no binding gets one: HLSL needs none, and names decide what is what.
+  if (hlsl) launch.argv.insert(launch.argv.end(), {"-D", "--auto-map-bindings", "-e", build.function});
+  launch.argv.insert(launch.argv.end(), build.options.begin(), build.options.end());
+  launch.argv.insert(launch.argv.end(), {"-o", output.string(), source.string()});
+  launch.limits = {{RLIMIT_CORE, 0}};
+  const Finished finished = run_command(std::move(launch), build.seconds, std::size_t{16} << 20);
+  built.timed_out = finished.timed_out;
+  std::string said = finished.output + finished.errors;
+  replace_all(said, source.string(), source.filename().string());
+  built.log = cleaned_glslang(said);
+  const bool well = !finished.timed_out && !finished.too_much_output && WIFEXITED(finished.status) &&
+                    WEXITSTATUS(finished.status) == 0;
+  if (!well) {
+    if (built.log.empty())
+      built.log = finished.timed_out ? "error: glslangValidator took too long\n"
+                  : WIFSIGNALED(finished.status)
+                      ? "error: glslangValidator died: " + signal_text(WTERMSIG(finished.status)) + "\n"
+                      : "error: glslangValidator gave no message\n";
+    return built;
+  }
+  std::ifstream file(output, std::ios::binary);
+  const std::string code((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  auto words = spirv_words({reinterpret_cast<const std::byte*>(code.data()), code.size()});
+  if (!words) {
+    built.log += "error: " + words.error().text() + "\n";
+    return built;
+  }
+  built.words = *std::move(words);
+  make_bindings_distinct(built.words);
+  return built;
+}
+
+}  // namespace kernelsearch::detail::gpu

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "evaluator/gpu/glslang.hpp"
+#include "evaluator/gpu/vulkan_image.hpp"
+#include "kernelsearch/core/value.hpp"
+#include "kernelsearch/problem/kernel.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::detail::gpu {
+
+/// A shader as its compiler needs it: which parameters each kernel is launched with, since SPIR-V is made of
+/// one entry point at a time and says nothing of them.
+struct ShaderSource {
+  struct Entry {
+    std::string function;
+    std::string define;  ///< of the text when this one is compiled; may be empty
+    std::vector<ShaderParameter> parameters;
+  };
+  ShaderLanguage language = ShaderLanguage::glsl;
+  bool begins = false;  ///< see bind_shader
+  std::vector<Entry> entries;
+  std::vector<std::pair<std::string, Value>> constants;  ///< values of specialisation constants
+  std::string text;
+};
+
+/// The source as one text, as it travels to the compiler: lines `//@shader ...`, then the text.
+[[nodiscard]] std::string written(const ShaderSource& source);
+/// What `written` gave; nothing where it is no such text.
+[[nodiscard]] std::optional<ShaderSource> shader_source_of(std::string_view text);
+
+/// The whole text with `#version` in its first line, where GLSL needs it, `head` after it, and the regions as
+/// they are; `#version` of a region is taken from there, and 450 without one.
+[[nodiscard]] std::string with_version(ShaderLanguage language, const std::string& head,
+                                       const std::string& regions);
+
+/// A candidate's shader: tunables are macros, or specialisation constants where the source declares one of
+/// their name.
+[[nodiscard]] std::string vulkan_source(const Problem& problem, const Candidate& candidate);
+
+/// The reference with `real` a macro.
+[[nodiscard]] std::string vulkan_reference_source(const Problem& problem, const char* real);
+
+/// The evaluator's own shaders, with the parameters of `Service`.
+[[nodiscard]] std::string vulkan_service_source(std::string_view text);
+
+}  // namespace kernelsearch::detail::gpu

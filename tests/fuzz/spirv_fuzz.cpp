@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compiled shaders: any bytes are a module with buffers and sizes that make sense, or refused with a reason;
+// an image of shaders and a source's text are read or refused.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "evaluator/gpu/glslang.hpp"
+#include "evaluator/gpu/spirv_module.hpp"
+#include "evaluator/gpu/vulkan_image.hpp"
+#include "evaluator/gpu/vulkan_source.hpp"
+
+using namespace kernelsearch;
+using namespace kernelsearch::detail::gpu;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto* begin = reinterpret_cast<const std::byte*>(data);
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (auto words = spirv_words({begin, size})) {
+    make_bindings_distinct(*words);
+    const std::vector<std::pair<std::string, Value>> values{{"SIZE", Value{std::int64_t{8}}}};
+    const auto kernel = read_spirv(*words, {}, values);
+    if (!kernel && kernel.error().text().empty()) std::abort();
+    if (kernel) {
+      for (const std::uint32_t extent : kernel->local_size)
+        if (extent == 0) std::abort();
+      for (const SpirvPushMember& member : kernel->push)
+        if (member.offset + member.bytes > kernel->push_bytes) std::abort();
+      const std::vector<ShaderParameter> parameters{{"a", true, 0}, {"b", true, 0}, {"n", false, 4}};
+      (void)bind_shader("k", *words, *kernel, parameters);
+    }
+  }
+  (void)shaders_of({begin, size});
+  (void)declared_constants(text);
+  (void)cleaned_glslang(std::string(text));
+  if (const auto source = shader_source_of(text); source && source->entries.empty()) std::abort();
+  return 0;
+}
