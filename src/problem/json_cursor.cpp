@@ -172,9 +172,10 @@ JsonCursor JsonCursor::child(std::size_t i, std::string_view step) const {
 }
 
 Backend read_backend(const JsonCursor& place) {
-  static_assert(backend_traits.size() == 5);
+  static_assert(backend_traits.size() == 6);
   const auto name = [](std::size_t i) { return backend_traits[i].name; };
-  return backend_traits[place.choice("backend", {name(0), name(1), name(2), name(3), name(4)})].backend;
+  return backend_traits[place.choice("backend", {name(0), name(1), name(2), name(3), name(4), name(5)})]
+      .backend;
 }
 
 }  // namespace kernelsearch::detail
