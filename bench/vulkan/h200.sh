@@ -24,7 +24,7 @@ loader=$(program 'libvulkan.so.1*') glslang=$(program glslangValidator)
 ldconfig -p 2>/dev/null | grep -q libvulkan.so.1 || [ -z "$loader" ] || export KERNELSEARCH_VULKAN_LOADER=$loader
 command -v glslangValidator >/dev/null || { [ -z "$glslang" ] || { chmod +x "$glslang"; export KERNELSEARCH_GLSLANG=$glslang; }; }
 # The loader finds NVIDIA's driver by a file that containers put in different places, or nowhere.
-icd=$(find /etc/vulkan /usr/share/vulkan -name 'nvidia_icd*.json' 2>/dev/null | head -1)
+icd=$(find /etc/vulkan /usr/share/vulkan /usr/local/nvidia -name 'nvidia_icd*.json' 2>/dev/null | head -1)
 if [ -z "$icd" ]; then
   icd=$XDG_CACHE_HOME/nvidia_icd.json
   echo '{"file_format_version": "1.0.0", "ICD": {"library_path": "libGLX_nvidia.so.0", "api_version": "1.3.0"}}' >"$icd"

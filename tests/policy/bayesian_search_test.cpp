@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "support/policy_contract.hpp"
@@ -116,6 +117,45 @@ TEST_CASE("BayesianSearch: says what it learned from where") {
   CHECK(learned[0].agreement > 0.8);
 }
 
+TEST_CASE("BayesianSearch: earlier runs are what it expects of every configuration, not of the first alone") {
+  const Space space = tiles();
+  // The mean time of what is proposed fourth to twelfth, of ten seeds.
+  const auto mean_proposed = [&space](const std::vector<EarlierRun>& runs) {
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      BayesianSearch policy(space, {.seed = seed, .earlier = runs});
+      for (std::size_t i = 0; i < 12; ++i) {
+        Observation<Config> observation{policy.ask(1).front(), {}};
+        observation.outcome.objective = time_of(space, observation.proposal);
+        observation.outcome.evaluation = Evaluation::succeeded(observation.outcome.objective);
+        policy.tell(std::span<const Observation<Config>>(&observation, 1));
+        if (i >= 3) sum += observation.outcome.objective / 90;
+      }
+    }
+    return sum;
+  };
+  const double with = mean_proposed({earlier(space, 1, 1)}), without = mean_proposed({});
+  CAPTURE(with);
+  CAPTURE(without);
+  CHECK(with < 0.65 * without);
+}
+
+TEST_CASE("BayesianSearch: where all times are equal it goes where it knows least") {
+  const Space space =
+      SpaceBuilder().add(Tunable::integer("x", 0, 23)).add(Tunable::integer("y", 0, 23)).build();
+  BayesianSearch policy(space, {.seed = 1, .alignment_weight = 0, .alignment_mean = 0});
+  std::set<std::uint32_t> squares;  // of four by four
+  for (std::size_t i = 0; i < 30; ++i) {
+    Observation<Config> observation{policy.ask(1).front(), {}};
+    const auto& at = observation.proposal.indices;
+    squares.insert(at[0] / 4 * 6 + at[1] / 4);
+    observation.outcome.objective = 1.0;
+    observation.outcome.evaluation = Evaluation::succeeded(1.0);
+    policy.tell(std::span<const Observation<Config>>(&observation, 1));
+  }
+  CHECK(squares.size() >= 18);
+}
+
 TEST_CASE("BayesianSearch: failures are avoided") {
   const Space space = tiles();
   BayesianSearch policy(space, {.seed = 3});
@@ -134,4 +174,27 @@ TEST_CASE("BayesianSearch: failures are avoided") {
     policy.tell(std::span<const Observation<Config>>(&observation, 1));
   }
   CHECK(failed < trials / 4);
+}
+
+TEST_CASE("BayesianSearch: failures are avoided also where all that runs is as fast") {
+  // Then the model of the times knows no difference between what fails and what runs.
+  const Space space =
+      SpaceBuilder().add(Tunable::integer("x", 0, 23)).add(Tunable::integer("y", 0, 23)).build();
+  const auto failures = [&space](double penalty) {
+    BayesianSearch policy(
+        space, {.seed = 1, .alignment_weight = 0, .alignment_mean = 0, .failure_penalty = penalty});
+    std::size_t failed = 0;
+    for (std::size_t i = 0; i < 40; ++i) {
+      Observation<Config> observation{policy.ask(1).front(), {}};
+      const bool fails = observation.proposal.indices[0] >= 12;
+      failed += fails ? 1 : 0;
+      if (!fails) observation.outcome.objective = 1.0;
+      observation.outcome.evaluation =
+          fails ? Evaluation::failed(Verdict::crashed, "too large") : Evaluation::succeeded(1.0);
+      policy.tell(std::span<const Observation<Config>>(&observation, 1));
+    }
+    return failed;
+  };
+  CHECK(failures(0.0) > 12);
+  CHECK(2 * failures(1.0) < failures(0.0));
 }

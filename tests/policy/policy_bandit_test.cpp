@@ -68,6 +68,18 @@ TEST_CASE("PolicyBandit: uses the arm more that finds new bests") {
   CHECK(policy.credit(0) < 0.6);  // its first proposal may have been the first best
 }
 
+TEST_CASE(
+    "PolicyBandit: exploration brings back an arm that has earned nothing; without it it is used once") {
+  const auto uses_of_the_idle = [](double exploration) {
+    PolicyBandit policy(arms({line(0, 1000)}, {line(1000, 2000)}), {.seed = 1, .exploration = exploration});
+    double best = 1000;
+    (void)run(policy, 100, [&](const Config& c) { return c.indices[0] < 1000 ? 2000.0 : best -= 1; });
+    return policy.uses(0);
+  };
+  CHECK(uses_of_the_idle(0.0) <= 2);  // its first proposal may have been the first best
+  CHECK(uses_of_the_idle(1.0) >= 5);
+}
+
 TEST_CASE("PolicyBandit: forgets what left the window") {
   PolicyBandit policy(arms({line(0, 1000)}, {line(1000, 2000)}), {.seed = 1, .window = 20});
   double best = 1000;
