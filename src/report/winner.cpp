@@ -182,12 +182,7 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
                          const std::filesystem::path& folder) {
   const std::string name = identifier(problem.name);
-  std::string extension(traits_of(problem.backend).extension);
-  // What an external program builds is in a language of its own.
-  if (const std::string own = std::filesystem::path(problem.names.device).extension().string();
-      problem.external && !own.empty())
-    extension = own;
-  WinnerFiles files{folder / (name + "_best" + extension),
+  WinnerFiles files{folder / (name + "_best" + detail::kernel_extension(problem)),
                     folder / (name + "_settings.hpp"),
                     folder / (name + "_best.json"),
                     {}};

@@ -77,6 +77,12 @@ std::string identifier(const std::string& name) {
   return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0 ? "_" + text : text;
 }
 
+std::string kernel_extension(const Problem& problem) {
+  std::string own = std::filesystem::path(problem.names.device).extension().string();
+  const bool several = problem.external || problem.backend == Backend::vulkan;
+  return several && !own.empty() ? own : std::string(traits_of(problem.backend).extension);
+}
+
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');

@@ -14,6 +14,9 @@ namespace kernelsearch::detail {
 /// A name that C++ and file systems take: letters, digits and underscores, no digit first.
 [[nodiscard]] std::string identifier(const std::string& name);
 
+/// Of a file with a kernel: the backend's, or the problem's own where a backend has several languages.
+[[nodiscard]] std::string kernel_extension(const Problem& problem);
+
 /// Without line ends and backslashes, which would end a comment or go on with it.
 [[nodiscard]] std::string one_line(std::string text);
 

@@ -195,7 +195,7 @@ AppliedPlan apply_plan(const Plan& plan, const Problem& problem, const std::stri
   const std::string name = detail::identifier(problem.name);
   if (!applied.values.empty()) {
     const std::string head = comment(part, problem, applied.why, applied.values);
-    auto source = folder / (name + "_best" + std::string(traits_of(problem.backend).extension));
+    auto source = folder / (name + "_best" + detail::kernel_extension(problem));
     const auto settings = folder / (name + "_settings.hpp");
     std::filesystem::path script;
     if (problem.build.command.empty()) {

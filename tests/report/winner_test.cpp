@@ -124,6 +124,17 @@ TEST_CASE("write_winner: of a build command a script that makes the object file 
   CHECK(record["command"][4] == "axpy 8 1 $x '\"{0, 1}");
 }
 
+TEST_CASE("write_winner: a shader keeps the ending of its language") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  stored.problem.backend = Backend::vulkan;
+  CHECK(write_winner(stored.store, stored.run, stored.problem, stored.folder / "glsl").source.filename() ==
+        "axpy_2_best.comp");
+  stored.problem.names.device = "kernel.hlsl";
+  CHECK(write_winner(stored.store, stored.run, stored.problem, stored.folder / "hlsl").source.filename() ==
+        "axpy_2_best.hlsl");
+}
+
 TEST_CASE("write_winner: of an external program the kernel's text as it is, and where times come from") {
   StoredRun stored;
   stored.store.end_run(stored.run, "4 trials", 4.0);
