@@ -114,7 +114,7 @@ bool is_of(const Seen& seen, Victim victim) {
   static const std::set<std::string> builders{"g++", "cc1plus", "as", "collect2", "ld", "ld.bfd"};
   if (on_gpu(victim))
     return seen.name.starts_with("kernelsearch-g") &&
-           (last_word(seen.who.first) == "build") == (victim == Victim::gpu_builder);
+           last_word(seen.who.first).starts_with("build:") == (victim == Victim::gpu_builder);
   return victim == Victim::worker ? seen.name.starts_with("kernelsearch-w") : builders.count(seen.name) != 0;
 }
 
