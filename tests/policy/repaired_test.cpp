@@ -117,6 +117,22 @@ TEST_CASE("Repaired: what no repair mends is told as the first failure; repairs 
   CHECK(policy.inner().told.back().outcome.id == TrialId{4});
 }
 
+TEST_CASE(
+    "Repaired: what the policy itself asks to be mended again is not the question that was asked already") {
+  // After the first failure that no repair mended it asks for a repair of its own.
+  struct Debugging : Listening {
+    std::vector<Move> ask(std::size_t n) {
+      if (told.empty() || told.back().outcome.ok()) return Listening::ask(n);
+      return {Move{MoveKind::debug, {TrialId{1}}, {"tile"}, 0}};
+    }
+  };
+  Repaired<Debugging> policy{Debugging{}, 1};
+  step_of(policy, 0, Evaluation::succeeded(10));
+  step_of(policy, 1, typo());
+  CHECK(step_of(policy, 2, typo()) == Move{MoveKind::debug, {TrialId{1}}, {"tile"}, 0});
+  CHECK(step_of(policy, 3, typo()) == Move{MoveKind::debug, {TrialId{1}}, {"tile"}, 1});
+}
+
 TEST_CASE("Repaired: a repair that an outage left without an answer is asked for again") {
   Repaired<Listening> policy{Listening{}, 1};
   step_of(policy, 0, Evaluation::succeeded(10));
