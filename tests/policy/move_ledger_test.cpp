@@ -232,3 +232,21 @@ TEST_CASE("MoveLedger: what was measured again takes the place of its new time")
   ledger.tell(outcome_of(move, 1, 1, 5.0));
   CHECK(ledger.best_expandable() == 1);
 }
+
+TEST_CASE("MoveLedger: a strategy that does not apply is ruled out on that kernel at once") {
+  MoveLedger ledger = with_root({.max_failures = 5});
+  const Move move = ledger.propose(0, 0);
+  ledger.tell(failure_of(move, 1, 1, Verdict::not_applicable));
+  CHECK_FALSE(ledger.open(0, 0));
+  CHECK(ledger.open_strategies(0) == std::vector<std::size_t>{1});
+}
+
+TEST_CASE("MoveLedger: the strategy that was tried least is one of the least tried that are open") {
+  MoveLedger ledger = with_root();
+  Rng rng(1);
+  (void)ledger.propose(0, 0);
+  for (int i = 0; i < 10; ++i) CHECK(ledger.least_tried(0, rng) == 1);
+  (void)ledger.propose(0, 1);
+  (void)ledger.propose(0, 1);
+  for (int i = 0; i < 10; ++i) CHECK(ledger.least_tried(0, rng) == 0);
+}
