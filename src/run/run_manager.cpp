@@ -117,7 +117,7 @@ struct RunManager::Impl {
   /// A run that is taken for one call.
   class Taken {
    public:
-    Taken(Impl& book, RunId run, const char* doing) : book_(book), run_(run) {
+    Taken(Impl& book, RunId run, const char* doing) : book_(book) {
       const std::lock_guard lock(book.mutex);
       if (book.closing) detail::raise<ConfigError>("the server is ending", doing, "start it again");
       Entry& entry = book.entries[number(run)];
@@ -149,7 +149,6 @@ struct RunManager::Impl {
 
    private:
     Impl& book_;
-    RunId run_;
     Entry* entry_ = nullptr;
   };
 
