@@ -8,7 +8,8 @@ copy of the tree (build/mutants/tree), built, and run against the tests that it 
   killed    a test fails, or does not end within the limit of time
   alive     every test passes: the tests do not see what the line does
   excused   alive, and the file says why that is right
-  rotten    its text is not found exactly once, or what comes out does not compile: the list needs mending
+  rotten    its text is not found exactly once, a filter of its tests chooses none, or what comes out does not compile:
+            the list needs mending
 The exit code is 0 where none is alive or rotten.
 """
 import argparse
@@ -63,6 +64,23 @@ def places(mutant: dict) -> int:
     return path.read_text().count(text_of(mutant["from"])) if path.exists() else 0
 
 
+def cases_of_tests() -> list[str]:
+    """The names of all test cases, also those whose name is broken into several literals."""
+    names = []
+    for path in sorted((home / "tests").rglob("*_test.cpp")):
+        for literals in re.findall(r'TEST_CASE(?:_TEMPLATE)?\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', path.read_text()):
+            names.append("".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)))
+    return names
+
+
+def filters_without_case(filters: str, cases: list[str]) -> list[str]:
+    """Those of the filters, doctest's with commas between, that choose no test case: what they look for cannot fail."""
+    def chosen(one: str) -> bool:
+        wanted = re.compile(".*".join(re.escape(part) for part in one.split("*")), re.IGNORECASE)
+        return any(wanted.fullmatch(case) for case in cases)
+    return [one for one in filters.split(",") if not chosen(one)]
+
+
 def run(command: list, seconds: float | None = None) -> tuple[int, str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds)
@@ -113,7 +131,9 @@ def main() -> int:
     count = sum(len(listed["mutants"]) for listed in chosen.values())
     if count == 0:
         fail(f"no mutant is named like {given.only!r}; --list prints them")
-    rotten = [(room, m["name"]) for room, listed in chosen.items() for m in listed["mutants"] if places(m) != 1]
+    cases = cases_of_tests()
+    rotten = [(room, m["name"]) for room, listed in chosen.items() for m in listed["mutants"]
+              if places(m) != 1 or filters_without_case(m["tests"], cases)]
     if given.list:
         for room, listed in chosen.items():
             for mutant in listed["mutants"]:
@@ -148,6 +168,8 @@ def main() -> int:
             note = ""
             if places(mutant) != 1:
                 state, note = "rotten", f"its text is there {places(mutant)} times"
+            elif none := filters_without_case(mutant["tests"], cases):
+                state, note = "rotten", f"no test case is named like {', '.join(none)}"
             else:
                 original = path.read_text()
                 path.write_text(original.replace(text_of(mutant["from"]), text_of(mutant["to"])))
@@ -157,9 +179,9 @@ def main() -> int:
                     state, note = "rotten", "does not compile: " + (error.group(0) if error else output[-200:])
                 else:
                     code, output = run([str(program), f"-tc={mutant['tests']}"], given.seconds)
-                    cases = failed_cases(output)
+                    failed = failed_cases(output)
                     state = "killed" if code != 0 else "excused" if "excused" in mutant else "alive"
-                    note = "; ".join(cases[:2]) if cases else mutant.get("excused", "") if state == "excused" else output.strip()[-60:] if code else ""
+                    note = "; ".join(failed[:2]) if failed else mutant.get("excused", "") if state == "excused" else output.strip()[-60:] if code else ""
                 path.write_text(original)
             bad += state in ("alive", "rotten")
             rows.append((room, mutant["name"], mutant["breaks"], state, note.replace("|", "/")))

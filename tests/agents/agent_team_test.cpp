@@ -75,6 +75,23 @@ TEST_CASE("agent team: plan, then code, each with its temperature, window and an
   CHECK(coder.find("Put tiling there.") != std::string::npos);
 }
 
+TEST_CASE("agent team: who writes the code is shown the regions that the plan leaves as they are") {
+  Problem problem = problem_of_words();
+  problem.kernel.regions.host = "int lanes_of_f() { return 7; }\n";
+  TrialLog<Candidate> log;
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(1.0);
+  outcome.objective = 1.0;
+  log.append({problem.default_candidate(), outcome});
+  const RuleChat chat = by_role({{"planner", {plan}}, {"coder", {filled}}});
+  const auto made = AgentTeam(chat, problem, {.common = {.strategies = strategies_of_words()}})
+                        .generate(rewrite, {log, log.size()});
+  REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
+  CHECK(made.candidates.front().kernel->regions.host == problem.kernel.regions.host);
+  const std::string coder = text_of(chat.requests().at(1));
+  CHECK(coder.find("lanes_of_f() { return 7; }") != std::string::npos);
+}
+
 TEST_CASE("agent team: debug moves go to the debugger, with the siblings") {
   const Family family;
   const RuleChat chat = by_role({{"debugger", {word_block("  mended\n")}}});

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "kernelsearch/problem/read_problem.hpp"
 #include "support/scripted_kernels.hpp"
 
@@ -211,6 +213,35 @@ TEST_CASE(
   CHECK(holds(lineage, "- kernel 1 (tiling): 500 ms"));
   CHECK(holds(lineage, "- kernel 4 (fusion): build_failed: kernel.cpp:9:5: error: 'weight'"));
   CHECK(!holds(lineage, "In function"));
+}
+
+TEST_CASE("feedback: times measured apart that differ by less than they vary are told as no difference") {
+  TrialLog<Candidate> log;
+  const auto tell = [&](std::uint64_t id, double seconds, double spread, std::string strategy) {
+    Outcome outcome;
+    outcome.id = TrialId{id};
+    outcome.evaluation = Evaluation::succeeded(seconds);
+    outcome.evaluation.measurement.spread = spread;
+    outcome.objective = seconds;
+    if (id > 0) {
+      outcome.parents = {TrialId{0}};
+      outcome.move = Move{MoveKind::rewrite, outcome.parents, {std::move(strategy)}, 0};
+    }
+    log.append({scripted::kernel_with({}), outcome});
+  };
+  tell(0, 1.0, 0.03, "");
+  tell(1, 0.9, 0.03, "tiling");     // 11 % faster, where 12 % are noise
+  tell(2, 0.8, 0.03, "fusion");     // 25 %
+  tell(3, 0.985, 0.0, "prefetch");  // below 2 % nothing is told, however quiet the times
+  const TriedText tried = tried_text(History<Candidate>(log, 4), TrialId{0}, "cpp");
+  const auto said = [&tried](const char* what) {
+    return std::any_of(tried.lines.begin(), tried.lines.end(),
+                       [what](const std::string& line) { return holds(line, what); });
+  };
+  const std::string none = "no difference that times measured apart can show";
+  CHECK(said(("tiling (kernel 1): " + none).c_str()));
+  CHECK(said("fusion (kernel 2): 1.25 times as fast, measured apart"));
+  CHECK(said(("prefetch (kernel 3): " + none).c_str()));
 }
 
 TEST_CASE("feedback: what came of a kernel on one line, cut between characters") {

@@ -196,6 +196,18 @@ TEST_CASE("LlmConfigSearch: cut lists, wrong values and repeats") {
   CHECK(model.calls() == 1);
 }
 
+TEST_CASE("LlmConfigSearch: of a reply with more configurations than were asked for the first are taken") {
+  const Space space = policy_contract::small_space();
+  ScriptedChat model = ScriptedChat::replies(
+      {R"({"configs":[{"block":128},{"block":32},{"block":64,"unroll":2},{"block":32,"pad":true}]})"});
+  LlmConfigSearch policy(space, model, {.rounds = 1, .configs_per_round = 2, .random_seeds = 0});
+  const std::vector<Config> all = run_alone(policy, space);
+  REQUIRE(all.size() == 3);
+  CHECK(space.key(all[1]) == "128,1,false,row");
+  CHECK(space.key(all[2]) == "32,1,false,row");
+  CHECK(policy.items_dropped() == 2);
+}
+
 TEST_CASE("LlmConfigSearch: an unusable reply is answered once, then the search ends") {
   const Space space = policy_contract::small_space();
   SUBCASE("the second reply is good") {
@@ -317,6 +329,18 @@ TEST_CASE("LlmConfigSearch: stop rules") {
                                R"([{"unroll":5}])", R"([{"unroll":6}])"});
     LlmConfigSearch policy(space, model, {.rounds = 9, .random_seeds = 0});
     CHECK(run_alone(policy, space).size() == 4);
+    CHECK(model.calls() == 3);
+    CHECK(policy.ending() == "2 rounds in a row gained too little");
+  }
+  SUBCASE("that the first round brings nothing over the seeds counts for nothing") {
+    ScriptedChat model =
+        ScriptedChat::replies({R"([{"layout":"column"}])", R"([{"pad":true}])",
+                               R"([{"layout":"column","pad":true}])", R"([{"layout":"tiled","pad":true}])"});
+    const double start = policy_contract::time_of(space, space.default_config());
+    LlmConfigSearch policy(space, model, {.rounds = 9, .random_seeds = 0});
+    const std::vector<Config> all = run_alone(policy, space);
+    REQUIRE(all.size() == 4);
+    for (std::size_t i = 1; i < all.size(); ++i) CHECK(policy_contract::time_of(space, all[i]) > start);
     CHECK(model.calls() == 3);
     CHECK(policy.ending() == "2 rounds in a row gained too little");
   }

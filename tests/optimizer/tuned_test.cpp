@@ -167,6 +167,44 @@ TEST_CASE("Tuned: a kernel that is wrong everywhere is as wrong as its best conf
   CHECK(evaluation.progress == 0.625);
 }
 
+TEST_CASE("Tuned: of wrong configurations the one that came furthest is told, wherever it was tried") {
+  // Its first and last configurations come least far.
+  Tuned tuned(exhaustive, FunctionEvaluator([](const Candidate& candidate) {
+                const std::string key = candidate.kernel->space.key(candidate.config);
+                const double share = key == "4,3" ? 0.75 : key == "8,2" ? 0.5 : 0.25;
+                return Evaluation::failed(Verdict::wrong_result, "wrong at " + key, share);
+              }));
+  const Evaluation evaluation = tuned.evaluate(kernel_with({"tiling"}), {});
+  CHECK(evaluation.verdict == Verdict::wrong_result);
+  CHECK(evaluation.reason == "wrong at 4,3");
+}
+
+TEST_CASE("Tuned: inner trials know the best of the run where it beats their own, else their own") {
+  // What an evaluator could stop early by: the best before each trial, and its time.
+  struct Stopping {
+    std::shared_ptr<std::vector<std::optional<double>>> known =
+        std::make_shared<std::vector<std::optional<double>>>();
+    Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
+      known->push_back(context.incumbent);
+      return Evaluation::succeeded(10.0 - static_cast<double>(candidate.config.indices[0]));
+    }
+  };
+  const Stopping stopping;
+  Tuned tuned([](const Space& space, std::uint64_t) { return Exhaustive(space); }, stopping);
+  const auto least_known = [&](std::optional<double> outer) {
+    stopping.known->clear();
+    EvaluationContext context;
+    context.incumbent = outer;
+    CHECK(tuned.evaluate(kernel_with({"tiling"}), context).measurement.seconds == 4);
+    REQUIRE(stopping.known->size() == 28);
+    return std::pair(stopping.known->front(), stopping.known->back());
+  };
+  using Seen = std::pair<std::optional<double>, std::optional<double>>;
+  CHECK(least_known(std::nullopt) == Seen(std::nullopt, 4.0));
+  CHECK(least_known(2.0) == Seen(2.0, 2.0));  // the kernel never comes near it
+  CHECK(least_known(7.5) == Seen(7.5, 4.0));  // then the kernel is the best itself
+}
+
 TEST_CASE("Tuned: over a cache, an interrupted inner search takes up where it was") {
   const auto key = [](const Candidate& c) {
     return c.kernel->regions.device + c.kernel->space.key(c.config);

@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <string_view>
 
 #include "kernelsearch/core/error.hpp"
 
@@ -604,6 +606,44 @@ TEST_CASE("RooflineBudget: a later iteration may start from the frontier") {
   stage.run();
   REQUIRE(stage.policy.iterations().size() == 2);
   CHECK(stage.policy.iterations()[1].start == TrialId{2});  // the best that was not the champion
+}
+
+TEST_CASE("RooflineBudget: a method that earned its place in one line of kernels is open in another") {
+  RooflineBudgetOptions options = three();
+  options.methods.push_back(method("compute.e", Axis::compute, 3, "code.e"));
+  options.iterations = 4;
+  options.from_frontier = true;
+  Stage stage(options, [](const Move& move, Outcome& outcome) {
+    const bool d = std::ranges::count(move.strategies, "compute.d") > 0;
+    const bool e = std::ranges::count(move.strategies, "compute.e") > 0;
+    if (is(move, MoveKind::root)) takes(outcome, 10);
+    // The first iteration gains nothing, the second, from its frontier, doubles the speed, the third nothing.
+    if (is(move, MoveKind::branch)) {
+      takes(outcome, (d ? 5 : e ? 6 : 11) + 0.1 * move.variant);
+      if ((d || e) && move.variant > 0) fails(outcome, Verdict::wrong_result, 0.5);
+    }
+    if (is(move, MoveKind::ablate)) {
+      takes(outcome, 20);
+      paired(outcome, d ? 2 : 1);
+    }
+    gaps(outcome, 0.9, 0.5, 0.4);
+    for (const char* name : {"code.a", "code.b", "code.c", "code.d", "code.e"}) {
+      const bool there =
+          (d && name == std::string_view("code.d")) || (e && name == std::string_view("code.e"));
+      outcome.evaluation.features.set(name, is(move, MoveKind::branch) && (there || (!d && !e)) ? 1 : 0);
+    }
+  });
+  stage.run();
+  const std::vector<SkillIteration>& its = stage.policy.iterations();
+  REQUIRE(its.size() == 4);
+  CHECK(its[1].start == TrialId{2});  // of the frontier of the first
+  CHECK(its[1].choice.taken == std::vector<std::size_t>{3});
+  CHECK(its[1].verdicts[0].fate == MethodFate::effective);
+  CHECK(its[1].verdicts[0].kept);
+  CHECK(its[2].start == *its[1].champion);
+  CHECK(its[2].choice.taken == std::vector<std::size_t>{4});  // d is applied there
+  CHECK(its[3].start == TrialId{3});                          // it was made without d
+  CHECK(its[3].choice.taken == std::vector<std::size_t>{3});
 }
 
 TEST_CASE("RooflineBudget: killed after any step, it goes on the same from what was told") {

@@ -309,6 +309,30 @@ TEST_CASE("systems: kernelband by name is what it is in code, version by version
   }
 }
 
+TEST_CASE("systems: kernelband by name takes the weight of its heads and the moves that warm them up") {
+  const SystemEntry& entry = find_system("kernelband");
+  const auto decided = [&entry](const char* options, bool warm) {
+    SystemSetup setup;
+    setup.problem = problem_on(Backend::cuda);
+    setup.model = nobody();
+    setup.seed = 3;
+    setup.options = SystemOptions(entry.name, entry.options, options);
+    if (warm) {  // only the last strategy ever paid
+      const std::string last(systems::published_strategies(Backend::cuda).back());
+      for (const std::string_view name : systems::published_strategies(Backend::cuda))
+        for (int i = 0; i < 40; ++i)
+          setup.examples.push_back(
+              {features_of(static_cast<std::uint64_t>(i)), std::string(name), name == last ? 0.5 : -1.0});
+    }
+    SystemSearch made = entry.make(setup);
+    return decisions_of(std::move(std::get<SearchParts<Move>>(made.parts).policy), as_it_is);
+  };
+  const std::vector<Move> cold = decided(R"({"variant": "v1"})", false);
+  CHECK(decided(R"({"variant": "v1"})", true) != cold);
+  CHECK(decided(R"({"variant": "v1", "alpha": 0})", true) ==
+        decided(R"({"variant": "v1", "without": "heads"})", true));
+}
+
 TEST_CASE("systems: kernelband mends a failure by one question, and counts the strategy by what was mended") {
   systems::KernelBandSettings settings;
   CHECK(settings.repairs == 1);

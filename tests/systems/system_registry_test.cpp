@@ -155,6 +155,60 @@ TEST_CASE("system registry: options reach the policy that is made, and make() gi
   }
   setup.inner_trials = 0;
 
+  // GEAK's five rounds of debugging belong to a chain: where all fails, a rewrite, five rounds, a rewrite.
+  const SystemEntry& geak = find_system("geak");
+  setup.options = SystemOptions(geak.name, geak.options, R"({"debugs": 2})");
+  made = geak.make(setup);
+  std::vector<MoveKind> kinds;
+  auto& chain = std::get<SearchParts<Move>>(made.parts).policy;
+  for (std::uint64_t id = 0; id < 8; ++id) {
+    const std::vector<Move> moves = chain.ask(1);
+    REQUIRE(moves.size() == 1);
+    kinds.push_back(moves.front().kind);
+    Observation<Move> observation{moves.front(), {}};
+    observation.outcome.id = TrialId{id};
+    observation.outcome.origin = Origin{ProposalId{id}, 0, 1};
+    observation.outcome.parents = moves.front().parents;
+    observation.outcome.evaluation =
+        id == 0 ? Evaluation::succeeded(1.0)
+                : Evaluation::failed(Verdict::wrong_result, "c[3]: 1 instead of 2", 0.5);
+    if (id == 0) observation.outcome.objective = 1.0;
+    chain.tell(std::span(&observation, 1));
+  }
+  using enum MoveKind;
+  CHECK(kinds == std::vector{root, rewrite, debug, debug, rewrite, debug, debug, rewrite});
+
+  // Helion's own questions have no table of all that was measured; ours have.
+  const SystemEntry& llm = find_system("helion_llm");
+  const auto asked_again = [&](const char* options) {
+    SystemSetup asking = setup;
+    const RuleChat chat([](const ChatRequest& request) {
+      return RuleChat::replied(text_of(request).find("Results so far") == std::string::npos
+                                   ? R"({"configs":[{"A":2,"B":4}]})"
+                                   : R"({"configs":[{"A":4,"B":8}]})");
+    });
+    asking.model = chat;
+    asking.options = SystemOptions(llm.name, llm.options, options);
+    SystemSearch search = llm.make(asking);
+    auto& policy = std::get<SearchParts<Config>>(search.parts).policy;
+    for (std::uint64_t id = 0; chat.requests().size() < 2;) {
+      const std::vector<Config> asked = policy.ask(1);
+      if (asked.empty()) {
+        REQUIRE(policy.await());
+        continue;
+      }
+      Observation<Config> observation{asked.front(), {}};
+      observation.outcome.id = TrialId{id};
+      observation.outcome.origin = Origin{ProposalId{id++}, 0, 1};
+      observation.outcome.objective = 1.0 + static_cast<double>(id);
+      observation.outcome.evaluation = Evaluation::succeeded(observation.outcome.objective);
+      policy.tell(std::span(&observation, 1));
+    }
+    return text_of(chat.requests().back()).find("All measured, fastest first") != std::string::npos;
+  };
+  CHECK(asked_again(""));
+  CHECK_FALSE(asked_again(R"({"variant": "paper"})"));
+
   const SystemEntry& skill = find_system("cuda_skill_v2");
   setup.options = SystemOptions(skill.name, skill.options, R"({"iterations": 9})");
   REQUIRE((skill.settings != nullptr));

@@ -11,6 +11,7 @@
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
 
 namespace kernelsearch::detail::gpu {
