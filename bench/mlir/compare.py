@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tunes schedules of examples/mlir and times the best beside the payload lowered without a schedule and beside
-loops.cpp, interleaved in one process: medians, and the median of the ratios of neighbouring calls.
+loops.cpp, interleaved in one process: medians, and the median of the ratios of neighbouring calls. Builds are in
+processor time. Beside `matmul` OpenBLAS is timed on one thread where it is installed (Debian: libopenblas0-pthread).
 
     python3 bench/mlir/compare.py build/ci/apps/kernelsearch/kernelsearch [--trials 40] [--rounds 60] [NAME...]
 """
@@ -12,6 +13,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -50,7 +52,34 @@ def loaded(library, function, buffers):
     return lambda: entry(*places)
 
 
-print("| schedule | points | build, s | tuned, us | untuned, us | loops, us | untuned / tuned | loops / tuned |\n|---|---|---|---|---|---|---|---|")
+def openblas(size):
+    """C += A B as OpenBLAS has it, or None."""
+    for name in ("libopenblas.so.0", "libopenblas.so"):
+        try:
+            library = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        return None
+    library.openblas_set_num_threads(1)
+    i, f, p = ctypes.c_int, ctypes.c_float, ctypes.c_void_p
+    library.cblas_sgemm.argtypes = [i, i, i, i, i, i, f, p, i, p, i, f, p, i]
+    row_major, plain = 101, 111
+
+    def call(a, b, c):
+        library.cblas_sgemm(row_major, plain, plain, size, size, size, 1.0, a, size, b, size, 1.0, c, size)
+
+    return call
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+gains = []
+print("| schedule | points | build, processor s | tuned, us | untuned, us | loops, us | untuned / tuned | loops / tuned |\n|---|---|---|---|---|---|---|---|")
 for name in names:
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -65,9 +94,9 @@ for name in names:
         nothing_scheduled(problem)
         took = []
         for _ in range(3):
-            begin = time.monotonic()
+            before = processor_seconds()
             run(["bash", "build.sh", str(best), str(folder / "best.o")], problem)
-            took.append(time.monotonic() - begin)
+            took.append(processor_seconds() - before)
         run(["bash", "plain.sh", "none", str(folder / "plain.o")], problem)
         for one in ("best", "plain"):
             run(["g++", "-shared", one + ".o", "-o", one + ".so", "-lm"], folder)
@@ -80,6 +109,10 @@ for name in names:
             shift = -ctypes.addressof(memory) % 64 // 4
             filled.append((ctypes.c_float * size).from_buffer(memory, shift * 4))
         calls = {one: loaded(folder / (one + ".so"), name, filled) for one in ("best", "plain", "loops")}
+        blas = openblas(512) if name == "matmul" else None
+        if blas is not None:
+            places = [ctypes.addressof(buffer) for buffer in filled]
+            calls["OpenBLAS"] = lambda: blas(*places)
         os.sched_setaffinity(0, {core})
         times = {one: [] for one in calls}
         for _ in range(options.rounds):
@@ -91,8 +124,12 @@ for name in names:
                 calls[one]()
                 times[one].append((time.perf_counter() - begin) * 1e6)
         os.sched_setaffinity(0, range(os.cpu_count()))
-        ratio = {one: statistics.median(a / b for a, b in zip(times[one], times["best"])) for one in ("plain", "loops")}
+        ratio = {one: statistics.median(a / b for a, b in zip(times[one], times["best"])) for one in calls}
+        gains.append(min(ratio["plain"], ratio["loops"]))
         count = re.search(r"valid +(\d+)", points)
         print("| %s | %s | %.2f | %.0f | %.0f | %.0f | %.2f | %.2f |" % (
             name, count.group(1) if count else "?", statistics.median(took), *(statistics.median(times[one]) for one in ("best", "plain", "loops")),
             ratio["plain"], ratio["loops"]), flush=True)
+        if blas is not None:
+            print("OpenBLAS beside matmul: %.0f us, %.2f of the tuned time" % (statistics.median(times["OpenBLAS"]), ratio["OpenBLAS"]), flush=True)
+print("median gain over the better of the two, of %d: %.2f" % (len(gains), statistics.median(gains)))

@@ -30,6 +30,13 @@ extern "C" void matmul_transposed(IN a, IN b, OUT c) {
     for (int j = 0; j < 256; ++j) c[i * 256 + j] += dot<256>(a + i * 256, b + j * 256);
 }
 
+extern "C" void batch_matmul(IN a, IN b, OUT c) {
+  for (int m = 0; m < 64 * 64 * 64; m += 64 * 64)
+    for (int i = 0; i < 64; ++i)
+      for (int k = 0; k < 64; ++k)
+        for (int j = 0; j < 64; ++j) c[m + i * 64 + j] += a[m + i * 64 + k] * b[m + k * 64 + j];
+}
+
 extern "C" void conv2d(IN image, IN filter, OUT out) {
   for (int h = 0; h < 32; ++h)
     for (int w = 0; w < 32; ++w)
@@ -56,6 +63,15 @@ extern "C" void elementwise(IN a, IN b, IN c, OUT d) {
     const float x = a[i] * 1.5f + b[i];
     d[i] = (x > 0.0f ? x : 0.0f) * c[i];
   }
+}
+
+extern "C" void gelu(IN x, IN b, IN g, OUT y) {
+  for (int i = 0; i < 256; ++i)
+    for (int j = 0; j < 512; ++j) {
+      const float t = x[i * 512 + j] + b[j];
+      const float bent = std::tanh((t + t * t * t * 0.044715f) * 0.797884583f);
+      y[i * 512 + j] = t * 0.5f * (bent + 1) * g[i * 512 + j];
+    }
 }
 
 extern "C" void stencil(IN in, OUT out) {

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Loop hints for clang: problem folders of a C file's functions, and plans of what their runs found.
+"""Loop hints for clang: problem folders of a C file's functions or of a whole program, and plans of what runs found.
 
     loop_hints.py list  FILE.c   --compiler clang-19 --plugin PLUGIN.so     the loops, as JSON lines
     loop_hints.py make  LOOPS.json --compiler clang-19 --plugin PLUGIN.so --out FOLDER
+    loop_hints.py program FOLDER --compiler clang-19 --plugin PLUGIN.so --out FOLDER    with its own benchmark
     loop_hints.py plan  PLAN.json... --out FILE.hints                       of `kernelsearch plan export`
     loop_hints.py same  FUNCTION ONE.o OTHER.o                              is the production build the winner's?
 
-docs/llvm.md has the whole way, and the format of LOOPS.json.
+docs/llvm.md has the whole way, and the formats of LOOPS.json and of a program's program.json.
 """
 import argparse
 import json
@@ -22,6 +23,9 @@ import tempfile
 
 PLUGIN = "kernelsearch_loops.so"  # its name in a problem's folder
 QUIET = ["-Wno-pass-failed"]  # a hint that the compiler cannot follow is no news in a search
+HINTS = ("vectorize_width", "interleave_count", "unroll_count", "distribute")
+# What `program` puts into a problem beside the program's own files.
+EVALUATOR, CLIENT, TOOL = "program_evaluator.py", "kernelsearch_external.py", "loop_hints.py"
 
 
 class Mistake(Exception):
@@ -66,40 +70,59 @@ def list_loops(options):
         print(json.dumps(line))
 
 
-def tunable(loop, hint):
-    return f"loop{loop}_{hint}"
+def tunable(loop, hint, function=None):
+    """The name of a hint's tunable; the function belongs to it where a problem has several."""
+    return f"{function}_loop{loop}_{hint}" if function else f"loop{loop}_{hint}"
 
 
-def hints_of(settings):
-    """{loop: {hint: value}} of a configuration, without what is not set."""
+def hints_of(problem, settings):
+    """{function: {loop: {hint: value}}} of a configuration, without what is not set."""
     found = {}
     for name, value in settings.items():
-        match = re.fullmatch(r"loop(\d+)_(\w+)", name)
+        match = re.fullmatch(rf"(?:(\w+)_)?loop(\d+)_({'|'.join(HINTS)})", name)
         if not match:
-            raise Mistake(f"{name} is no tunable of loops: was this plan of a problem that `make` wrote?")
+            raise Mistake(f"{name} is no tunable of loops: was this plan of a problem that this tool wrote?")
         if value != 0:
-            found.setdefault(int(match[1]), {})[match[2]] = value
+            loops = found.setdefault(match[1] or problem, {})
+            loops.setdefault(int(match[2]), {})[match[3]] = value
     return found
+
+
+def plan_lines(problem, settings):
+    """The lines of the plugin's plan file for a configuration."""
+    return [entry(function, loop, hints) for function, loops in hints_of(problem, settings).items()
+            for loop, hints in loops.items()]
+
+
+def hinted_flags(flags, plugin, plan):
+    """The compiler's flags with a plan file that is of all the files of a program."""
+    return [*with_plugin("", [*flags, *QUIET], plugin)[1:], "-mllvm", f"-kernelsearch-plan=@{plan}",
+            "-mllvm", "-kernelsearch-plan-of-program"]
 
 
 def entry(function, loop, hints):
     return f"{function}:{loop}:" + ",".join(f"{hint}={value}" for hint, value in hints.items())
 
 
+def add_tunables(loop, head, tunables, constraints, function=None):
+    """The hints of one loop, none of them by default, with what the plugin demands of them together."""
+    names = {hint: tunable(loop["loop"], hint, function) for hint in head["hints"]}
+    for hint in HINTS:
+        values = head["hints"][hint]
+        if hint == "vectorize_width" and loop["trip_count"] is not None:  # wider than the loop is long is no vector
+            values = [width for width in values if width <= max(loop["trip_count"], 1)]
+        tunables[names[hint]] = values
+    for constraint in head["constraints"]:
+        constraints.append(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), constraint))
+
+
 def problem_of(function, given, head, loops, options, source_name):
     """problem.json of one function: the hints of its innermost loops, none of them by default."""
-    tunables, constraints, plan = {}, [], []
+    tunables, constraints = {}, []
     for loop in loops:
-        number, turns = loop["loop"], loop["trip_count"]
-        for hint in ("vectorize_width", "interleave_count", "unroll_count", "distribute"):
-            values = head["hints"][hint]
-            if hint == "vectorize_width" and turns is not None:  # wider than the loop is long is no vector
-                values = [width for width in values if width <= max(turns, 1)]
-            tunables[tunable(number, hint)] = values
-        names = {hint: tunable(number, hint) for hint in head["hints"]}
-        for constraint in head["constraints"]:
-            constraints.append(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), constraint))
-        plan.append(entry(function, number, {hint: "${" + names[hint] + "}" for hint in head["hints"]}))
+        add_tunables(loop, head, tunables, constraints)
+    plan = [entry(function, loop["loop"], {hint: "${" + tunable(loop["loop"], hint) + "}" for hint in head["hints"]})
+            for loop in loops]
     command = with_plugin(options.compiler, [*shlex.split(options.flags), *QUIET], "./" + PLUGIN)
     command += ["-mllvm", "-kernelsearch-plan=" + ";".join(plan), "-fPIC", "-c", "${SOURCE}", "-o", "${LIBRARY}"]
     problem = {"schema": 1, "name": function, "backend": "host", "function": function,
@@ -138,6 +161,137 @@ def make(options):
         print(folder)
 
 
+def described_program(folder):
+    """program.json, checked, with all that may be left out."""
+    path = folder / "program.json"
+    given = read_json(path)
+    known = {"name", "files", "build", "benchmark", "checks", "outputs", "time", "functions", "readable"}
+    for key in given:
+        if key not in known:
+            raise Mistake(f"{path} has `{key}`, which means nothing: there are {', '.join(sorted(known))}")
+    for key in ("files", "build", "benchmark"):
+        if not isinstance(given.get(key), list) or not given[key]:
+            raise Mistake(f"{path} lacks `{key}`, a list: see docs/llvm.md")
+    program = {"name": folder.resolve().name, "checks": [], "outputs": [], "time": "wall", "readable": []} | given
+    if not re.fullmatch(r"[A-Za-z_]\w*", program["name"]):
+        raise Mistake(f"{path}: `name` is {program['name']!r}; give it letters, digits and _")
+    if not any("${FLAGS}" in word for command in program["build"] for word in command):
+        raise Mistake(f"{path}: no command of `build` has ${{FLAGS}}, through which hints reach the compiler")
+    how = program["time"]
+    if isinstance(how, dict):
+        if set(how) != {"pattern", "unit"} or how["unit"] not in ("s", "ms", "us", "ns"):
+            raise Mistake(f"{path}: `time` is {json.dumps(how)}; give a `pattern` and a `unit` of s, ms, us or ns")
+        try:
+            groups = re.compile(how["pattern"]).groups
+        except re.error as error:
+            raise Mistake(f"{path}: the pattern of `time` is no regular expression: {error}")
+        if groups != 1:
+            raise Mistake(f"{path}: the pattern of `time` has {groups} groups; put the number in one: ([0-9.]+)")
+    elif how not in ("wall", "processor"):
+        raise Mistake(f"{path}: `time` is {json.dumps(how)}; it can be wall, processor, or a pattern and its unit")
+    found = []
+    for pattern in program["files"]:
+        matched = sorted(one.relative_to(folder).as_posix() for one in folder.glob(pattern) if one.is_file())
+        if not matched:
+            raise Mistake(f"{path}: `files` names {pattern}, which {folder} does not have")
+        found += matched
+    program["files"] = list(dict.fromkeys(found))
+    for name in program["files"]:
+        if name in (EVALUATOR, CLIENT, TOOL, PLUGIN, "program.json", "problem.json", "reference.cpp"):
+            raise Mistake(f"{path}: a file of the program has the name {name}, which the problem needs: rename it")
+    return program
+
+
+def loops_of_program(program, built, options):
+    """(head, {function: its loops}) of a build that lists them: of what its compiler really sees."""
+    listed = built.folder.parent / "listed"
+    flags = with_plugin("", [*program["flags"], "-gline-tables-only"], pathlib.Path(options.plugin).resolve())[1:]
+    built.build([*flags, "-mllvm", f"-kernelsearch-loops=+{listed}"])
+    if not listed.exists():
+        raise Mistake(f"the build listed no loops: its commands must compile, anew, with ${{FLAGS}} by {options.compiler}")
+    head, source, found, places = None, None, {}, {}
+    for line in map(json.loads, listed.read_text().splitlines()):
+        if "kernelsearch_loops" in line:
+            head, source = line, line["source"]
+        else:
+            found.setdefault((line["function"], source), []).append(line)
+    for (function, source), loops in found.items():
+        places.setdefault(function, {})[source] = loops
+    functions = {}
+    for function, sources in places.items():
+        loops, *others = sources.values()
+        shapes = [[(one["depth"], one["innermost"]) for one in each] for each in (loops, *others)]
+        if any(shape != shapes[0] for shape in shapes):  # an inline function of a header is the same everywhere
+            if function in (program.get("functions") or []):
+                raise Mistake(f"{function} is in {' and '.join(sources)} with different loops, and a plan names loops "
+                              "by their function: rename one of them")
+            continue
+        functions[function] = loops
+    return head, functions
+
+
+def make_program(options):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+    import program_evaluator
+
+    here, given = pathlib.Path(__file__).resolve().parent, pathlib.Path(options.folder)
+    program = described_program(given)
+    program |= {"compiler": options.compiler, "flags": shlex.split(options.flags)}
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            listing = program_evaluator.Program(program, given, pathlib.Path(scratch, "listing"))
+            head, functions = loops_of_program(program, listing, options)
+            # Without hints: what the program says then is right.
+            plain = program_evaluator.Program(program, given, pathlib.Path(scratch, "plain"))
+            plain.build([*program["flags"], *QUIET])
+            digests = {plain.digest(plain.benchmark()[0], plain.checked()) for _ in range(3)}
+        except program_evaluator.Failed as failed:
+            raise Mistake(str(failed))
+    if len(digests) != 1:
+        raise Mistake("the benchmark's output is another one each time, so nothing says what is right: print no times but "
+                      "what the pattern of `time` matches, and fix what is drawn at random")
+    wanted = program.get("functions") or sorted(functions)
+    tunables, constraints = {}, []
+    for function in wanted:
+        inner = [loop for loop in functions.get(function, []) if loop["innermost"]]
+        if not inner:
+            raise Mistake(f"the program has no function {function} with loops: it has {', '.join(sorted(functions)) or 'none'}")
+        if not re.fullmatch(r"\w+", function):
+            raise Mistake(f"{function} can be no part of a tunable's name: leave it out of `functions`")
+        for loop in inner:
+            add_tunables(loop, head, tunables, constraints, function)
+    program["functions"] = wanted
+    folder = pathlib.Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in program["files"]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(given / name, folder / name)
+    for name in (here / EVALUATOR, here / TOOL, here.parent / "external" / CLIENT):
+        shutil.copyfile(name, folder / name.name)
+    shutil.copyfile(options.plugin, folder / PLUGIN)
+    (folder / "program.json").write_text(json.dumps(program, indent=2) + "\n")
+    right = ", ".join(map(str, digests.pop()))
+    (folder / "reference.cpp").write_text(
+        "// The digest of what the program prints and writes when it is built without hints.\n"
+        "#include <cstdint>\n\n"
+        f"void {program['name']}_reference(std::uint8_t* digest) {{\n"
+        f"  constexpr std::uint8_t right[32] = {{{right}}};\n"
+        "  for (int i = 0; i < 32; ++i) digest[i] = right[i];\n}\n")
+    problem = {
+        "schema": 1, "name": program["name"], "backend": "external", "function": program["name"],
+        "description": f"Hints for the loops of {', '.join(wanted)}, judged by the program's own benchmark.",
+        "kernel": {"device": "program.json"},
+        "arguments": [{"name": "digest", "type": "u8", "size": 32, "role": "out"}], "shapes": [{"name": "benchmark"}],
+        "tunables": tunables, "constraints": constraints,
+        "reference": {"source": "reference.cpp", "function": program["name"] + "_reference"},
+        "external": {"command": ["python3", "${FILES}/" + EVALUATOR],
+                     "files": [*program["files"], EVALUATOR, CLIENT, TOOL, PLUGIN],
+                     "identity": [[options.compiler, "--version"]], "time": "claimed",
+                     "readable": program["readable"], "answer_seconds": options.seconds}}
+    (folder / "problem.json").write_text(json.dumps(problem, indent=2) + "\n")
+    print(f"{folder}: {len(tunables) // len(HINTS)} loops of {len(wanted)} functions")
+
+
 def winners(paths):
     """(function, settings, entry) of what beat the default in pairs; a function that keeps it has None twice."""
     found = {}
@@ -168,7 +322,7 @@ def plan(options):
         if ratio:
             low, high = ratio["interval"]
             lines.append(f"# {function}: {ratio['ratio']:.3f} times as fast as without hints [{low:.3f}, {high:.3f}], {ratio['pairs']} pairs")
-        lines += [entry(function, loop, hints) for loop, hints in hints_of(settings).items()]
+        lines += plan_lines(function, settings)
     pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
 
 
@@ -221,6 +375,11 @@ def main():
     one.add_argument("--out", required=True)
     one.add_argument("--only", action="append", help="this function (may be repeated)")
     one.add_argument("--reorder", action="store_true", help="judge by tolerances, not by bits: for flags like -ffast-math")
+    compiles(one)
+    one = command("program", make_program, help="a problem folder of a whole program with its own benchmark")
+    one.add_argument("folder", help="of the program, with its program.json")
+    one.add_argument("--out", required=True)
+    one.add_argument("--seconds", type=float, default=300.0, help="that a build or a benchmark may take (default: %(default)s)")
     compiles(one)
     one = command("plan", plan, help="the plugin's plan file of plans that `kernelsearch plan export` wrote")
     one.add_argument("plans", nargs="+")

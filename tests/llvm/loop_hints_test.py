@@ -252,6 +252,99 @@ class LoopHints:
             self.assertNotIn("\ntwice", hints.read_text())
 
 
+    def test_lists_several_files_in_one(self):
+        (self.work / "added").unlink(missing_ok=True)
+        for _ in range(2):
+            self.compile("-O2", "-c", "-o", "object.o", "-mllvm", "-kernelsearch-loops=+added")
+        lines = [json.loads(line) for line in (self.work / "added").read_text().splitlines()]
+        self.assertEqual(len(lines), 2 * (1 + len(LISTED)))
+        self.assertEqual(lines[0], lines[1 + len(LISTED)])
+
+    def program(self, code=0, **changed):
+        """The problem of examples/llvm/program, with some keys of its program.json changed."""
+        given = self.work / "given"
+        shutil.rmtree(given, ignore_errors=True)
+        shutil.copytree(SOURCE / "examples/llvm/program", given)
+        described = json.loads((given / "program.json").read_text()) | changed
+        (given / "program.json").write_text(json.dumps({key: value for key, value in described.items() if value is not None}))
+        return run(*TOOL, "program", given, "--compiler", self.clang, "--plugin", self.plugin, "--out", self.work / "program",
+                   "--flags=-O2", "--seconds", "60", code=code)
+
+    SMALL = {"benchmark": ["./find_patch", "170", "170", "1"], "checks": [["./find_patch", "161", "160", "1"]]}
+
+    def test_makes_a_problem_of_a_program(self):
+        self.assertIn("2 loops of 2 functions", self.program(**self.SMALL))
+        problem = json.loads((self.work / "program/problem.json").read_text())
+        self.assertEqual(len(problem["tunables"]), 8)
+        self.assertIn("grey_of_loop0_distribute", problem["tunables"])
+        self.assertTrue(all(values[0] == 0 for values in problem["tunables"].values()))
+        self.assertTrue(any("score_loop0_vectorize_width" in one for one in problem["constraints"]))
+        self.program(**self.SMALL, functions=None)  # all of them: of three files
+        problem = json.loads((self.work / "program/problem.json").read_text())
+        self.assertEqual({name.split("_loop")[0] for name in problem["tunables"]}, {"grey_of", "score", "best_place", "main"})
+
+    def test_refuses_programs(self):
+        for changed, part in [({"build": [["make", "-s"]]}, "no command of `build` has ${FLAGS}"),
+                              ({"build": [["true", "${FLAGS}"]]}, "listed no loops"),
+                              ({"build": [["make", "-s", "CC=none", "CFLAGS=${FLAGS}"]]}, "ended with 2"),
+                              ({"files": ["*.rs"]}, "`files` names *.rs"), ({"files": None}, "lacks `files`"),
+                              ({"name": "a program"}, "give it letters"), ({"bench": []}, "`bench`, which means nothing"),
+                              ({"time": "cpu"}, "it can be wall, processor"), ({"time": {"pattern": "ms", "unit": "ms"}}, "has 0 groups"),
+                              ({"time": {"pattern": "(", "unit": "ms"}}, "no regular expression"),
+                              ({"time": {"pattern": "([0-9.]+) seconds", "unit": "s"}}, "the benchmark printed no time"),
+                              ({"time": "wall"}, "another one each time"), ({"benchmark": ["./find_patch"]}, "usage: find_patch"),
+                              ({"outputs": ["picture"]}, "has not written picture"), ({"functions": ["grey"]}, "no function grey with loops: it has best_place, grey_of")]:
+            with self.subTest(changed=changed):
+                self.assertIn(part, self.program(code=1, **(self.SMALL | changed)))
+
+    def test_tunes_a_program_and_builds_it_with_the_plan(self):
+        if not pathlib.Path("/usr/bin/python3").exists():
+            self.skipTest("there is no /usr/bin/python3, and the sandbox sees no other")
+        self.program(**self.SMALL)
+        folder, store, plan, hints = self.work / "program", self.work / "program.db", self.work / "program.json", self.work / "program.hints"
+        where = "grey_of_loop0_vectorize_width <= 1 and grey_of_loop0_interleave_count == 0 and grey_of_loop0_unroll_count == 0 and grey_of_loop0_distribute == 0 " \
+                "and score_loop0_vectorize_width == 0 and score_loop0_interleave_count == 0 and score_loop0_unroll_count == 0 and score_loop0_distribute == 0"
+        for old in self.work.glob("program.db*"):
+            old.unlink()
+        told = run(COMMAND, "tune", folder, "--budget", "2", "--policy", "exhaustive", "--samples", "3", "--where", where, "--store", store,
+                   "--out", self.work / "tuned_program", folder=self.work)
+        self.assertRegex(told, r"trials +2 in .*: 2 ok\n")
+        self.assertIn("times claimed", told)
+        run(COMMAND, "plan", "export", "--any", "--store", store, "-o", plan)
+        exported = json.loads(plan.read_text())
+        # Whatever won: the plan is made to hold hints of both files.
+        settings = exported["plans"][0]["default"] | {"grey_of_loop0_unroll_count": 8, "score_loop0_unroll_count": 8}
+        exported["plans"][0] |= {"entries": [{"shape": {}, "settings": settings}], "default_kept": []}
+        plan.write_text(json.dumps(exported))
+        run(*TOOL, "plan", plan, "--out", hints)
+        self.assertIn("grey_of:0:unroll_count=8\nscore:0:unroll_count=8\n", hints.read_text())
+        # As a makefile of production has it: other code in these two files, the same in the third, and the same results.
+        said = {}
+        for name, more in (("without", []), ("with", ["-mllvm", f"-kernelsearch-plan=@{hints}", "-mllvm", "-kernelsearch-plan-of-program"])):
+            built = self.work / name
+            shutil.rmtree(built, ignore_errors=True)
+            shutil.copytree(SOURCE / "examples/llvm/program", built)
+            loads = [f"-fplugin={self.plugin}", f"-fpass-plugin={self.plugin}"] if more else []
+            run("make", "-s", f"CC={self.clang}", "CFLAGS=" + " ".join(["-O2", *loads, *more]), folder=built)
+            said[name] = re.sub("[0-9.]+ ms", "", run("./find_patch", "170", "170", "2", folder=built))
+        self.assertEqual(said["without"], said["with"])
+        for name, same in (("grey.o", False), ("match.o", False), ("main.o", True)):
+            self.assertEqual((self.work / "without" / name).read_bytes() == (self.work / "with" / name).read_bytes(), same, name)
+
+    def test_a_program_whose_output_changes_is_wrong(self):
+        if not pathlib.Path("/usr/bin/python3").exists():
+            self.skipTest("there is no /usr/bin/python3, and the sandbox sees no other")
+        self.program(**self.SMALL)
+        folder, store = self.work / "program", self.work / "wrong.db"
+        for old in self.work.glob("wrong.db*"):
+            old.unlink()
+        # As if hints had broken it: the sum is another one than it was when the problem was made.
+        source = folder / "match.c"
+        source.write_text(source.read_text().replace("sum += a[i] * b[i]", "sum += a[i] * b[i] + 1"))
+        told = run(COMMAND, "tune", folder, "--budget", "1", "--store", store, "--out", self.work / "wrong", folder=self.work, code=1)
+        self.assertIn("1 wrong_result", told)
+
+
 if __name__ == "__main__":
     there = installed()
     if not there:

@@ -42,9 +42,9 @@ llvm::cl::opt<std::string> plan_option(
     "kernelsearch-plan",
     llvm::cl::desc("Hints for loops: FUNCTION:LOOP:NAME=VALUE,...;..., or @FILE with a line for each"),
     llvm::cl::value_desc("plan or @file"));
-llvm::cl::opt<std::string> list_option("kernelsearch-loops",
-                                       llvm::cl::desc("Write the loops found as JSON lines"),
-                                       llvm::cl::value_desc("file, or - for standard output"));
+llvm::cl::opt<std::string> list_option(
+    "kernelsearch-loops", llvm::cl::desc("Write the loops found as JSON lines"),
+    llvm::cl::value_desc("file, +file to add to it, or - for standard output"));
 llvm::cl::opt<bool> program_option(
     "kernelsearch-plan-of-program", llvm::cl::init(false),
     llvm::cl::desc("The plan is of several files: functions that this one lacks are passed over"));
@@ -103,11 +103,16 @@ using Found = std::vector<std::pair<llvm::Function*, std::vector<NamedLoop>>>;
 
 void write_loops(const llvm::Module& module, const Found& found, llvm::FunctionAnalysisManager& analyses) {
   llvm::LLVMContext& context = module.getContext();
+  // A build of several files lists them all in one: each compilation adds its lines at once.
+  const bool append = list_option[0] == '+';
+  const std::string name = list_option.substr(append ? 1 : 0);
   std::error_code error;
-  llvm::raw_fd_ostream out(list_option, error, llvm::sys::fs::OF_Text);
+  llvm::raw_fd_ostream file(name, error, append ? llvm::sys::fs::OF_Append : llvm::sys::fs::OF_Text);
   if (error)
-    return context.emitError("kernelsearch: the loops cannot be written to " + list_option + ": " +
-                             error.message());
+    return context.emitError("kernelsearch: the loops cannot be written to " + name + ": " + error.message());
+  file.SetUnbuffered();
+  std::string lines;
+  llvm::raw_string_ostream out(lines);
   llvm::json::Object settings;
   for (const kernelsearch::Tunable& tunable : hint_space().tunables()) {
     llvm::json::Array values;
@@ -142,6 +147,7 @@ void write_loops(const llvm::Module& module, const Found& found, llvm::FunctionA
           << '\n';
     }
   }
+  file << out.str();
 }
 
 /// The hints as operands of a loop's metadata, beside what stands there of other hints.
