@@ -40,6 +40,17 @@ bool may_be_the_device(Verdict verdict) {
   return verdict == Verdict::wrong_result || verdict == Verdict::crashed || verdict == Verdict::timed_out;
 }
 
+/// Whether somebody who kills processes may have caused it, compilers or candidates: what a compiler refuses
+/// it calls an error, and what a candidate does itself has the name of its signal. Too many are no harm.
+bool looks_killed(const Evaluation& evaluation) {
+  const auto says = [&](const char* word) { return evaluation.reason.find(word) != std::string::npos; };
+  if (evaluation.verdict == Verdict::build_failed)
+    return !says("error") || says("ignal") || says("Killed") || says("Terminated");
+  if (evaluation.verdict == Verdict::crashed)
+    return !says("SIGSEGV") && !says("SIGBUS") && !says("SIGILL") && !says("SIGFPE") && !says("SIGABRT");
+  return evaluation.verdict == Verdict::launch_failed;
+}
+
 bool is_power_of_two(std::size_t n) {
   return n != 0 && (n & (n - 1)) == 0;
 }
@@ -292,6 +303,30 @@ struct RemoteEvaluator::Impl {
     changed.notify_all();
   }
 
+  /// Whether an answer may be due to somebody who kills processes, of whom the worker is one. One that cannot
+  /// be read is for others to see.
+  [[nodiscard]] static bool is_doubtful(const LaneAnswer& answer) {
+    if (answer.message.value("type", "") == "error") return true;
+    try {
+      const auto evaluation = answer.message.find("evaluation");
+      return evaluation != answer.message.end() && evaluation->value("verdict", "ok") != "ok" &&
+             looks_killed(evaluation->get<Evaluation>());
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  /// Whether the worker still answers, `settle_seconds` after what it has said.
+  [[nodiscard]] bool outlives(const Use& use, const std::stop_token& stop) {
+    {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, stop, std::chrono::duration<double>(options.settle_seconds),
+                       [&] { return use.slot->lane != use.lane; });
+      if (use.slot->lane != use.lane) return false;
+    }
+    return use.lane->ask(json{{"type", "ping"}}, {}, stop).has_value();
+  }
+
   /// Asks a worker, once more where it lacks what it was taken to have. Nothing where it is lost.
   template <class Make>
   std::optional<LaneAnswer> ask(const Use& use, Make make, const std::string* code, bool has_code,
@@ -304,6 +339,7 @@ struct RemoteEvaluator::Impl {
       if (!answer || answer->message.at("type") != "missing") break;
       all = true;
     }
+    if (answer && is_doubtful(*answer) && !outlives(use, stop)) answer.reset();
     if (!answer) {
       // It is used no more, although its keeper may not know yet.
       const std::lock_guard lock(mutex);
