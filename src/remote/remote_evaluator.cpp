@@ -75,6 +75,7 @@ struct RemoteEvaluator::Impl {
     std::string reason;  ///< of its last loss, or why it is set aside
     bool builds_only = false, measuring = false, calibrated = false, worked = false;
     std::size_t building = 0, measured = 0, built = 0, lost = 0;
+    std::uint64_t renewed = 0;   ///< the value of `renewals` that its worker has heard of
     unsigned vain = 0;           ///< workers lost in a row before they did anything
     std::size_t failures = 0;    ///< in a row that a broken device may cause
     std::deque<double> seconds;  ///< that the newest measurements took
@@ -187,6 +188,7 @@ struct RemoteEvaluator::Impl {
       if (wanted_toolchain.empty() && !slot.builds_only) wanted_toolchain = facts.toolchain_id;
       slot.state = State::ready;
       slot.calibrated = measurers < 2;
+      slot.renewed = renewals;  // it has done nothing yet
       slot.failures = 0;
       if (!first && !slot.builds_only) first = facts;
       message = name_of(slot) + " is ready on " + facts.host + ", worker " + std::to_string(slot.worker);
@@ -254,20 +256,28 @@ struct RemoteEvaluator::Impl {
                                "see docs/scale.md, mend one, and go on with the run");
   }
 
-  /// Holds a worker that nobody else measures on: where `pinned`, the one that finalists are measured on,
-  /// else the one that built it where that is free. DeviceError where none is left; null where stopped.
-  Use take(std::uint64_t builder, bool pinned, const std::stop_token& stop) {
+  /// Where something is measured: wherever a worker is free, where finalists are measured, or there if it is
+  /// free and elsewhere if not.
+  enum class Place { any, home, home_first };
+
+  /// Holds a worker that nobody else measures on; of `any` the one that built it where that is free.
+  /// DeviceError where none is left; null where stopped.
+  Use take(std::uint64_t builder, Place place, const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     while (true) {
       if (stop.stop_requested()) return {};
       if (!any_hope()) raise_none_left();
       Slot* chosen = nullptr;
-      if (pinned && home) {
+      if (place == Place::home && home) {
         if (slots[*home]->state == State::aside || slots[*home]->state == State::waiting) home = ready_slot();
         if (home && usable(*slots[*home])) chosen = slots[*home].get();
       } else {
         for (const auto& slot : slots) {
           if (!usable(*slot)) continue;
+          if (place == Place::home_first && home == slot->index) {
+            chosen = slot.get();
+            break;
+          }
           if (slot->worker == builder) chosen = slot.get();
           // Of the others the one that has done least, so that none is left out.
           if (chosen == nullptr || (chosen->worker != builder && slot->measured < chosen->measured))
@@ -386,6 +396,23 @@ struct RemoteEvaluator::Impl {
     return part<Evaluation>(use, *answer, "evaluation");
   }
 
+  /// Renews a worker that was not since `renew` was called last; false where it is lost.
+  bool renewed(const Use& use, const std::stop_token& stop) {
+    {
+      const std::lock_guard lock(mutex);
+      if (use.slot->renewed == renewals) return true;
+    }
+    const auto answer = ask(
+        use,
+        [](bool) {
+          return json{{"type", "renew"}};
+        },
+        nullptr, true, stop);
+    const std::lock_guard lock(mutex);
+    if (answer && use.slot->worker == use.worker) use.slot->renewed = renewals;
+    return answer.has_value();
+  }
+
   /// Whether the worker judges the default configuration as the first one did: only then its times and
   /// verdicts can stand beside the others'. Otherwise it is set aside, or lost.
   bool same_as_first(const Use& use, const std::stop_token& stop) {
@@ -476,7 +503,7 @@ struct RemoteEvaluator::Impl {
   std::condition_variable_any changed;
   std::vector<std::unique_ptr<Slot>> slots;
   std::size_t measurers = 0;
-  std::uint64_t workers = 0;
+  std::uint64_t workers = 0, renewals = 0;
   std::optional<LaneFacts> first;  ///< of the first worker that was ready to measure
   std::string wanted_device, wanted_toolchain;
   struct Calibration {
@@ -574,8 +601,8 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
   const RemoteArtifact& artifact = *staged.artifact;
   std::size_t losses = 0;
   while (true) {
-    const bool pinned = context.trial == TrialId{};
-    const Impl::Use use = lanes.take(artifact.worker, pinned, context.stop);
+    const auto place = context.trial == TrialId{} ? Impl::Place::home : Impl::Place::any;
+    const Impl::Use use = lanes.take(artifact.worker, place, context.stop);
     if (use.slot == nullptr) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
     std::optional<Evaluation> evaluation;
     double seconds = 0;
@@ -634,19 +661,21 @@ std::optional<Speedup> RemoteEvaluator::compare(const Candidate& candidate, cons
                                                 const PairOptions& pairs) {
   Impl& lanes = *impl_;
   for (std::size_t losses = 0; losses < lanes.options.most_losses;) {
-    const Impl::Use use = lanes.take(0, true, pairs.stop);
+    const Impl::Use use = lanes.take(0, Impl::Place::home_first, pairs.stop);
     if (use.slot == nullptr) return Speedup{};
     std::optional<std::optional<Speedup>> speedup;
     try {
-      const auto answer = lanes.ask(
-          use,
-          [&](bool all) {
-            return json{{"type", "compare"},
-                        {"candidate", use.lane->candidate(candidate, lanes.texts, all)},
-                        {"champion", use.lane->candidate(champion, lanes.texts, all)},
-                        {"pairs", remote::pairs_json(pairs)}};
-          },
-          nullptr, true, pairs.stop);
+      std::optional<LaneAnswer> answer;
+      if ((use.calibrated || lanes.same_as_first(use, pairs.stop)) && lanes.renewed(use, pairs.stop))
+        answer = lanes.ask(
+            use,
+            [&](bool all) {
+              return json{{"type", "compare"},
+                          {"candidate", use.lane->candidate(candidate, lanes.texts, all)},
+                          {"champion", use.lane->candidate(champion, lanes.texts, all)},
+                          {"pairs", remote::pairs_json(pairs)}};
+            },
+            nullptr, true, pairs.stop);
       if (answer) {
         speedup.emplace();
         if (answer->message.contains("speedup")) {
@@ -670,25 +699,21 @@ void RemoteEvaluator::renew() {
   Impl& lanes = *impl_;
   {
     const std::lock_guard lock(lanes.mutex);
+    ++lanes.renewals;
     if (!lanes.home || lanes.slots[*lanes.home]->state != Impl::State::ready) lanes.home = lanes.ready_slot();
   }
   for (std::size_t losses = 0; losses < lanes.options.most_losses; ++losses) {
-    const Impl::Use use = lanes.take(0, true, lanes.options.stop);
+    const Impl::Use use = lanes.take(0, Impl::Place::home, lanes.options.stop);
     if (use.slot == nullptr) return;
-    std::optional<LaneAnswer> answer;
+    bool done = false;
     try {
-      answer = lanes.ask(
-          use,
-          [](bool) {
-            return json{{"type", "renew"}};
-          },
-          nullptr, true, lanes.options.stop);
+      done = lanes.renewed(use, lanes.options.stop);
     } catch (...) {
       lanes.give_back(use, true);
       throw;
     }
-    lanes.give_back(use, answer.has_value());
-    if (answer) return;
+    lanes.give_back(use, done);
+    if (done) return;
   }
 }
 

@@ -558,6 +558,39 @@ TEST_CASE("RemoteEvaluator: finalists are measured and compared on one device") 
   CHECK(lanes == 1);
 }
 
+TEST_CASE(
+    "RemoteEvaluator: pairs that are asked for at once are timed on several devices, each in a fresh state") {
+  Workers workers;
+  std::atomic<int> comparing{0};
+  workers.judge = [&comparing](std::size_t) {
+    CarriedWords words;
+    words.comparing = [&comparing] {
+      ++comparing;
+      (void)comes([&comparing] { return comparing >= 2; });
+    };
+    return words;
+  };
+  RemoteEvaluator remote(small_problem(), workers.options(2));
+  REQUIRE(
+      comes([&] { return report_of(remote, 0).state == "ready" && report_of(remote, 1).state == "ready"; }));
+  remote.renew();
+  CHECK(workers.counts(0).renewals + workers.counts(1).renewals == 1);
+  {
+    std::vector<std::jthread> both;
+    for (int i = 0; i < 2; ++i)
+      both.emplace_back([&] {
+        const auto speedup = remote.compare(candidate_with("fast"), candidate_with("slow"), {});
+        CHECK(speedup);
+      });
+  }
+  CHECK(workers.counts(0).compares == 1);
+  CHECK(workers.counts(1).compares == 1);
+  CHECK(workers.counts(0).renewals == 1);
+  CHECK(workers.counts(1).renewals == 1);
+  // No device measures a pair before its default configuration was compared with the others'.
+  CHECK(workers.counts(0).runs + workers.counts(1).runs >= 1);
+}
+
 TEST_CASE("RemoteEvaluator: a stop reaches what a worker is doing") {
   Workers workers;
   auto gate = std::make_shared<support::Words::Gate>();

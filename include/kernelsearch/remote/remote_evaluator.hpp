@@ -35,7 +35,8 @@ struct RemoteArtifact {
 /// * A worker of another device, toolchain or sandbox is refused; one that answers what cannot be, is lost
 ///   again and again before it did anything, judges the default configuration differently, or takes several
 ///   times as long as the others is set aside. `reports` names it.
-/// * After `renew`, what is measured outside of a search and compared is so on one worker's device.
+/// * After `renew`, what is measured outside of a search is measured on one worker's device, and so are
+///   candidates that are compared, unless that device is busy: each pair is timed on one device, whichever.
 ///
 /// Copies are the same lanes. Thread-safe.
 class RemoteEvaluator {
