@@ -7,7 +7,7 @@
 //                            100 KB of code.
 //   scale_bench lanes        trials a second of 1 to 8 workers whose device takes 20 ms a trial without using
 //                            the processor, as a GPU does
-//   scale_bench latency      the same of 4 workers behind relays that hold back what passes, in both directions
+//   scale_bench latency      the same of 4 workers behind relays that hold back what passes, both ways
 //   scale_bench command KERNELSEARCH
 //                            seconds of a whole `tune` of 800 trials on 1, 2 and 4 such workers, each of which
 //                            needs 1 s to start, 0.5 s after each `renew` and 0.6 s for a pair of finalists;
@@ -320,7 +320,7 @@ double tuned(const std::string& self, const std::string& program, std::size_t la
   problem.replace(problem.find(constraint), constraint.size(), "");
   std::ofstream(in + "problem.json") << problem;
   // The lane's command follows, and is a comment.
-  const std::string launch = "exec " + shell_word(self) + " worker 0.02 #";
+  const std::string launch = shell_word(self) + " worker 0.02 #";
   const std::string line = shell_word(program) + " tune " + in + "problem.json --policy random --budget " +
                            budget + " --store " + in + "runs.db --no-bounds --no-reuse --out " + in +
                            "out --lane-tolerance 0 --json --launch " + shell_word(launch) + " x" +

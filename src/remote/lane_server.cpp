@@ -419,8 +419,8 @@ class LaneServer {
 }  // namespace
 
 bool serve_lane(int in, int out, const LaneServerOptions& options) {
-  remote::do_not_wait(in);
-  remote::do_not_wait(out);
+  detail::do_not_block(in);
+  detail::do_not_block(out);
   return LaneServer(in, out, options).serve();
 }
 
