@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "line_process.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,7 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -24,17 +22,6 @@ namespace {
 
 constexpr std::size_t kept_errors = 2000;
 constexpr double seconds_to_end = 2.0;
-
-std::pair<detail::Descriptor, detail::Descriptor> make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    detail::raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
-  return {detail::Descriptor(ends[0]), detail::Descriptor(ends[1])};
-}
-
-void do_not_block(int fd) {
-  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
 
 std::string seconds_text(double seconds) {
   char text[40];
@@ -54,9 +41,9 @@ LineProcess::LineProcess(const std::string& command, const std::filesystem::path
                   {"docs/formats/policy_protocol.md", "--policy-timeout", std::size_t{64} << 20}) {}
 
 LineProcess::LineProcess(detail::Launch launch, Manner manner) : manner_(std::move(manner)) {
-  auto [in_read, in_write] = make_pipe();
-  auto [out_read, out_write] = make_pipe();
-  auto [err_read, err_write] = make_pipe();
+  auto [in_read, in_write] = detail::make_pipe();
+  auto [out_read, out_write] = detail::make_pipe();
+  auto [err_read, err_write] = detail::make_pipe();
   for (const auto& [inside, ours] :
        {std::pair(0, in_read.number()), std::pair(1, out_write.number()), std::pair(2, err_write.number())})
     launch.descriptors.emplace_back(inside, ours);
@@ -64,7 +51,7 @@ LineProcess::LineProcess(detail::Launch launch, Manner manner) : manner_(std::mo
   in_ = std::move(in_write);
   out_ = std::move(out_read);
   err_ = std::move(err_read);
-  for (const int fd : {in_.number(), out_.number(), err_.number()}) do_not_block(fd);
+  for (const int fd : {in_.number(), out_.number(), err_.number()}) detail::do_not_block(fd);
 }
 
 LineProcess::~LineProcess() {

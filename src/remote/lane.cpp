@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "remote/lane.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -27,13 +25,6 @@ using nlohmann::json;
 constexpr std::size_t kept_errors = 2000;
 constexpr double seconds_to_end = 3.0;
 
-std::pair<detail::Descriptor, detail::Descriptor> open_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    detail::raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
-  return {detail::Descriptor(ends[0]), detail::Descriptor(ends[1])};
-}
-
 std::string seconds_text(double seconds) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%g s", seconds);
@@ -49,9 +40,9 @@ Lane::Lane(const RemoteOptions& options, std::size_t index) : options_(options) 
     out_ = detail::Descriptor(in);
     to_worker = detail::Descriptor(out);
   } else {
-    auto [in_read, in_write] = open_pipe();
-    auto [out_read, out_write] = open_pipe();
-    auto [err_read, err_write] = open_pipe();
+    auto [in_read, in_write] = detail::make_pipe();
+    auto [out_read, out_write] = detail::make_pipe();
+    auto [err_read, err_write] = detail::make_pipe();
     detail::Launch launch = detail::shell_launch(options.lanes[index].command, "");
     launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
     launch.leaves_nothing = true;
@@ -59,10 +50,10 @@ Lane::Lane(const RemoteOptions& options, std::size_t index) : options_(options) 
     to_worker = std::move(in_write);
     out_ = std::move(out_read);
     errors_ = std::move(err_read);
-    do_not_wait(errors_.number());
+    detail::do_not_block(errors_.number());
   }
-  do_not_wait(to_worker.number());
-  do_not_wait(out_.number());
+  detail::do_not_block(to_worker.number());
+  detail::do_not_block(out_.number());
   writer_ = std::make_unique<FrameWriter>(std::move(to_worker));
 }
 

@@ -77,6 +77,13 @@ struct Missing {
   std::string digest;
 };
 
+/// Whether an answer is other than what was asked for, or tells of a candidate that failed.
+bool is_failure(const json& reply) {
+  if (reply.at("type") != "result") return true;
+  const auto evaluation = reply.find("evaluation");
+  return evaluation != reply.end() && evaluation->value("verdict", "ok") != to_string(Verdict::ok);
+}
+
 class LaneServer {
  public:
   LaneServer(int in, int out, const LaneServerOptions& options)
@@ -144,7 +151,9 @@ class LaneServer {
       json message = json::parse(frame.header);
       const auto type = message.at("type").get<std::string>();
       if (type == "ping") {
-        // that it came is all it says
+        // Without a number that it came is all it says; with one it asks whether we are still there.
+        if (message.contains("id") && !options_.stop.stop_requested())
+          send({{"type", "result"}, {"id", message.at("id").get<std::uint64_t>()}});
       } else if (type == "bye") {
         said_goodbye_ = ended_ = true;
       } else if (type == "open") {
@@ -276,6 +285,8 @@ class LaneServer {
         const std::lock_guard lock(mutex_);
         stops_.erase(id);
       }
+      // Who ends us has ended what we had started, too: what failed then has not failed by itself.
+      if (is_failure(reply) && (leaving_ || options_.stop.stop_requested())) continue;
       send(reply, code);
     }
   }
@@ -408,8 +419,8 @@ class LaneServer {
 }  // namespace
 
 bool serve_lane(int in, int out, const LaneServerOptions& options) {
-  remote::do_not_wait(in);
-  remote::do_not_wait(out);
+  detail::do_not_block(in);
+  detail::do_not_block(out);
   return LaneServer(in, out, options).serve();
 }
 

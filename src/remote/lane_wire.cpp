@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "remote/lane_wire.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -18,10 +17,6 @@ int milliseconds(double seconds) {
 }
 
 }  // namespace
-
-void do_not_wait(int descriptor) {
-  fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
-}
 
 bool FrameWriter::write(std::string_view header, std::string_view payload, double seconds) {
   const std::string bytes = frame_bytes(header, payload);

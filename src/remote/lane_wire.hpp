@@ -34,7 +34,4 @@ enum class ReadEnd { bytes, nothing, closed };
 /// Reads what is there into `reader`, after waiting for at most `seconds`.
 ReadEnd read_some(int descriptor, FrameReader& reader, double seconds);
 
-/// Reads and writes return instead of waiting.
-void do_not_wait(int descriptor);
-
 }  // namespace kernelsearch::remote

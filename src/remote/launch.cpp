@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/json.hpp"
 
@@ -48,11 +49,6 @@ void check_prefix(const std::string& launch) {
       detail::raise<ConfigError>("there is no such placeholder for starting workers", name,
                                  "there are {worker} and {index}");
   }
-}
-
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
 }
 
 }  // namespace
@@ -134,8 +130,8 @@ std::vector<LaneLaunch> lanes_of(const std::vector<LaunchPool>& pools, const std
       if (local && devices.size() > 1) worker += " --devices " + std::to_string(devices[i % devices.size()]);
       std::string command = local ? worker : pool.launch;
       if (!local && command.find("{worker}") == std::string::npos) command += " {worker}";
-      replace_all(command, "{worker}", worker);
-      replace_all(command, "{index}", std::to_string(lanes.size()));
+      detail::replace_all(command, "{worker}", worker);
+      detail::replace_all(command, "{index}", std::to_string(lanes.size()));
       lanes.push_back({"exec " + command, pool.launch, pool.builds_only});
     }
   }

@@ -40,6 +40,17 @@ bool may_be_the_device(Verdict verdict) {
   return verdict == Verdict::wrong_result || verdict == Verdict::crashed || verdict == Verdict::timed_out;
 }
 
+/// Whether somebody who kills processes may have caused it, compilers or candidates: what a compiler refuses
+/// it calls an error, and what a candidate does itself has the name of its signal. Too many are no harm.
+bool looks_killed(const Evaluation& evaluation) {
+  const auto says = [&](const char* word) { return evaluation.reason.find(word) != std::string::npos; };
+  if (evaluation.verdict == Verdict::build_failed)
+    return !says("error") || says("ignal") || says("Killed") || says("Terminated");
+  if (evaluation.verdict == Verdict::crashed)
+    return !says("SIGSEGV") && !says("SIGBUS") && !says("SIGILL") && !says("SIGFPE") && !says("SIGABRT");
+  return evaluation.verdict == Verdict::launch_failed;
+}
+
 bool is_power_of_two(std::size_t n) {
   return n != 0 && (n & (n - 1)) == 0;
 }
@@ -64,6 +75,7 @@ struct RemoteEvaluator::Impl {
     std::string reason;  ///< of its last loss, or why it is set aside
     bool builds_only = false, measuring = false, calibrated = false, worked = false;
     std::size_t building = 0, measured = 0, built = 0, lost = 0;
+    std::uint64_t renewed = 0;   ///< the value of `renewals` that its worker has heard of
     unsigned vain = 0;           ///< workers lost in a row before they did anything
     std::size_t failures = 0;    ///< in a row that a broken device may cause
     std::deque<double> seconds;  ///< that the newest measurements took
@@ -176,6 +188,7 @@ struct RemoteEvaluator::Impl {
       if (wanted_toolchain.empty() && !slot.builds_only) wanted_toolchain = facts.toolchain_id;
       slot.state = State::ready;
       slot.calibrated = measurers < 2;
+      slot.renewed = renewals;  // it has done nothing yet
       slot.failures = 0;
       if (!first && !slot.builds_only) first = facts;
       message = name_of(slot) + " is ready on " + facts.host + ", worker " + std::to_string(slot.worker);
@@ -243,20 +256,28 @@ struct RemoteEvaluator::Impl {
                                "see docs/scale.md, mend one, and go on with the run");
   }
 
-  /// Holds a worker that nobody else measures on: where `pinned`, the one that finalists are measured on,
-  /// else the one that built it where that is free. DeviceError where none is left; null where stopped.
-  Use take(std::uint64_t builder, bool pinned, const std::stop_token& stop) {
+  /// Where something is measured: wherever a worker is free, where finalists are measured, or there if it is
+  /// free and elsewhere if not.
+  enum class Place { any, home, home_first };
+
+  /// Holds a worker that nobody else measures on; of `any` the one that built it where that is free.
+  /// DeviceError where none is left; null where stopped.
+  Use take(std::uint64_t builder, Place place, const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     while (true) {
       if (stop.stop_requested()) return {};
       if (!any_hope()) raise_none_left();
       Slot* chosen = nullptr;
-      if (pinned && home) {
+      if (place == Place::home && home) {
         if (slots[*home]->state == State::aside || slots[*home]->state == State::waiting) home = ready_slot();
         if (home && usable(*slots[*home])) chosen = slots[*home].get();
       } else {
         for (const auto& slot : slots) {
           if (!usable(*slot)) continue;
+          if (place == Place::home_first && home == slot->index) {
+            chosen = slot.get();
+            break;
+          }
           if (slot->worker == builder) chosen = slot.get();
           // Of the others the one that has done least, so that none is left out.
           if (chosen == nullptr || (chosen->worker != builder && slot->measured < chosen->measured))
@@ -292,6 +313,30 @@ struct RemoteEvaluator::Impl {
     changed.notify_all();
   }
 
+  /// Whether an answer may be due to somebody who kills processes, of whom the worker is one. One that cannot
+  /// be read is for others to see.
+  [[nodiscard]] static bool is_doubtful(const LaneAnswer& answer) {
+    if (answer.message.value("type", "") == "error") return true;
+    try {
+      const auto evaluation = answer.message.find("evaluation");
+      return evaluation != answer.message.end() && evaluation->value("verdict", "ok") != "ok" &&
+             looks_killed(evaluation->get<Evaluation>());
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  /// Whether the worker still answers, `settle_seconds` after what it has said.
+  [[nodiscard]] bool outlives(const Use& use, const std::stop_token& stop) {
+    {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, stop, std::chrono::duration<double>(options.settle_seconds),
+                       [&] { return use.slot->lane != use.lane; });
+      if (use.slot->lane != use.lane) return false;
+    }
+    return use.lane->ask(json{{"type", "ping"}}, {}, stop).has_value();
+  }
+
   /// Asks a worker, once more where it lacks what it was taken to have. Nothing where it is lost.
   template <class Make>
   std::optional<LaneAnswer> ask(const Use& use, Make make, const std::string* code, bool has_code,
@@ -304,6 +349,7 @@ struct RemoteEvaluator::Impl {
       if (!answer || answer->message.at("type") != "missing") break;
       all = true;
     }
+    if (answer && is_doubtful(*answer) && !outlives(use, stop)) answer.reset();
     if (!answer) {
       // It is used no more, although its keeper may not know yet.
       const std::lock_guard lock(mutex);
@@ -348,6 +394,23 @@ struct RemoteEvaluator::Impl {
         nullptr, true, context.stop);
     if (!answer) return std::nullopt;
     return part<Evaluation>(use, *answer, "evaluation");
+  }
+
+  /// Renews a worker that was not since `renew` was called last; false where it is lost.
+  bool renewed(const Use& use, const std::stop_token& stop) {
+    {
+      const std::lock_guard lock(mutex);
+      if (use.slot->renewed == renewals) return true;
+    }
+    const auto answer = ask(
+        use,
+        [](bool) {
+          return json{{"type", "renew"}};
+        },
+        nullptr, true, stop);
+    const std::lock_guard lock(mutex);
+    if (answer && use.slot->worker == use.worker) use.slot->renewed = renewals;
+    return answer.has_value();
   }
 
   /// Whether the worker judges the default configuration as the first one did: only then its times and
@@ -440,7 +503,7 @@ struct RemoteEvaluator::Impl {
   std::condition_variable_any changed;
   std::vector<std::unique_ptr<Slot>> slots;
   std::size_t measurers = 0;
-  std::uint64_t workers = 0;
+  std::uint64_t workers = 0, renewals = 0;
   std::optional<LaneFacts> first;  ///< of the first worker that was ready to measure
   std::string wanted_device, wanted_toolchain;
   struct Calibration {
@@ -538,8 +601,8 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
   const RemoteArtifact& artifact = *staged.artifact;
   std::size_t losses = 0;
   while (true) {
-    const bool pinned = context.trial == TrialId{};
-    const Impl::Use use = lanes.take(artifact.worker, pinned, context.stop);
+    const auto place = context.trial == TrialId{} ? Impl::Place::home : Impl::Place::any;
+    const Impl::Use use = lanes.take(artifact.worker, place, context.stop);
     if (use.slot == nullptr) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
     std::optional<Evaluation> evaluation;
     double seconds = 0;
@@ -598,19 +661,21 @@ std::optional<Speedup> RemoteEvaluator::compare(const Candidate& candidate, cons
                                                 const PairOptions& pairs) {
   Impl& lanes = *impl_;
   for (std::size_t losses = 0; losses < lanes.options.most_losses;) {
-    const Impl::Use use = lanes.take(0, true, pairs.stop);
+    const Impl::Use use = lanes.take(0, Impl::Place::home_first, pairs.stop);
     if (use.slot == nullptr) return Speedup{};
     std::optional<std::optional<Speedup>> speedup;
     try {
-      const auto answer = lanes.ask(
-          use,
-          [&](bool all) {
-            return json{{"type", "compare"},
-                        {"candidate", use.lane->candidate(candidate, lanes.texts, all)},
-                        {"champion", use.lane->candidate(champion, lanes.texts, all)},
-                        {"pairs", remote::pairs_json(pairs)}};
-          },
-          nullptr, true, pairs.stop);
+      std::optional<LaneAnswer> answer;
+      if ((use.calibrated || lanes.same_as_first(use, pairs.stop)) && lanes.renewed(use, pairs.stop))
+        answer = lanes.ask(
+            use,
+            [&](bool all) {
+              return json{{"type", "compare"},
+                          {"candidate", use.lane->candidate(candidate, lanes.texts, all)},
+                          {"champion", use.lane->candidate(champion, lanes.texts, all)},
+                          {"pairs", remote::pairs_json(pairs)}};
+            },
+            nullptr, true, pairs.stop);
       if (answer) {
         speedup.emplace();
         if (answer->message.contains("speedup")) {
@@ -634,25 +699,21 @@ void RemoteEvaluator::renew() {
   Impl& lanes = *impl_;
   {
     const std::lock_guard lock(lanes.mutex);
+    ++lanes.renewals;
     if (!lanes.home || lanes.slots[*lanes.home]->state != Impl::State::ready) lanes.home = lanes.ready_slot();
   }
   for (std::size_t losses = 0; losses < lanes.options.most_losses; ++losses) {
-    const Impl::Use use = lanes.take(0, true, lanes.options.stop);
+    const Impl::Use use = lanes.take(0, Impl::Place::home, lanes.options.stop);
     if (use.slot == nullptr) return;
-    std::optional<LaneAnswer> answer;
+    bool done = false;
     try {
-      answer = lanes.ask(
-          use,
-          [](bool) {
-            return json{{"type", "renew"}};
-          },
-          nullptr, true, lanes.options.stop);
+      done = lanes.renewed(use, lanes.options.stop);
     } catch (...) {
       lanes.give_back(use, true);
       throw;
     }
-    lanes.give_back(use, answer.has_value());
-    if (answer) return;
+    lanes.give_back(use, done);
+    if (done) return;
   }
 }
 

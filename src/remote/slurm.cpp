@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/remote/slurm.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <sstream>
 
@@ -187,13 +185,12 @@ SlurmAllocation SlurmAllocation::take(const SlurmRequest& request, const std::st
   if (request.gpus > 0) command += " --gpus-per-node=" + std::to_string(request.gpus);
   for (const auto& [name, value] : request.others) command += " --" + name + "=" + shell_word(value);
   command += " /bin/sh -c 'echo \"$SLURM_JOB_ID $SLURM_JOB_NODELIST\"; exec cat >/dev/null'";
-  int in[2], out[2], err[2];
-  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
-    detail::raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
-  detail::Descriptor in_read(in[0]), out_write(out[1]), err_write(err[1]);
-  impl->to_holder = detail::Descriptor(in[1]);
-  impl->from_holder = detail::Descriptor(out[0]);
-  impl->errors = detail::Descriptor(err[0]);
+  auto [in_read, in_write] = detail::make_pipe();
+  auto [out_read, out_write] = detail::make_pipe();
+  auto [err_read, err_write] = detail::make_pipe();
+  impl->to_holder = std::move(in_write);
+  impl->from_holder = std::move(out_read);
+  impl->errors = std::move(err_read);
   detail::Launch launch = detail::shell_launch(command, "");
   launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
   impl->holder = detail::Process(launch);

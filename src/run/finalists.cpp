@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/run/finalists.hpp"
 
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
 namespace kernelsearch {
 
 bool same_candidate(const Candidate& a, const Candidate& b) {
@@ -11,6 +16,32 @@ bool same_candidate(const Candidate& a, const Candidate& b) {
 
 void detail::mark_passed(const FinalistSteps& steps, Evaluation& evaluation) {
   if (steps.validate && !steps.passed.empty()) evaluation.features.set(steps.passed, 1);
+}
+
+std::vector<std::optional<Speedup>> detail::each_on_a_lane(
+    std::size_t lanes, std::size_t count, const std::function<std::optional<Speedup>(std::size_t)>& what) {
+  std::vector<std::optional<Speedup>> results(count);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto work = [&] {
+    for (std::size_t i = 0; (i = next++) < count;) {
+      try {
+        results[i] = what(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t t = 1; t < std::min(lanes, count); ++t) others.emplace_back(work);
+    work();
+  }
+  if (first) std::rethrow_exception(first);
+  return results;
 }
 
 std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials) {

@@ -312,6 +312,7 @@ class TypedSearch final : public KernelSearch {
       return tuned(*trial.candidate, trial.outcome.evaluation.tuned_key);
     }
     void renew() { search.evaluator().inner().inner().renew(); }
+    [[nodiscard]] std::size_t lanes() const { return search.evaluator().inner().inner().lanes(); }
     Evaluation evaluate(const Candidate& candidate, const EvaluationContext& how) {
       const Evaluation known = search.log().own(at).outcome.evaluation;
       Evaluation evaluation =

@@ -20,7 +20,7 @@ import threading
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
-COMMAND, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+COMMAND, FOLDER = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 LOSSES = int(os.environ.get("KERNELSEARCH_TEST_NODE_LOSSES", "12"))
 SEED = int(os.environ.get("KERNELSEARCH_TEST_SEED", "1"))
 TESTBED = str(SOURCE / "scripts/slurm_testbed.sh")

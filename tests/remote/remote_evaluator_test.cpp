@@ -16,6 +16,7 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/version.hpp"
+#include "remote/lane_content.hpp"
 #include "remote/lane_wire.hpp"
 #include "remote/workers.hpp"
 
@@ -197,6 +198,98 @@ TEST_CASE("RemoteEvaluator: a worker that answers garbage is set aside, and name
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   CHECK(workers.counts(1).started == 1);  // it is not started again
   CHECK(workers.said().find("lane 1 (worker) is set aside") != std::string::npos);
+}
+
+namespace {
+
+/// What a first worker says to `build`, or to `run` where `at_run`. It does not answer the question that
+/// follows, and its pipe closes, as when a node is ended process by process; or it `lives`.
+struct LastWords {
+  json answer;
+  bool at_run = false, lives = false;
+  std::atomic<bool> said = false;
+  std::atomic<int> asked_again = 0;
+
+  bool speak(int socket) {
+    if (said.exchange(true)) return false;  // another worker takes its place
+    Spoken worker(socket);
+    worker.greet(scripted_device);
+    while (auto asked = worker.hear("build", "run")) {
+      json reply{{"type", "result"}, {"id", asked->at("id")}};
+      if (at_run && asked->at("type") == "build") {
+        reply.update({{"built", true}, {"evaluation", json::parse(to_json_text(Evaluation{}))}});
+        reply.update({{"artifact", sha256("fast")}, {"functions", {"twice"}}, {"library", true}});
+        worker.say(reply, "fast");
+        continue;
+      }
+      reply.update(answer);
+      worker.say(reply);
+      while ((asked = worker.hear("ping"))) {
+        if (!asked->contains("id")) continue;
+        ++asked_again;
+        if (!lives) return true;
+        worker.say({{"type", "result"}, {"id", asked->at("id")}});
+      }
+    }
+    return true;
+  }
+};
+
+json failed(Verdict verdict, const char* reason) {
+  return {{"evaluation", json::parse(to_json_text(Evaluation::failed(verdict, reason)))}};
+}
+
+/// What comes of a candidate whose first worker has these last words.
+Evaluation after(LastWords& words) {
+  Workers workers;
+  workers.instead = [&words](std::size_t, int socket) { return words.speak(socket); };
+  RemoteOptions options = workers.options(1);
+  options.settle_seconds = 0.02;
+  RemoteEvaluator remote(small_problem(), options);
+  Evaluation evaluation = remote.evaluate(candidate_with("fast"), searching());
+  CHECK(report_of(remote, 0).state == "ready");
+  CHECK(report_of(remote, 0).lost == (words.lives ? 0 : 1));
+  return evaluation;
+}
+
+}  // namespace
+
+TEST_CASE("RemoteEvaluator: a failure that a kill may look like counts only where its worker lives on") {
+  const json silent =
+      failed(Verdict::build_failed, "the compiler ended without a library and without a message");
+  const json terminated =
+      failed(Verdict::build_failed, "g++: fatal error: Terminated signal terminated program cc1plus");
+  for (const json& answer : {silent, terminated}) {
+    CAPTURE(answer.dump());
+    LastWords dies{.answer = answer}, lives{.answer = answer, .lives = true};
+    CHECK(after(dies).verdict == Verdict::ok);
+    CHECK(dies.asked_again == 1);
+    CHECK(after(lives).verdict == Verdict::build_failed);
+    CHECK(lives.asked_again == 1);
+  }
+  const json killed = failed(Verdict::crashed, "SIGKILL (killed) while it ran");
+  LastWords dies{.answer = killed, .at_run = true}, lives{.answer = killed, .at_run = true, .lives = true};
+  CHECK(after(dies).verdict == Verdict::ok);
+  CHECK(after(lives).verdict == Verdict::crashed);
+}
+
+TEST_CASE("RemoteEvaluator: an error of a worker that dies then is nobody's fault") {
+  for (const char* kind : {"config", "device"}) {
+    CAPTURE(kind);
+    LastWords dies{.answer = {{"type", "error"}, {"kind", kind}, {"what", "the reference cannot be built"}}};
+    CHECK(after(dies).verdict == Verdict::ok);
+    CHECK(dies.asked_again == 1);
+  }
+}
+
+TEST_CASE("RemoteEvaluator: what a compiler refuses, or a candidate does itself, counts at once") {
+  LastWords refused{.answer = failed(Verdict::build_failed, "kernel.cpp:1: error: broken"), .lives = true};
+  CHECK(after(refused).verdict == Verdict::build_failed);
+  CHECK(refused.asked_again == 0);
+  LastWords crashed{
+      .answer = failed(Verdict::crashed, "SIGSEGV (invalid memory access)"), .at_run = true, .lives = true};
+  CHECK(after(crashed).verdict == Verdict::crashed);
+  CHECK(crashed.asked_again == 0);
 }
 
 TEST_CASE("RemoteEvaluator: an answer that cannot be read sets the lane aside, and its work goes elsewhere") {
@@ -465,6 +558,39 @@ TEST_CASE("RemoteEvaluator: finalists are measured and compared on one device") 
   CHECK(lanes == 1);
 }
 
+TEST_CASE(
+    "RemoteEvaluator: pairs that are asked for at once are timed on several devices, each in a fresh state") {
+  Workers workers;
+  std::atomic<int> comparing{0};
+  workers.judge = [&comparing](std::size_t) {
+    CarriedWords words;
+    words.comparing = [&comparing] {
+      ++comparing;
+      (void)comes([&comparing] { return comparing >= 2; });
+    };
+    return words;
+  };
+  RemoteEvaluator remote(small_problem(), workers.options(2));
+  REQUIRE(
+      comes([&] { return report_of(remote, 0).state == "ready" && report_of(remote, 1).state == "ready"; }));
+  remote.renew();
+  CHECK(workers.counts(0).renewals + workers.counts(1).renewals == 1);
+  {
+    std::vector<std::jthread> both;
+    for (int i = 0; i < 2; ++i)
+      both.emplace_back([&] {
+        const auto speedup = remote.compare(candidate_with("fast"), candidate_with("slow"), {});
+        CHECK(speedup);
+      });
+  }
+  CHECK(workers.counts(0).compares == 1);
+  CHECK(workers.counts(1).compares == 1);
+  CHECK(workers.counts(0).renewals == 1);
+  CHECK(workers.counts(1).renewals == 1);
+  // No device measures a pair before its default configuration was compared with the others'.
+  CHECK(workers.counts(0).runs + workers.counts(1).runs >= 1);
+}
+
 TEST_CASE("RemoteEvaluator: a stop reaches what a worker is doing") {
   Workers workers;
   auto gate = std::make_shared<support::Words::Gate>();
@@ -572,6 +698,55 @@ TEST_CASE("serve_lane: ends with its pipe, whatever it is doing") {
   worker.join();
   CHECK(!goodbye);
   close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_CASE("serve_lane: answers a ping that has a number, and no failure once it is asked to end") {
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  auto gate = std::make_shared<support::Words::Gate>();
+  std::stop_source stop;
+  std::jthread worker([&] {
+    LaneServerOptions options;
+    options.stop = stop.get_token();
+    options.make = [&](Problem problem, const std::string&) {
+      CarriedWords words;
+      words.about = std::move(problem);
+      words.gate = gate;
+      return LaneJudge{std::move(words), 1, ""};
+    };
+    serve_lane(ends[1], ends[1], options);
+    shutdown(ends[1], SHUT_RDWR);
+  });
+  Spoken controller(ends[0]);
+  const Problem problem = small_problem();
+  const ProblemContent content = problem_content(problem);
+  const std::string digest = content.text.digest;
+  controller.say(
+      {{"type", "open"}, {"problem", digest}, {"files", json::array()}, {"how", ""}, {"heartbeat", 10.0}});
+  REQUIRE(controller.hear("missing"));
+  controller.say({{"type", "content"}, {"digest", digest}}, *content.text.bytes);
+  REQUIRE(controller.hear("ready"));
+  controller.say({{"type", "ping"}});
+  controller.say({{"type", "ping"}, {"id", 7}});
+  auto heard = controller.hear("result");
+  REQUIRE(heard);
+  CHECK(heard->at("id") == 7);
+  KernelTexts texts(problem);
+  const Candidate waits = candidate_with("wait");
+  const Content text = texts.of(waits.kernel);
+  controller.say({{"type", "evaluate"},
+                  {"id", 8},
+                  {"candidate", {{"kernel", text.digest}, {"config", waits.config}, {"text", *text.bytes}}},
+                  {"context", context_json(searching())}});
+  REQUIRE(comes([&] { return gate->waiting == 1; }));
+  stop.request_stop();
+  heard = controller.hear("goodbye", "result");
+  REQUIRE(heard);
+  CHECK(heard->at("type") == "goodbye");
+  CHECK(!controller.hear("result"));
+  close(ends[0]);
+  worker.join();
   close(ends[1]);
 }
 

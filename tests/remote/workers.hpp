@@ -33,6 +33,7 @@ struct CarriedWords : Words {
   double delay = 0;                           ///< of a measurement, in seconds
   bool broken = false;                        ///< the device computes nonsense
   const std::atomic<bool>* breaks = nullptr;  ///< or does so from then on
+  std::function<void()> comparing = nullptr;  ///< called where a comparison begins
 
   Staged<Artifact> build(const Candidate& candidate, const EvaluationContext& context) const {
     ++counts->builds;
@@ -50,6 +51,7 @@ struct CarriedWords : Words {
   }
   Speedup compare(const Candidate&, const Candidate&, const PairOptions& pairs) const {
     ++counts->compares;
+    if (comparing) comparing();
     return {2.0, {1.9, 2.1}, static_cast<std::uint32_t>(pairs.max_pairs)};
   }
   void renew() const { ++counts->renewals; }

@@ -5,6 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -185,6 +189,75 @@ TEST_CASE("choose_winner: the pairs decide, not the luckiest time") {
     CHECK(!chosen->pairs[i].opponent);
   }
   CHECK(chosen->pairs[1].speedup.ratio == doctest::Approx(5.0 / 1.2));
+}
+
+namespace {
+
+/// Three devices, whose first comparisons wait for each other.
+struct ThreeDevices : Pairs {
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int arrived = 0;
+  };
+  std::shared_ptr<Meeting> meeting = std::make_shared<Meeting>();
+
+  [[nodiscard]] std::size_t lanes() const { return 3; }
+  std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
+                                 const PairOptions& how) {
+    std::unique_lock lock(meeting->mutex);
+    ++meeting->arrived;
+    meeting->changed.notify_all();
+    if (!meeting->changed.wait_for(lock, std::chrono::seconds(60), [this] { return meeting->arrived >= 3; }))
+      return std::nullopt;  // the others never came
+    return Pairs::compare(candidate, champion, how);
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "choose_winner: finalists meet the default on all devices at once, and what comes out is the same") {
+  for (const bool default_broken : {false, true}) {
+    CAPTURE(default_broken);
+    const Pairs pairs{.measured = {1.0, 1.1, 1.2, 5.0},
+                      .truth = {1.5, 1.2, 1.3, 5.0},
+                      .broken = default_broken ? std::set<std::uint32_t>{3} : std::set<std::uint32_t>{}};
+    Match one(pairs, 3);
+    const auto expected = one.choose();
+    Optimizer search{Exhaustive(one.space), TemplateGenerator(one.kernel), ThreeDevices{pairs}};
+    search.run();
+    const auto chosen = choose_winner(search, search.evaluator(), {}, one.steps);
+    REQUIRE(expected);
+    REQUIRE(chosen);
+    CHECK(chosen->winner == expected->winner);
+    REQUIRE(chosen->pairs.size() == expected->pairs.size());
+    for (std::size_t i = 0; i < chosen->pairs.size(); ++i) {
+      CHECK(chosen->pairs[i].candidate == expected->pairs[i].candidate);
+      CHECK(chosen->pairs[i].opponent == expected->pairs[i].opponent);
+      CHECK(chosen->pairs[i].speedup.ratio == expected->pairs[i].speedup.ratio);
+    }
+  }
+}
+
+TEST_CASE("each_on_a_lane: gives each result in its place, and raises what was raised") {
+  for (const std::size_t lanes : {1, 4, 50}) {
+    const auto results = detail::each_on_a_lane(lanes, 20, [](std::size_t i) -> std::optional<Speedup> {
+      if (i % 3 == 0) return std::nullopt;
+      return Speedup{static_cast<double>(i), {}, 1};
+    });
+    REQUIRE(results.size() == 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+      CHECK(results[i].has_value() == (i % 3 != 0));
+      if (results[i]) CHECK(results[i]->ratio == static_cast<double>(i));
+    }
+    CHECK_THROWS_AS(detail::each_on_a_lane(lanes, 20,
+                                           [](std::size_t i) -> std::optional<Speedup> {
+                                             if (i == 7) throw DeviceError("gone");
+                                             return std::nullopt;
+                                           }),
+                    DeviceError);
+  }
 }
 
 TEST_CASE("choose_winner: what is close against the default is compared directly") {

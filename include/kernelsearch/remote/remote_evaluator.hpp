@@ -28,10 +28,15 @@ struct RemoteArtifact {
 ///
 /// * What a worker had in hand when it was lost is done by another one; it counts once, since only an answer
 ///   counts. A candidate with which `most_losses` workers were lost is crashed.
+/// * A node that is ended kills its processes one after another: a compiler or a candidate may be gone just
+///   before the worker, which then tells of a failure. An error, and a failure that a killed process may look
+///   like, is therefore used only where the worker answers once more, `settle_seconds` later; otherwise the
+///   worker is lost, and what it had in hand is done by another one.
 /// * A worker of another device, toolchain or sandbox is refused; one that answers what cannot be, is lost
 ///   again and again before it did anything, judges the default configuration differently, or takes several
 ///   times as long as the others is set aside. `reports` names it.
-/// * After `renew`, what is measured outside of a search and compared is so on one worker's device.
+/// * After `renew`, what is measured outside of a search is measured on one worker's device, and so are
+///   candidates that are compared, unless that device is busy: each pair is timed on one device, whichever.
 ///
 /// Copies are the same lanes. Thread-safe.
 class RemoteEvaluator {

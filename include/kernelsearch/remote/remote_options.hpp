@@ -42,7 +42,10 @@ struct RemoteOptions {
   double request_seconds = 900;  ///< and one that has not answered within these
   double backoff_seconds = 0.5;  ///< before a worker is started again; doubled with each vain start, up to 30
   unsigned vain_starts = 4;      ///< workers in a row that were lost before they did anything: set aside
-  unsigned most_losses = 8;      ///< workers that may be lost with one candidate before it gets the blame
+  /// A failure that somebody who kills processes may have caused counts only where its worker still answers
+  /// so long after it; see RemoteEvaluator.
+  double settle_seconds = 0.5;
+  unsigned most_losses = 8;  ///< workers that may be lost with one candidate before it gets the blame
   /// A lane whose time of the default configuration differs by more from the first lane's is set aside; 0:
   /// times are not compared.
   double tolerance = 0.02;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -101,6 +102,11 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
 
 namespace detail {
 
+/// What `what` gives for each index below `count`, on at most `lanes` threads; on this one where that is 1.
+/// What it raises is raised here, once all threads have ended.
+[[nodiscard]] std::vector<std::optional<Speedup>> each_on_a_lane(
+    std::size_t lanes, std::size_t count, const std::function<std::optional<Speedup>(std::size_t)>& what);
+
 /// The finalists of a search against each other.
 template <class Search, class E>
 class FinalistMatch {
@@ -115,16 +121,20 @@ class FinalistMatch {
     // Once: an evaluator that keeps a process (a GPU's) takes seconds to start another.
     if constexpr (requires { evaluator_.renew(); }) evaluator_.renew();
     const TrialId first = ids.front();
-    std::optional<TrialId> opponent;
-    if (!steps_.baseline || !try_baseline(first)) opponent = first;
-    for (const TrialId id : ids) {
-      if (stop_.stop_requested() || !able_) break;
-      if (id == first && field_.size() == 1) continue;  // it has met the default already
-      if (opponent && id == *opponent) {
-        field_.push_back({id, {1, {1, 1}, 0}});
-      } else if (const auto speedup = meet(id, opponent)) {
-        field_.push_back({id, *speedup});
-      }
+    std::vector<TrialId> others(ids.begin() + 1, ids.end());
+    // With several devices the first does not go ahead, although without it there is nothing for the others
+    // to meet: that is rare, and a device that waits is lost time.
+    std::vector<TrialId> leading{first};
+    if (lanes() > 1) leading.insert(leading.end(), others.begin(), others.end());
+    std::vector<Entry> met;
+    if (steps_.baseline) met = meet_all(leading, std::nullopt);
+    baseline_met_ = !met.empty() && met.front().id == first;
+    if (baseline_met_) {
+      field_ = std::move(met);
+      if (lanes() == 1) meet_others(others, std::nullopt);
+    } else {
+      field_.push_back({first, {1, {1, 1}, 0}});
+      meet_others(others, first);
     }
     std::stable_sort(field_.begin(), field_.end(),
                      [](const Entry& a, const Entry& b) { return a.speedup.ratio > b.speedup.ratio; });
@@ -175,13 +185,36 @@ class FinalistMatch {
     Speedup speedup;  ///< over the opponent of all
   };
 
-  /// Whether the first can be compared with the default configuration: that may fail, or not be there.
-  bool try_baseline(TrialId first) {
-    const auto speedup = meet(first, std::nullopt);
-    if (!speedup) return false;
-    field_.push_back({first, *speedup});
-    baseline_met_ = true;
-    return true;
+  /// Pairs that can be timed at the same time, each on a device of its own.
+  [[nodiscard]] std::size_t lanes() const {
+    if constexpr (requires { evaluator_.lanes(); })
+      return static_cast<std::size_t>(evaluator_.lanes());
+    else
+      return 1;
+  }
+
+  void meet_others(const std::vector<TrialId>& ids, std::optional<TrialId> opponent) {
+    for (Entry& entry : meet_all(ids, opponent)) field_.push_back(std::move(entry));
+  }
+
+  /// Those that could be compared with the opponent, in their order; each pair is timed on one device.
+  std::vector<Entry> meet_all(const std::vector<TrialId>& ids, std::optional<TrialId> opponent) {
+    std::vector<Candidate> candidates;
+    for (const TrialId id : ids) candidates.push_back(candidate_of(id));
+    const Candidate other = opponent ? candidate_of(*opponent) : *steps_.baseline;
+    const bool together = lanes() > 1;
+    for (std::size_t i = 0; together && i < ids.size(); ++i)
+      if (!same_candidate(candidates[i], other)) announce(ids[i], opponent);
+    const auto speedups = each_on_a_lane(lanes(), ids.size(), [&](std::size_t i) -> std::optional<Speedup> {
+      if (same_candidate(candidates[i], other)) return Speedup{1, {1, 1}, 0};
+      if (stop_.stop_requested() || !able_) return std::nullopt;
+      if (!together) announce(ids[i], opponent);
+      return timed(candidates[i], other);
+    });
+    std::vector<Entry> met;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (speedups[i]) met.push_back(noted(ids[i], opponent, *speedups[i]));
+    return met;
   }
 
   std::optional<Speedup> known(TrialId candidate, TrialId opponent) {
@@ -191,22 +224,33 @@ class FinalistMatch {
   }
 
   /// The opponent's time divided by the candidate's; nothing where that cannot be had.
-  std::optional<Speedup> meet(TrialId id, std::optional<TrialId> opponent) {
-    const Candidate candidate = candidate_of(id);
-    const Candidate other = opponent ? candidate_of(*opponent) : *steps_.baseline;
-    if (same_candidate(candidate, other)) return Speedup{1, {1, 1}, 0};
+  std::optional<Speedup> meet(TrialId id, TrialId opponent) {
+    const std::vector<Entry> met = meet_all({id}, opponent);
+    return met.empty() ? std::nullopt : std::optional(met.front().speedup);
+  }
+
+  void announce(TrialId id, std::optional<TrialId> opponent) const {
     if (steps_.pairing) steps_.pairing(id, opponent);
-    std::optional<Speedup> speedup;
+  }
+
+  /// From any thread.
+  std::optional<Speedup> timed(const Candidate& candidate, const Candidate& other) {
     try {
-      speedup = evaluator_.compare(candidate, other, steps_.pairs);
+      std::optional<Speedup> speedup = evaluator_.compare(candidate, other, steps_.pairs);
+      if (!speedup) able_ = false;
+      if (!speedup || speedup->pairs == 0 || !(speedup->ratio > 0)) return std::nullopt;
+      return speedup;
     } catch (const ConfigError&) {
       return std::nullopt;  // one of them is no longer ok
     }
-    able_ = able_ && speedup.has_value();
-    if (!speedup || speedup->pairs == 0 || !(speedup->ratio > 0)) return std::nullopt;
-    ++met_;
-    pairs_.push_back({id, opponent, *speedup});
-    return speedup;
+  }
+
+  Entry noted(TrialId id, std::optional<TrialId> opponent, const Speedup& speedup) {
+    if (speedup.pairs > 0) {
+      ++met_;
+      pairs_.push_back({id, opponent, speedup});
+    }
+    return {id, speedup};
   }
 
   Search& search_;
@@ -217,7 +261,7 @@ class FinalistMatch {
   std::vector<FinalistPair> pairs_;
   std::size_t met_ = 0;
   bool baseline_met_ = false;
-  bool able_ = true;  ///< the evaluator can compare
+  std::atomic<bool> able_ = true;  ///< the evaluator can compare
 };
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <limits>
 #include <mutex>
 #include <thread>
@@ -73,8 +74,13 @@ struct GpuEvaluator::Impl {
         builders(backend_of(problem), options) {
     if (options.devices.empty())
       raise<ConfigError>("no device was chosen", "an empty list", "name at least one, e.g. 0");
-    for (const int ordinal : options.devices) {
-      devices.push_back(look_at(backend_of(problem), ordinal, options));
+    // All at once: a driver takes its time to begin with each of them.
+    std::vector<std::future<GpuDevice>> looking;
+    for (const int ordinal : options.devices)
+      looking.push_back(std::async(
+          std::launch::async, [this, ordinal] { return look_at(backend_of(problem), ordinal, options); }));
+    for (std::future<GpuDevice>& one : looking) {
+      devices.push_back(one.get());
       if (devices.back().id() != devices.front().id())
         raise<ConfigError>("the devices differ, so their times cannot be compared",
                            devices.front().id() + " and " + devices.back().id(), "choose equal ones");

@@ -142,6 +142,17 @@ Launch shell_launch(const std::string& command, const std::string& folder) {
   return launch;
 }
 
+PipeEnds make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+void do_not_block(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 ssize_t write_quietly(int fd, const char* data, std::size_t size) {
   sigset_t pipe_signal, before;
   sigemptyset(&pipe_signal);
@@ -176,19 +187,16 @@ Process::Process(const Launch& launch) : leaves_nothing_(launch.leaves_nothing) 
   prepared.parent = getpid();
   CPU_ZERO(&prepared.cores);
   for (const int core : launch.cores) CPU_SET(static_cast<std::size_t>(core), &prepared.cores);
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0)
-    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
+  PipeEnds report = make_pipe();
   const pid_t child = fork();
-  if (child == 0) become(launch, prepared, report[1]);
-  ::close(report[1]);
-  Descriptor reading(report[0]);
+  if (child == 0) become(launch, prepared, report.write.number());
+  report.write.reset();
   if (child < 0)
     raise<DeviceError>("no process could be started", std::strerror(errno), "end other processes");
   pid_ = child;
   int message[2] = {};
   ssize_t got = 0;
-  while ((got = read(report[0], message, sizeof message)) < 0 && errno == EINTR) {
+  while ((got = read(report.read.number(), message, sizeof message)) < 0 && errno == EINTR) {
   }
   if (got == static_cast<ssize_t>(sizeof message)) {
     int status = 0;
@@ -244,22 +252,16 @@ void Process::kill() noexcept {
 }
 
 Finished run_command(Launch launch, double seconds, std::size_t max_output, const std::stop_token& stop) {
-  int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0)
-    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
-  Descriptor out_read(out[0]), out_write(out[1]);
-  if (pipe2(err, O_CLOEXEC) != 0)
-    raise<DeviceError>("no pipe could be opened", std::strerror(errno), "close files");
-  Descriptor err_read(err[0]), err_write(err[1]);
-  launch.descriptors.emplace_back(1, out[1]);
-  launch.descriptors.emplace_back(2, err[1]);
+  PipeEnds out = make_pipe(), err = make_pipe();
+  launch.descriptors.emplace_back(1, out.write.number());
+  launch.descriptors.emplace_back(2, err.write.number());
   Process process(launch);
-  out_write.reset();
-  err_write.reset();
+  out.write.reset();
+  err.write.reset();
   Finished finished;
   const double deadline = monotonic_seconds() + seconds;
   std::vector<char> buffer(1 << 16);
-  std::array<pollfd, 2> waiting{pollfd{out[0], POLLIN, 0}, pollfd{err[0], POLLIN, 0}};
+  std::array<pollfd, 2> waiting{pollfd{out.read.number(), POLLIN, 0}, pollfd{err.read.number(), POLLIN, 0}};
   while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
     const double left = deadline - monotonic_seconds();
     if (left <= 0 || stop.stop_requested()) {

@@ -88,6 +88,16 @@ class Process {
 /// that starts it.
 [[nodiscard]] Launch shell_launch(const std::string& command, const std::string& folder);
 
+/// The two ends of a pipe, to read from and to write to, which no child gets by accident.
+struct PipeEnds {
+  Descriptor read, write;
+};
+/// DeviceError where there are no more descriptors.
+[[nodiscard]] PipeEnds make_pipe();
+
+/// Reads and writes return instead of waiting.
+void do_not_block(int fd);
+
 /// `write`, to a pipe that nobody reads any more with EPIPE instead of a signal that ends the program.
 [[nodiscard]] ssize_t write_quietly(int fd, const char* data, std::size_t size);
 
