@@ -60,7 +60,13 @@ cl::Int injected(const char* name) {
     return real_function<void * parameters>(#name) arguments;               \
   }
 
-FORWARD(clGetPlatformIDs, (cl::Uint a, void** b, cl::Uint* c), (a, b, c))
+extern "C" __attribute__((visibility("default"))) cl::Int clGetPlatformIDs(cl::Uint a, void** b, cl::Uint* c) {
+  if (const cl::Int error = injected("clGetPlatformIDs"); error != 0) return error;
+  // As Khronos' loader takes the names in the list apart.
+  char* const list = fault() == "lists" ? std::getenv("OCL_ICD_FILENAMES") : nullptr;
+  if (char* const colon = list != nullptr ? std::strchr(list, ':') : nullptr; colon != nullptr) *colon = '\0';
+  return real_function<cl::Int(cl::Uint, void**, cl::Uint*)>("clGetPlatformIDs")(a, b, c);
+}
 FORWARD(clGetPlatformInfo, (void* a, cl::Uint b, std::size_t c, void* d, std::size_t* f), (a, b, c, d, f))
 FORWARD(clGetDeviceIDs, (void* a, cl::Ulong b, cl::Uint c, void** d, cl::Uint* f), (a, b, c, d, f))
 FORWARD(clGetDeviceInfo, (void* a, cl::Uint b, std::size_t c, void* d, std::size_t* f), (a, b, c, d, f))

@@ -484,6 +484,21 @@ TEST_CASE("opencl: events that say less than the clock are not believed") {
   CHECK(lying.measurement.seconds > 1e-6);
 }
 
+TEST_CASE("opencl: a loader that cuts its list of platforms does not cut that of the processes started later") {
+  const char* const before = std::getenv("OCL_ICD_FILENAMES");
+  const std::string kept = before != nullptr ? before : "";
+  const std::string list = kept.empty() ? "libpocl.so.2:libother.so" : kept;
+  setenv("OCL_ICD_FILENAMES", list.c_str(), 1);
+  {
+    const Faulty library("lists");
+    std::string problem;
+    CHECK(load_opencl(problem) != nullptr);
+  }
+  const char* const after = std::getenv("OCL_ICD_FILENAMES");
+  CHECK((after != nullptr ? after : "") == list);
+  kept.empty() ? unsetenv("OCL_ICD_FILENAMES") : setenv("OCL_ICD_FILENAMES", kept.c_str(), 1);
+}
+
 TEST_CASE("opencl: errors of the library cost one candidate, not the run") {
   const Problem problem = scale().parsed();
   const auto honest = support::default_candidate(problem);

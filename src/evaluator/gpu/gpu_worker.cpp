@@ -73,6 +73,13 @@ void add_opencl_folders(std::vector<std::filesystem::path>& folders) {
   }
 }
 
+/// What NVIDIA's driver keeps of the code that it assembled of a program: the builders' finds are what the
+/// process that runs candidates loads, which would assemble the same once more, one after another.
+const std::filesystem::path& assembled_code() {
+  static const ScratchFolder folder(sandbox_status(Sandbox::landlock).as_nobody);
+  return folder.path();
+}
+
 /// Where the loader of Vulkan finds out which drivers there are, besides /usr.
 void add_vulkan_folders(std::vector<std::filesystem::path>& folders) {
   add_folder(folders, "/etc/vulkan");
@@ -159,6 +166,13 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
     std::erase_if(boxed.environment,
                   [](const std::string& one) { return one.starts_with("POCL_CACHE_DIR="); });
     boxed.environment.push_back("POCL_CACHE_DIR=" + own + "/pocl");
+    // On the host's processors a candidate's code could write there.
+    if (!boxed_in || role == Role::builder) {
+      std::erase_if(boxed.environment,
+                    [](const std::string& one) { return one.starts_with("CUDA_CACHE_PATH="); });
+      boxed.environment.push_back("CUDA_CACHE_PATH=" + assembled_code().string());
+      if (boxed_in) boxed.writable.push_back(assembled_code());
+    }
   }
   process_ = Process(launch_in(sandbox, boxed));
 }

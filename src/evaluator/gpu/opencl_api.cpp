@@ -53,6 +53,28 @@ std::string without_blanks_around(std::string text) {
   return text;
 }
 
+/// Keeps the lists of the environment while the loader reads them: Khronos' takes the names of OCL_ICD_FILENAMES
+/// apart where they stand, so that the processes which this one starts later would see the first alone.
+class KeptLists {
+ public:
+  KeptLists() {
+    for (std::size_t i = 0; i < std::size(names); ++i)
+      if (const char* value = std::getenv(names[i]); value != nullptr) values_[i] = value;
+  }
+  KeptLists(const KeptLists&) = delete;
+  KeptLists& operator=(const KeptLists&) = delete;
+  ~KeptLists() {
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+      const char* now = std::getenv(names[i]);
+      if (now != nullptr && now != values_[i]) setenv(names[i], values_[i].c_str(), 1);
+    }
+  }
+
+ private:
+  static constexpr const char* names[] = {"OCL_ICD_FILENAMES", "OCL_ICD_VENDORS"};
+  std::string values_[std::size(names)];
+};
+
 }  // namespace
 
 std::string opencl_advice() {
@@ -115,6 +137,9 @@ std::unique_ptr<OpenClApi> load_opencl(std::string& problem) {
     return nullptr;
   }
   library.keep();
+  cl::Uint count = 0;
+  const KeptLists kept;
+  (void)a.platforms(0, nullptr, &count);  // it reads the lists at the first call
   return api;
 }
 
