@@ -35,9 +35,8 @@ TEST_CASE("Vulkan: a run that ended early and is resumed makes the proposals of 
        "--out", "parts"});
   const auto configurations = [&](const char* file) {
     std::vector<std::string> all;
-    for (const auto& result :
-         nlohmann::json::parse(kernelsearch_test::read_text(desk.path() / file)).at("results"))
-      all.push_back(result.at("configuration").dump());
+    const auto recorded = nlohmann::json::parse(kernelsearch_test::read_text(desk.path() / file));
+    for (const auto& result : recorded.at("results")) all.push_back(result.at("configuration").dump());
     return all;
   };
   CHECK(configurations("whole.t4.json").size() == 6);

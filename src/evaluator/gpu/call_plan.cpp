@@ -88,8 +88,9 @@ std::uint32_t index_of(const Problem& problem, const std::string& name) {
   raise<ConfigError>("a launch names an unknown argument", name, "declare it under \"arguments\"");
 }
 
-/// Local memory of a launch of OpenCL: parameters where the step's arguments name them, else behind all others,
-/// `shared_bytes` last. What a group takes in all is the launch's shared memory, which is held against the device.
+/// Local memory of a launch of OpenCL: parameters where the step's arguments name them, else behind all
+/// others, `shared_bytes` last. What a group takes in all is the launch's shared memory, which is held
+/// against the device.
 class LocalMemory {
  public:
   LocalMemory(Backend backend, const LaunchGeometry& geometry, IntegerEvaluation& evaluation)
