@@ -484,7 +484,8 @@ TEST_CASE("opencl: events that say less than the clock are not believed") {
   CHECK(lying.measurement.seconds > 1e-6);
 }
 
-TEST_CASE("opencl: a loader that cuts its list of platforms does not cut that of the processes started later") {
+TEST_CASE(
+    "opencl: a loader that cuts its list of platforms does not cut that of the processes started later") {
   const char* const before = std::getenv("OCL_ICD_FILENAMES");
   const std::string kept = before != nullptr ? before : "";
   const std::string list = kept.empty() ? "libpocl.so.2:libother.so" : kept;
