@@ -8,8 +8,8 @@ usage() {
 scripts/test.sh [--fast] [--leg NAME]... [--repeat N [--only REGEX]]
 Installs what is missing from Debian, builds, and runs every test. May be run again at no cost.
   --fast       only the first leg: g++, every test
-  --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl (PoCL is installed;
-               ci skips these tests without it); may be repeated
+  --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
+               llvmpipe and glslang, are installed; ci skips these tests without them); may be repeated
   --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
                several copies of each side by side; --only REGEX: those whose name it finds
   JOBS=N       number of parallel jobs, default all cores
@@ -22,7 +22,7 @@ legs=() repeat='' only=''
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) legs=(ci) ;;
-    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang opencl"; legs+=("$2"); shift ;;
+    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang opencl vulkan"; legs+=("$2"); shift ;;
     --repeat) [ $# -gt 1 ] || die "--repeat needs a number"; repeat=$2; shift ;;
     --only) [ $# -gt 1 ] || die "--only needs a regular expression"; only=$2; shift ;;
     -h | --help) usage; exit 0 ;;
@@ -82,6 +82,14 @@ leg_opencl() { # the tests that need a device of OpenCL, on this machine's proce
   need_packages pocl-opencl-icd ocl-icd-libopencl1
   if build ci test_opencl kernelsearch; then run_tests ci -R '^opencl$'; else count "build of opencl" 1; fi
 }
+leg_vulkan() { # the tests that need a device of Vulkan, on this machine's processors; where it is missing now they fail
+  need_packages libvulkan1 mesa-vulkan-drivers glslang-tools
+  if build ci test_vulkan kernelsearch; then
+    KERNELSEARCH_TEST_VULKAN=1 run_tests ci -R '^vulkan$'
+  else
+    count "build of vulkan" 1
+  fi
+}
 leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
 leg_asan() { # the tests with the label unit, and no more than they need
   if build asan test_core test_space test_model test_policy test_generator test_evaluator test_optimizer \
@@ -107,7 +115,7 @@ fi
 
 seconds=()
 for leg in "${legs[@]}"; do
-  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} clang opencl"
+  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} clang opencl vulkan"
   say "Leg $leg"
   began=$SECONDS build_seconds=0 test_seconds=0
   "leg_$leg"

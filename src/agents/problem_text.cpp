@@ -150,6 +150,9 @@ std::string launch_text(const Problem& problem) {
     if (step.geometry.shared_bytes)
       text += (opencl ? ", as the last parameter __local memory of " : ", dynamic shared memory ") +
               clean_text(step.geometry.shared_bytes->text()) + " bytes";
+    for (const LocalArray& one : step.geometry.local)
+      text +=
+          ", __local parameter " + clean_text(one.name) + " of " + clean_text(one.bytes.text()) + " bytes";
     if (step.condition) text += ", only if " + clean_text(step.condition->text());
     text += '\n';
   }

@@ -55,6 +55,8 @@ json launch_json(const LaunchStep& step) {
            {"block", texts_of(step.geometry.block)}};
   if (!step.geometry.cluster.empty()) out["cluster"] = texts_of(step.geometry.cluster);
   if (step.geometry.shared_bytes) out["shared_bytes"] = step.geometry.shared_bytes->text();
+  for (const LocalArray& one : step.geometry.local)
+    out["local"].push_back({{"name", one.name}, {"bytes", one.bytes.text()}});
   if (step.condition) out["if"] = step.condition->text();
   return out;
 }

@@ -158,6 +158,10 @@ class ShapeCheck {
       for (std::size_t i = 0; i < extent->size(); ++i) check_whole(items[i], (*extent)[i], 1);
     }
     if (geometry.shared_bytes) check_whole(place.at("shared_bytes", ""), *geometry.shared_bytes, 0);
+    if (geometry.local.empty()) return;
+    const std::vector<JsonCursor> items = place.at("local", "").items("");
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if (known(geometry.local[i].bytes)) check_whole(items[i].at("bytes", ""), geometry.local[i].bytes, 1);
   }
 
   void check_launch(const JsonCursor& place) const {

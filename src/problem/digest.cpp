@@ -59,7 +59,11 @@ class Canonical {
     return formula(one.swizzle).formula(one.promotion);
   }
   Canonical& geometry(const LaunchGeometry& one) {
-    return formulas(one.grid).formulas(one.block).formulas(one.cluster).formula(one.shared_bytes);
+    formulas(one.grid).formulas(one.block).formulas(one.cluster).formula(one.shared_bytes);
+    // Only where it is used, so that digests of problems without it are as they always were.
+    if (!one.local.empty()) text("local").count(one.local.size());
+    for (const LocalArray& array : one.local) text(array.name).formula(array.bytes);
+    return *this;
   }
   Canonical& step(const LaunchStep& one) {
     text(one.function).text(one.zero).texts(one.arguments).geometry(one.geometry);

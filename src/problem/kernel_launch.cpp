@@ -74,6 +74,9 @@ class LaunchCheck {
     if (threads > most)
       return "the block of " + step.function + " has " + std::to_string(threads) + " threads for shape " +
              shape_.name + ": a device runs " + std::to_string(most) + " at most";
+    for (const LocalArray& one : step.geometry.local)
+      if (const auto bytes = whole_number(("local memory " + one.name).c_str(), one.bytes, 1); !bytes)
+        return bytes.error();
     if (!step.geometry.shared_bytes) return {};
     const Result<double, std::string> bytes = whole_number("shared_bytes", *step.geometry.shared_bytes, 0);
     return bytes ? Result<void, std::string>() : bytes.error();

@@ -95,9 +95,11 @@ void check_tensor_maps(std::span<const JsonCursor> places, std::span<const Argum
 void check_substitutions(const JsonCursor& place, const std::string& text,
                          std::span<const std::string> tunables);
 
-/// Grid, block, cluster and shared memory over the names in `known`; `over` says what those are.
+/// Grid, block, cluster, shared and local memory over the names in `known`; `over` says what those are. No
+/// local array may have the name of one of `arguments`.
 [[nodiscard]] LaunchGeometry read_geometry(const JsonCursor& place, std::span<const std::string> known,
-                                           std::string_view over);
+                                           std::string_view over, Backend backend,
+                                           std::span<const Argument> arguments);
 
 /// The key "launch" of a device problem whose function and arguments are read: one step or a list. `space` is
 /// that of the kernel that it launches.

@@ -91,9 +91,17 @@ std::string read_zero(const JsonCursor& place, const Problem& problem) {
   return argument.name;
 }
 
-std::vector<std::string> read_step_arguments(const JsonCursor& place, const Problem& problem) {
+std::vector<std::string> read_step_arguments(const JsonCursor& place, const Problem& problem,
+                                             const std::vector<LocalArray>& local) {
   std::vector<std::string> names;
   for (const JsonCursor& item : place.items("list the arguments of this kernel in their order")) {
+    const std::string& given = item.string("name an argument");
+    if (std::any_of(local.begin(), local.end(), [&](const LocalArray& one) { return one.name == given; })) {
+      if (std::find(names.begin(), names.end(), given) != names.end())
+        item.refuse("passes local memory twice", "each __local parameter has memory of its own: declare two");
+      names.push_back(given);
+      continue;
+    }
     const Argument& argument = argument_named(item, problem);
     if (!argument.symbol.empty())
       item.refuse("passes a constant symbol", "the kernel finds it as " + argument.symbol + ": remove it");
@@ -103,24 +111,50 @@ std::vector<std::string> read_step_arguments(const JsonCursor& place, const Prob
   return names;
 }
 
+/// `[{"name": NAME, "bytes": EXPRESSION}, ...]`.
+std::vector<LocalArray> read_local(const JsonCursor& place, std::span<const std::string> known,
+                                   std::string_view over, Backend backend,
+                                   std::span<const Argument> arguments) {
+  constexpr const char* todo = "write [{\"name\": NAME, \"bytes\": \"...\"}]";
+  if (backend != Backend::opencl)
+    place.refuse("gives a kernel __local parameters, which OpenCL alone has",
+                 "give \"shared_bytes\" on CUDA and HIP; shaders declare their shared memory themselves");
+  std::vector<LocalArray> local;
+  for (const JsonCursor& item : place.items(todo)) {
+    item.only({"name", "bytes"});
+    const JsonCursor named = item.at("name", todo);
+    const std::string name = named.string("name the parameter");
+    check_name(named, name, "a parameter");
+    if (std::any_of(arguments.begin(), arguments.end(),
+                    [&](const Argument& argument) { return argument.name == name; }))
+      named.refuse("is the name of an argument",
+                   "call it otherwise: \"arguments\" of a step would name both");
+    if (std::any_of(local.begin(), local.end(), [&](const LocalArray& other) { return other.name == name; }))
+      named.refuse("is declared twice", "give each parameter a name of its own");
+    local.push_back({name, read_expression(item.at("bytes", todo), known, over)});
+  }
+  if (local.empty()) place.refuse("lists no parameter", "leave the key out");
+  return local;
+}
+
 LaunchStep read_step(const JsonCursor& place, const Scope& scope, const Problem& problem,
                      const Space& space) {
   constexpr const char* todo =
       "write {\"function\": NAME, \"grid\": [...], \"block\": [...]} or {\"zero\": NAME}";
   LaunchStep step;
   if (const auto zero = place.find("zero")) {
-    for (const char* key : {"function", "arguments", "grid", "block", "cluster", "shared_bytes"})
+    for (const char* key : {"function", "arguments", "grid", "block", "cluster", "shared_bytes", "local"})
       if (const auto other = place.find(key))
         other->refuse("belongs to a launch, but this step sets " + zero->show() + " to 0",
                       "make it two steps");
     place.only({"zero", "if"});
     step.zero = read_zero(*zero, problem);
   } else {
-    place.only({"function", "arguments", "grid", "block", "cluster", "shared_bytes", "if", "zero"});
+    place.only({"function", "arguments", "grid", "block", "cluster", "shared_bytes", "local", "if", "zero"});
     step.function = read_function(place.at("function", todo), scope, space);
+    step.geometry = read_geometry(place, scope.both, over_both, scope.backend, problem.arguments);
     if (const auto arguments = place.find("arguments"))
-      step.arguments = read_step_arguments(*arguments, problem);
-    step.geometry = read_geometry(place, scope.both, over_both);
+      step.arguments = read_step_arguments(*arguments, problem, step.geometry.local);
   }
   if (const auto condition = place.find("if"))
     step.condition = read_expression(*condition, scope.both, over_both);
@@ -140,7 +174,7 @@ bool passes(const LaunchStep& step, const Problem& problem, const std::string& a
 }  // namespace
 
 LaunchGeometry read_geometry(const JsonCursor& place, std::span<const std::string> known,
-                             std::string_view over) {
+                             std::string_view over, Backend backend, std::span<const Argument> arguments) {
   constexpr const char* todo = "write {\"grid\": [\"...\"], \"block\": [\"...\"]}";
   LaunchGeometry geometry;
   geometry.grid = read_extent(place.at("grid", todo), known, over);
@@ -148,6 +182,8 @@ LaunchGeometry read_geometry(const JsonCursor& place, std::span<const std::strin
   if (const auto cluster = place.find("cluster")) geometry.cluster = read_extent(*cluster, known, over);
   if (const auto bytes = place.find("shared_bytes"))
     geometry.shared_bytes = read_expression(*bytes, known, over);
+  if (const auto local = place.find("local"))
+    geometry.local = read_local(*local, known, over, backend, arguments);
   return geometry;
 }
 
@@ -159,9 +195,9 @@ std::vector<LaunchStep> read_launch(const JsonCursor& place, const Scope& scope,
   if (place.kind() == JsonNode::Kind::object) {
     for (const char* key : {"function", "arguments", "zero", "if"})
       if (const auto found = place.find(key)) found->refuse("belongs to one of several steps", todo);
-    place.only({"grid", "block", "cluster", "shared_bytes"});
+    place.only({"grid", "block", "cluster", "shared_bytes", "local"});
     steps.emplace_back().function = problem.function;
-    steps.front().geometry = read_geometry(place, scope.both, over_both);
+    steps.front().geometry = read_geometry(place, scope.both, over_both, scope.backend, problem.arguments);
   } else {
     for (const JsonCursor& item : place.items(todo)) steps.push_back(read_step(item, scope, problem, space));
   }

@@ -238,8 +238,8 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
                  "the reference is a __global__ function: write {\"grid\": [\"...\"], \"block\": "
                  "[\"...\"]}");
   if (launch) {
-    launch->only({"grid", "block", "cluster", "shared_bytes"});
-    reference.launch = read_geometry(*launch, scope.variables, "shape variables");
+    launch->only({"grid", "block", "cluster", "shared_bytes", "local"});
+    reference.launch = read_geometry(*launch, scope.variables, "shape variables", scope.backend, {});
   }
   return reference;
 }

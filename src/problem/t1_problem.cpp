@@ -77,11 +77,11 @@ class Conversion {
     bool output = false;
     for (const T1Argument& given : file_.arguments) {
       if (is_opencl() && given.memory_type == "Local") {
-        if (&given != &file_.arguments.back())
-          miss("local memory as the last argument only, for argument " + given.name);
         local_memory(given, problem.shapes.front());
+        order_.push_back(given.name);
         continue;
       }
+      order_.push_back(given.name);
       if (auto made = argument(given, problem.shapes.front())) {
         output = output || made->is_output();
         problem.arguments.push_back(*std::move(made));
@@ -203,13 +203,14 @@ class Conversion {
 
   [[nodiscard]] bool is_opencl() const { return file_.language == "OpenCL"; }
 
-  /// Dynamic local memory of a kernel of OpenCL, which its launch gives as the last parameter.
+  /// Dynamic local memory of a kernel of OpenCL, whose size its launch gives.
   void local_memory(const T1Argument& given, const Shape& shape) {
     const auto element = element_of(given.type);
     if (!element) return miss("the element type of argument " + given.name + " (" + given.type + ")");
     const std::size_t bytes = size_in_bytes(element->type) * static_cast<std::size_t>(element->width);
-    local_bytes_ = formula("the size of argument " + given.name,
-                           "(" + given.size + ") * " + std::to_string(bytes), shape);
+    if (auto size = formula("the size of argument " + given.name,
+                            "(" + given.size + ") * " + std::to_string(bytes), shape))
+      local_.push_back({given.name, *std::move(size)});
   }
 
   void fill(const T1Argument& given, Argument& made) {
@@ -234,8 +235,13 @@ class Conversion {
                                                                      &file_.grid_div_z};
     LaunchStep step;
     step.function = file_.kernel_name;
+    step.geometry.local = local_;
+    const bool local_last =
+        local_.size() <= order_.size() &&
+        std::equal(local_.rbegin(), local_.rend(), order_.rbegin(),
+                   [](const LocalArray& one, const std::string& name) { return one.name == name; });
+    if (!local_last) step.arguments = order_;
     // Of OpenCL it would be a further parameter; what kernels declare by themselves they have anyway.
-    step.geometry.shared_bytes = local_bytes_;
     if (file_.shared_memory > 0 && !is_opencl())
       step.geometry.shared_bytes = Expression::parse(std::to_string(file_.shared_memory));
     const bool divided =
@@ -266,7 +272,8 @@ class Conversion {
   const T1File& file_;
   std::vector<std::string>& missing_;
   std::vector<NamedValue> tunables_;
-  std::optional<Expression> local_bytes_;
+  std::vector<LocalArray> local_;   ///< parameters in local memory
+  std::vector<std::string> order_;  ///< of the kernel's parameters, by name
 };
 
 }  // namespace

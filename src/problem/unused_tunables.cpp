@@ -89,6 +89,7 @@ class Uses {
     in(geometry.block);
     in(geometry.cluster);
     in(geometry.shared_bytes);
+    for (const LocalArray& one : geometry.local) in(one.bytes);
   }
   void in(const TensorMap& map) {
     in(map.sizes);

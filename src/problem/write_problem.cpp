@@ -146,6 +146,8 @@ void add_geometry(OrderedJson& json, const LaunchGeometry& geometry) {
   json["block"] = texts(geometry.block);
   if (!geometry.cluster.empty()) json["cluster"] = texts(geometry.cluster);
   if (geometry.shared_bytes) json["shared_bytes"] = geometry.shared_bytes->text();
+  for (const LocalArray& one : geometry.local)
+    json["local"].push_back(OrderedJson{{"name", one.name}, {"bytes", one.bytes.text()}});
 }
 
 OrderedJson step_json(const LaunchStep& step) {

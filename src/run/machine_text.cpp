@@ -143,8 +143,9 @@ std::string opencl_text(const MachineFacts& facts) {
   if (!facts.toolchain.empty()) text += "- compiler: " + clean_text(facts.toolchain) + '\n';
   return text +
          "- kernels are OpenCL C 1.2 unless build.flags has another -cl-std; their parameters are __global "
-         "buffers and numbers in the order of the arguments, and with \"shared_bytes\" a __local pointer as "
-         "the last; there are no images and no samplers\n"
+         "buffers and numbers in the order of the arguments, then a __local pointer for each entry of "
+         "\"local\" that the launch's arguments do not name, and with \"shared_bytes\" one as the last; "
+         "there are no images and no samplers\n"
          "- arrays of the problem begin at multiples of 128 bytes\n";
 }
 

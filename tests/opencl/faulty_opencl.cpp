@@ -60,7 +60,8 @@ cl::Int injected(const char* name) {
     return real_function<void * parameters>(#name) arguments;               \
   }
 
-extern "C" __attribute__((visibility("default"))) cl::Int clGetPlatformIDs(cl::Uint a, void** b, cl::Uint* c) {
+extern "C" __attribute__((visibility("default"))) cl::Int clGetPlatformIDs(cl::Uint a, void** b,
+                                                                           cl::Uint* c) {
   if (const cl::Int error = injected("clGetPlatformIDs"); error != 0) return error;
   // As Khronos' loader takes the names in the list apart.
   char* const list = fault() == "lists" ? std::getenv("OCL_ICD_FILENAMES") : nullptr;

@@ -425,6 +425,38 @@ TEST_CASE("opencl: launches that a device cannot do are said in words") {
   CHECK_MESSAGE(has(missing.reason, "there is no kernel scale"), missing.reason);
 }
 
+TEST_CASE("opencl: several parameters in local memory, of sizes that follow from tunables") {
+  support::DeviceProblem text = scale();
+  // Each group turns its elements around in two arrays; what is one element too short would be seen.
+  text.kernel =
+      "__kernel void scale(int n, __local float* mine, const __global float* x, __global float* y,\n"
+      "                    __global float* w, __local float* turned) {\n"
+      "  const int i = get_global_id(0), l = get_local_id(0);\n"
+      "  mine[l] = i < n ? x[i] : 0;\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  turned[GROUP - 1 - l] = 3 * mine[GROUP - 1 - l] + 1;\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  if (i < n) y[i] = turned[l];\n"
+      "}\n";
+  text.launch =
+      R"([{"function": "scale", "arguments": ["n", "mine", "x", "y", "w"], "grid": ["(n + GROUP - 1) // GROUP"],
+      "block": ["GROUP"], "local": [{"name": "mine", "bytes": "4 * GROUP * MANY"}, {"name": "turned", "bytes": "4 * GROUP"}]}])";
+  text.more = R"(, "tunables": {"GROUP": [32, 64], "MANY": [1, 10000000]})";
+  const Problem problem = text.parsed();
+  GpuEvaluator evaluator(problem, options());
+  const auto at = [&](std::uint32_t group, std::uint32_t many) {
+    return evaluator.evaluate({std::make_shared<const Kernel>(problem.kernel), Config{{group, many}}}, {});
+  };
+  for (const std::uint32_t group : {0U, 1U}) {
+    const Evaluation right = at(group, 0);
+    CHECK_MESSAGE(right.verdict == Verdict::ok, right.reason);
+    CHECK(right.features.find("shared_bytes").value_or(0) >= (group == 0 ? 256 : 512));
+  }
+  const Evaluation too_large = at(0, 1);
+  CHECK(too_large.verdict == Verdict::launch_failed);
+  CHECK_MESSAGE(has(too_large.reason, "bytes of dynamic shared memory"), too_large.reason);
+}
+
 TEST_CASE("opencl: events that say less than the clock are not believed") {
   std::vector<double> seconds{1e-9, 1e-9, 1e-9};
   CHECK(!charge_outside(seconds, {}, 1e-4));
@@ -452,7 +484,8 @@ TEST_CASE("opencl: events that say less than the clock are not believed") {
   CHECK(lying.measurement.seconds > 1e-6);
 }
 
-TEST_CASE("opencl: a loader that cuts its list of platforms does not cut that of the processes started later") {
+TEST_CASE(
+    "opencl: a loader that cuts its list of platforms does not cut that of the processes started later") {
   const char* const before = std::getenv("OCL_ICD_FILENAMES");
   const std::string kept = before != nullptr ? before : "";
   const std::string list = kept.empty() ? "libpocl.so.2:libother.so" : kept;

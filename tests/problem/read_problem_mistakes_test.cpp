@@ -304,6 +304,38 @@ TEST_CASE("mistakes: build commands") {
   });
 }
 
+TEST_CASE("mistakes: local parameters of a launch") {
+  const auto with = [](const std::string& backend, const std::string& launch) {
+    return refusal(R"({"schema": 1, "name": "x", "backend": ")" + backend +
+                   R"(", "function": "f", "kernel": {"device": {"text": "f"}},
+      "shapes": [{"name": "s", "n": 1000}], "tunables": {"BLOCK": [64, 128]},
+      "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
+      "reference": {"source": {"text": "g"}, "function": "g", "launch": {"grid": [1], "block": [1]}},
+      "launch": )" +
+                   launch + "}");
+  };
+  const auto says = [&](const std::string& launch, const std::string& text) {
+    const std::string said = with("opencl", launch);
+    INFO(said);
+    CHECK(said.find(text) != std::string::npos);
+  };
+  const std::string sizes = R"("grid": ["n"], "block": ["BLOCK"], )";
+  const std::string good = "{" + sizes + R"("local": [{"name": "tile", "bytes": "4 * BLOCK"}]})";
+  CHECK(with("opencl", good) == "accepted");
+  CHECK(with("hip", good).find("which OpenCL alone has") != std::string::npos);
+  says("{" + sizes + R"("local": []})", "/launch/local lists no parameter");
+  says("{" + sizes + R"("local": [{"name": "tile"}]})", "lacks the key \"bytes\"");
+  says("{" + sizes + R"("local": [{"name": "y", "bytes": 4}]})", "is the name of an argument");
+  says("{" + sizes + R"("local": [{"name": "a b", "bytes": 4}]})", "/launch/local/0/name");
+  says("{" + sizes + R"("local": [{"name": "t", "bytes": 4}, {"name": "t", "bytes": 8}]})",
+       "is declared twice");
+  says("{" + sizes + R"("local": [{"name": "t", "bytes": "BLOCK - 64"}]})", "it must be a whole number >= 1");
+  says("{" + sizes + R"("local": [{"name": "t", "bytes": "BLOK"}]})", "did you mean BLOCK?");
+  const std::string step = R"([{"function": "f", "local": [{"name": "t", "bytes": 4}], )" + sizes;
+  CHECK(with("opencl", step + R"("arguments": ["t", "y"]}])") == "accepted");
+  says(step + R"("arguments": ["t", "y", "t"]}])", "passes local memory twice");
+}
+
 TEST_CASE("mistakes: launch geometry") {
   const auto with = [](const std::string& launch) {
     return refusal(

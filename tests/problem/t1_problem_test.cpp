@@ -118,10 +118,25 @@ TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
   file.arguments.push_back(local);
   const Problem with_local = t1_problem(file, folder.path());
   CHECK(with_local.backend == Backend::opencl);
-  CHECK(to_number(at_default(with_local, *with_local.launch.at(0).geometry.shared_bytes)) == 240);
+  REQUIRE(with_local.launch.at(0).geometry.local.size() == 1);
+  CHECK(with_local.launch[0].geometry.local[0].name == "tile");
+  CHECK(to_number(at_default(with_local, with_local.launch[0].geometry.local[0].bytes)) == 240);
+  CHECK(with_local.launch[0].arguments.empty());
   CHECK(with_local.arguments.size() + 1 == file.arguments.size());
+  // Further ones, and one before others: the launch says the order.
   std::swap(file.arguments.front(), file.arguments.back());
-  CHECK(!try_t1_problem(file, folder.path()));
+  local.name = "sums";
+  local.type = "float";
+  file.arguments.push_back(local);
+  const Problem mixed = t1_problem(file, folder.path());
+  const LaunchStep& step = mixed.launch.at(0);
+  REQUIRE(step.geometry.local.size() == 2);
+  CHECK(step.geometry.local[1].name == "sums");
+  CHECK(to_number(at_default(mixed, step.geometry.local[1].bytes)) == 120);
+  REQUIRE(step.arguments.size() == file.arguments.size());
+  CHECK((step.arguments.front() == "tile" && step.arguments.back() == "sums"));
+  std::swap(file.arguments.front(), file.arguments[file.arguments.size() - 2]);
+  CHECK(t1_problem(file, folder.path()).launch.at(0).arguments.empty());
 }
 
 TEST_CASE("t1_problem: says everything that is missing") {

@@ -46,10 +46,35 @@ constexpr const char* built_by_command = R"({"schema": 1, "name": "x", "function
     "build": {"command": ["sh", "build.sh", "${SOURCE}", "${LIBRARY}", "${T}"], "files": ["build.sh", "tools/plan.txt"],
               "identity": [["sh", "--version"], ["cat", "/opt/x"]], "readable": ["/opt/toolchain"]}})";
 
-const auto all_texts = {full_problem, small_problem, device_problem,  launched_by_host,
-                        one_step,     one_instance,  built_by_command};
+constexpr const char* with_local_memory = R"({"schema": 1, "name": "x", "backend": "opencl", "function": "f",
+    "kernel": {"device": {"text": "f"}}, "shapes": [{"n": 1000}], "tunables": {"BLOCK": [64, 128]},
+    "arguments": [{"name": "y", "type": "f32", "size": "n", "role": "out"}],
+    "reference": {"source": {"text": "g"}, "function": "g",
+                  "launch": {"grid": [1], "block": [1], "local": [{"name": "r", "bytes": "n"}]}},
+    "launch": [{"function": "f", "arguments": ["a", "y"], "grid": ["n"], "block": ["BLOCK"],
+                "local": [{"name": "a", "bytes": "4*BLOCK"}, {"name": "b", "bytes": "8"}]}]})";
+
+const auto all_texts = {with_local_memory, full_problem, small_problem, device_problem,
+                        launched_by_host,  one_step,     one_instance,  built_by_command};
 
 }  // namespace
+
+TEST_CASE("problem_json: local parameters are written, and count in the digest") {
+  const Problem problem = parsed(with_local_memory);
+  const Problem again = parsed(problem_json(problem));
+  REQUIRE(again.launch.at(0).geometry.local.size() == 2);
+  CHECK(again.launch[0].geometry.local[0].name == "a");
+  CHECK(again.launch[0].geometry.local[1].bytes.text() == "8");
+  CHECK(again.launch[0].arguments == std::vector<std::string>{"a", "y"});
+  CHECK(again.reference.launch->local.at(0).bytes.text() == "n");
+  CHECK(problem_digest(again) == problem_digest(problem));
+  Problem other = problem;
+  other.launch[0].geometry.local[1].bytes = Expression::parse("16");
+  CHECK(problem_digest(other) != problem_digest(problem));
+  other = problem;
+  other.reference.launch->local.clear();
+  CHECK(problem_digest(other) != problem_digest(problem));
+}
 
 TEST_CASE("problem_json: what is written reads back equal") {
   for (const char* text : all_texts) {
@@ -90,9 +115,10 @@ TEST_CASE("write_problem: a folder of problem.json and sources reads back equal"
     const Problem problem = parsed(text);
     write_problem(problem, folder.path() / "new");
     check_equal(problem, read_problem(folder.path() / "new"));
-    const std::string suffix = problem.backend == Backend::cuda  ? ".cu"
-                               : problem.backend == Backend::hip ? ".hip"
-                                                                 : ".cpp";
+    const std::string suffix = problem.backend == Backend::cuda     ? ".cu"
+                               : problem.backend == Backend::hip    ? ".hip"
+                               : problem.backend == Backend::opencl ? ".cl"
+                                                                    : ".cpp";
     const bool named = !problem.build.command.empty();
     CHECK(std::filesystem::exists(folder.path() / "new" / ((named ? "src/kernel" : "kernel") + suffix)));
     CHECK(std::filesystem::exists(folder.path() / "new" / "tools" / "plan.txt") == named);

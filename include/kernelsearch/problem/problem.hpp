@@ -43,10 +43,19 @@ struct GeneratedInputs {
   std::vector<std::string> sizes;
 };
 
+/// A `__local` parameter of a kernel in OpenCL C: memory of a work group whose size the launch chooses.
+struct LocalArray {
+  std::string name;  ///< by which a step's `arguments` may name it
+  Expression bytes;
+};
+
 /// What one launch of a device kernel is made of; expressions over shape variables and tunables.
 struct LaunchGeometry {
   std::vector<Expression> grid, block, cluster;  ///< one to three extents, x first; empty cluster: none
   std::optional<Expression> shared_bytes;        ///< dynamic shared memory
+  /// OpenCL: parameters in `__local` memory. Those that the step's `arguments` do not name follow the others,
+  /// in this order.
+  std::vector<LocalArray> local;
 };
 
 /// The function that says what is right: plain C++ (for device problems a plain device kernel), compiled
@@ -105,7 +114,8 @@ struct LaunchStep {
   std::string function;
   std::string zero;  ///< an array whose bytes are set to 0 instead of a launch
   std::vector<std::string>
-      arguments;  ///< of the launch, by name in the kernel's order; empty: all but symbols
+      arguments;  ///< of the launch, by name in the kernel's order; empty: all but symbols. With those of
+                  ///< geometry.local
   LaunchGeometry geometry;
   std::optional<Expression> condition;  ///< the step is left out where it is false
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "kernelsearch/core/error.hpp"
@@ -87,11 +88,46 @@ std::uint32_t index_of(const Problem& problem, const std::string& name) {
   raise<ConfigError>("a launch names an unknown argument", name, "declare it under \"arguments\"");
 }
 
-/// Kernels of OpenCL have dynamic local memory as their last parameter.
-void give_local_memory(Backend backend, LaunchKernel& launch) {
-  if (backend != Backend::opencl || launch.shape.shared_bytes == 0) return;
-  launch.parameters.emplace_back(LocalParameter{launch.shape.shared_bytes});
-}
+/// Local memory of a launch of OpenCL: parameters where the step's arguments name them, else behind all
+/// others, `shared_bytes` last. What a group takes in all is the launch's shared memory, which is held
+/// against the device.
+class LocalMemory {
+ public:
+  LocalMemory(Backend backend, const LaunchGeometry& geometry, IntegerEvaluation& evaluation)
+      : opencl_(backend == Backend::opencl) {
+    for (const LocalArray& one : geometry.local)
+      arrays_.push_back({&one, {evaluation.whole(one.bytes, "local memory", 1)}, false});
+  }
+  /// Whether the step's argument is an array of local memory, which then is a parameter.
+  bool pass(const std::string& argument, LaunchKernel& launch) {
+    for (One& one : arrays_) {
+      if (one.array->name != argument) continue;
+      launch.parameters.emplace_back(one.parameter);
+      return one.passed = true;
+    }
+    return false;
+  }
+  void pass_others(LaunchKernel& launch) const {
+    if (!opencl_) return;
+    for (const One& one : arrays_)
+      if (!one.passed) launch.parameters.emplace_back(one.parameter);
+    if (launch.shape.shared_bytes != 0)
+      launch.parameters.emplace_back(LocalParameter{launch.shape.shared_bytes});
+    std::uint64_t all = launch.shape.shared_bytes;
+    for (const One& one : arrays_) all += one.parameter.bytes;
+    launch.shape.shared_bytes =
+        static_cast<unsigned>(std::min<std::uint64_t>(all, std::numeric_limits<unsigned>::max()));
+  }
+
+ private:
+  struct One {
+    const LocalArray* array;
+    LocalParameter parameter;
+    bool passed;
+  };
+  bool opencl_;
+  std::vector<One> arrays_;
+};
 
 int map_type(ElementType type) {  // CUtensorMapDataType
   switch (type) {
@@ -226,9 +262,10 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
     launch.function = static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
     launch.shape = extents(given.geometry, evaluation);
     if (given.arguments.empty()) launch.parameters = all_but_symbols();
+    LocalMemory local(problem.backend, given.geometry, evaluation);
     for (const std::string& argument : given.arguments)
-      launch.parameters.push_back(all[index_of(problem, argument)]);
-    give_local_memory(problem.backend, launch);
+      if (!local.pass(argument, launch)) launch.parameters.push_back(all[index_of(problem, argument)]);
+    local.pass_others(launch);
     plan.program.steps.emplace_back(std::move(launch));
   }
   return plan;
@@ -261,7 +298,7 @@ CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId modu
     }
   }
   launch.shape = extents(*problem.reference.launch, evaluation);
-  give_local_memory(problem.backend, launch);
+  LocalMemory(problem.backend, *problem.reference.launch, evaluation).pass_others(launch);
   if (!reason.empty())
     raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
   plan.program.steps.emplace_back(std::move(launch));

@@ -53,8 +53,9 @@ std::string without_blanks_around(std::string text) {
   return text;
 }
 
-/// Keeps the lists of the environment while the loader reads them: Khronos' takes the names of OCL_ICD_FILENAMES
-/// apart where they stand, so that the processes which this one starts later would see the first alone.
+/// Keeps the lists of the environment while the loader reads them: Khronos' takes the names of
+/// OCL_ICD_FILENAMES apart where they stand, so that the processes which this one starts later would see the
+/// first alone.
 class KeptLists {
  public:
   KeptLists() {

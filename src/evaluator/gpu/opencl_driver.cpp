@@ -524,7 +524,8 @@ Status launch_parameters(Function function, const LaunchShape& shape,
     h.last_errors[known] = "parameter " + std::to_string(at) + " of " + std::to_string(kernel.parameters) +
                            ": " + opencl_error(error) +
                            " (the kernel's parameters are global buffers and numbers in the order of the "
-                           "arguments, then with \"shared_bytes\" a __local pointer; there are no images)";
+                           "arguments, then a __local pointer for each entry of \"local\" that they do not "
+                           "name, and one with \"shared_bytes\"; there are no images)";
     return known;
   }
   std::size_t global[3], local[3];

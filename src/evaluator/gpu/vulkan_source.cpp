@@ -202,7 +202,8 @@ std::string vulkan_service_source(std::string_view text) {
       "source:0 count:8 result:0",
       "source:0 count:8 size:4 word:8 result:0",
       "source:0 target:0 count:8 type:4 real:4",
-      ("got:0 expected:0 slack:0 count:8 type:4 expected_type:4 absolute:8 relative:8 overflow:8 got_stride:8 "
+      ("got:0 expected:0 slack:0 count:8 type:4 expected_type:4 absolute:8 relative:8 overflow:8 "
+       "got_stride:8 "
        "expected_stride:8 bits:4 result:0"),
       "exact:0 magnitude:0 kernel:0 kernel_type:4 target:0 count:8 relative:8",
       "source:0 index:8 type:4 stride:8 result:0",

@@ -297,8 +297,7 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   }
   for (const auto& [outside, inside] : boxed.folders)
     append(launch.argv, {"--ro-bind", outside.string(), inside});
-  for (const auto& folder : boxed.writable)
-    append(launch.argv, {"--bind", folder.string(), folder.string()});
+  for (const auto& folder : boxed.writable) append(launch.argv, {"--bind", folder.string(), folder.string()});
   int number = first_inserted;
   for (const Inserted& file : boxed.files) {
     launch.descriptors.emplace_back(number, file.descriptor);

@@ -187,6 +187,35 @@ TEST_CASE("plan_call: extents that are no whole numbers >= 1 are a reason, whate
                  "a stride of a tensor map 0*k is 0"));
 }
 
+TEST_CASE("plan_call: local memory of OpenCL stands where arguments name it, else behind them") {
+  DeviceProblem text;
+  text.backend = "opencl";
+  text.kernel = "// never compiled\n";
+  text.launch =
+      R"([{"function": "scale", "arguments": ["n", "tile", "x", "y"], "grid": ["n"], "block": [64], "shared_bytes": 32,
+                     "local": [{"name": "last", "bytes": "8*K"}, {"name": "tile", "bytes": "4*n"}]}])";
+  text.reference_launch = R"({"grid": ["n"], "block": [4], "local": [{"name": "r", "bytes": 24}]})";
+  text.more = R"(, "tunables": {"K": [1, 4]})";
+  const auto bytes = [](const Parameter& parameter) {
+    const auto* const local = std::get_if<LocalParameter>(&parameter);
+    return local == nullptr ? 0 : static_cast<int>(local->bytes);
+  };
+  const Planned p = planned(text, {1}, 1);
+  CHECK(p.reason.empty());
+  const auto& launch = std::get<LaunchKernel>(p.plan.program.steps.at(0));
+  REQUIRE(launch.parameters.size() == 6);
+  CHECK(std::holds_alternative<ScalarParameter>(launch.parameters[0]));
+  CHECK(bytes(launch.parameters[1]) == 4000);
+  CHECK(std::get<ArrayParameter>(launch.parameters[2]).binding == 1);
+  CHECK(bytes(launch.parameters[4]) == 32);  // of "local", K = 4
+  CHECK(bytes(launch.parameters[5]) == 32);  // shared_bytes
+  CHECK(launch.shape.shared_bytes == 4064);  // what a device must have
+  const CallPlan reference = plan_reference(p.problem, 0, reference_module, true);
+  const auto& one = std::get<LaunchKernel>(reference.program.steps.at(0));
+  CHECK(bytes(one.parameters.back()) == 24);
+  CHECK(one.shape.shared_bytes == 24);
+}
+
 TEST_CASE("plan_reference: no workspaces, no maps, symbols as arrays, floating scalars as real") {
   const Problem problem = maps_and_steps().parsed();
   for (const bool wide : {false, true}) {
