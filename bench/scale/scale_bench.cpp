@@ -9,9 +9,9 @@
 //                            the processor, as a GPU does
 //   scale_bench latency      the same of 4 workers behind relays that hold back what passes, both ways
 //   scale_bench command KERNELSEARCH
-//                            seconds of a whole `tune` of 800 trials on 1, 2 and 4 such workers, each of which
-//                            needs 1 s to start, 0.5 s after each `renew` and 0.6 s for a pair of finalists;
-//                            and of one with a budget of 20 s
+//                            seconds of a whole `tune` of 800 trials on 1, 2 and 4 such workers, each of
+//                            which needs 1 s to start, 0.5 s after each `renew` and 0.6 s for a pair of
+//                            finalists; and of one with a budget of 20 s
 //   scale_bench simulated    the loop with 1 to 10,000 lanes in virtual time: a trial takes 50 to 500 ms of
 //                            it, and the controller as long as it really takes to propose and to be told
 
@@ -147,7 +147,7 @@ int work(const std::string& seconds) {
   return serve_lane(0, 1, options) ? 0 : 1;
 }
 
-/// Passes on what comes in at `in` after `milliseconds` of it, and up to half as many more at random, in order.
+/// Passes on what comes in at `in` after `milliseconds` of it, and up to half as many more, in order.
 void hold_back(int in, int out, double milliseconds, std::uint64_t seed) {
   struct Piece {
     double due;

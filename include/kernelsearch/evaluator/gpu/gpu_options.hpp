@@ -46,7 +46,7 @@ struct GpuOptions {
   /// the time of the reference is worth, and one where launch functions or made inputs are judged.
   std::size_t processes = 6;
   std::uint64_t buffer_memory = 0;  ///< for the sets of buffers of one shape; 0: a quarter of the free memory
-  std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core, of OpenCL six at most
+  std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core, six of OpenCL
   GpuLimits limits{};
   /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches on a
   /// device need none. Kernels that run on the host's processors run in it too.
