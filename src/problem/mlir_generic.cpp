@@ -140,6 +140,7 @@ class GenericReader {
     std::size_t end = at_;
     while (end > begin && is_space(text_[end - 1])) --end;
     into.assign(text_.substr(begin, end - begin));
+    std::replace(into.begin(), into.end(), '\n', ' ');  // what is written alone ends at its line
     return !into.empty() || refuse(type ? "a type" : "an attribute");
   }
 

@@ -63,7 +63,11 @@ class Cachefile {
       raw_.problem_size = compact(in_.skip());
       if (raw_.problem_size == "[]") raw_.problem_size.clear();  // as it is written where unknown
     } else if (key == "tune_params_keys") {
-      in_.array([&] { raw_.names.emplace_back(in_.string()); });
+      in_.array([&] {
+        raw_.names.emplace_back(in_.string());
+        if (cachefile_entry(raw_.names.back()))
+          in_.fail("a tunable has the name of what is said of a trial, which cannot be told apart");
+      });
     } else if (key == "tune_params") {
       in_.object([&](std::string_view name) {
         auto& [tunable, values] = listed_.emplace_back();

@@ -39,6 +39,9 @@ struct RawRecording {
 [[nodiscard]] RawRecording read_json_lines(std::string_view text, const std::string& source);
 [[nodiscard]] RawRecording read_csv(std::string_view text, const std::string& source);
 
+/// Whether an entry of that name says something of a trial in a cachefile, so that no tunable can have it.
+[[nodiscard]] bool cachefile_entry(std::string_view name);
+
 /// The space that was declared for the recording `file` (see ReadRecordingOptions), and the recording in it.
 [[nodiscard]] Recording assemble(RawRecording raw, const std::filesystem::path& file, std::string name,
                                  const ReadRecordingOptions& options);

@@ -7,7 +7,9 @@
 
 #include "evaluations.hpp"
 #include "json_text.hpp"
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "raw_recording.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -100,14 +102,7 @@ class CachefileWriter {
   }
 
   /// Whether an entry of that name already means something.
-  bool taken(std::string_view name) const {
-    constexpr std::array<std::string_view, 15> names{
-        "time",          "times",          "compile_time", "verification_time", "benchmark_time",
-        "strategy_time", "framework_time", "timestamp",    "__error__",         "verdict",
-        "reason",        "progress",       "speedup",      "speedup_low",       "speedup_high"};
-    return std::find(names.begin(), names.end(), name) != names.end() || name.starts_with("times_") ||
-           space_.find(name).has_value();
-  }
+  bool taken(std::string_view name) const { return cachefile_entry(name) || space_.find(name).has_value(); }
 
   void success(const Measurement& measurement) {
     milliseconds("time", measurement.seconds);
@@ -142,7 +137,20 @@ class CachefileWriter {
 
 }  // namespace
 
+bool recorded::cachefile_entry(std::string_view name) {
+  constexpr std::array<std::string_view, 15> names{
+      "time",          "times",          "compile_time", "verification_time", "benchmark_time",
+      "strategy_time", "framework_time", "timestamp",    "__error__",         "verdict",
+      "reason",        "progress",       "speedup",      "speedup_low",       "speedup_high"};
+  return std::find(names.begin(), names.end(), name) != names.end() || name.starts_with("times_");
+}
+
 std::string cachefile_text(const Recording& recording) {
+  // In such a file it would be overwritten by what was measured, or the other way round.
+  for (const Tunable& tunable : recording.space.tunables())
+    if (cachefile_entry(tunable.name))
+      detail::raise<ConfigError>("a tunable has the name of what a cachefile says of a trial", tunable.name,
+                                 "rename it, or write a T4 file (.t4.json)");
   return CachefileWriter(recording).write();
 }
 

@@ -96,6 +96,19 @@ TEST_CASE("MlirSchedule: knobs are tunables with their options, selections are d
   CHECK(space_of(schedule).count().to_string() == "120");
 }
 
+TEST_CASE("MlirSchedule: an option that spans lines is written as one that reads the same") {
+  const MlirSchedule schedule =
+      MlirSchedule::read(sequence(knob("0", "lines", "[one\n\ntwo, 3]", "3 : i64")));
+  REQUIRE(schedule.tunables().size() == 1);
+  CHECK(schedule.tunables()[0].values == std::vector<Value>{std::string("one  two"), std::string("3")});
+  const Value first = schedule.tunables()[0].values[0];
+  const auto text = schedule.try_written([&](std::string_view) { return &first; });
+  REQUIRE(text);
+  const MlirSchedule again = MlirSchedule::read(*text);
+  CHECK(again.tunables()[0].values == schedule.tunables()[0].values);
+  CHECK(again.tunables()[0].default_index == 0);
+}
+
 TEST_CASE("MlirSchedule: names become names of C++ and of expressions, each another") {
   const MlirSchedule schedule = MlirSchedule::read(
       sequence(knob("0", "tile m", "[1]") + knob("1", "tile.m", "[1]") + knob("2", "for", "[1]") +

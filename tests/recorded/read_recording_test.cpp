@@ -255,6 +255,8 @@ TEST_CASE("read_recording: what is malformed is named with its line") {
           "bad.json:30: the record before this place lacks a tunable");
   refused("\"time\": 2.0,", "\"time\": 2.0", "not separated by commas");
   refused("\"tune_params_keys\"", "\"other\"", "tune_params_keys");
+  refused("\"tune_params_keys\": [", "\"tune_params_keys\": [\"time\", ",
+          "a tunable has the name of what is said of a trial");
   CHECK(error_of(shelf, "empty.json", "").find("it is empty") != std::string::npos);
   CHECK(error_of(shelf, "text.json", "hello").find("neither JSON") != std::string::npos);
   CHECK(error_of(shelf, "other.json", "{\"a\": [1, {}]}").find("known layout") != std::string::npos);

@@ -121,6 +121,20 @@ TEST_CASE("write_recording: what is written reads back, in every format") {
   }
 }
 
+TEST_CASE("write_recording: a tunable with the name of what a cachefile says of a trial") {
+  const Space space = Space::build(
+      {Tunable{.name = "time", .values = {std::int64_t{1}, std::int64_t{2}}, .default_index = 0}});
+  const Recording recording{"", "k", "", "", space, {}, {}};
+  const std::string words =
+      "a tunable has the name of what a cachefile says of a trial: time; rename it, or write a T4 file";
+  try {
+    (void)cachefile_text(recording);
+    FAIL("it was written");
+  } catch (const ConfigError& error) {
+    CHECK_MESSAGE(std::string(error.what()).find(words) != std::string::npos, error.what());
+  }
+}
+
 TEST_CASE("write_recording: a cachefile as Kernel Tuner wants it") {
   const Recording recording = parse_recording(recordings::old_cachefile, "a.json");
   const std::string text = cachefile_text(recording);
