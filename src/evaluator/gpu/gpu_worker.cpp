@@ -74,8 +74,8 @@ void add_opencl_folders(std::vector<std::filesystem::path>& folders) {
 }
 
 /// What NVIDIA's driver keeps of the code that it assembled of a program. One folder for builders and for the
-/// process that runs candidates, so that the latter need not assemble the same again. Between programs outside
-/// of a sandbox that is so on an H200; of builders inside one it was not seen there (docs/benchmarks/opencl.md).
+/// process that runs candidates, so that the latter need not assemble the same again. On an H200 that was so
+/// between programs outside of a sandbox, and not yet of builders inside one (docs/benchmarks/opencl.md).
 const std::filesystem::path& assembled_code() {
   static const ScratchFolder folder(sandbox_status(Sandbox::landlock).as_nobody);
   return folder.path();
