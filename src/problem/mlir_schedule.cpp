@@ -460,7 +460,13 @@ Result<std::string> MlirSchedule::try_written(const ValueOf& value_of) const {
     if (!instead) return instead.error();
     edits.push_back({stripped.span, *std::move(instead)});
   }
-  for (const detail::MlirSpan& span : data.locations) edits.push_back({span, ""});
+  for (const detail::MlirSpan& span : data.locations) {
+    // What follows at once must not become part of the type before.
+    const bool ends =
+        span.end >= data.original.size() ||
+        std::string_view(" \t\r\n,:)]}>").find(data.original[span.end]) != std::string_view::npos;
+    edits.push_back({span, ends ? "" : " "});
+  }
   return detail::edited(data.original, std::move(edits));
 }
 

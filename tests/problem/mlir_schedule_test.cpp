@@ -207,6 +207,16 @@ TEST_CASE("MlirSchedule: results of constraints are values, and constants when w
             "%1 = \"transform.param.constant\"() <{value = 25 : i64}> : () -> !transform.param<i64>");
 }
 
+TEST_CASE("MlirSchedule: without its location a type does not run into the value that follows") {
+  const MlirSchedule schedule = MlirSchedule::read(sequence(
+      "%0 = \"transform.tune.knob\"() <{name = \"x\", options = [6]}> : () -> !transform.param<i64> "
+      "loc(\"mine.mlir\":1:1)%1 = \"test.op\"() : () -> i64 loc(unknown)%2 = \"test.op\"() : () -> i64\n"));
+  const Space space = space_of(schedule);
+  const std::string text = written(schedule, space, space.default_config());
+  CHECK(text.find("loc(") == std::string::npos);
+  CHECK(MlirSchedule::read(text).tunables().size() == 1);
+}
+
 TEST_CASE("MlirSchedule: locations say where, and are left out of what is written") {
   const std::string generic = sequence(
       "    %0 = \"transform.tune.knob\"() <{name = \"x\", options = [1, 2]}> : () -> !transform.param<i64> "
