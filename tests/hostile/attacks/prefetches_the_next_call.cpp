@@ -7,8 +7,8 @@
 // naive: notices
 // judged: cold
 // Fetches what the next call will read while this one computes, so that caches emptied between batches do
-// not cost it. Where each call gets the same buffers it fetches nothing: those would be its own, as any kernel
-// may fetch them.
+// not cost it. Where each call gets the same buffers it fetches nothing: those would be its own, which any
+// kernel may fetch.
 #include <cstdint>
 #include "honest.hpp"
 extern "C" void matmul(int n, const float* a, const float* b, float* c) {
