@@ -182,7 +182,41 @@ TEST_CASE("read_library_use: what objects need, and any bytes") {
     for (int k = 0; k < 1 + i % 8; ++k) damaged[rng.below(head)] = static_cast<char>(rng.below(256));
     if (i % 3 == 0) damaged.resize(rng.below(damaged.size()));
     (void)read_library_use(damaged);
+    (void)unfit_library(damaged, "triple");
   }
+}
+
+TEST_CASE("unfit_library: fit as it is, not for another function, and no part of it that lacks code") {
+  const std::string bytes = support::read(library_folder() / "libtriple.so.2");
+  const auto unfit = unfit_library(bytes, "triple");
+  CHECK_MESSAGE(!unfit, *unfit);
+  CHECK(unfit_library(bytes, "tripl").value().find("but triple") != std::string::npos);
+  CHECK(unfit_library("", "triple"));
+  bool fits = false;
+  for (std::size_t size = 1; size < bytes.size(); size += 97) {
+    const bool fit = !unfit_library(std::string_view(bytes).substr(0, size), "triple");
+    CHECK_FALSE(fits > fit);  // longer is never worse
+    fits = fit;
+  }
+  CHECK(unfit_library(std::string_view(bytes).substr(0, bytes.size() / 4), "triple"));
+}
+
+TEST_CASE("unfit_library: a search path within what is readable") {
+  const auto folder = support::scratch() / "search";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "f.c") << "void f(void) {}\n";
+  const auto unfit = [&](const std::string& search) {
+    const std::string at = folder.string();
+    REQUIRE(std::system(("gcc -shared -fPIC '-Wl,-rpath," + search + "' " + at + "/f.c -o " + at + "/f.so")
+                            .c_str()) == 0);
+    return unfit_library(support::read(folder / "f.so"), "f", std::vector<std::filesystem::path>{"/opt/tool"})
+        .has_value();
+  };
+  CHECK_FALSE(unfit("/opt/tool"));
+  CHECK_FALSE(unfit("/opt/tool/lib:/opt/tool/lib64"));
+  for (const char* other :
+       {"/opt", "/opt/toolbox", "/opt/tool/../x", "opt/tool", "/opt/tool:/tmp", "$ORIGIN", "/opt/tool/$LIB"})
+    CHECK_MESSAGE(unfit(other), other);
 }
 
 TEST_CASE("forbidden_use: names match whole, whatever the version") {
