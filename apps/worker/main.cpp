@@ -215,8 +215,8 @@ class Worker {
 
 }  // namespace
 
-// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED THREADS LIBRARY CALLER: limits set here,
-// after the sandbox made its namespaces, so that the sandbox itself is not subject to them.
+// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED THREADS LIBRARY CALLER: limits set
+// here, after the sandbox made its namespaces, so that the sandbox itself is not subject to them.
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "guarded") == 0) return kernelsearch::run_guarded(argc, argv);
   if (argc != 8 || fcntl(socket_fd, F_GETFD) < 0) {

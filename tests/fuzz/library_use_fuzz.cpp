@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer: no shared library may crash or hang what reads its tables, and what is fit can be read. A corpus:
-// any small shared library.
+// libFuzzer: no shared library may crash or hang what reads its tables, and what is fit can be read. A
+// corpus: any small shared library.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
