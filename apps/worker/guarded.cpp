@@ -13,14 +13,13 @@
 #include <cstring>
 
 #include "evaluator/host/guarded_call.hpp"
+#include "load.hpp"
 #include "lockdown.hpp"
 
 namespace kernelsearch {
 namespace {
 
 using namespace guarded_call;
-using Entry = void (*)(void* const*);
-
 Call* call = nullptr;
 std::byte* arrays[max_arguments];  // where each array begins
 std::byte* first[max_arguments];   // the address space of each, guards included
@@ -97,7 +96,7 @@ int fail(const char* text) {
 }  // namespace
 
 int run_guarded(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 7) return 2;
   void* shared = mmap(nullptr, sizeof(Call), PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
   if (shared == MAP_FAILED) return 3;
   call = static_cast<Call*>(shared);
@@ -115,12 +114,8 @@ int run_guarded(int argc, char** argv) {
     }
   }
   if (!watch_faults() || !keep_handlers() || !lock_down()) return 4;
-  void* library = dlopen(argv[5], RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return fail(dlerror());
-  void* symbol = dlsym(library, "kernelsearch_entry");
-  if (symbol == nullptr) return fail(dlerror());
-  Entry entry = nullptr;
-  std::memcpy(&entry, &symbol, sizeof entry);
+  const Entry entry = load_entry(argv[5], argv[6]).entry;
+  if (entry == nullptr) return fail(dlerror());
   // As where it is timed, so that no kernel knows by what it is refused that it is watched.
   if (!allow_only_computing(call->threads > 1)) return 4;
   entry(table);

@@ -22,12 +22,13 @@
 
 #include "evaluator/host/protocol.hpp"
 #include "guarded.hpp"
+#include "load.hpp"
 #include "lockdown.hpp"
 
 namespace {
 
 using namespace kernelsearch::host_protocol;
-using Entry = void (*)(void* const*);
+using kernelsearch::Entry;
 
 void say(Reply& reply, const char* text) {
   reply.failed = in_words;
@@ -118,8 +119,8 @@ std::byte* mapped(int fd, int protection, std::size_t& bytes) {
 
 class Worker {
  public:
-  Worker(const char* library, bool trusted, bool threads)
-      : library_(library), trusted_(trusted), threads_(threads) {}
+  Worker(const char* library, const char* caller, bool trusted, bool threads)
+      : library_(library), caller_(caller), trusted_(trusted), threads_(threads) {}
 
   int serve() {
     if (command_ == nullptr || reply_ == nullptr) return 3;
@@ -162,13 +163,11 @@ class Worker {
 
   void load() {
     if (*library_ == '\0') return;  // it only shows what the clock itself takes
-    void* library = dlopen(library_, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return say(*reply_, dlerror());
-    void* symbol = dlsym(library, "kernelsearch_entry");
-    if (symbol == nullptr) return say(*reply_, dlerror());
-    std::memcpy(&entry_, &symbol, sizeof entry_);
+    const kernelsearch::Loaded loaded = kernelsearch::load_entry(library_, caller_);
+    if (loaded.entry == nullptr) return say(*reply_, dlerror());
+    entry_ = loaded.entry;
     last_reply = reply_;
-    watch_memory(library);
+    watch_memory(loaded.library);
     struct sigaction action {};
     action.sa_sigaction = note_fault;
     action.sa_flags = SA_SIGINFO | SA_RESETHAND;
@@ -205,6 +204,7 @@ class Worker {
   }
 
   const char* library_;
+  const char* caller_;  // empty: the library has the entry itself
   bool trusted_, threads_;
   Command* command_ = static_cast<Command*>(std::calloc(1, sizeof(Command)));
   Reply* reply_ = static_cast<Reply*>(std::calloc(1, sizeof(Reply)));
@@ -215,17 +215,17 @@ class Worker {
 
 }  // namespace
 
-// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED THREADS LIBRARY: limits set here,
-// after the sandbox made its namespaces, so that the sandbox itself is not subject to them.
+// kernelsearch-worker ADDRESS_SPACE_BYTES PROCESSES CPU_SECONDS TRUSTED THREADS LIBRARY CALLER: limits set
+// here, after the sandbox made its namespaces, so that the sandbox itself is not subject to them.
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "guarded") == 0) return kernelsearch::run_guarded(argc, argv);
-  if (argc != 7 || fcntl(socket_fd, F_GETFD) < 0) {
+  if (argc != 8 || fcntl(socket_fd, F_GETFD) < 0) {
     std::fputs("kernelsearch-worker is started by kernelsearch, which talks to it over a socket\n", stderr);
     return 2;
   }
   kernelsearch::limit_resources(argv[1], argv[2], argv[3]);
   const bool trusted = std::atoi(argv[4]) != 0;
   if (!trusted && !kernelsearch::lock_down()) return 4;
-  static Worker worker(argv[6], trusted, std::atoi(argv[5]) > 1);
+  static Worker worker(argv[6], argv[7], trusted, std::atoi(argv[5]) > 1);
   return worker.serve();
 }

@@ -486,7 +486,8 @@ ExternalEvaluator::ExternalEvaluator(Problem problem, HostOptions options)
   self.described = *answer;
   CompileJob job = reference_job(self.problem, Real::kernel);
   // The name of the kernel is its own: none of these commands sees one.
-  job.by = BuildCommand{program.command, {"kernel", ""}, program.files, program.identity, program.readable};
+  job.by = BuildCommand{
+      program.command, {"kernel", ""}, program.files, program.identity, program.readable, {}, {}};
   const std::string tools = self.compiler.identity(job);
   std::string files;
   for (const std::string& word : program.command)

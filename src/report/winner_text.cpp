@@ -145,7 +145,8 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
     text += "#" + std::string(line) + "\n";
     at = end + 1;
   }
-  text += "# Makes its object file: sh " + name + "_best.sh [OUTPUT], which is " + name +
+  text += "# Makes its object file (or shared library, where the command makes one): sh " + name +
+          "_best.sh [OUTPUT], which is " + name +
           "_best.o beside this script if left out.\nset -e\n"
           "here=$(cd \"$(dirname \"$0\")\" && pwd)\noutput=${1:-\"$here/" +
           name + "_best.o\"}\ncase $output in /*) ;; *) output=$PWD/$output ;; esac\n" +

@@ -50,6 +50,18 @@ class Iree(unittest.TestCase):
         spec = subprocess.run([sys.executable, str(EXAMPLE / "iree_matmul.py"), "spec", str(best)], capture_output=True, text=True)
         self.assertIn("vector_common_parallel = [4, 16, 0]", spec.stdout)
 
+    def test_rounds_compare_with_the_default(self):
+        best = WORK / "rounds.json"
+        best.parent.mkdir(parents=True, exist_ok=True)
+        best.write_text(json.dumps({"settings": OWN | {"spec": 1, "rows": 4}}))
+        script = [sys.executable, str(SOURCE / "bench/iree/rounds.py")]
+        told = subprocess.run([*script, str(best), "--rounds", "4"], capture_output=True, text=True)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"rounds\.json: [0-9.]+ times as fast \(quartiles [0-9.]+ to [0-9.]+\), median [0-9.]+ ms")
+        best.write_text(json.dumps({"settings": {"spec": 1}}))
+        refused = subprocess.run([*script, str(best)], capture_output=True, text=True)
+        self.assertIn("has no value of block_m", refused.stderr)
+
 
 if __name__ == "__main__":
     try:

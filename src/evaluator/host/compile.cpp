@@ -18,6 +18,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/evaluator/host/library_use.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
 
@@ -105,6 +106,17 @@ std::string ending_of(const Finished& finished) {
 
 }  // namespace
 
+fs::path shared_place(const fs::path& stem) {
+  return stem.string() + ".shared.so";
+}
+
+fs::path caller_of(const fs::path& library) {
+  const std::string name = library.string();
+  constexpr std::string_view ending = ".shared.so";
+  if (!name.ends_with(ending)) return {};
+  return name.substr(0, name.size() - ending.size()) + ".caller.so";
+}
+
 CompileCache::CompileCache(const HostOptions& options, std::string machine, std::vector<int> cores)
     : sandbox_(resolved(options.sandbox)),
       limits_(options.limits),
@@ -183,13 +195,19 @@ Compiled CompileCache::compile(const CompileJob& job, Product product, const std
     for (const std::string& word : job.by->argv) add(word);
     add(job.by->source.path);
     add(sha256(job.by->source.text));
+    add(job.by->caller);
   }
   const std::string key = sha256(content + "\n" + job.source);
   const fs::path target = directory_ / "objects" / key.substr(0, 2) / (key + ".so");
+  const fs::path shared = shared_place(target.parent_path() / key);
   Compiled result;
   std::error_code error;
   if (fs::file_size(target, error) > 0 && !error) {
     result.library = target;
+    result.from_cache = true;
+  } else if (job.by && fs::file_size(shared, error) > 0 && !error &&
+             fs::file_size(caller_of(shared), error) > 0 && !error) {
+    result.library = shared;
     result.from_cache = true;
   } else {
     fs::create_directories(target.parent_path(), error);
@@ -276,7 +294,8 @@ Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<
   return run_bounded(std::move(run), stop);
 }
 
-Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, const std::stop_token& stop) {
+Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, bool& shared,
+                                   const std::stop_token& stop) {
   const double begin = monotonic_seconds();
   Finished finished = run_command_of(by, by.argv, true, stop);
   if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
@@ -306,11 +325,12 @@ Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, 
     case Made::nothing:
       return made("ended well, but made nothing where ${LIBRARY} says");
     case Made::shared:
-      return made(
-          "made a shared library, which cannot be linked with what calls the kernel: make an object file "
-          "(-c, --emit=obj, -filetype=obj) or a static library");
+      if (const auto unfit = unfit_library(finished.output, by.function, readable_))
+        return made("made a shared library that " + clean_text(*unfit));
+      shared = true;
+      break;
     case Made::other:
-      return made("made a file that is no object file and no static library");
+      return made("made a file that is no object file, no static library and no shared library");
     case Made::object:
       break;
   }
@@ -382,13 +402,19 @@ Compiled CompileCache::build(const CompileJob& job, const std::vector<std::strin
                              const std::vector<std::string>& after, const fs::path& target,
                              const std::stop_token& stop) {
   std::string object;
+  bool shared = false;
   if (job.by)
-    if (Compiled made = make_object(*job.by, object, stop); made.verdict != Verdict::ok) return made;
+    if (Compiled made = make_object(*job.by, object, shared, stop); made.verdict != Verdict::ok) return made;
   const double begin = monotonic_seconds();
-  Finished finished = run(job, before, after, stop, object);
+  // What calls a shared library links nothing: the library names what it needs itself.
+  const CompileJob calls{shared ? job.by->caller : std::string(), {}, {}, {}, {}, {}};
+  const auto compile_once = [&] {
+    return shared ? run(calls, before, {}, stop) : run(job, before, after, stop, object);
+  };
+  Finished finished = compile_once();
   // Not the source's doing, as far as can be told; a second time it may be (memory) and is a failure.
   if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
-    finished = run(job, before, after, stop, object);
+    finished = compile_once();
   Compiled result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
@@ -403,8 +429,12 @@ Compiled CompileCache::build(const CompileJob& job, const std::vector<std::strin
     result.reason = first_errors(finished.errors);
     if (result.reason.empty()) result.reason = "the compiler ended without a library and without a message";
   } else {
-    store(target, finished.output);
-    result.library = target;
+    result.library = shared ? shared_place(target.parent_path() / target.stem()) : target;
+    if (shared) {
+      store(caller_of(result.library), finished.output);
+      finished.output = std::move(object);
+    }
+    store(result.library, finished.output);
   }
   return result;
 }

@@ -72,8 +72,9 @@ class CompileCache {
                           const std::stop_token& stop);
   /// Within the limits of builds; what all compilers may read is readable besides.
   Finished run_bounded(CompilerRun run, const std::stop_token& stop);
-  /// The command's object in `object`, or why there is none.
-  Compiled make_object(const BuildCommand& by, std::string& object, const std::stop_token& stop);
+  /// The command's object in `object`, or why there is none. `shared`: it is a library to be loaded as it is.
+  Compiled make_object(const BuildCommand& by, std::string& object, bool& shared,
+                       const std::stop_token& stop);
   std::string identity(const BuildCommand& by);
 
   Sandbox sandbox_;
@@ -86,6 +87,12 @@ class CompileCache {
   std::unordered_map<std::string, Compiler> compilers_;
   std::unordered_map<std::string, std::string> commands_;  ///< identities by what they are of
 };
+
+/// Where a shared library of a build command's is kept, by its name without an ending.
+[[nodiscard]] std::filesystem::path shared_place(const std::filesystem::path& stem);
+
+/// The library with our entry that calls a kept shared library, beside it; empty for what has its own entry.
+[[nodiscard]] std::filesystem::path caller_of(const std::filesystem::path& library);
 
 /// `$XDG_CACHE_HOME/kernelsearch`, `~/.cache/kernelsearch`, or a folder of this user's for temporary files.
 [[nodiscard]] std::filesystem::path default_cache_directory();

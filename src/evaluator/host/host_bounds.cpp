@@ -172,20 +172,28 @@ struct HostBounds::Impl {
   std::optional<int> run(const GuardedArrays& arrays, const std::filesystem::path& library) const {
     const detail::Descriptor program = detail::open_for_reading(settings.worker.string());
     const detail::Descriptor object = detail::open_for_reading(library.string());
-    if (!program || !object)
-      detail::raise<DeviceError>("a file is gone", (program ? library : settings.worker).string(),
+    const std::filesystem::path caller = detail::caller_of(library);
+    const detail::Descriptor calls = detail::open_for_reading(caller.empty() ? "/dev/null" : caller.string());
+    if (!program || !object || !calls)
+      detail::raise<DeviceError>("a file is gone",
+                                 (!program ? settings.worker
+                                  : object ? caller
+                                           : library)
+                                     .string(),
                                  "do not clear the cache during a run");
     const double seconds = std::min(settings.run_seconds, 2 * settings.call_seconds + settings.load_seconds);
     const std::uint64_t guards = 2 * guarded_call::guard_bytes * guarded_call::max_arguments;
     detail::Boxed boxed;
     boxed.files = {{program.number(), "/kernelsearch-worker", settings.worker.string(), true},
                    {object.number(), "/kernel.so", library.string(), false}};
+    if (!caller.empty()) boxed.files.push_back({calls.number(), "/caller.so", caller.string(), false});
     boxed.argv = {path_in(settings.sandbox, boxed, 0),
                   "guarded",
                   std::to_string(settings.memory + arrays.arena().size() + guards),
                   std::to_string(settings.threads + 8),
                   std::to_string(static_cast<std::uint64_t>(seconds * settings.threads) + 1),
-                  path_in(settings.sandbox, boxed, 1)};
+                  path_in(settings.sandbox, boxed, 1),
+                  caller.empty() ? "" : path_in(settings.sandbox, boxed, 2)};
     boxed.descriptors = {{guarded_call::memory_fd, arrays.arena().descriptor()}};
     boxed.readable = settings.readable;
     detail::Process process(launch_in(settings.sandbox, boxed));

@@ -90,7 +90,7 @@ Features HostCodeInspector::inspect(const HostArtifact& artifact) {
   }
   Features features;
   try {
-    features = object_features(read(artifact.library));
+    features = object_features(read(artifact.library, artifact.entry));
   } catch (const ConfigError&) {  // nothing is known, and it is no fault of the candidate's
   }
   const std::scoped_lock lock(impl_->mutex);

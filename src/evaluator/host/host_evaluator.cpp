@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -107,6 +108,9 @@ Combine combine_of(const Problem& problem) {
   return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
 }
 
+// Before a carried library of a build command's and the size of its caller, which comes first.
+const std::string pair_mark = "kernelsearch caller and library\n";
+
 /// What a built candidate calls beyond what the problem allows.
 std::optional<std::string> forbidden_libraries(const Problem& problem, const Candidate& candidate,
                                                const std::filesystem::path& library) {
@@ -172,11 +176,11 @@ struct HostEvaluator::Impl {
   }
 
   /// The file of code that was built elsewhere. Only the newest are kept: what waits to be run is among them.
-  std::filesystem::path keep(const std::string& code) {
+  std::filesystem::path keep(const std::string& code, const std::string& name) {
     constexpr std::size_t most = 256;
     const std::scoped_lock lock(keeping);
     if (!foreign) foreign.emplace();
-    const std::filesystem::path file = foreign->path() / sha256(code);
+    const std::filesystem::path file = foreign->path() / name;
     if (std::find(kept.begin(), kept.end(), file) != kept.end()) return file;
     std::ofstream out(file, std::ios::binary);
     out.write(code.data(), static_cast<std::streamsize>(code.size()));
@@ -302,6 +306,7 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
     staged.evaluation = Evaluation::failed(Verdict::cheated, *forbidden);
   } else {
     staged.artifact = HostArtifact{candidate, compiled.library};
+    if (!detail::caller_of(compiled.library).empty()) staged.artifact->entry = impl_->problem.function;
     std::error_code error;
     staged.evaluation.features.set("library_bytes",
                                    static_cast<double>(std::filesystem::file_size(compiled.library, error)));
@@ -382,12 +387,33 @@ PortableArtifact HostEvaluator::carry(const HostArtifact& artifact) const {
   std::ifstream file(artifact.library, std::ios::binary);
   PortableArtifact portable;
   portable.code.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (const std::filesystem::path caller = detail::caller_of(artifact.library); file && !caller.empty()) {
+    std::ifstream beside(caller, std::ios::binary);
+    const std::string calls((std::istreambuf_iterator<char>(beside)), std::istreambuf_iterator<char>());
+    if (!beside) raise<DeviceError>("a compiled kernel is gone", caller.string(), "go on with the run");
+    portable.code = pair_mark + std::to_string(calls.size()) + "\n" + calls + portable.code;
+    portable.functions = {artifact.entry};
+  }
   if (!file) raise<DeviceError>("a compiled kernel is gone", artifact.library.string(), "go on with the run");
   return portable;
 }
 
 HostArtifact HostEvaluator::carried(const Candidate& candidate, const PortableArtifact& artifact) const {
-  return {candidate, impl_->keep(artifact.code)};
+  const std::string key = sha256(artifact.code);
+  if (!artifact.code.starts_with(pair_mark))
+    return {candidate, impl_->keep(artifact.code, key), "kernelsearch_entry"};
+  const std::size_t line = std::min(artifact.code.find('\n', pair_mark.size()), artifact.code.size());
+  std::size_t bytes = 0;
+  const char* const begin = artifact.code.data() + pair_mark.size();
+  const char* const end = artifact.code.data() + line;
+  if (const auto read = std::from_chars(begin, end, bytes);
+      read.ec != std::errc() || read.ptr != end || line == artifact.code.size() ||
+      bytes > artifact.code.size() - line - 1 || artifact.functions.size() != 1)
+    raise<DeviceError>("what was carried is no shared library with its caller", "", "go on with the run");
+  const auto library = detail::shared_place(key);
+  (void)impl_->keep(artifact.code.substr(line + 1, bytes), detail::caller_of(library).string());
+  return {candidate, impl_->keep(artifact.code.substr(line + 1 + bytes), library.string()),
+          artifact.functions.front()};
 }
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {

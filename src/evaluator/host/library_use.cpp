@@ -128,6 +128,109 @@ bool begins_with_any(std::string_view name, std::initializer_list<std::string_vi
                      [name](std::string_view begin) { return name.substr(0, begin.size()) == begin; });
 }
 
+constexpr Elf64_Half machine_of_this =
+#if defined(__x86_64__)
+    EM_X86_64;
+#elif defined(__aarch64__)
+    EM_AARCH64;
+#elif defined(__riscv)
+    EM_RISCV;
+#elif defined(__powerpc64__)
+    EM_PPC64;
+#else
+    EM_NONE;
+#endif
+
+/// What a shared library asks of the loader besides libraries by name, in words; nothing where that is all.
+std::string_view asks_of_loader(const Elf64_Dyn& entry) {
+  switch (entry.d_tag) {
+    case DT_TEXTREL:
+      return "to change its code at load (text relocations)";
+    case DT_FLAGS:
+      return (entry.d_un.d_val & DF_TEXTREL) != 0 ? "to change its code at load (text relocations)" : "";
+    case DT_AUDIT:
+    case DT_DEPAUDIT:
+      return "for an auditing library (DT_AUDIT)";
+    case DT_FILTER:
+    case DT_AUXILIARY:
+      return "for a library in its own place (DT_FILTER, DT_AUXILIARY)";
+    case DT_FLAGS_1:
+      if ((entry.d_un.d_val & DF_1_PIE) != 0) return "to be started as a program (a PIE)";
+      return (entry.d_un.d_val & (DF_1_INTERPOSE | DF_1_GLOBAL | DF_1_INITFIRST)) != 0
+                 ? "to go before other libraries (DF_1_INTERPOSE, DF_1_GLOBAL, DF_1_INITFIRST)"
+                 : "";
+    default:
+      return "";
+  }
+}
+
+/// A folder of a search path that is none of these nor below one.
+std::optional<std::string> foreign_folder(const std::string& search,
+                                          std::span<const std::filesystem::path> readable) {
+  for (std::size_t at = 0; at <= search.size();) {
+    const std::size_t end = std::min(search.find(':', at), search.size());
+    const std::string folder = search.substr(at, end - at);
+    at = end + 1;
+    const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+    const bool fine = path.is_absolute() && folder.find('$') == std::string::npos &&
+                      std::any_of(readable.begin(), readable.end(), [&](const std::filesystem::path& one) {
+                        const std::filesystem::path below = path.lexically_relative(one.lexically_normal());
+                        return !below.empty() && *below.begin() != "..";
+                      });
+    if (!fine) return folder;
+  }
+  return std::nullopt;
+}
+
+struct Defined {
+  std::vector<std::string> functions;  ///< that others can call
+  std::vector<std::string> others;
+};
+
+/// What the file defines for others; nothing where its tables are damaged.
+std::optional<Defined> defined_in(std::string_view elf, const DynamicSection& section) {
+  const auto table = section.offset_of_tag(DT_SYMTAB), texts = section.offset_of_tag(DT_STRTAB);
+  const auto count = section.symbols();
+  if (!table || !texts || !count) return std::nullopt;
+  Defined defined;
+  for (std::uint64_t i = 1; i < *count; ++i) {
+    const auto symbol = read_at<Elf64_Sym>(elf, *table + i * sizeof(Elf64_Sym));
+    if (!symbol) return std::nullopt;
+    if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL) continue;
+    auto name = text_at(elf, *texts + symbol->st_name);
+    if (!name) return std::nullopt;
+    const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    (type == STT_FUNC || type == STT_GNU_IFUNC ? defined.functions : defined.others)
+        .push_back(*std::move(name));
+  }
+  return defined;
+}
+
+/// Whether each table is named once and every relocation is of a symbol that was looked at: a loader may
+/// read other tables than we do where there are two, and does not count symbols.
+bool is_unambiguous(std::string_view elf, const DynamicSection& section) {
+  std::vector<std::int64_t> tags;
+  for (const Elf64_Dyn& entry : section.entries())
+    if (entry.d_tag != DT_NEEDED) tags.push_back(entry.d_tag);
+  std::sort(tags.begin(), tags.end());
+  if (std::adjacent_find(tags.begin(), tags.end()) != tags.end()) return false;
+  if (section.value(DT_REL).value_or(0) != 0) return false;  // of other processors
+  const auto count = section.symbols();
+  if (!count) return false;
+  for (const auto& [table, size] : {std::pair{DT_RELA, DT_RELASZ}, std::pair{DT_JMPREL, DT_PLTRELSZ}}) {
+    const auto address = section.value(table), bytes = section.value(size);
+    if (!address || !bytes || *bytes == 0) continue;
+    const auto begin = section.offset_of(*address);
+    if (!begin) return false;
+    for (std::uint64_t at = 0; at < *bytes; at += sizeof(Elf64_Rela)) {
+      const auto one = read_at<Elf64_Rela>(elf, *begin + at);
+      const std::uint64_t of = one ? ELF64_R_SYM(one->r_info) : 0;
+      if (!one || (of != 0 && of >= *count)) return false;
+    }
+  }
+  return true;
+}
+
 /// What compilers bring along for code that uses no library.
 bool is_runtime(std::string_view library) {
   return begins_with_any(
@@ -172,6 +275,54 @@ std::optional<LibraryUse> read_library_use(std::string_view elf) {
     use.undefined.push_back(*std::move(name));
   }
   return use;
+}
+
+std::optional<std::string> unfit_library(std::string_view elf, std::string_view function,
+                                         std::span<const std::filesystem::path> readable) {
+  const auto head = read_at<Elf64_Ehdr>(elf, 0);
+  if (!head || !is_elf(*head) || head->e_type != ET_DYN)
+    return "is no shared library for 64-bit programs of this machine's byte order";
+  if (head->e_machine != machine_of_this)
+    return "is for another processor (ELF machine " + std::to_string(head->e_machine) + ", here " +
+           std::to_string(machine_of_this) + "): build for this machine";
+  const char* const damaged = "is damaged or cut off: its tables point outside of the file";
+  if (head->e_phentsize != sizeof(Elf64_Phdr)) return damaged;
+  for (std::uint64_t i = 0; i < head->e_phnum; ++i) {
+    const auto part = read_at<Elf64_Phdr>(elf, head->e_phoff + i * sizeof(Elf64_Phdr));
+    if (!part) return damaged;
+    if (part->p_type != PT_LOAD && part->p_type != PT_DYNAMIC) continue;
+    if (part->p_offset > elf.size() || part->p_filesz > elf.size() - part->p_offset) return damaged;
+  }
+  const auto section = DynamicSection::of(elf);
+  const auto use = read_library_use(elf);
+  const auto defined = section ? defined_in(elf, *section) : std::nullopt;
+  if (!use || !defined) return damaged;
+  for (const Elf64_Dyn& entry : section->entries()) {
+    if (const std::string_view asks = asks_of_loader(entry); !asks.empty())
+      return "asks the loader " + std::string(asks) + ": link it with -shared, of objects made with -fPIC";
+    if (entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) continue;
+    const auto texts = section->offset_of_tag(DT_STRTAB);
+    const auto search = texts ? text_at(elf, *texts + entry.d_un.d_val) : std::nullopt;
+    if (!search) return damaged;
+    if (const auto folder = foreign_folder(*search, readable))
+      return "looks for libraries in " + (folder->empty() ? "the working folder" : *folder) +
+             ": link it without -rpath, or name the folder to --readable";
+  }
+  for (const std::string& library : use->needed)
+    if (library.find('/') != std::string::npos)
+      return "needs the library " + library + " by its path: give that library a name (-soname)";
+  const auto is_ours = [](const std::string& name) { return name.starts_with("kernelsearch_"); };
+  for (const auto* names : {&defined->functions, &defined->others})
+    if (const auto ours = std::find_if(names->begin(), names->end(), is_ours); ours != names->end())
+      return "defines " + *ours + ", a name of kernelsearch's: give it another one";
+  if (std::find(defined->functions.begin(), defined->functions.end(), function) != defined->functions.end())
+    return is_unambiguous(elf, *section) ? std::nullopt : std::optional<std::string>(damaged);
+  std::string shown;
+  for (std::size_t i = 0; i < defined->functions.size() && i < 8; ++i)
+    shown += (i == 0 ? "" : ", ") + defined->functions[i].substr(0, 80);
+  return "exports no function " + std::string(function) +
+         (shown.empty() ? "" : ", but " + shown + (defined->functions.size() > 8 ? ", ..." : "")) +
+         ": give it C linkage and default visibility";
 }
 
 std::vector<std::string> allowed_libraries(const Problem& problem, const Candidate& candidate) {

@@ -144,9 +144,11 @@ SourceFile command_source(const Problem& problem, const Candidate& candidate) {
   return {problem.names.device.empty() ? "kernel.cpp" : problem.names.device, std::move(text)};
 }
 
-std::string caller_source(const Problem& problem) {
-  std::string text =
-      std::string(prologue) + "#line 1 \"kernelsearch_entry\"\nextern \"C\" void " + problem.function + "(";
+namespace {
+
+/// The kernel's declaration in C, of its arguments alone.
+std::string c_declaration(const Problem& problem) {
+  std::string text = "extern \"C\" void " + problem.function + "(";
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (i != 0) text += ", ";
@@ -154,7 +156,24 @@ std::string caller_source(const Problem& problem) {
     text += argument_type(argument, {}, "void");
     if (argument.is_array) text += "*";
   }
-  return text + ");\n" + entry(problem, problem.function, {}, "void");
+  return text + ");\n";
+}
+
+}  // namespace
+
+std::string caller_source(const Problem& problem) {
+  return std::string(prologue) + "#line 1 \"kernelsearch_entry\"\n" + c_declaration(problem) +
+         entry(problem, problem.function, {}, "void");
+}
+
+std::string caller_by_pointer_source(const Problem& problem) {
+  return std::string(prologue) + "#line 1 \"kernelsearch_entry\"\n" + c_declaration(problem) +
+         "extern \"C\" {\n"
+         "__attribute__((visibility(\"default\"))) decltype(&" +
+         problem.function +
+         ") kernelsearch_function = nullptr;\n"
+         "extern __attribute__((visibility(\"default\"))) const char kernelsearch_function_name[] = \"" +
+         problem.function + "\";\n}\n" + entry(problem, "kernelsearch_function", {}, "void");
 }
 
 std::string layout_checks(const Problem& problem) {
@@ -237,7 +256,9 @@ BuildCommand build_command(const Problem& problem, const Candidate& candidate) {
                     command_source(problem, candidate),
                     problem.build.files,
                     problem.build.identity,
-                    problem.build.readable};
+                    problem.build.readable,
+                    problem.function,
+                    caller_by_pointer_source(problem)};
   for (const std::string& word : problem.build.command)
     made.argv.push_back(expand_word(word, problem, candidate));
   for (const SourceFile& file : problem.files)

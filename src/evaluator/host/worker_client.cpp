@@ -19,6 +19,7 @@
 #include <cstring>
 #include <thread>
 
+#include "evaluator/host/compile.hpp"
 #include "evaluator/host/pinned_thread.hpp"
 #include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -109,12 +110,19 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, 
   setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
   const Descriptor program = open_for_reading(settings.worker.string());
   const Descriptor object = open_for_reading(library.empty() ? "/dev/null" : library.string());
-  if (!program || !object)
-    raise<DeviceError>("a file is gone", (program ? library : settings.worker).string(),
+  const fs::path caller = caller_of(library);
+  const Descriptor calls = open_for_reading(caller.empty() ? "/dev/null" : caller.string());
+  if (!program || !object || !calls)
+    raise<DeviceError>("a file is gone",
+                       (!program ? settings.worker
+                        : object ? caller
+                                 : library)
+                           .string(),
                        "do not clear the cache during a run");
   Boxed boxed;
   boxed.files = {{program.number(), "/kernelsearch-worker", settings.worker.string(), true},
                  {object.number(), "/kernel.so", library.string(), false}};
+  if (!caller.empty()) boxed.files.push_back({calls.number(), "/caller.so", caller.string(), false});
   // Room for the allowed threads and a few more: a candidate that starts one too many is caught, not starved.
   boxed.argv = {path_in(settings.sandbox, boxed, 0),
                 std::to_string(settings.memory + inputs.size() + outputs.size()),
@@ -122,7 +130,8 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, 
                 std::to_string(static_cast<std::uint64_t>(settings.run_seconds * settings.threads) + 1),
                 trusted ? "1" : "0",
                 std::to_string(settings.threads),
-                library.empty() ? "" : path_in(settings.sandbox, boxed, 1)};
+                library.empty() ? "" : path_in(settings.sandbox, boxed, 1),
+                caller.empty() ? "" : path_in(settings.sandbox, boxed, 2)};
   boxed.descriptors = {{host_protocol::socket_fd, theirs.number()},
                        {host_protocol::inputs_fd, inputs.descriptor()},
                        {host_protocol::outputs_fd, outputs.descriptor()}};

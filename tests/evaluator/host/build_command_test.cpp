@@ -159,7 +159,6 @@ TEST_CASE("build.command: each way to fail has a reason of its own") {
   CHECK(has(reason("exit 0"), "ended well, but made nothing where ${LIBRARY} says"));
   CHECK(has(reason("echo tried >&2; mkdir \"$2\""), "it said:\ntried"));
   CHECK(has(reason("echo text > \"$2\""), "no object file"));
-  CHECK(has(reason("gcc -shared -fPIC -DNAME=scale -DFACTOR=3 \"$1\" -o \"$2\""), "made a shared library"));
   CHECK(has(reason("echo 'void other() {}' > o.c; gcc -fPIC -c o.c -o \"$2\""),
             "undefined reference to `scale'"));
   CHECK(has(reason("gcc -c -DNAME='(' \"$1\" -o \"$2\""), "kernel.c:1:"));
@@ -395,6 +394,140 @@ TEST_CASE("build.command: what it makes is judged, guarded and listed as other k
   REQUIRE(sanitized.left_out.size() == 1);
   CHECK(has(sanitized.left_out.front(), "build command"));
   CHECK_FALSE(host_preprocess(over, support::quick())(over.kernel.space.default_config()).has_value());
+}
+
+TEST_CASE("build.command: a shared library is called as it is, in every sandbox, kept, carried and guarded") {
+  std::vector<Sandbox> all = sandboxes();
+  all.push_back(Sandbox::none);
+  for (const Sandbox sandbox : all) {
+    CAPTURE(to_string(sandbox));
+    const fs::path folder = fresh("shared");
+    put_file(folder / "kernel.c", c_kernel);
+    put_file(folder / "build.sh", c_script.substr(0, c_script.find("-c ")) + "-shared \"$1\" -o \"$2\"\n");
+    HostOptions options = support::quick();
+    options.sandbox = sandbox;
+    options.cache_directory = fresh("shared-cache");
+    const Problem problem = parse_problem(problem_text(through_script, "[3, 4]"), folder);
+    HostEvaluator evaluator(problem, options);
+    const auto kernel = std::make_shared<const Kernel>(problem.kernel);
+    const Evaluation three = evaluator.evaluate({kernel, Config{{0}}}, {});
+    CHECK_MESSAGE(three.verdict == Verdict::ok, three.reason);
+    CHECK(has(three.provenance, "; compiled;"));
+    CHECK(evaluator.evaluate({kernel, Config{{1}}}, {}).verdict == Verdict::wrong_result);
+    CHECK(has(evaluator.evaluate({kernel, Config{{0}}}, {}).provenance, "compiled earlier"));
+    // What one evaluator built another one runs.
+    Staged<HostArtifact> staged = evaluator.build({kernel, Config{{0}}}, {});
+    REQUIRE(staged.artifact);
+    CHECK(staged.artifact->entry == "scale");
+    PortableArtifact portable = evaluator.carry(*staged.artifact);
+    HostEvaluator other(problem, options);
+    staged.artifact = other.carried({kernel, Config{{0}}}, portable);
+    CHECK(staged.artifact->entry == "scale");
+    const Evaluation carried = other.run(std::move(staged), {});
+    CHECK_MESSAGE(carried.verdict == Verdict::ok, carried.reason);
+    portable.code.resize(60);
+    CHECK_THROWS_AS((void)other.carried({kernel, Config{{0}}}, portable), DeviceError);
+    const auto objection = HostBounds(problem, options).validate({kernel, Config{{0}}});
+    CHECK_MESSAGE(!objection, objection->reason);
+  }
+  const fs::path folder = fresh("shared-over");
+  put_file(folder / "kernel.c",
+           "void NAME(int n, const float* x, float* y) { volatile float z = x[n + 1]; for (int i = 0; i < n; "
+           "++i) y[i] = FACTOR * x[i] + 1 + 0 * z; }\n");
+  put_file(folder / "build.sh", c_script.substr(0, c_script.find("-c ")) + "-shared \"$1\" -o \"$2\"\n");
+  const Problem over = parse_problem(problem_text(through_script), folder);
+  const auto objection = HostBounds(over, support::quick()).validate(support::default_candidate(over));
+  REQUIRE(objection);
+  CHECK_MESSAGE(has(objection->reason, "reads"), objection->reason);
+}
+
+TEST_CASE("build.command: a shared library is held to what linking would have held it to") {
+  const auto made = [](const std::string& script) { return after_script(script); };
+  const std::string flags = "gcc -O1 -shared -DNAME=scale -DFACTOR=3 ";
+  const auto refused = [&](const std::string& script, const std::string& says,
+                           Verdict verdict = Verdict::build_failed) {
+    CAPTURE(script);
+    const Evaluation e = made(script);
+    CHECK(e.verdict == verdict);
+    CHECK_MESSAGE(has(e.reason, says), e.reason);
+  };
+  refused("gcc -fPIC -shared -DNAME=other -DFACTOR=3 \"$1\" -o \"$2\"",
+          "exports no function scale, but other");
+  refused(flags + "-fPIC -fvisibility=hidden \"$1\" -o \"$2\"", "exports no function scale:");
+  refused("echo 'int scale = 3;' > d.c; gcc -shared -fPIC d.c -o \"$2\"", "exports no function scale");
+  refused("echo 'void kernelsearch_entry(void* const* a) {}' > e.c; " + flags + "-fPIC \"$1\" e.c -o \"$2\"",
+          "defines kernelsearch_entry");
+  refused(flags + "-fPIC \"$1\" -o whole; head -c 600 whole > \"$2\"", "damaged or cut off");
+  refused(
+      flags + "-fPIC \"$1\" -o whole; { head -c 18 whole; printf '\\363\\000'; tail -c +21 whole; } > \"$2\"",
+#if defined(__riscv)
+      "damaged"
+#else
+      "another processor (ELF machine 243"
+#endif
+  );
+  refused(flags + "-fPIC '-Wl,-rpath,$ORIGIN' \"$1\" -o \"$2\"", "looks for libraries in $ORIGIN");
+  refused(flags + "-fPIC -Wl,-z,interpose \"$1\" -o \"$2\"", "to go before other libraries");
+  refused(flags + "-fPIC -Wl,--audit=x.so,--depaudit=x.so \"$1\" -o \"$2\"", "auditing library");
+  refused("echo 'int main() {}' > m.c; gcc -pie -fPIE -rdynamic -DNAME=scale -DFACTOR=3 \"$1\" m.c -o \"$2\"",
+          "a PIE");
+#if defined(__x86_64__)
+  refused("cat > t.s <<'END'\n.text\n.globl place\nplace: .quad place_of\n.data\nplace_of: .quad 1\nEND\n" +
+              flags + "-fPIC -Wl,-z,notext \"$1\" t.s -o \"$2\"",
+          "text relocations");
+#endif
+  // A library that nobody declared, by name and by path, and symbols that nothing has.
+  const std::string beside =
+      "echo 'float other(float x) { return x; }' > o.c; gcc -shared -fPIC -Wl,-soname,SONAME o.c -o "
+      "libother.so; " +
+      flags + "-fPIC -Wl,--no-as-needed \"$1\" -L. -lother -o \"$2\"";
+  const auto named = [&](const std::string& soname) {
+    std::string text = beside;
+    return text.replace(text.find("SONAME"), 6, soname);
+  };
+  refused(named("libother.so.3"), "needs the library libother.so.3", Verdict::cheated);
+  refused(named("libc.so.6/../libother.so"), "by its path");
+  refused("echo 'float nobody(float); float calls(float x) { return nobody(x); }' > u.c; " + flags +
+              "-fPIC \"$1\" u.c -o \"$2\"",
+          "nobody", Verdict::launch_failed);
+  refused(
+      "echo 'void* dlopen(const char*, int); void* opens(void) { return dlopen(\"libm.so.6\", 2); }' > "
+      "l.c; " +
+          flags + "-fPIC \"$1\" l.c -o \"$2\"",
+      "it calls dlopen", Verdict::cheated);
+}
+
+TEST_CASE("build.command: a shared library takes the place of no function of the judge's") {
+  // Each would forge a reply or a time, were it called by the worker: the first call ends the process.
+  const std::string interposes =
+      "echo '#include <stdlib.h>\nlong send(int a, const void* b, unsigned long c, int d) { abort(); }\n"
+      "long recv(int a, void* b, unsigned long c, int d) { abort(); }\n"
+      "long write(int a, const void* b, unsigned long c) { abort(); }\n"
+      "int clock_gettime(int a, void* b) { abort(); }\n"
+      "void* dlsym(void* a, const char* b) { abort(); }\n"
+      "int sigaction(int a, const void* b, void* c) { abort(); }\n"
+      "int prctl(int a, ...) { abort(); }\nlong syscall(long a, ...) { abort(); }' > i.c; "
+      "gcc -O1 -w -fPIC -shared -DNAME=scale -DFACTOR=";
+  const Evaluation right = after_script(interposes + "3 \"$1\" i.c -o \"$2\"");
+  CHECK_MESSAGE(right.verdict == Verdict::ok, right.reason);
+  const Evaluation wrong = after_script(interposes + "4 \"$1\" i.c -o \"$2\"");
+  CHECK_MESSAGE(wrong.verdict == Verdict::wrong_result, wrong.reason);
+  // A function of the C library's name is found in the kernel's library all the same.
+  const fs::path folder = fresh("named-as-libc");
+  put_file(folder / "kernel.c", c_kernel);
+  put_file(folder / "build.sh",
+           "gcc -O1 -w -fno-builtin -fPIC -shared -DNAME=\"$3\" -DFACTOR=3 \"$1\" -o \"$2\"\n");
+  std::string text = problem_text(through_script);
+  text.replace(text.find(R"("function": "scale")"), 19, R"("function": "lfind")");
+  const Problem problem = parse_problem(text, folder);
+  HostEvaluator evaluator(problem, support::quick());
+  const Evaluation e = evaluator.evaluate(support::default_candidate(problem), {});
+  CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  // Its constructor runs in the sandbox, as those of objects do, and what it ends is itself.
+  const Evaluation ends = after_script(
+      "echo '#include <unistd.h>\n__attribute__((constructor)) static void first(void) { _exit(0); }' > c.c; "
+      "gcc -fPIC -shared -DNAME=scale -DFACTOR=3 \"$1\" c.c -o \"$2\"");
+  CHECK(ends.verdict != Verdict::ok);
 }
 
 TEST_CASE("build.command: the machine code of what it makes is looked into") {

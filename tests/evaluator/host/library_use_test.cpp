@@ -3,9 +3,11 @@
 #include "kernelsearch/evaluator/host/library_use.hpp"
 
 #include <doctest/doctest.h>
+#include <elf.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "evaluator/host/support.hpp"
@@ -182,7 +184,76 @@ TEST_CASE("read_library_use: what objects need, and any bytes") {
     for (int k = 0; k < 1 + i % 8; ++k) damaged[rng.below(head)] = static_cast<char>(rng.below(256));
     if (i % 3 == 0) damaged.resize(rng.below(damaged.size()));
     (void)read_library_use(damaged);
+    (void)unfit_library(damaged, "triple");
   }
+}
+
+TEST_CASE("unfit_library: fit as it is, not for another function, and no part of it that lacks code") {
+  const std::string bytes = support::read(library_folder() / "libtriple.so.2");
+  const auto unfit = unfit_library(bytes, "triple");
+  CHECK_MESSAGE(!unfit, *unfit);
+  CHECK(unfit_library(bytes, "tripl").value().find("but triple") != std::string::npos);
+  CHECK(unfit_library("", "triple"));
+  bool fits = false;
+  for (std::size_t size = 1; size < bytes.size(); size += 97) {
+    const bool fit = !unfit_library(std::string_view(bytes).substr(0, size), "triple");
+    CHECK_FALSE(fits > fit);  // longer is never worse
+    fits = fit;
+  }
+  CHECK(unfit_library(std::string_view(bytes).substr(0, bytes.size() / 4), "triple"));
+}
+
+TEST_CASE("unfit_library: tables that a loader could read otherwise") {
+  const std::string bytes = support::read(library_folder() / "libtriple.so.2");
+  Elf64_Ehdr head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto part_at = [&](std::size_t i) {
+    Elf64_Phdr part;
+    std::memcpy(&part, bytes.data() + head.e_phoff + i * sizeof part, sizeof part);
+    return part;
+  };
+  std::size_t dynamic = 0, symbols = 0;  // whose part is loaded at 0, as the linker lays it out
+  for (std::size_t i = 0; i < head.e_phnum; ++i)
+    if (part_at(i).p_type == PT_DYNAMIC) dynamic = part_at(i).p_offset;
+  REQUIRE(dynamic != 0);
+  std::size_t spare = 0, relocations = 0;
+  for (std::size_t at = dynamic;; at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    std::memcpy(&entry, bytes.data() + at, sizeof entry);
+    if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_SONAME) spare = at;
+    if (entry.d_tag == DT_RELA) relocations = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_SYMTAB) symbols = entry.d_un.d_ptr;
+  }
+  REQUIRE((spare != 0 && relocations != 0 && symbols != 0));
+  std::string twice = bytes;
+  const Elf64_Dyn second{DT_SYMTAB, {symbols}};
+  std::memcpy(twice.data() + spare, &second, sizeof second);
+  CHECK(read_library_use(twice));
+  CHECK(unfit_library(twice, "triple").value_or("").find("damaged") != std::string::npos);
+  std::string beyond = bytes;
+  const Elf64_Xword info = ELF64_R_INFO(Elf64_Xword{100000}, 6);
+  std::memcpy(beyond.data() + relocations + offsetof(Elf64_Rela, r_info), &info, sizeof info);
+  CHECK(read_library_use(beyond));
+  CHECK(unfit_library(beyond, "triple").value_or("").find("damaged") != std::string::npos);
+}
+
+TEST_CASE("unfit_library: a search path within what is readable") {
+  const auto folder = support::scratch() / "search";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "f.c") << "void f(void) {}\n";
+  const auto unfit = [&](const std::string& search) {
+    const std::string at = folder.string();
+    REQUIRE(std::system(("gcc -shared -fPIC '-Wl,-rpath," + search + "' " + at + "/f.c -o " + at + "/f.so")
+                            .c_str()) == 0);
+    return unfit_library(support::read(folder / "f.so"), "f", std::vector<std::filesystem::path>{"/opt/tool"})
+        .has_value();
+  };
+  CHECK_FALSE(unfit("/opt/tool"));
+  CHECK_FALSE(unfit("/opt/tool/lib:/opt/tool/lib64"));
+  for (const char* other :
+       {"/opt", "/opt/toolbox", "/opt/tool/../x", "opt/tool", "/opt/tool:/tmp", "$ORIGIN", "/opt/tool/$LIB"})
+    CHECK_MESSAGE(unfit(other), other);
 }
 
 TEST_CASE("forbidden_use: names match whole, whatever the version") {

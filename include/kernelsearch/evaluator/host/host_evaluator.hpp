@@ -20,6 +20,8 @@ namespace kernelsearch {
 struct HostArtifact {
   Candidate candidate;
   std::filesystem::path library;
+  /// The function where its calls begin: our entry, or the kernel in a shared library of the build command's.
+  std::string entry = "kernelsearch_entry";
 };
 
 /// Builds C++ kernels with the system's compilers and judges them on one core of this machine (see

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,15 @@ struct LibraryUse {
 /// Reads the dynamic section of a 64-bit ELF file of this machine's byte order; nothing where it is none, or
 /// is damaged. Any bytes can be given.
 [[nodiscard]] std::optional<LibraryUse> read_library_use(std::string_view elf);
+
+/// Why a shared library that a build command made cannot be loaded in place of what our linking makes, and
+/// what to do; nothing where it can. Any bytes can be given. What linking would have said is read from the
+/// file: whole, of this machine's processor, with `function` among what it defines and no name of ours, no
+/// relocations in its code, no search path outside of `readable` and nothing else asked of the loader but
+/// libraries by name (System V ABI, chapter 5; the GNU extensions as in <elf.h>). Which libraries is for
+/// `forbidden_use`; symbols that none of them defines are for the loader, which resolves all at once.
+[[nodiscard]] std::optional<std::string> unfit_library(std::string_view elf, std::string_view function,
+                                                       std::span<const std::filesystem::path> readable = {});
 
 /// The libraries that a candidate may need: `libraries` of the problem; where that is left out those that its
 /// build links, by `build.libraries` and by flags.

@@ -48,7 +48,7 @@ enum class Real : std::uint8_t {
 /// of any backend; empty where arguments have none. What fails names the field.
 [[nodiscard]] std::string layout_checks(const Problem& problem);
 
-/// A program of the problem's that makes the kernel's object file.
+/// A program of the problem's that makes the kernel's object file or shared library.
 struct BuildCommand {
   /// With tunables and the kernel's function in their places, `${SOURCE}` and `${LIBRARY}` left as they are.
   std::vector<std::string> argv;
@@ -56,6 +56,9 @@ struct BuildCommand {
   std::vector<SourceFile> files;                   ///< beside it
   std::vector<std::vector<std::string>> identity;  ///< commands whose output identifies the toolchain
   std::vector<std::string> readable;               ///< folders that these commands may read besides
+  std::string function;                            ///< the kernel's, to be found in a shared library
+  /// In place of the job's source where a shared library is made: see `caller_by_pointer_source`.
+  std::string caller;
 };
 
 /// All that a compiler is given to build a library.
@@ -66,7 +69,8 @@ struct CompileJob {
   std::vector<std::string>
       include;  ///< folders of these in which #include looks; quoted ones look everywhere
   std::vector<std::string> command;  ///< the compiler and its flags
-  std::optional<BuildCommand> by{};  ///< makes an object that is linked with `source`, which calls it
+  std::optional<BuildCommand> by{};  ///< makes an object that is linked with `source`, which calls it, or a
+                                     ///< shared library
 };
 
 /// What builds a candidate: its source, the problem's further sources with the same macros, headers,
@@ -79,6 +83,10 @@ struct CompileJob {
 /// The C++ source of what calls a kernel that a build command made: its declaration with C's calling
 /// convention, as `arguments` have it, and the entry point.
 [[nodiscard]] std::string caller_source(const Problem& problem);
+
+/// The same for a kernel in a shared library: the entry point calls it through `kernelsearch_function`, which
+/// is set once the function `kernelsearch_function_name` has been found there.
+[[nodiscard]] std::string caller_by_pointer_source(const Problem& problem);
 
 /// What builds the reference.
 [[nodiscard]] CompileJob reference_job(const Problem& problem, Real real);
