@@ -384,7 +384,7 @@ std::optional<std::vector<std::string>> mlir_elements(std::string_view array) {
     if (i == array.size() || (!quoted && depth == 0 && array[i] == ',')) {
       if (quoted || depth != 0) return std::nullopt;
       const std::string_view one = trimmed(array.substr(begin, i - begin));
-      if (one.empty()) return std::nullopt;
+      if (one.empty() || one.starts_with("//")) return std::nullopt;
       result.emplace_back(one);
       begin = i + 1;
       continue;
@@ -394,6 +394,7 @@ std::optional<std::vector<std::string>> mlir_elements(std::string_view array) {
       if (c == '\\') ++i;
       quoted = c != '"';
     } else if (const std::string_view two = array.substr(i, 2); two == "->" || two == ">=" || two == "<=") {
+      if (two == ">=" && depth == 0) return std::nullopt;  // it would end the element where that stands alone
       ++i;
     } else if (c == '"') {
       quoted = true;

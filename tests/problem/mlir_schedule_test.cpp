@@ -207,6 +207,14 @@ TEST_CASE("MlirSchedule: results of constraints are values, and constants when w
             "%1 = \"transform.param.constant\"() <{value = 25 : i64}> : () -> !transform.param<i64>");
 }
 
+TEST_CASE("MlirSchedule: options that could not be written alone are refused") {
+  for (const char* options : {"[>=]", "[8, a >= b]", "[//]"}) {
+    CAPTURE(options);
+    check_has(fault_of(sequence(knob("0", "x", options))), "has no list of options");
+  }
+  CHECK(fault_of(sequence(knob("0", "x", "[affine_set<(d0) : (d0 >= 0)>, \">=\"]"))).empty());
+}
+
 TEST_CASE("MlirSchedule: without its location a type does not run into the value that follows") {
   const MlirSchedule schedule = MlirSchedule::read(sequence(
       "%0 = \"transform.tune.knob\"() <{name = \"x\", options = [6]}> : () -> !transform.param<i64> "
