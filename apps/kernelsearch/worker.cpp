@@ -40,8 +40,8 @@ int run_worker(const WorkerCommand& command) {
   }
   const Interrupt interrupt;
   LaneServerOptions options;
-  options.make = [&command](Problem problem, const std::string& how) {
-    return make_lane_judge(std::move(problem), how, command.own);
+  options.make = [&command](Problem problem, const std::string& how, const std::string& target) {
+    return make_lane_judge(std::move(problem), how, command.own, target);
   };
   options.device_class = command.device_class;
   options.stop = interrupt.token();

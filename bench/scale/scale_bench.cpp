@@ -130,7 +130,7 @@ struct Slow : Ready {
 /// Serves with a device that takes so many seconds, or by a `command` that tells it nothing of them.
 int work(const std::string& seconds) {
   LaneServerOptions options;
-  options.make = [&seconds](Problem problem, const std::string& how) {
+  options.make = [&seconds](Problem problem, const std::string& how, const std::string&) {
     if (seconds.empty()) {
       Ready ready;
       ready.about = std::move(problem);

@@ -33,7 +33,8 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-Lane::Lane(const RemoteOptions& options, std::size_t index) : options_(options) {
+Lane::Lane(const RemoteOptions& options, std::size_t index, std::string target)
+    : options_(options), target_(std::move(target)) {
   detail::Descriptor to_worker;
   if (options.connect) {
     const auto [in, out] = options.connect(index);
@@ -133,6 +134,7 @@ std::optional<LaneEnd> Lane::take(LaneFrame frame, const ProblemContent& problem
                               {"problem", problem.text.digest},
                               {"files", files},
                               {"how", options_.how},
+                              {"target", target_},
                               {"heartbeat", std::min(options_.silence_seconds / 3, 10.0)}}));
     return std::nullopt;
   }

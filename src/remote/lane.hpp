@@ -53,8 +53,9 @@ struct LaneAnswer {
 /// One worker from its start to its end. `pump` is called once, on a thread of its own; `ask` from any.
 class Lane {
  public:
-  /// Starts it. ConfigError where that fails.
-  Lane(const RemoteOptions& options, std::size_t index);
+  /// Starts it. `target`: the identity of the device that a worker which only builds has to build for.
+  /// ConfigError where that fails.
+  Lane(const RemoteOptions& options, std::size_t index, std::string target);
 
   /// Opens the problem, then takes what the worker says until its end. `ready` says why it does not fit;
   /// empty: it does.
@@ -83,6 +84,7 @@ class Lane {
   [[nodiscard]] std::string last_errors() const;
 
   const RemoteOptions& options_;
+  std::string target_;
   detail::Process process_;
   detail::Descriptor out_, errors_;  ///< what the worker says, and its launcher writes for people
   std::unique_ptr<FrameWriter> writer_;

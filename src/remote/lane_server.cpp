@@ -220,7 +220,8 @@ class LaneServer {
       }
       opening_ = nullptr;
       problem_ = parse_problem(*contents_.at(text), folder_.path());
-      judge_.emplace(options_.make(*problem_, opening.at("how").get<std::string>()));
+      judge_.emplace(options_.make(*problem_, opening.at("how").get<std::string>(),
+                                   opening.value("target", std::string())));
     } catch (const std::exception& error) {
       refuse(error.what());
       return;

@@ -141,11 +141,17 @@ struct RemoteEvaluator::Impl {
 
   /// Starts the worker of a slot, again where it is lost, until it is set aside or all is over.
   void keep(Slot& slot, const std::stop_token& stop) {
+    std::string target;
+    if (slot.builds_only) {  // for which device is only known when one is there
+      std::unique_lock lock(mutex);
+      if (!changed.wait(lock, stop, [this] { return first.has_value(); })) return;
+      target = wanted_device;
+    }
     while (!stop.stop_requested()) {
       LaneEnd end;
       std::shared_ptr<Lane> lane;
       try {
-        lane = std::make_shared<Lane>(options, slot.index);
+        lane = std::make_shared<Lane>(options, slot.index, target);
       } catch (const std::exception& error) {
         end = {LaneEnd::Kind::gone, error.what()};
       }
@@ -176,16 +182,14 @@ struct RemoteEvaluator::Impl {
       const auto differs = [](const char* what, const std::string& found, const std::string& wanted) {
         return std::string("it has another ") + what + ": found `" + found + "`, wanted `" + wanted + "`";
       };
-      // What is compiled for the very processor runs on no other one.
-      if (!slot.builds_only || problem.backend == Backend::host) {
-        if (wanted_device.empty()) wanted_device = facts.device_id;
-        if (facts.device_id != wanted_device) return differs("device", facts.device_id, wanted_device);
-      }
+      // Of one that only builds it is what it builds for: the device that measures, or its own.
+      if (wanted_device.empty()) wanted_device = facts.device_id;
+      if (facts.device_id != wanted_device) return differs("device", facts.device_id, wanted_device);
       if (!wanted_toolchain.empty() && facts.toolchain_id != wanted_toolchain)
         return differs("toolchain", facts.toolchain_id, wanted_toolchain);
       if (!options.sandbox.empty() && facts.sandbox != options.sandbox)
         return differs("sandbox", facts.sandbox, options.sandbox);
-      if (wanted_toolchain.empty() && !slot.builds_only) wanted_toolchain = facts.toolchain_id;
+      if (wanted_toolchain.empty()) wanted_toolchain = facts.toolchain_id;
       slot.state = State::ready;
       slot.calibrated = measurers < 2;
       slot.renewed = renewals;  // it has done nothing yet

@@ -46,7 +46,8 @@ std::string lane_instructions(JudgeKind kind, const MeasurementOptions& options)
                     {"readable", options.readable}});
 }
 
-LaneJudge make_lane_judge(Problem problem, const std::string& instructions, const MeasurementOptions& own) {
+LaneJudge make_lane_judge(Problem problem, const std::string& instructions, const MeasurementOptions& own,
+                          const std::string& target) {
   MeasurementOptions options;
   JudgeKind kind = JudgeKind::plain;
   try {
@@ -83,6 +84,12 @@ LaneJudge make_lane_judge(Problem problem, const std::string& instructions, cons
   if (options.jobs == 0)
     options.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
   options.cache = cache_mode(options, problem.backend);
+  if (!target.empty() && problem.backend == Backend::cuda && !problem.external) {
+    // What is seen while it is built is seen here, the rest by those who measure.
+    options.build_for = target;
+    options.inspect = options.inspect || kind == JudgeKind::inspected || kind == JudgeKind::observed;
+    kind = JudgeKind::plain;
+  }
   std::vector<std::string> missing;
   LaneJudge judge{judge_of(kind, std::move(problem), options, missing), options.jobs,
                   description_of(chosen_sandbox(options))};

@@ -102,6 +102,7 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   gpu.sandbox = chosen_sandbox(options);
   gpu.sandbox_required = !options.require_sandbox.empty();
   gpu.devices = options.devices;
+  gpu.build_for = options.build_for;
   gpu.builders = options.jobs;
   gpu.waits = options.waits;
   set_samples(options.samples, gpu.sampling);

@@ -62,6 +62,7 @@ std::string encode_options(const StoredOptions& stored) {
     out.update({{"policy_command", o.policy_command},
                 {"policy_folder", absolute(o.policy_folder.string())},
                 {"policy_timeout", o.policy_timeout}});
+  if (o.lanes.in_flight > 0) out["in_flight"] = o.lanes.in_flight;
   if (!o.policy_plugin.empty()) out["policy_plugin"] = absolute(o.policy_plugin.string());
   if (o.policy == "submit" && o.system.empty()) {
     out["suggest"] = o.suggest;
@@ -116,6 +117,8 @@ StoredOptions decode_options(const RunRow& row) {
   o.where = member(first, "where", o.where);
   o.configs = member(first, "configs", o.configs);
   o.learn_from = member(first, "learned_from", o.learn_from);
+  if (const auto in_flight = member(first, "in_flight", std::int64_t{0}); in_flight > 0)
+    o.lanes.in_flight = static_cast<std::size_t>(std::min<std::int64_t>(in_flight, 100000));
   stored.machine = member(first, "machine", stored.machine);
   stored.peaks = member(first, "peaks", stored.peaks);
   o.system = member(first, "system", o.system);
@@ -172,6 +175,8 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   o.measurement.jobs = first.measurement.jobs;
   o.measurement.cache = first.measurement.cache;
   o.measurement.devices = first.measurement.devices;
+  // What is proposed next depends on how many are out, wherever they are measured.
+  if (o.lanes.in_flight == 0) o.lanes.in_flight = first.lanes.in_flight;
   if (o.measurement.readable.empty()) o.measurement.readable = first.measurement.readable;
   if (o.measurement.samples == 0) o.measurement.samples = first.measurement.samples;
   if (!o.system.empty()) {

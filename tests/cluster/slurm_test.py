@@ -42,6 +42,20 @@ PROBLEM = {
         "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}}
 
 
+GPU_PROBLEM = {
+    "schema": 1, "name": "twice", "function": "twice", "backend": "hip",
+    "kernel": {"device": {"text": [
+        "extern \"C\" __global__ void twice(int n, const float* x, float* y) {",
+        "  const int i = blockIdx.x * BLOCK + threadIdx.x;",
+        "  if (i < n) y[i] = (WRONG ? 3 : 2) * x[i] + 0 * STEP;",
+        "}"]}},
+    "arguments": PROBLEM["arguments"], "shapes": PROBLEM["shapes"],
+    "tunables": {"BLOCK": [32, 64], "WRONG": [0, 1], "STEP": list(range(8))},
+    "launch": {"grid": ["(n + BLOCK - 1) // BLOCK"], "block": ["BLOCK"]},
+    "reference": {"function": "twice_reference", "launch": {"grid": ["n"], "block": [1]}, "source": {"text":
+        "extern \"C\" __global__ void twice_reference(int n, const real* x, real* y) { y[blockIdx.x] = 2 * x[blockIdx.x]; }"}}}
+
+
 def check(what, truth, told=""):
     print(("ok      " if truth else "FAILED  ") + what + ("" if truth else f": {told}"), flush=True)
     if not truth:
@@ -145,6 +159,31 @@ def four_nodes():
     lanes = {i for i in range(4) if f"lane {i} (srun" in text}
     check("four nodes: all have measured", lanes == {0, 1, 2, 3}, lanes)
     nothing_left("four nodes", desk)
+
+
+def gpu_stand_in():
+    """Device code for the stand-in of a GPU: three nodes measure, what the fourth has built."""
+    hip, hiprtc = os.environ.get("KERNELSEARCH_STANDIN_HIP", ""), os.environ.get("KERNELSEARCH_STANDIN_HIPRTC", "")
+    if not (os.path.exists(hip) and os.path.exists(hiprtc)):
+        print("skipped  GPU stand-in: it is not built here", flush=True)
+        return
+    desk = Desk("gpu_stand_in")
+    desk.environment.update(KERNELSEARCH_HIP_RUNTIME=hip, KERNELSEARCH_HIPRTC=hiprtc)
+    (desk.path / "twice/problem.json").write_text(json.dumps(GPU_PROBLEM))
+    launch = f"srun -Q -N1 -n1 '{COMMAND}' worker --stdio #"
+    line = desk.tune("twice", "--launch", launch, "x3", "--build-launch", launch, "--budget", "32")
+    line[line.index("--policy") + 1] = "exhaustive"
+    code = desk.run(line)
+    check("GPU stand-in: ends well", code == 0, desk.said()[-3000:])
+    trials = desk.trials()
+    check("GPU stand-in: each configuration is there once", len({t["candidate"]["key"] for t in trials}) == len(trials) == 32, len(trials))
+    odd = [t for t in trials if t["evaluation"]["verdict"] != ("wrong_result" if t["candidate"]["values"]["WRONG"] else "ok")]
+    check("GPU stand-in: verdicts are right", not odd, json.dumps(odd[:1])[:1500])
+    text = json.dumps(trials)
+    lanes = {i for i in range(4) if f"lane {i} (srun" in text}
+    check("GPU stand-in: three nodes have measured", lanes == {0, 1, 2}, lanes)
+    check("GPU stand-in: the fourth was ready to build", any("lane 3 (srun" in line and "is ready on" in line for line in desk.said().splitlines()), desk.said()[-2000:])
+    nothing_left("GPU stand-in", desk)
 
 
 def inside_a_job():
@@ -259,7 +298,7 @@ while True:
     out.flush()
 '''
 
-CASES = {"four_nodes": four_nodes, "inside": inside_a_job, "lost_nodes": lost_nodes, "killed": killed_controller,
+CASES = {"four_nodes": four_nodes, "gpu_stand_in": gpu_stand_in, "inside": inside_a_job, "lost_nodes": lost_nodes, "killed": killed_controller,
          "bad_nodes": bad_nodes, "time_limit": time_limit}
 
 if __name__ == "__main__":

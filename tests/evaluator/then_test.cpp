@@ -27,6 +27,12 @@ struct NoTens {
     return std::nullopt;
   }
 };
+struct CarriedLandscape : scripted::Landscape {
+  [[nodiscard]] PortableArtifact carry(const Artifact& artifact) const {
+    return {std::to_string(artifact.x), {}, false};
+  }
+  [[nodiscard]] Artifact carried(int, const PortableArtifact& code) const { return {std::stoi(code.code)}; }
+};
 }  // namespace
 
 TEST_CASE("Profiled: right candidates get features, failed ones are not profiled") {
@@ -54,4 +60,20 @@ TEST_CASE("Then: decorators nest and stay staged") {
   const RunSummary summary = search.run();
   CHECK(summary.verdicts[static_cast<int>(Verdict::wrong_result)] == 2);  // 10, 20; 0 does not build
   CHECK(search.best()->outcome.evaluation.features.find("digits") == 2.0);
+}
+
+TEST_CASE(
+    "Then: what it has built can be carried where the inner artifact can, and is stepped through there") {
+  using Carried = Profiled<CarriedLandscape, int, ThenDigits>;
+  static_assert(CarriesArtifacts<Carried, int>);
+  static_assert(!CarriesArtifacts<Profiled<scripted::Landscape, int, ThenDigits>, int>);
+  Carried here({}, {}), there({}, {});
+  auto staged = here.build(12, {});
+  REQUIRE(staged.artifact);
+  const PortableArtifact code = here.carry(*staged.artifact);
+  CHECK(code.code == "12");
+  const Evaluation evaluation =
+      there.run(Staged<Carried::Artifact>{std::move(staged.evaluation), there.carried(12, code)}, {});
+  CHECK(evaluation.measurement.seconds == here.evaluate(12, {}).measurement.seconds);
+  CHECK(evaluation.features.find("digits") == 2.0);
 }

@@ -348,6 +348,37 @@ TEST_CASE("RemoteEvaluator: built code that is not what its digest says sets the
   CHECK(report_of(remote, 0).reason.find("not what its digest says") != std::string::npos);
 }
 
+TEST_CASE("RemoteEvaluator: those that only build start when it is known for which device, and are told") {
+  Workers workers;
+  std::atomic<int> builders_before{-1};
+  workers.judge = [&](std::size_t lane) {
+    CarriedWords words;
+    if (lane == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      builders_before = workers.counts(1).started + workers.counts(2).started;
+    }
+    // What is not compiled for the device that measures cannot run there.
+    if (lane == 2) words.device = "another device";
+    return words;
+  };
+  RemoteOptions options = workers.options(3);
+  options.lanes[1].builds_only = options.lanes[2].builds_only = true;
+  RemoteEvaluator remote(small_problem(), options);
+  CHECK(builders_before == 0);
+  REQUIRE(comes([&] { return report_of(remote, 1).state == "ready"; }));
+  REQUIRE(comes([&] { return report_of(remote, 2).state == "set aside"; }));
+  CHECK(report_of(remote, 2).reason.find("found `another device`, wanted `a scripted device`") !=
+        std::string::npos);
+  CHECK(workers.counts(0).target().empty());
+  CHECK(workers.counts(1).target() == scripted_device);
+  for (int i = 0; i < 4; ++i)
+    CHECK(remote.evaluate(candidate_with("fast"), searching()).verdict == Verdict::ok);
+  CHECK(workers.counts(1).builds == 4);
+  CHECK(workers.counts(1).runs == 0);
+  CHECK(workers.counts(0).builds == 0);
+  CHECK(workers.counts(0).runs == 4);
+}
+
 TEST_CASE("RemoteEvaluator: a worker of another device is refused with what was wanted and found") {
   Workers workers;
   workers.judge = [](std::size_t lane) {
@@ -673,7 +704,7 @@ TEST_CASE("serve_lane: ends with its pipe, whatever it is doing") {
   std::atomic<bool> over{false};
   std::jthread worker([&] {
     LaneServerOptions options;
-    options.make = [&](Problem problem, const std::string&) {
+    options.make = [&](Problem problem, const std::string&, const std::string&) {
       CarriedWords words;
       words.about = std::move(problem);
       words.gate = gate;
@@ -709,7 +740,7 @@ TEST_CASE("serve_lane: answers a ping that has a number, and no failure once it 
   std::jthread worker([&] {
     LaneServerOptions options;
     options.stop = stop.get_token();
-    options.make = [&](Problem problem, const std::string&) {
+    options.make = [&](Problem problem, const std::string&, const std::string&) {
       CarriedWords words;
       words.about = std::move(problem);
       words.gate = gate;
@@ -755,7 +786,7 @@ TEST_CASE("serve_lane: refuses contents that are not what their digest says") {
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
   std::jthread worker([&] {
     LaneServerOptions options;
-    options.make = [&](Problem problem, const std::string&) {
+    options.make = [&](Problem problem, const std::string&, const std::string&) {
       CarriedWords words;
       words.about = std::move(problem);
       return LaneJudge{std::move(words), 1, ""};

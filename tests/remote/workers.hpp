@@ -25,6 +25,20 @@ namespace support {
 /// What the workers of one lane have done, all of them together.
 struct LaneCounts {
   std::atomic<int> started{0}, builds{0}, runs{0}, compares{0}, renewals{0};
+
+  void set_target(const std::string& target) {
+    const std::lock_guard lock(mutex);
+    told = target;
+  }
+  /// What the newest worker was told to build for.
+  [[nodiscard]] std::string target() {
+    const std::lock_guard lock(mutex);
+    return told;
+  }
+
+ private:
+  std::mutex mutex;
+  std::string told;
 };
 
 /// Judges by words (see Words), on a worker; what it builds can be carried.
@@ -134,7 +148,8 @@ class Workers {
     threads_.emplace_back([this, lane, socket = ends[1], shared = counts_[lane]] {
       if (!instead || !instead(lane, socket)) {
         LaneServerOptions options;
-        options.make = [&](Problem problem, const std::string&) {
+        options.make = [&](Problem problem, const std::string&, const std::string& target) {
+          shared->set_target(target);
           CarriedWords words = judge(lane);
           words.about = std::move(problem);
           words.counts = shared;

@@ -46,6 +46,7 @@ StoredOptions full() {
   o.measurement.samples = 9;
   o.measurement.sandbox = "none";
   o.measurement.readable = {"/opt/toolchain"};
+  o.lanes.in_flight = 17;
   o.learn_from = {"a", "b"};
   o.models = {"/models.json", "m", "/rec", "/rep", 100, 2.5};
   o.methods = "/methods";
@@ -81,6 +82,12 @@ TEST_CASE("stored options: all that repeats a run comes back") {
   RunOptions moved;
   moved.measurement.readable = {"/opt/a", "/opt/b"};
   CHECK(resumed_options(row_of(stored), moved).options.measurement.readable.size() == 2);
+  CHECK(back.options.lanes.in_flight == 17);
+  CHECK(resumed_options(row_of(stored), {}).options.lanes.in_flight == 17);
+  RunOptions wider;
+  wider.lanes.in_flight = 40;
+  CHECK(resumed_options(row_of(stored), wider).options.lanes.in_flight == 40);
+  CHECK(resumed_options(row_of({}), {}).options.lanes.in_flight == 0);
   CHECK_FALSE(back.options.reuse);
   CHECK_FALSE(resumed_options(row_of(stored), {}).options.reuse);
   RunOptions anew;

@@ -7,6 +7,7 @@
 
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/evaluator_decorator.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 
 namespace kernelsearch {
 
@@ -53,6 +54,14 @@ class Then : public EvaluatorDecorator<E> {
         context);
     if (evaluation.verdict == Verdict::ok) step_(candidate, evaluation);
     return evaluation;
+  }
+
+  [[nodiscard]] PortableArtifact carry(const Artifact& artifact) requires CarriesArtifacts<E, Candidate> {
+    return this->inner().carry(artifact.artifact);
+  }
+  [[nodiscard]] Artifact carried(const Candidate& candidate,
+                                 const PortableArtifact& artifact) requires CarriesArtifacts<E, Candidate> {
+    return {candidate, this->inner().carried(candidate, artifact)};
   }
 
  private:

@@ -22,8 +22,10 @@ struct LaneJudge {
 /// How `serve_lane` works.
 struct LaneServerOptions {
   /// Makes the judge of a problem, on the thread that serves, whose cores all others inherit; `how` is
-  /// `RemoteOptions::how` of the controller. What it raises is the reason for which the lane is refused.
-  std::function<LaneJudge(Problem problem, const std::string& how)> make;
+  /// `RemoteOptions::how` of the controller. `target` is the identity of the device that others measure on,
+  /// for a worker that only builds; empty: it measures. What it raises is the reason for which the lane is
+  /// refused.
+  std::function<LaneJudge(Problem problem, const std::string& how, const std::string& target)> make;
   std::string device_class = {};            ///< that this worker says it is of; see LaunchPool::device_class
   std::stop_token stop = {};                ///< asked to stop it says goodbye: the node is wanted back
   double orphan_seconds = 300;              ///< it ends where the controller says nothing for so long

@@ -38,7 +38,11 @@ enum class JudgeKind : std::uint8_t {
 /// The judge of such a text on this machine; `own` has what the worker's own command line says: devices and
 /// core where they are given. ConfigError for another text, else as `judge_of`. The calling thread then keeps
 /// off the core that host kernels are measured on.
+///
+/// With a `target`, the identity of a device elsewhere, it only builds: for CUDA it compiles for that device
+/// and needs none here, with the features of machine code where the judge wants them; for other backends it
+/// is the judge of this machine, whose device has to be the same.
 [[nodiscard]] LaneJudge make_lane_judge(Problem problem, const std::string& instructions,
-                                        const MeasurementOptions& own);
+                                        const MeasurementOptions& own, const std::string& target = {});
 
 }  // namespace kernelsearch

@@ -28,6 +28,7 @@ struct MeasurementOptions {
   std::string require_sandbox = {};        ///< a weaker one is a ConfigError; empty: none is required
   std::vector<std::string> readable = {};  ///< folders that compilers and kernels on the host may read, too
   WaitTeller waits = nullptr;              ///< hears when another process measures on the same core or device
+  std::string build_for = {};              ///< see GpuOptions::build_for; for workers that only build
 };
 
 /// The cache mode that a problem of this backend is measured with.

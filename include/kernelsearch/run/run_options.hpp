@@ -24,8 +24,8 @@ struct RunModelOptions {
   double max_cost = 0;           ///< in the currency of the model file's prices; 0: no limit
 };
 
-/// The workers that a run measures by, instead of in its own process; none of it is stored with the run,
-/// since it may go on elsewhere.
+/// The workers that a run measures by, instead of in its own process; none of it but `in_flight` is stored
+/// with the run, since it may go on elsewhere.
 struct RunLanes {
   std::vector<LaunchPool> pools = {};  ///< none: the run measures by itself
   std::string slurm =
@@ -37,7 +37,8 @@ struct RunLanes {
   double silence_seconds = 30;   ///< see RemoteOptions
   double request_seconds = 900;  ///< see RemoteOptions
   /// Proposals in flight; 0: as many as there are compilers and twice the lanes. With the same number the
-  /// same seed and outcomes give the same proposals whatever the number of lanes.
+  /// same seed and outcomes give the same proposals whatever the number of lanes. A run that goes on keeps
+  /// it unless another one is given.
   std::size_t in_flight = 0;
 };
 

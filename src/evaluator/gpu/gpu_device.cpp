@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 
+#include <charconv>
+
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/gpu_worker.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -27,6 +29,31 @@ std::string GpuDevice::id() const {
   if (backend == GpuBackend::cuda && major > 0)
     text += " sm_" + std::to_string(major) + std::to_string(minor);
   return text + ", driver " + std::to_string(driver);
+}
+
+std::optional<GpuDevice> cuda_device_of(std::string_view id) {
+  // From the end, as a name may have anything in it.
+  constexpr std::string_view architecture = " sm_", driver = ", driver ";
+  const std::size_t comma = id.rfind(driver);
+  if (comma == std::string_view::npos) return std::nullopt;
+  const std::size_t number = id.substr(0, comma).rfind(architecture);
+  if (number == std::string_view::npos) return std::nullopt;
+  const auto whole = [](std::string_view text, int& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  };
+  const std::string_view capability =
+      id.substr(number + architecture.size(), comma - number - architecture.size());
+  GpuDevice device;
+  device.backend = GpuBackend::cuda;
+  device.name = id.substr(0, number);
+  if (capability.size() < 2 || !whole(capability.substr(0, capability.size() - 1), device.major) ||
+      !whole(capability.substr(capability.size() - 1), device.minor) ||
+      !whole(id.substr(comma + driver.size()), device.driver))
+    return std::nullopt;
+  // What is written otherwise, such as with a zero in front, is no identity.
+  if (device.id() != id) return std::nullopt;
+  return device;
 }
 
 GpuStatus gpu_status(GpuBackend backend) {

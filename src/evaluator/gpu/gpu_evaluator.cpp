@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
+#include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/replay_target.hpp"
@@ -65,6 +66,18 @@ Problem checked(Problem problem) {
   return problem;
 }
 
+/// The device that options name to build for.
+GpuDevice device_elsewhere(GpuBackend backend, const std::string& id) {
+  if (backend != GpuBackend::cuda)
+    raise<ConfigError>("there is no compiling without the device for this backend", to_string(backend),
+                       "build where such a device is; only CUDA's compilers need none");
+  auto device = cuda_device_of(id);
+  if (!device)
+    raise<ConfigError>("this is no identity of a CUDA device", id,
+                       "give it as the worker that measures says it, e.g. `NVIDIA H200 sm_90, driver 13000`");
+  return *std::move(device);
+}
+
 }  // namespace
 
 struct GpuEvaluator::Impl {
@@ -72,6 +85,12 @@ struct GpuEvaluator::Impl {
       : problem(checked(std::move(given))),
         options(std::move(chosen)),
         builders(backend_of(problem), options) {
+    if (!options.build_for.empty()) {
+      devices.push_back(device_elsewhere(backend_of(problem), options.build_for));
+      fill_generated_sizes(problem, detail::gpu::host_options(options));
+      check_compiler();
+      return;
+    }
     if (options.devices.empty())
       raise<ConfigError>("no device was chosen", "an empty list", "name at least one, e.g. 0");
     // All at once: a driver takes its time to begin with each of them.
@@ -97,6 +116,26 @@ struct GpuEvaluator::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     for (std::thread& thread : preparing) thread.join();
+  }
+
+  /// Whether the problem's compiler has code for a device that is not here, said before anything is built.
+  void check_compiler() {
+    const auto flags = detail::gpu::compile_options(devices.front(), options, {});
+    const std::string nothing = "extern \"C\" __global__ void kernelsearch_nothing() {}\n";
+    const auto built = launches_itself(problem.kernel)
+                           ? builders.build_library(nothing, flags)
+                           : builders.build(nothing, flags, {"kernelsearch_nothing"});
+    if (built.verdict != Verdict::ok)
+      raise<ConfigError>("the compiler here has no code for the device that measures",
+                         detail::gpu::compiler_identity(builders, problem) + " for `" + options.build_for +
+                             "`: " + built.reason,
+                         "build where the toolkit knows that device");
+  }
+  /// Refuses what only a device can do.
+  void need_device() const {
+    if (!workers.empty()) return;
+    raise<ConfigError>("this evaluator builds for a device that is not here", options.build_for,
+                       "measure what it has built where that device is");
   }
 
   /// Starts what every worker needs while the first candidates are being compiled.
@@ -229,6 +268,7 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
 }
 
 Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationContext& context) {
+  impl_->need_device();
   const GpuArtifact* baseline = impl_->options.pairs.when == Pairing::never ? nullptr : impl_->baseline();
   const Impl::Lease lease(*impl_);
   const MeasuringTurn turn = impl_->turn(*lease.worker, context.stop);
@@ -269,6 +309,7 @@ Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champ
 
 Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion,
                               const PairOptions& pairs) {
+  impl_->need_device();
   const GpuArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
   const Impl::Lease lease(*impl_);
   const MeasuringTurn turn = impl_->turn(*lease.worker, pairs.stop);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
@@ -36,6 +38,10 @@ struct GpuDevice {
   /// Equal on devices whose measurements may stand for each other.
   [[nodiscard]] std::string id() const;
 };
+
+/// The CUDA device of which this is the `id`: its name, compute capability and driver, and nothing else. That
+/// is what a compiler has to know of it. Nothing for any other text.
+[[nodiscard]] std::optional<GpuDevice> cuda_device_of(std::string_view id);
 
 /// What can be used for GPUs on this machine, or why it cannot.
 struct GpuStatus {

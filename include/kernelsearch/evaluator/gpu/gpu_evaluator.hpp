@@ -28,12 +28,15 @@ struct GpuArtifact {
 /// Compiles device kernels at run time and judges them on the GPUs of this machine (docs/measuring.md).
 /// Compilers, candidates and references live in processes of their own; seeds, expected results and the
 /// verdict never exist where a candidate runs. Several threads may build while one for each device runs.
+///
+/// With `GpuOptions::build_for` it builds for a device elsewhere, says that it is that one, and has no lanes:
+/// what it has built is carried there; `run` and `compare` are a ConfigError.
 class GpuEvaluator {
  public:
   using Artifact = GpuArtifact;
 
-  /// A ConfigError where the problem is for another backend or cannot be compiled for; a DeviceError where
-  /// there is no such device.
+  /// A ConfigError where the problem is for another backend or cannot be compiled for, also where the
+  /// compilers here have no code for `build_for`; a DeviceError where there is no such device.
   explicit GpuEvaluator(Problem problem, GpuOptions options = {});
   GpuEvaluator(GpuEvaluator&&) noexcept;
   GpuEvaluator& operator=(GpuEvaluator&&) noexcept;

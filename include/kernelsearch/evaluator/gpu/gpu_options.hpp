@@ -37,7 +37,10 @@ struct GpuOptions {
   std::vector<int> devices{0};  ///< ordinals of equal devices; each is a lane of its own
   WaitTeller waits = nullptr;   ///< hears when another process measures on one of them; from any thread
   CacheMode cache = CacheMode::cold;
-  std::string architecture{};               ///< to compile for; empty: the first device's
+  std::string architecture{};  ///< to compile for; empty: the first device's
+  /// The identity (GpuDevice::id) of a device that is not here: the evaluator compiles for it and measures
+  /// nothing, so `devices` are not looked at. Of CUDA only; empty: it measures.
+  std::string build_for{};
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-gpu-worker program; empty: looked for
   std::vector<std::filesystem::path> include{};  ///< further folders for the compiler
