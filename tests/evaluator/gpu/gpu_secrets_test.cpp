@@ -162,16 +162,21 @@ TEST_CASE("GpuEvaluator: sets of a slow reference are drawn once, and each proce
 }
 
 TEST_CASE("GpuEvaluator: finalists have more timed calls verified than candidates of a search") {
-  const TemporaryFolder folder;
-  Judge judge(problem_of_size(500), thorough());
   EvaluationContext search;
   search.trial = TrialId{1};
-  const auto verified = [&](const EvaluationContext& context) {
-    const Evaluation e = judge.code(DeviceProblem{}.kernel, context);
-    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
-    return e.features.find("verified_calls").value_or(0);
-  };
-  const double finalist = verified({}), searched = verified(search);
+  double finalist = 0, searched = 0;
+  // Once, but on a loaded machine the reference may look dear, or the second slower than the first beyond
+  // doubt; then nothing of a search is verified, as it should be.
+  for (int attempt = 0; attempt < 5 && searched == 0; ++attempt) {
+    Judge judge(problem_of_size(500), thorough());
+    const auto verified = [&](const EvaluationContext& context) {
+      const Evaluation e = judge.code(DeviceProblem{}.kernel, context);
+      CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+      return e.features.find("verified_calls").value_or(0);
+    };
+    finalist = verified({});
+    searched = verified(search);
+  }
   CHECK(searched >= 1);
   CHECK(finalist > searched);
   CHECK(finalist >= 20);  // half of 40
