@@ -82,6 +82,7 @@ class BuilderPool {
   std::condition_variable returned_;
   std::vector<std::unique_ptr<GpuWorker>> idle_;
   std::size_t busy_ = 0;
+  bool starting_ = false;  ///< a builder that makes itself a context: one at a time does
   std::string identity_, library_identity_;
   std::filesystem::path library_compiler_;
 };

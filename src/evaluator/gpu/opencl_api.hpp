@@ -65,7 +65,8 @@ enum : Uint {
   command_end = 0x1283,
   region = 0x1220,
 };
-inline constexpr Ulong type_cpu = 2, type_all = 0xffffffff, queue_profiling = 2, read_write = 1;
+inline constexpr Ulong type_cpu = 2, type_all = 0xffffffff, queue_profiling = 2, read_write = 1,
+                       use_host_pointer = 8;
 
 }  // namespace cl
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "evaluator/gpu/opencl_api.hpp"
+#include "evaluator/gpu/ptx_assembler.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -18,6 +19,10 @@ class OpenClCompiler final : public RuntimeCompiler {
     identity_ =
         opencl_device_name(*api_, device_) + ", " + api_->text(device_.platform, cl::platform_version);
     library_ = api_->library;
+    major_ = api_->device_number(device_.device, cl::device_major_nv);
+    minor_ = api_->device_number(device_.device, cl::device_minor_nv);
+    if (major_ != 0) assembler_ = PtxAssembler::load();
+    if (assembler_) identity_ += ", " + assembler_->identity();
   }
 
   DeviceCode compile(const std::string& source, const std::vector<std::string>& options,
@@ -81,18 +86,23 @@ class OpenClCompiler final : public RuntimeCompiler {
     std::size_t size = 0;
     cl::Int error = api_->program_info(program, cl::program_binary_sizes, sizeof size, &size, nullptr);
     if (error == 0 && size == 0) error = -42;
-    const std::uint64_t bytes = size;
+    std::string code;
     if (error == 0) {
-      result.image.resize(sizeof bytes + size);
-      std::memcpy(result.image.data(), &bytes, sizeof bytes);
-      auto* to = reinterpret_cast<unsigned char*>(result.image.data() + sizeof bytes);
+      code.resize(size);
+      char* to = code.data();
       error = api_->program_info(program, cl::program_binaries, sizeof to, static_cast<void*>(&to), nullptr);
     }
     if (error != 0) {
-      result.image.clear();
       result.log += "error: the driver gives no code of what it built: " + opencl_error(error);
       return;
     }
+    if (assembler_)
+      if (std::string cubin = assembler_->assemble(code, major_, minor_); !cubin.empty())
+        code = std::move(cubin);
+    const std::uint64_t bytes = code.size();
+    result.image.resize(sizeof bytes + code.size());
+    std::memcpy(result.image.data(), &bytes, sizeof bytes);
+    std::memcpy(result.image.data() + sizeof bytes, code.data(), code.size());
     result.lowered = names;
     result.ok = true;
   }
@@ -100,6 +110,8 @@ class OpenClCompiler final : public RuntimeCompiler {
   std::unique_ptr<OpenClApi> api_;
   OpenClDevice device_;
   cl::Context context_;
+  std::uint64_t major_ = 0, minor_ = 0;      ///< the compute capability of NVIDIA's devices, 0 of others
+  std::unique_ptr<PtxAssembler> assembler_;  ///< null: the driver's code is taken as it is
 };
 
 }  // namespace

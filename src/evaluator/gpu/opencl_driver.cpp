@@ -65,6 +65,7 @@ struct Held {
   cl::Context context = nullptr;
   cl::Queue queue = nullptr;
   std::map<Address, Allocation> allocations;
+  std::map<void*, cl::Memory> pinned;
   Address next = Address{1} << 40;
   EventState* collecting = nullptr;
   std::map<Status, std::string> last_errors;  ///< what the library called an error that we gave a number
@@ -345,11 +346,24 @@ Status set_bytes(Address at, unsigned char byte, std::size_t bytes, Stream) {
   return h.enqueued(h.api->fill(h.queue, found->memory, &byte, 1, offset, bytes, 0, nullptr, h.wanted()));
 }
 
-Status pin(void*, std::size_t, unsigned) {
-  return success;
+// OpenCL has no call for it, but drivers pin the memory of a buffer that lies in the host's: 16 MiB then take
+// 0.3 ms on an H200, 1.4 to 2.2 otherwise. Nothing is ever done with the buffer itself.
+Status pin(void* memory, std::size_t bytes, unsigned) {
+  Held& h = held();
+  if ((h.api->device_number(h.at_hand.device, cl::device_type) & cl::type_cpu) != 0) return success;
+  cl::Int error = 0;
+  const cl::Memory buffer =
+      h.api->create_buffer(h.context, cl::read_write | cl::use_host_pointer, bytes, memory, &error);
+  if (error == 0) h.pinned[memory] = buffer;
+  return h.status(error);
 }
-Status unpin(void*) {
-  return success;
+Status unpin(void* memory) {
+  Held& h = held();
+  const auto found = h.pinned.find(memory);
+  if (found == h.pinned.end()) return success;
+  const cl::Int error = h.api->release_memory(found->second);
+  h.pinned.erase(found);
+  return h.status(error);
 }
 
 Status stream_create(Stream* stream, unsigned) {

@@ -223,7 +223,6 @@ Launch launch_restricted(const Boxed& boxed) {
   } else {
     rules.writable.assign(std::begin(harmless_devices), std::end(harmless_devices));
   }
-  for (const auto& folder : boxed.writable) rules.writable.push_back(folder.string());
   if (!boxed.scratch.empty()) {
     rules.writable.push_back(boxed.scratch.string());
     launch.environment.push_back("TMPDIR=" + boxed.scratch.string());
@@ -297,7 +296,6 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
   }
   for (const auto& [outside, inside] : boxed.folders)
     append(launch.argv, {"--ro-bind", outside.string(), inside});
-  for (const auto& folder : boxed.writable) append(launch.argv, {"--bind", folder.string(), folder.string()});
   int number = first_inserted;
   for (const Inserted& file : boxed.files) {
     launch.descriptors.emplace_back(number, file.descriptor);

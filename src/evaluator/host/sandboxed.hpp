@@ -36,7 +36,6 @@ struct Boxed {
   bool outlives_thread = false;  ///< it watches its connection to us instead
   /// Folders outside with the names that they have inside; without namespaces they keep their own.
   std::vector<std::pair<std::filesystem::path, std::string>> folders;
-  std::vector<std::filesystem::path> writable;  ///< folders of ours to write in, under their own names
   std::filesystem::path scratch;  ///< where it may write where it has no /tmp of its own; see ScratchFolder
   std::vector<std::string> environment;  ///< `NAME=value`
 };
