@@ -217,19 +217,25 @@ TEST_CASE(
   CHECK(make_problem(read_problem_maker(program), folder / "empty"));
 
   write_maker(program, R"(["sh", "-c", "sleep 1000 & echo $! > ${FOLDER}/pid; echo begun; wait", "${OUT}"])");
+  // It is gone, or only its parent has not taken note of it yet.
+  const auto is_gone = [&program] {
+    const std::string stat = "/proc/" + std::to_string(std::stoi(text_of_file(program / "pid"))) + "/stat";
+    for (int tries = 0; tries < 1000; ++tries) {
+      const std::string text = text_of_file(stat);
+      if (text.empty() || text.find(") Z ") != std::string::npos || text.find(") X ") != std::string::npos)
+        return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  };
   std::stop_source stop;
   MakeProblemOptions options;
   options.stop = stop.get_token();
   options.messages = [&stop](std::string_view) { stop.request_stop(); };
   CHECK_FALSE(make_problem(read_problem_maker(program), folder / "empty", options));
   CHECK_FALSE(fs::exists(folder / "empty"));
-  // It is gone, or only its parent has not taken note of it yet.
-  const std::string stat = "/proc/" + std::to_string(std::stoi(text_of_file(program / "pid"))) + "/stat";
-  const auto is_gone = [&stat] {
-    const std::string text = text_of_file(stat);
-    return text.empty() || text.find(") Z ") != std::string::npos || text.find(") X ") != std::string::npos;
-  };
-  for (int tries = 0; tries < 1000 && !is_gone(); ++tries)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(is_gone());
+  write_maker(program, R"(["sh", "-c", "sleep 1000 & echo $! > ${FOLDER}/pid; exit 1", "${OUT}"])");
+  check_has(refused_making(program, folder / "empty"), "ended with 1");
   CHECK(is_gone());
 }
