@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
@@ -20,7 +23,8 @@ enum ExitCode : int {
   interrupted = 130,  ///< Ctrl-C; what was measured is in the store
 };
 
-void add_tune(CLI::App& app, int& exit_code);
+/// `behind` is what stands behind `--`.
+void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& behind);
 void add_check(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
 void add_prompt(CLI::App& app, int& exit_code);
@@ -32,7 +36,7 @@ void add_runs(CLI::App& app, int& exit_code);
 void add_checkpoints(CLI::App& app, int& exit_code);
 void add_memory(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
-void add_convert(CLI::App& app, int& exit_code);
+void add_convert(CLI::App& app, int& exit_code, const std::vector<std::string>& behind);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_space(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);

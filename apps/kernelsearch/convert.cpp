@@ -5,11 +5,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
+#include "kernelsearch/run/made_problem.hpp"
+#include "made_options.hpp"
 #include "mlir_options.hpp"
 
 namespace kernelsearch::app {
@@ -18,9 +22,16 @@ namespace {
 struct ConvertCommand {
   std::string in, out, to, space;
   MlirProblemOptions mlir;
+  std::vector<std::string> behind;  ///< `--`, for the command that makes a problem
 };
 
 int run(const ConvertCommand& command) {
+  if (has_problem_maker(command.in)) {
+    const Interrupt interrupt;
+    const auto made = make_shown_problem(command.in, command.out, command.behind, interrupt.token(), false);
+    return made.empty() ? interrupted : success;
+  }
+  if (!command.behind.empty()) refuse_arguments_for(command.in);
   if (is_mlir_file(command.in)) {
     write_mlir_problem(command.in, command.out, command.mlir);
     fmt::print(stderr, "{} written to {}, a problem like any other: see `kernelsearch check {}`\n",
@@ -42,15 +53,20 @@ int run(const ConvertCommand& command) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, int& exit_code) {
+void add_convert(CLI::App& app, int& exit_code, const std::vector<std::string>& behind) {
   auto* sub = app.add_subcommand(
-      "convert", "Turn a recording into another format, or a schedule of MLIR into a problem");
+      "convert",
+      "Turn a recording into another format, or a schedule of MLIR or a folder with a make_problem.json into "
+      "a problem");
   auto command = std::make_shared<ConvertCommand>();
+  command->behind = behind;
   sub->add_option("IN", command->in,
-                  "Cachefile, T4 results, JSON Lines, CSV, STORE:RUN, or a schedule (.mlir)")
+                  "Cachefile, T4 results, JSON Lines, CSV, STORE:RUN, a schedule (.mlir), or a folder with a "
+                  "make_problem.json, whose command gets what stands behind `--`")
       ->required();
-  sub->add_option("OUT", command->out,
-                  "File to write, packed where it ends in .gz; of a schedule the problem's folder")
+  sub->add_option(
+         "OUT", command->out,
+         "File to write, packed where it ends in .gz; of a schedule or a folder the problem's folder")
       ->required();
   sub->add_option("--to", command->to, "cachefile, t4, jsonl or csv; default by the name of OUT")
       ->check(CLI::IsMember({"cachefile", "t4", "jsonl", "csv"}));
@@ -61,7 +77,9 @@ void add_convert(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  kernelsearch convert results.t4.json cache.json.gz\n"
       "  kernelsearch convert runs.db:latest run.csv\n"
-      "  kernelsearch convert schedule.mlir mine --payload payload.mlir");
+      "  kernelsearch convert schedule.mlir mine --payload payload.mlir\n"
+      "  kernelsearch convert examples/llvm/program mine -- --compiler clang-19 --plugin "
+      "kernelsearch_loops.so");
   sub->callback([sub, command, &exit_code] {
     const bool mlir_only = sub->count("--payload") + sub->count("--function") + sub->count("--reference") > 0;
     if (mlir_only && !is_mlir_file(command->in))

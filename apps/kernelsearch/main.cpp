@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -34,13 +35,12 @@ std::vector<std::string> names_of(const CLI::App& app) {
 
 /// The arguments with a count behind a prefix joined to it, `--launch 'ssh gpu3' x2` as one value: options
 /// take as many values as they say, and the next word may be the problem. In reverse, as CLI11 takes them.
-std::vector<std::string> joined_counts(int argc, char** argv) {
+std::vector<std::string> joined_counts(const std::vector<std::string>& given) {
   const auto is_count = [](const std::string& word) {
     return word.size() > 1 && word[0] == 'x' && word.find_first_not_of("0123456789", 1) == std::string::npos;
   };
   std::vector<std::string> words;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  for (const std::string& word : given) {
     const std::size_t n = words.size();
     const bool after = n >= 2 && (words[n - 2] == "--launch" || words[n - 2] == "--build-launch");
     const bool glued =
@@ -51,6 +51,17 @@ std::vector<std::string> joined_counts(int argc, char** argv) {
       words.push_back(word);
   }
   return {words.rbegin(), words.rend()};
+}
+
+/// Takes from the words what stands behind the first `--`, where that is for a command of the user's own:
+/// CLI11 would take it for further arguments of ours.
+std::vector<std::string> taken_behind(std::vector<std::string>& words) {
+  if (words.empty() || (words[0] != "tune" && words[0] != "convert")) return {};
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes == words.end()) return {};
+  std::vector<std::string> behind(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return behind;
 }
 
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
@@ -77,6 +88,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
   close_process();  // keys of models are in our environment, and compilers may see /proc
   int exit_code = app::success;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const std::vector<std::string> behind = taken_behind(words);
   CLI::App cli{"Makes compute kernels faster and keeps them correct.", "kernelsearch"};
   cli.set_version_flag("--version", "kernelsearch " KERNELSEARCH_VERSION);
   cli.require_subcommand(1);
@@ -89,7 +102,7 @@ int main(int argc, char** argv) {
       "  kernelsearch space space.json --sample 3              look into a space\n"
       "Exit codes: 0 done, 1 nothing right found, 2 wrong usage, 3 wrong input, 4 no device, 130 "
       "interrupted.");
-  app::add_tune(cli, exit_code);
+  app::add_tune(cli, exit_code, behind);
   app::add_check(cli, exit_code);
   app::add_profile(cli, exit_code);
   app::add_prompt(cli, exit_code);
@@ -101,7 +114,7 @@ int main(int argc, char** argv) {
   app::add_checkpoints(cli, exit_code);
   app::add_memory(cli, exit_code);
   app::add_export(cli, exit_code);
-  app::add_convert(cli, exit_code);
+  app::add_convert(cli, exit_code, behind);
   app::add_inspect(cli, exit_code);
   app::add_space(cli, exit_code);
   app::add_compare(cli, exit_code);
@@ -114,7 +127,7 @@ int main(int argc, char** argv) {
   app::add_completion(cli, exit_code);
 
   try {
-    cli.parse(joined_counts(argc, argv));
+    cli.parse(joined_counts(words));
   } catch (const CLI::Success& wish) {  // --help, --version
     return cli.exit(wish);
   } catch (const CLI::ParseError& error) {

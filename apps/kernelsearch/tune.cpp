@@ -9,8 +9,10 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
+#include "kernelsearch/run/made_problem.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
+#include "made_options.hpp"
 #include "mlir_options.hpp"
 #include "progress.hpp"
 #include "result.hpp"
@@ -76,6 +78,12 @@ int tune(TuneOptions o) {
     o.problem = folder;
   }
   const Interrupt interrupt;
+  if (has_problem_maker(o.problem)) {
+    o.problem = make_shown_problem(o.problem, {}, o.behind, interrupt.token(), o.quiet).string();
+    if (o.problem.empty()) return interrupted;
+  } else if (!o.behind.empty()) {
+    refuse_arguments_for(o.problem.empty() ? "--resume without PROBLEM" : o.problem);
+  }
   RunStore store(o.run.store.empty() ? RunStore::default_path() : o.run.store);
   Messages messages(o.quiet);
   Run run = begin(o, {.store = &store, .stop = interrupt.token(), .observer = &messages});

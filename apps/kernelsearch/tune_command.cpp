@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "kernelsearch/remote/launch.hpp"
@@ -52,15 +53,16 @@ std::string system_options(const CLI::App& sub, const SkillOptions& skill, const
 
 }  // namespace
 
-void add_tune(CLI::App& app, int& exit_code) {
+void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& behind) {
   auto* sub = app.add_subcommand("tune", "Search for the fastest configuration of a problem");
   auto o = std::make_shared<TuneOptions>();
+  o->behind = behind;
   auto skill = std::make_shared<SkillOptions>();
   auto file = std::make_shared<OptionFile>();
-  sub->add_option(
-      "PROBLEM", o->problem,
-      "Problem folder or problem.json, or a schedule of MLIR (.mlir), whose problem is written to "
-      "./FUNCTION_problem (may be left out with --resume)");
+  sub->add_option("PROBLEM", o->problem,
+                  "Problem folder or problem.json; a schedule of MLIR (.mlir), whose problem is written to "
+                  "./FUNCTION_problem; or a folder with a make_problem.json, whose command makes it in "
+                  "./NAME_problem and gets what stands behind `--` (may be left out with --resume)");
   add_mlir_options(*sub, o->mlir);
   auto* policy = sub->add_option("--policy", o->run.policy, "Search policy; see `kernelsearch list policies`")
                      ->capture_default_str();
@@ -257,6 +259,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  kernelsearch tune examples/cuda/matmul_f32 --launch 'ssh gpu3' x2 --launch local\n"
       "  kernelsearch tune examples/cuda/matmul_f32 --slurm nodes=4,gpus=2,partition=gpu,time=1:00:00\n"
       "  kernelsearch tune examples/mlir/matmul/schedule.mlir --budget 40\n"
+      "  kernelsearch tune examples/llvm/program --budget 80 -- --compiler clang-19 --plugin "
+      "kernelsearch_loops.so\n"
       "  kernelsearch tune mine --validate memcheck,racecheck,initcheck\n"
       "  kernelsearch tune mine --where 'STAGES == 3' --where 'TILE <= 64' --policy exhaustive --budget all\n"
       "  kernelsearch tune mine --learn-from other_device.json.gz\n"

@@ -13,9 +13,10 @@ namespace kernelsearch::app {
 /// What `kernelsearch tune` was told.
 struct TuneOptions {
   std::string problem;
-  std::string resume = "";         ///< a run's number or name, or `latest`
-  MlirProblemOptions mlir = {};    ///< where `problem` is a schedule of MLIR
-  std::string evaluator = "auto";  ///< or the backend that the problem must have
+  std::string resume = "";               ///< a run's number or name, or `latest`
+  MlirProblemOptions mlir = {};          ///< where `problem` is a schedule of MLIR
+  std::vector<std::string> behind = {};  ///< `--`, for the command that makes the problem
+  std::string evaluator = "auto";        ///< or the backend that the problem must have
   RunOptions run = {};
   std::vector<std::string> launch = {}, build_launch = {};  ///< workers, as launch_pool() reads them
   std::string pools = "", device_class = "";                ///< the file of read_pools()

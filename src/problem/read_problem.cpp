@@ -442,6 +442,10 @@ Problem read_problem(const std::filesystem::path& folder_or_file) {
   std::error_code error;
   const bool is_folder = fs::is_directory(folder_or_file, error);
   const fs::path path = is_folder ? folder_or_file / "problem.json" : folder_or_file;
+  if (!fs::is_regular_file(path, error) && fs::is_regular_file(folder_or_file / "make_problem.json", error))
+    detail::raise<ConfigError>("this folder's problem is yet to be made", folder_or_file.string(),
+                               "make it with `kernelsearch convert FOLDER OUT`, or in C++ by make_problem(), "
+                               "and name OUT; `kernelsearch tune FOLDER` does both");
   if (!fs::is_regular_file(path, error))
     detail::raise<ConfigError>("no problem is there", path.string(),
                                "name a folder with a problem.json; `kernelsearch new NAME` makes one");

@@ -146,8 +146,9 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
     at = end + 1;
   }
   text += "# Makes its object file (or shared library, where the command makes one): sh " + name +
-          "_best.sh [OUTPUT], which is " + name +
-          "_best.o beside this script if left out.\nset -e\n"
+          "_best.sh [OUTPUT], which if left out is " + name +
+          "_best.o beside this script,\n# of a shared library " + name + "_best.so, of a static one " + name +
+          "_best.a.\nset -e\n"
           "here=$(cd \"$(dirname \"$0\")\" && pwd)\noutput=${1:-\"$here/" +
           name + "_best.o\"}\ncase $output in /*) ;; *) output=$PWD/$output ;; esac\n" +
           "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n";
@@ -158,7 +159,16 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
   std::string command;
   for (const std::string& word : build_words(problem, values))
     command += (command.empty() ? "" : " ") + shell_word(word, source);
-  return text + command + "\n";
+  text += command + "\n";
+  // Only what was made says what it is: byte 16 of ELF is its type, 3 of a shared library.
+  text +=
+      "if [ $# -eq 0 ]; then\n  case $(od -An -tx1 -N17 \"$output\" | tr -d ' \\n') in\n"
+      "    7f454c46*03) mv -f \"$output\" \"$here/" +
+      name +
+      "_best.so\" ;;\n"
+      "    213c617263683e0a*) mv -f \"$output\" \"$here/" +
+      name + "_best.a\" ;;\n  esac\nfi\n";
+  return text;
 }
 
 }  // namespace

@@ -260,14 +260,21 @@ class LoopHints:
         self.assertEqual(len(lines), 2 * (1 + len(LISTED)))
         self.assertEqual(lines[0], lines[1 + len(LISTED)])
 
-    def program(self, code=0, **changed):
-        """The problem of examples/llvm/program, with some keys of its program.json changed."""
+    def given(self, **changed):
+        """A copy of examples/llvm/program beside the script, with some keys of its program.json changed."""
         given = self.work / "given"
         shutil.rmtree(given, ignore_errors=True)
         shutil.copytree(SOURCE / "examples/llvm/program", given)
         described = json.loads((given / "program.json").read_text()) | changed
         (given / "program.json").write_text(json.dumps({key: value for key, value in described.items() if value is not None}))
-        return run(*TOOL, "program", given, "--compiler", self.clang, "--plugin", self.plugin, "--out", self.work / "program",
+        script = self.work / "loop_hints.py"  # which make_problem.json names beside the program's folder
+        if not script.exists():
+            script.symlink_to(SOURCE / "examples/llvm/loop_hints.py")
+        return given
+
+    def program(self, code=0, **changed):
+        """The problem of such a copy, made by hand."""
+        return run(*TOOL, "program", self.given(**changed), "--compiler", self.clang, "--plugin", self.plugin, "--out", self.work / "program",
                    "--flags=-O2", "--seconds", "60", code=code)
 
     SMALL = {"benchmark": ["./find_patch", "170", "170", "1"], "checks": [["./find_patch", "161", "160", "1"]]}
@@ -300,14 +307,17 @@ class LoopHints:
     def test_tunes_a_program_and_builds_it_with_the_plan(self):
         if not pathlib.Path("/usr/bin/python3").exists():
             self.skipTest("there is no /usr/bin/python3, and the sandbox sees no other")
-        self.program(**self.SMALL)
-        folder, store, plan, hints = self.work / "program", self.work / "program.db", self.work / "program.json", self.work / "program.hints"
+        given = self.given(**self.SMALL)
+        store, plan, hints = self.work / "program.db", self.work / "program.json", self.work / "program.hints"
         where = "grey_of_loop0_vectorize_width <= 1 and grey_of_loop0_interleave_count == 0 and grey_of_loop0_unroll_count == 0 and grey_of_loop0_distribute == 0 " \
                 "and score_loop0_vectorize_width == 0 and score_loop0_interleave_count == 0 and score_loop0_unroll_count == 0 and score_loop0_distribute == 0"
         for old in self.work.glob("program.db*"):
             old.unlink()
-        told = run(COMMAND, "tune", folder, "--budget", "2", "--policy", "exhaustive", "--samples", "3", "--where", where, "--store", store,
-                   "--out", self.work / "tuned_program", folder=self.work)
+        # From the program's own folder, by its make_problem.json: relative paths behind -- are those of where the command is started.
+        behind = ["--", "--compiler", self.clang, "--plugin", self.plugin.relative_to(self.work), "--flags=-O2", "--seconds", "60"]
+        tune = ["tune", "given", "--policy", "exhaustive", "--samples", "3", "--store", store, "--out", self.work / "tuned_program"]
+        told = run(COMMAND, *tune, "--budget", "2", "--where", where, *behind, folder=self.work)
+        self.assertIn("find_patch_problem: 2 loops of 2 functions", told)
         self.assertRegex(told, r"trials +2 in .*: 2 ok\n")
         self.assertIn("times claimed", told)
         run(COMMAND, "plan", "export", "--any", "--store", store, "-o", plan)
@@ -330,6 +340,17 @@ class LoopHints:
         self.assertEqual(said["without"], said["with"])
         for name, same in (("grey.o", False), ("match.o", False), ("main.o", True)):
             self.assertEqual((self.work / "without" / name).read_bytes() == (self.work / "with" / name).read_bytes(), same, name)
+        # A changed file of the program, or another compiler's flag, is another problem: no run of the old one goes on.
+        resume = [*tune, "--budget", "2", "--where", where, "--resume", "latest"]
+        self.assertIn("have changed", run(COMMAND, *resume, *behind[:-3], "--flags=-O1", folder=self.work, code=3))
+        (given / "match.c").write_text((given / "match.c").read_text() + "// more\n")
+        self.assertIn("the problem has changed", run(COMMAND, *resume, *behind, folder=self.work, code=3))
+        # A program that cannot be built ends it, with what the compiler said.
+        (given / "match.c").write_text("int broken")
+        told = run(COMMAND, *tune, "--budget", "2", *behind, folder=self.work, code=3)
+        self.assertRegex(told, r"make_problem.json: the command that makes the problem ended with 1: ")
+        self.assertIn("match.c:1:11: error", told)
+        self.assertFalse((self.work / "find_patch_problem").exists())
 
     def test_a_program_whose_output_changes_is_wrong(self):
         if not pathlib.Path("/usr/bin/python3").exists():

@@ -124,6 +124,31 @@ TEST_CASE("write_winner: of a build command a script that makes the object file 
   CHECK(record["command"][4] == "axpy 8 1 $x '\"{0, 1}");
 }
 
+TEST_CASE("write_winner: the script of a build command names what it makes by what that is") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  Problem& problem = stored.problem;
+  problem.build.command = {"sh", "-c", "", "sh", "${LIBRARY}"};
+  const std::string object = "echo 'void f(void) {}' | gcc -fPIC -x c - ";
+  const std::pair<std::string, std::string> made[] = {
+      {object + "-c -o \"$1\"", ".o"},
+      {object + "-shared -o \"$1\"", ".so"},
+      {object + "-c -o f.o && ar rc f.a f.o && cp f.a \"$1\"", ".a"}};
+  for (const auto& [command, suffix] : made) {
+    CAPTURE(command);
+    problem.build.command[2] = command;
+    const std::filesystem::path folder = stored.folder.path() / ("made" + suffix);
+    const WinnerFiles files = write_winner(stored.store, stored.run, problem, folder);
+    REQUIRE(std::system(("sh '" + files.script.string() + "'").c_str()) == 0);
+    for (const char* other : {".o", ".so", ".a"})
+      CHECK(std::filesystem::exists(folder / (std::string("axpy_2_best") + other)) == (suffix == other));
+    // A name that is given is kept.
+    REQUIRE(std::system(
+                ("sh '" + files.script.string() + "' '" + (folder / "mine").string() + "'").c_str()) == 0);
+    CHECK(std::filesystem::exists(folder / "mine"));
+  }
+}
+
 TEST_CASE("write_winner: a shader keeps the ending of its language") {
   StoredRun stored;
   stored.store.end_run(stored.run, "4 trials", 4.0);
