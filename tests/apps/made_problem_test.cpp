@@ -54,7 +54,7 @@ TEST_CASE(
   write_program_with_maker(desk);
   std::vector<std::string> tune{"tune",    "adder",   "--policy", "exhaustive", "--budget",  "all",
                                 "--store", "runs.db", "--json",   "-q",         "--samples", "3"};
-  std::vector<std::string> arguments{"--", "--steps", "1, 2, 4, 8, 16, 32"};
+  std::vector<std::string> arguments{"--", "--steps", "1, 32"};
   const auto tuned = [&] {
     std::vector<std::string> words = tune;
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -62,7 +62,7 @@ TEST_CASE(
   };
   Ran ran = tuned();
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
-  CHECK(ran.json()["trials"] == 6);
+  CHECK(ran.json()["trials"] == 2);
   CHECK(ran.json()["problem"] == "adder");
   check_has(ran.err, "made in adder_problem");
   CHECK(ran.err.find("adding 1") == std::string::npos);  // -q

@@ -38,8 +38,8 @@ void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
 namespace {
 
 /// A driver that compiles needs the device for it, and makes one context after the other: eight that began
-/// together on an H200 had theirs after a second each, and so would the workers that begin meanwhile; eight one
-/// after another take 0.2 s each.
+/// together on an H200 had theirs after a second each, and so would the workers that begin meanwhile; one
+/// after another they take 0.2 s each.
 std::size_t builders_of(GpuBackend backend) {
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   constexpr std::size_t most_on_device = 8;

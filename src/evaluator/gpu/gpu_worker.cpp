@@ -99,10 +99,9 @@ std::vector<std::string> compiler_environment() {
 }
 
 std::vector<std::filesystem::path> compiler_folders() {
-  auto folders = folders_of(
-      {"KERNELSEARCH_NVRTC", "KERNELSEARCH_NVJITLINK", "KERNELSEARCH_HIPRTC", "KERNELSEARCH_HIP_RUNTIME",
-       "KERNELSEARCH_GLSLANG"},
-      {"CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "HIP_PATH"});
+  auto folders = folders_of({"KERNELSEARCH_NVRTC", "KERNELSEARCH_NVJITLINK", "KERNELSEARCH_HIPRTC",
+                             "KERNELSEARCH_HIP_RUNTIME", "KERNELSEARCH_GLSLANG"},
+                            {"CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "HIP_PATH"});
   add_folder(folders, "/opt/rocm");
   return folders;
 }
@@ -155,8 +154,9 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   // What Mesa keeps of shaders it loads again, and so would whoever may write there.
   if (backend == GpuBackend::vulkan) boxed.environment.emplace_back("MESA_SHADER_CACHE_DISABLE=true");
   if (backend == GpuBackend::opencl) {
-    // What PoCL and NVIDIA's driver keep of code they load again, so that nobody else may write there. NVIDIA's
-    // must have a folder, or it compiles kernels of its own for each context: 1.6 s instead of 0.2 on an H200.
+    // What PoCL and NVIDIA's driver keep of code they load again, so that nobody else may write there.
+    // NVIDIA's must have a folder, or it compiles kernels of its own for each context: 1.6 s on an H200
+    // instead of 0.2.
     if (!boxed_in) scratch_ = std::make_unique<ScratchFolder>();
     const std::string own = boxed_in ? temporary_folder(sandbox, boxed) : scratch_->path().string();
     for (const std::string name : {"POCL_CACHE_DIR=", "CUDA_CACHE_PATH=", "CUDA_CACHE_DISABLE="})
