@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "evaluator/host/process.hpp"
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
@@ -80,17 +81,13 @@ std::vector<std::string> read_command(const detail::JsonCursor& place) {
   return command;
 }
 
-std::string in_place(std::string text, std::string_view name, const std::string& value) {
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size()))
-    text.replace(at, name.size(), value);
-  return text;
-}
-
 /// A word as the shell takes it, and as people read it.
 std::string quoted_word(const std::string& word) {
   constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  return "'" + in_place(word, "'", "'\\''") + "'";
+  std::string inside = word;
+  detail::replace_all(inside, "'", "'\\''");
+  return "'" + inside + "'";
 }
 
 /// Empties the folder; what cannot be removed is an error.
@@ -229,8 +226,11 @@ bool make_problem(const ProblemMaker& maker, const fs::path& out, const MakeProb
     words.push_back(word);
     line += (line.empty() ? "exec " : " ") + quoted_word(word);
   };
-  for (const std::string& word : maker.command)
-    add(in_place(in_place(word, "${FOLDER}", maker.folder.string()), "${OUT}", folder.string()));
+  for (std::string word : maker.command) {
+    detail::replace_all(word, "${FOLDER}", maker.folder.string());
+    detail::replace_all(word, "${OUT}", folder.string());
+    add(word);
+  }
   for (const std::string& word : options.arguments) add(word);
   const Ended ended = run_to_end(line, options);
   const auto refuse = [&](const std::string& what, const std::string& todo) {
