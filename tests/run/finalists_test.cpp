@@ -271,6 +271,25 @@ TEST_CASE("choose_winner: what is close against the default is compared directly
   CHECK(direct == 2);
 }
 
+TEST_CASE("choose_winner: what cannot be faster by more than pairs tell is not compared directly") {
+  const auto direct_pairs = [](double second, double width) {
+    Match match({.measured = {1.0, 1.0, 5.0}, .truth = {1.0, second, 5.0}, .width = width}, 2);
+    const auto chosen = match.choose();
+    REQUIRE(chosen);
+    CHECK(match.point(chosen->winner) == (second < 1 ? 1u : 0u));
+    return std::count_if(chosen->pairs.begin(), chosen->pairs.end(),
+                         [](const FinalistPair& pair) { return pair.opponent.has_value(); });
+  };
+  // As good as equal, by narrow intervals: the faster one by at most 0.6 %.
+  CHECK(direct_pairs(1.0, 0.004) == 0);
+  // By wider ones perhaps by 1.4 %, which pairs tell.
+  CHECK(direct_pairs(1.0, 0.01) == 1);
+  // The errors of both do not add up: 3 % behind, each known to 2 %, is at most 0.1 % before.
+  CHECK(direct_pairs(1.03, 0.02) == 0);
+  CHECK(direct_pairs(1.01, 0.02) == 1);
+  CHECK(direct_pairs(0.98, 0.004) == 0);
+}
+
 TEST_CASE("choose_winner: none of the pairs says that another finalist is faster than the winner") {
   Rng rng(7);
   for (int round = 0; round < 200; ++round) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -146,8 +147,9 @@ class FinalistMatch {
     Entry champion = field_.front();
     for (std::size_t i = 1; i < field_.size() && !stop_.stop_requested(); ++i) {
       const Entry& challenger = field_[i];
-      if (challenger.speedup.interval.high < champion.speedup.interval.low) continue;
-      const auto speedup = known(challenger.id, champion.id);
+      auto speedup = known(challenger.id, champion.id);
+      if (!speedup && may_be_faster(challenger.speedup, champion.speedup))
+        speedup = meet(challenger.id, champion.id);
       if (speedup && speedup->ratio > 1) champion = challenger;
     }
     return champion.id;
@@ -217,10 +219,19 @@ class FinalistMatch {
     return met;
   }
 
-  std::optional<Speedup> known(TrialId candidate, TrialId opponent) {
+  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, TrialId opponent) const {
     for (const FinalistPair& pair : pairs_)
       if (pair.candidate == candidate && pair.opponent == opponent) return pair.speedup;
-    return meet(candidate, opponent);
+    return std::nullopt;
+  }
+
+  /// Whether what both gained over the opponent of all leaves it open that the challenger is faster than the
+  /// champion by more than pairs tell: a match between those that are as good as equal decides nothing.
+  [[nodiscard]] bool may_be_faster(const Speedup& challenger, const Speedup& champion) const {
+    const double above = std::log(challenger.interval.high / challenger.ratio);
+    const double below = std::log(champion.ratio / champion.interval.low);
+    const double most = challenger.ratio / champion.ratio * std::exp(std::hypot(above, below));
+    return !(most <= 1 + steps_.pairs.precision);
   }
 
   /// The opponent's time divided by the candidate's; nothing where that cannot be had.

@@ -27,6 +27,9 @@ constexpr double short_call = 30e-6;
 // this.
 constexpr double short_batch_seconds = 100e-6;
 constexpr std::size_t warm_bytes = std::size_t{512} << 10;
+// What a few calls seem to take is no less than this part of what the clock takes, divided by their number:
+// below that it is scatter, of which batches of thousands of calls would be made.
+constexpr double least_seen = 0.25;
 // Of calls by several threads, whose clock is that of the wall.
 constexpr double threads_batch_seconds = 0.005;
 constexpr std::size_t most_batches = 64;  // of a round
@@ -222,7 +225,9 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
         fault = run(count - 1, 1, limit_seconds_ + 10 * alone * static_cast<double>(count), each);
     }
     if (fault) return fault;
-    const double fastest = count > 1 ? std::min(alone, each) : alone;
+    double fastest = std::max(alone, least_seen * overhead_);
+    if (count > 1)
+      fastest = std::min(fastest, std::max(each, least_seen * overhead_ / static_cast<double>(count - 1)));
     state.estimate = begin == 0 ? fastest : std::min(state.estimate, fastest);
     std::vector<std::vector<std::vector<std::byte>>> got;
     for (std::size_t i = 0; i < count; ++i) got.push_back(outputs(i));
@@ -316,27 +321,22 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
   };
   std::vector<Kept> kept;
   std::vector<double> round;
+  // All the while, also while the worker is stopped: moving to another core and back takes as long as many a
+  // batch does.
+  std::optional<PinnedThread> here(std::in_place, runner_->core());
   for (std::size_t batch = 0; batch < batches; ++batch) {
     const std::size_t chosen = secrets[batch + 2] % calls;
     const bool keep = !dear || batch == known_batch;
     double seconds = 0;
-    std::optional<Fault> fault;
-    {
-      const PinnedThread here(runner_->core());
-      const double cpu_before = clock_seconds(CLOCK_THREAD_CPUTIME_ID), waited_before = waited_here(),
-                   worker_before = runner_->worker().cpu();
-      fill_batch(slots, calls, batch == known_batch ? chosen : calls, set->contents, fresh, options_.cache);
-      if (!dear) {
-        kept.push_back({batch, {}, {}});
-        kept.back().set.contents = slots.inputs(chosen, spare());
-        if (options_.cache == CacheMode::cold) slots.flush(chosen);
-      }
-      fault = run(calls, std::nullopt, limit, seconds);
-      cpu_here_ += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
-      // That our worker had the core is no load.
-      const double ours = runner_->worker().cpu() - worker_before;
-      waited_here_ += std::max(waited_here() - waited_before - ours, 0.0);
+    const double cpu_before = clock_seconds(CLOCK_THREAD_CPUTIME_ID), waited_before = waited_here(),
+                 worker_before = runner_->worker().cpu();
+    fill_batch(slots, calls, batch == known_batch ? chosen : calls, set->contents, fresh, options_.cache);
+    if (!dear) {
+      kept.push_back({batch, {}, {}});
+      kept.back().set.contents = slots.inputs(chosen, spare());
+      if (options_.cache == CacheMode::cold) slots.flush(chosen);
     }
+    auto fault = run(calls, std::nullopt, limit, seconds);
     if (fault) {
       fault->reason += " (timed calls)";
       return fault;
@@ -344,9 +344,14 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
     if (keep && dear) kept.push_back({batch, *set, {}});
     if (keep) kept.back().outputs = outputs(chosen, spare());
     if ((fault = inspect(calls))) return fault;
+    cpu_here_ += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
+    // That our worker had the core is no load.
+    const double ours = runner_->worker().cpu() - worker_before;
+    waited_here_ += std::max(waited_here() - waited_before - ours, 0.0);
     round.push_back(seconds);
     timed_ += calls;
   }
+  here.reset();
   if (!kept.empty()) {
     std::sort(kept.begin(), kept.end(),
               [&](const Kept& a, const Kept& b) { return round[a.batch] < round[b.batch]; });
