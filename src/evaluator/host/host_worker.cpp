@@ -324,12 +324,12 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
   // All the while, also while the worker is stopped: moving to another core and back takes as long as many a
   // batch does.
   std::optional<PinnedThread> here(std::in_place, runner_->core());
+  const double cpu_before = clock_seconds(CLOCK_THREAD_CPUTIME_ID), waited_before = waited_here(),
+               worker_before = runner_->worker().cpu();
   for (std::size_t batch = 0; batch < batches; ++batch) {
     const std::size_t chosen = secrets[batch + 2] % calls;
     const bool keep = !dear || batch == known_batch;
     double seconds = 0;
-    const double cpu_before = clock_seconds(CLOCK_THREAD_CPUTIME_ID), waited_before = waited_here(),
-                 worker_before = runner_->worker().cpu();
     fill_batch(slots, calls, batch == known_batch ? chosen : calls, set->contents, fresh, options_.cache);
     if (!dear) {
       kept.push_back({batch, {}, {}});
@@ -344,13 +344,13 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
     if (keep && dear) kept.push_back({batch, *set, {}});
     if (keep) kept.back().outputs = outputs(chosen, spare());
     if ((fault = inspect(calls))) return fault;
-    cpu_here_ += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
-    // That our worker had the core is no load.
-    const double ours = runner_->worker().cpu() - worker_before;
-    waited_here_ += std::max(waited_here() - waited_before - ours, 0.0);
     round.push_back(seconds);
     timed_ += calls;
   }
+  cpu_here_ += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
+  // That our worker had the core is no load.
+  const double ours = runner_->worker().cpu() - worker_before;
+  waited_here_ += std::max(waited_here() - waited_before - ours, 0.0);
   here.reset();
   if (!kept.empty()) {
     std::sort(kept.begin(), kept.end(),
@@ -405,6 +405,7 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
     return hash_bytes(slots.data(slot, a), slots.bytes(a));
   };
   std::optional<Fault> fault;
+  const double cpu_before = runner_->worker().cpu(), waited_before = runner_->worker().waited();
   {
     const PinnedThread here(runner_->core());
     fill_batch(slots, filled, called.front(), set->contents, fresh, options_.cache);
@@ -422,6 +423,9 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
     }
   }
   if (fault) return lockstep ? explained(std::move(*fault)) : std::move(*fault);
+  // Handing out single calls is mostly waiting for each other: nothing that tells of others.
+  cpu_then_ += runner_->worker().cpu() - cpu_before;
+  waited_then_ += runner_->worker().waited() - waited_before;
   const Fault wrote_others{Verdict::cheated, "a call wrote to the buffers of other calls (shape " +
                                                  problem_.shapes[shape].name + ")"};
   for (std::size_t a = 0; a < arguments.size(); ++a) {
@@ -490,8 +494,9 @@ MachineLoad HostWorker::load() const {
   if (!meter_) return {};
   const double cpu = runner_->worker().cpu(), waited = runner_->worker().waited();
   const bool known = cpu_then_ >= 0 && waited_then_ >= 0 && cpu >= cpu_then_ && waited >= waited_then_;
-  return meter_->load(known ? cpu - cpu_then_ + cpu_here_ : -1,
-                      known ? waited - waited_then_ + waited_here_ : -1);
+  // Nor is it that the worker waited while we had the core.
+  const double for_others = std::max(waited - waited_then_ - cpu_here_, 0.0);
+  return meter_->load(known ? cpu - cpu_then_ + cpu_here_ : -1, known ? for_others + waited_here_ : -1);
 }
 
 Fault not_distinguishable(const std::string& what, double disturbance) {

@@ -294,6 +294,8 @@ std::optional<Fault> WorkerClient::call(Command command, double limit_seconds, C
   }
   charge.wall = monotonic_seconds() - begin;
   charge.cpu = this->cpu() - cpu;
+  // So that it meets the signal on our core: else it counts as waiting for a core until we leave that one.
+  if (settings_.frozen && got == Got::reply) sched_yield();
   return answered(got, command, *reply_, limit_seconds);
 }
 
