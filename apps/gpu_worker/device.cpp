@@ -28,11 +28,25 @@ Device::Device(GpuBackend backend, int ordinal) : ordinal_(ordinal) {
   std::string problem;
   driver_ = gpu::load_driver(backend, problem);
   if (!driver_) fail(gpu::no_device, problem);
-  check(driver_->init(0), "starting the driver");
+  // What goes wrong before a device is looked at goes wrong for all of them.
+  const auto check_driver = [&](Status status, const std::string& doing) {
+    if (status != gpu::success) fail(gpu::no_device, doing + ": " + driver_->describe(status));
+  };
+  check_driver(driver_->init(0), "starting the driver");
   int count = 0;
-  check(driver_->device_count(&count), "counting devices");
+  check_driver(driver_->device_count(&count), "counting devices");
   if (ordinal >= count)
-    fail(gpu::no_device, "device " + std::to_string(ordinal) + " of " + std::to_string(count) + " devices");
+    fail(count == 0 ? gpu::no_device : gpu::invalid_device,
+         "device " + std::to_string(ordinal) + " of " + std::to_string(count) + " devices");
+  try {
+    hold(ordinal);
+  } catch (const Failure& failure) {
+    if (failure.status != gpu::no_device) throw;
+    fail(gpu::device_unavailable, failure.text);
+  }
+}
+
+void Device::hold(int ordinal) {
   check(driver_->device_get(&device_, ordinal), "finding the device");
   if (driver_->context_retain != nullptr) {
     void* context = nullptr;
@@ -76,6 +90,10 @@ gpu::DeviceFacts Device::facts() const {
   f.minor = attribute(n.minor);
   f.ordinal = ordinal_;
   f.on_host = attribute(n.on_host);
+  if (n.platform >= 0) {
+    f.platform = attribute(n.platform);
+    f.number_in_platform = attribute(n.number_in_platform);
+  }
   (void)driver_->driver_version(&f.driver);
   std::size_t free = 0, total = 0;
   if (driver_->memory_info(&free, &total) == gpu::success) {

@@ -56,6 +56,7 @@ class Device {
   gpu::Act::Reply act(const std::vector<gpu::Action>& actions);
 
  private:
+  void hold(int ordinal);
   struct Buffer {
     Address base = 0, data = 0;
     std::uint64_t bytes = 0;

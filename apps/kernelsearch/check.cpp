@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "devices_option.hpp"
 #include "input.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/generated_sizes.hpp"
@@ -32,7 +33,7 @@ struct CheckCommand {
   std::string sandbox = "auto";
   std::vector<std::string> readable;
   std::string architecture;
-  int device = 0;
+  std::string device = "0";
   bool static_only = false;
   bool quick = false;
   bool all = false;
@@ -288,7 +289,7 @@ ProblemCheckOptions options_of(const CheckCommand& command, const Problem& probl
   if (!command.static_only) options.host.sandbox = resolved(sandbox_from(command.sandbox));
   options.gpu.sandbox = options.host.sandbox;
   options.host.readable = readable_folders(command.readable);
-  options.gpu.devices = {command.device};
+  options.gpu.devices = ordinals_of("--device", {command.device}, problem);
   options.gpu.architecture = command.architecture;
   return options;
 }
@@ -338,7 +339,9 @@ void add_check(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--readable", command->readable, readable_help)->allow_extra_args(false);
-  sub->add_option("--device", command->device, "GPU to judge on, by number")->capture_default_str();
+  sub->add_option("--device", command->device,
+                  "GPU to judge on, by number; of OpenCL also by platform and number within it, e.g. 1:0")
+      ->capture_default_str();
   sub->add_option("--architecture", command->architecture,
                   "What GPU code is compiled for; default the device's, without one sm_90a or gfx90a");
   sub->add_flag("--json", command->json, "Print one JSON object");

@@ -84,10 +84,18 @@ void add_gpus(GpuBackend backend, std::vector<Finding>& findings) {
   const std::string name = cuda ? "CUDA" : opencl ? "OpenCL" : vulkan ? "Vulkan" : "HIP";
   const GpuStatus status = gpu_status(backend);
   for (const GpuDevice& device : status.devices)
-    findings.push_back({fmt::format("{} device {}", name, device.ordinal), true, false,
-                        fmt::format("{}, {} {}, {:.0f} GiB", device.id(), device.multiprocessors,
-                                    opencl || vulkan ? "compute units" : "multiprocessors",
-                                    static_cast<double>(device.memory) / (1 << 30))});
+    findings.push_back(
+        {fmt::format("{} device {}", name, device.ordinal), true, false,
+         fmt::format(
+             "{}{}, {} {}, {:.0f} GiB",
+             device.platform < 0
+                 ? ""
+                 : fmt::format("platform {}, device {} of it: ", device.platform, device.number_in_platform),
+             device.id(), device.multiprocessors, opencl || vulkan ? "compute units" : "multiprocessors",
+             static_cast<double>(device.memory) / (1 << 30))});
+  if (!status.devices.empty())
+    for (const UnusableGpu& device : status.unusable)
+      findings.push_back({fmt::format("{} device {}", name, device.ordinal), false, false, device.problem});
   if (status.devices.empty())
     findings.push_back(
         {name + " device", false, false,

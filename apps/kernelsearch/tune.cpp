@@ -5,10 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
+#include "devices_option.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/run/made_problem.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
@@ -48,10 +51,21 @@ void say_what_runs(Run& run) {
                info.policy, info.generator, o.budget, info.device, info.toolchain);
 }
 
+/// What `--devices` names, by number.
+std::vector<int> devices_of(const TuneOptions& o, const Problem& problem) {
+  if (!o.launch.empty() || !o.pools.empty())
+    for (const std::string& text : o.devices)
+      if (names_platform(text))
+        detail::raise<ConfigError>("workers elsewhere have platforms of their own", "--devices " + text,
+                                   "give the number that `kernelsearch doctor` says there");
+  return ordinals_of("--devices", o.devices, problem);
+}
+
 Run begin(const TuneOptions& o, RunParts parts) {
   RunOptions options = o.run;
   if (o.resume.empty()) {
     const Problem problem = checked_problem(o);
+    if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
     if (options.out.empty()) options.out = problem.name + "_tuned";
     check_from_files(o, options.system);
     parts.problem_path = o.problem;

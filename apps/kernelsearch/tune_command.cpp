@@ -101,10 +101,11 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
                   "Timed samples of every shape, fewer only of what is surely slower; default until the "
                   "median is known to 1 %")
       ->check(CLI::Range(1, 1000));
-  sub->add_option("--devices", o->run.measurement.devices,
-                  "GPUs to measure on, by number: equal ones, e.g. 0,1")
-      ->delimiter(',')
-      ->capture_default_str();
+  sub->add_option(
+         "--devices", o->devices,
+         "GPUs to measure on, by number: equal ones, e.g. 0,1; of OpenCL also by platform and number "
+         "within it, e.g. 1:0; default 0")
+      ->delimiter(',');
   sub->add_option(
          "--cache", o->run.measurement.cache,
          "Caches at the start of a timed call: warm or cold; default warm on the host, cold on a GPU")

@@ -18,6 +18,7 @@ struct TuneOptions {
   std::vector<std::string> behind = {};  ///< `--`, for the command that makes the problem
   std::string evaluator = "auto";        ///< or the backend that the problem must have
   RunOptions run = {};
+  std::vector<std::string> devices = {};                    ///< as `--devices` has them; empty: the run's own
   std::vector<std::string> launch = {}, build_launch = {};  ///< workers, as launch_pool() reads them
   std::string pools = "", device_class = "";                ///< the file of read_pools()
   std::string from_files = "";  ///< cuda_skill_v2: folder of kernels that someone writes

@@ -3,7 +3,8 @@
 
 // The loader of OpenCL with faults, for tests: every function goes to libOpenCL.so.1, but for what
 // KERNELSEARCH_FAULTY_OPENCL says: `times` (events say that every command took a nanosecond),
-// `clEnqueueNDRangeKernel:-5:40` (that function fails with that error the 40th time and from then on).
+// `clEnqueueNDRangeKernel:-5:40` (that function fails with that error the 40th time and from then on),
+// `platform` (before the others there is one more platform, with a device that has no extensions).
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -43,6 +44,22 @@ cl::Int injected(const char* name) {
   return ++calls >= std::atol(text.c_str() + colon + 1) ? std::atoi(text.c_str() + head.size()) : 0;
 }
 
+// Handles of the platform that is one more, and of its device.
+char another_platform, another_device;
+
+void* first_platform() {
+  void* platform = nullptr;
+  (void)real_function<cl::Int(cl::Uint, void**, cl::Uint*)>("clGetPlatformIDs")(1, &platform, nullptr);
+  return platform;
+}
+
+void* first_device() {
+  void* device = nullptr;
+  (void)real_function<cl::Int(void*, cl::Ulong, cl::Uint, void**, cl::Uint*)>("clGetDeviceIDs")(
+      first_platform(), cl::type_all, 1, &device, nullptr);
+  return device;
+}
+
 }  // namespace
 
 // A function that gives an error itself, and one that gives it in its last parameter.
@@ -66,11 +83,43 @@ extern "C" __attribute__((visibility("default"))) cl::Int clGetPlatformIDs(cl::U
   // As Khronos' loader takes the names in the list apart.
   char* const list = fault() == "lists" ? std::getenv("OCL_ICD_FILENAMES") : nullptr;
   if (char* const colon = list != nullptr ? std::strchr(list, ':') : nullptr; colon != nullptr) *colon = '\0';
-  return real_function<cl::Int(cl::Uint, void**, cl::Uint*)>("clGetPlatformIDs")(a, b, c);
+  const auto get = real_function<cl::Int(cl::Uint, void**, cl::Uint*)>("clGetPlatformIDs");
+  if (fault() != "platform") return get(a, b, c);
+  if (b != nullptr && a > 0) {
+    b[0] = &another_platform;
+    if (a > 1)
+      if (const cl::Int error = get(a - 1, b + 1, nullptr); error != 0) return error;
+  }
+  const cl::Int error = c != nullptr ? get(0, nullptr, c) : 0;
+  if (c != nullptr) ++*c;
+  return error;
 }
-FORWARD(clGetPlatformInfo, (void* a, cl::Uint b, std::size_t c, void* d, std::size_t* f), (a, b, c, d, f))
-FORWARD(clGetDeviceIDs, (void* a, cl::Ulong b, cl::Uint c, void** d, cl::Uint* f), (a, b, c, d, f))
-FORWARD(clGetDeviceInfo, (void* a, cl::Uint b, std::size_t c, void* d, std::size_t* f), (a, b, c, d, f))
+extern "C" __attribute__((visibility("default"))) cl::Int clGetPlatformInfo(void* a, cl::Uint b,
+                                                                            std::size_t c, void* d,
+                                                                            std::size_t* f) {
+  return real_function<cl::Int(void*, cl::Uint, std::size_t, void*, std::size_t*)>("clGetPlatformInfo")(
+      a == &another_platform ? first_platform() : a, b, c, d, f);
+}
+extern "C" __attribute__((visibility("default"))) cl::Int clGetDeviceIDs(void* a, cl::Ulong b, cl::Uint c,
+                                                                         void** d, cl::Uint* f) {
+  if (a == &another_platform) {
+    if (d != nullptr && c > 0) d[0] = &another_device;
+    if (f != nullptr) *f = 1;
+    return 0;
+  }
+  return real_function<cl::Int(void*, cl::Ulong, cl::Uint, void**, cl::Uint*)>("clGetDeviceIDs")(a, b, c, d,
+                                                                                                 f);
+}
+extern "C" __attribute__((visibility("default"))) cl::Int clGetDeviceInfo(void* a, cl::Uint b, std::size_t c,
+                                                                          void* d, std::size_t* f) {
+  if (a == &another_device && b == cl::device_extensions) {
+    if (d != nullptr && c > 0) *static_cast<char*>(d) = '\0';
+    if (f != nullptr) *f = 1;
+    return 0;
+  }
+  return real_function<cl::Int(void*, cl::Uint, std::size_t, void*, std::size_t*)>("clGetDeviceInfo")(
+      a == &another_device ? first_device() : a, b, c, d, f);
+}
 FORWARD_MAKING(clCreateContext,
                (const std::intptr_t* a, cl::Uint b, void* const* c, void* d, void* f, cl::Int* e),
                (a, b, c, d, f, e))

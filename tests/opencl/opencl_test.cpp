@@ -529,6 +529,52 @@ TEST_CASE("opencl: errors of the library cost one candidate, not the run") {
   CHECK_MESSAGE(has(status.compiler_problem, "apt-get install pocl-opencl-icd"), status.compiler_problem);
 }
 
+TEST_CASE("opencl: devices by platform, behind one that cannot be used") {
+  using kernelsearch_test::Desk;
+  const GpuDevice before = device();
+  REQUIRE(before.platform >= 0);
+  const Faulty library("platform");
+  const GpuStatus status = gpu_status(GpuBackend::opencl);
+  REQUIRE(!status.unusable.empty());
+  CHECK(status.unusable.front().ordinal == 0);
+  CHECK_MESSAGE(has(status.unusable.front().problem, "the device lacks cl_khr_fp64"),
+                status.unusable.front().problem);
+  CHECK(status.problem.empty());
+  const std::string name =
+      std::to_string(before.platform + 1) + ":" + std::to_string(before.number_in_platform);
+  REQUIRE(gpu_ordinal(name, status) == before.ordinal + 1);
+
+  const Desk desk;
+  const std::filesystem::path folder = desk.path() / "matmul";
+  std::filesystem::copy(example("matmul").folder, folder);
+  std::string json = kernelsearch_test::read_text(folder / "problem.json");
+  json.replace(json.find("\"256\", \"n\": 256"), 15, "\"96\", \"n\": 96  ");
+  kernelsearch_test::write_text(folder / "problem.json", json);
+  const auto tune = [&](std::string devices) {
+    return desk.kernelsearch({"tune", "matmul", "--budget", "2", "--samples", "6", "--devices",
+                              std::move(devices), "--store", "runs.db", "--policy", "random"});
+  };
+  const auto ran = tune(name);
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK_MESSAGE(has(ran.err + ran.out, before.name), ran.err);
+  const auto unusable = tune("0:0");
+  CHECK(unusable.code != 0);
+  CHECK_MESSAGE(has(unusable.err, "there is no such device: 0:0; there is: "), unusable.err);
+  CHECK_MESSAGE(has(unusable.err, "device 0 cannot be used: "), unusable.err);
+  const auto doctor = desk.kernelsearch({"doctor"});
+  const std::string line = "platform " + std::to_string(before.platform + 1) + ", device " +
+                           std::to_string(before.number_in_platform) + " of it: " + before.name;
+  CHECK_MESSAGE(has(doctor.out, line), doctor.out);
+  CHECK_MESSAGE(has(doctor.out, "the device lacks cl_khr_fp64"), doctor.out);
+
+  // Other backends have no platforms.
+  const auto host =
+      desk.kernelsearch({"tune", (example("matmul").folder / ".." / ".." / "host" / "matmul").string(),
+                         "--budget", "1", "--devices", "0:0", "--store", "runs.db"});
+  CHECK(host.code != 0);
+  CHECK_MESSAGE(has(host.err, "only devices of OpenCL have platforms"), host.err);
+}
+
 TEST_CASE("opencl: examples are right at several configurations") {
   for (const char* name : {"matmul", "transpose", "reduction", "convolution", "stencil"}) {
     CAPTURE(std::string(name));

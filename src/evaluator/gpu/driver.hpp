@@ -30,7 +30,9 @@ enum : Status {
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,
+  device_unavailable = 46,  ///< it is there and cannot be used
   no_device = 100,
+  invalid_device = 101,  ///< a number beyond the last device's
   invalid_image = 200,
   no_binary = 209,
   not_found = 500,
@@ -63,6 +65,7 @@ struct AttributeNumbers {
       function_max_dynamic;
   int on_host = -1;            ///< 1: kernels run on the host's processors
   int function_multiple = -1;  ///< of which groups should be as large
+  int platform = -1, number_in_platform = -1;
 };
 
 /// A launch with everything that one may have.

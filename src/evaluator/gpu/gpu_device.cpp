@@ -61,15 +61,24 @@ GpuStatus gpu_status(GpuBackend backend) {
   GpuStatus status;
   try {
     const auto program = find_gpu_worker({});
-    for (int ordinal = 0;; ++ordinal) {
+    int silent = 0;  // one after another: a driver that ends its process ends it for each number
+    for (int ordinal = 0; silent < 2; ++ordinal) {
       GpuWorker worker(program, backend, GpuWorker::Role::device, ordinal, nullptr);
       GpuDevice device;
-      if (const auto error = worker.hello(60, device)) {
-        if (ordinal == 0) status.problem = error->text;
-        break;
+      const auto error = worker.hello(60, device);
+      if (!error) {
+        silent = 0;
+        status.devices.push_back(std::move(device));
+        continue;
       }
-      status.devices.push_back(std::move(device));
+      const bool refused = error->kind == WorkerError::refused;
+      if (refused && error->status == invalid_device) break;
+      if (status.problem.empty()) status.problem = error->text;
+      if (refused && error->status == no_device) break;
+      silent = refused ? 0 : silent + 1;
+      status.unusable.push_back({ordinal, error->text});
     }
+    if (!status.devices.empty()) status.problem.clear();
   } catch (const Error& error) {
     status.problem = error.what();
   }
@@ -82,6 +91,38 @@ GpuStatus gpu_status(GpuBackend backend) {
     status.compiler_problem = error.what();
   }
   return status;
+}
+
+bool names_platform(std::string_view text) noexcept {
+  return text.find(':') != std::string_view::npos;
+}
+
+int gpu_ordinal(std::string_view text, const GpuStatus& status) {
+  const auto whole = [](std::string_view digits) {
+    int value = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() ? value : -1;
+  };
+  const std::size_t colon = text.find(':');
+  const int first = whole(text.substr(0, colon));
+  const int second = colon == std::string_view::npos ? 0 : whole(text.substr(colon + 1));
+  if (first < 0 || second < 0)
+    detail::raise<ConfigError>(
+        "this names no device", std::string(text),
+        "give its number, or platform and number within it as 1:0; `kernelsearch doctor` "
+        "lists both");
+  if (colon == std::string_view::npos) return first;
+  std::string list;
+  for (const GpuDevice& device : status.devices) {
+    if (device.platform == first && device.number_in_platform == second) return device.ordinal;
+    (list += list.empty() ? "" : ", ") += std::to_string(device.platform) + ":" +
+                                          std::to_string(device.number_in_platform) + " is " + device.name;
+  }
+  for (const UnusableGpu& device : status.unusable)
+    (list += list.empty() ? "" : ", ") +=
+        "device " + std::to_string(device.ordinal) + " cannot be used: " + device.problem;
+  if (list.empty()) list = status.problem.empty() ? "no device" : status.problem;
+  detail::raise<ConfigError>("there is no such device", std::string(text), "there is: " + list);
 }
 
 }  // namespace kernelsearch

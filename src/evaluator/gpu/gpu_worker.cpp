@@ -225,6 +225,8 @@ std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
   device.threads_per_multiprocessor = f.threads_per_multiprocessor;
   device.threads_per_block = f.threads_per_block;
   device.on_host = f.on_host == 1;
+  device.platform = f.platform;
+  device.number_in_platform = f.number_in_platform;
   device.memory = f.memory;
   device.memory_free = f.memory_free;
   return std::nullopt;

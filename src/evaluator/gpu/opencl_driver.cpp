@@ -26,6 +26,8 @@ enum OpenClAttribute : int {
   attribute_on_host,
   attribute_major,
   attribute_minor,
+  attribute_platform,
+  attribute_number,
   function_group,
   function_local,
   function_private,
@@ -244,6 +246,12 @@ Status device_attribute(int* value, int number, int device) {
       break;
     case attribute_minor:
       found = get(cl::device_minor_nv);
+      break;
+    case attribute_platform:
+      found = static_cast<std::uint64_t>(h.devices.at(static_cast<std::size_t>(device)).platform_number);
+      break;
+    case attribute_number:
+      found = static_cast<std::uint64_t>(h.devices.at(static_cast<std::size_t>(device)).number);
       break;
     default:
       return invalid_value;
@@ -579,6 +587,8 @@ std::unique_ptr<Driver> load_opencl_driver(std::string& problem) {
   n.shared_per_block = n.shared_per_block_optin = attribute_local;
   n.threads_per_block = attribute_group;
   n.on_host = attribute_on_host;
+  n.platform = attribute_platform;
+  n.number_in_platform = attribute_number;
   n.major = attribute_major;
   n.minor = attribute_minor;
   n.function_threads = function_group;

@@ -55,7 +55,8 @@ struct DeviceFacts {
   std::int32_t shared_per_block = 0, shared_per_block_optin = 0, shared_per_multiprocessor = 0;
   std::int32_t registers_per_multiprocessor = 0, threads_per_multiprocessor = 0, threads_per_block = 0;
   std::int32_t major = 0, minor = 0, driver = 0, ordinal = 0;
-  std::int32_t on_host = 0;  ///< 1: kernels run on the host's processors
+  std::int32_t on_host = 0;                             ///< 1: kernels run on the host's processors
+  std::int32_t platform = -1, number_in_platform = -1;  ///< -1: devices are counted without platforms
   std::uint64_t memory = 0, memory_free = 0;
 };
 

@@ -48,6 +48,50 @@ TEST_CASE("GpuDevice: equal identities are equal devices") {
   CHECK(other.id() != device.id());
 }
 
+TEST_CASE("gpu_ordinal: devices by number, or by platform and number within it") {
+  const auto device = [](int ordinal, int platform, int number, const char* name) {
+    GpuDevice one;
+    one.backend = GpuBackend::opencl;
+    one.ordinal = ordinal;
+    one.platform = platform;
+    one.number_in_platform = number;
+    one.name = name;
+    return one;
+  };
+  GpuStatus status;
+  status.devices = {device(0, 0, 0, "a processor"), device(2, 1, 1, "the second GPU")};
+  status.unusable = {{1, "it lacks cl_khr_fp64"}};
+  CHECK(gpu_ordinal("0", status) == 0);
+  CHECK(gpu_ordinal("7", {}) == 7);  // not looked up
+  CHECK(gpu_ordinal("0:0", status) == 0);
+  CHECK(gpu_ordinal("1:1", status) == 2);
+  CHECK(names_platform("1:0"));
+  CHECK(!names_platform("1"));
+  const auto refused = [](std::string_view text, const GpuStatus& there) {
+    try {
+      (void)gpu_ordinal(text, there);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("not refused");
+  };
+  CHECK(refused("1:0", status) ==
+        "kernelsearch: there is no such device: 1:0; there is: 0:0 is a processor, 1:1 is the second GPU, "
+        "device 1 cannot "
+        "be used: it lacks cl_khr_fp64");
+  for (const char* text : {"", ":", "1:", ":1", "-1", "1:-1", "a", "1:0:0", "1 ", "0x1", "99999999999"}) {
+    CAPTURE(std::string(text));
+    CHECK(contains(refused(text, status), "this names no device"));
+  }
+  // Devices of other backends have no platforms.
+  GpuStatus cuda;
+  cuda.devices = {GpuDevice{}};
+  CHECK(contains(refused("0:0", cuda), "there is no such device"));
+  GpuStatus none;
+  none.problem = "no loader";
+  CHECK(contains(refused("0:0", none), "no loader"));
+}
+
 TEST_CASE("gpu_status: says what is there, and why not") {
   use_stand_ins();
   setenv("KERNELSEARCH_GPU_WORKER", KERNELSEARCH_GPU_WORKER_PROGRAM, 1);
@@ -72,6 +116,15 @@ TEST_CASE("gpu_status: says what is there, and why not") {
     const GpuStatus status = gpu_status(GpuBackend::hip);
     CHECK(status.devices.empty());
     CHECK(contains(status.problem, "hip error (100)"));
+  }
+  {
+    // A driver that ends the process ends it for each number: that is no reason to count on.
+    setenv("KERNELSEARCH_GPU_WORKER", "/bin/true", 1);
+    const GpuStatus status = gpu_status(GpuBackend::hip);
+    CHECK(status.devices.empty());
+    CHECK(!status.problem.empty());
+    CHECK(status.unusable.size() == 2);
+    setenv("KERNELSEARCH_GPU_WORKER", KERNELSEARCH_GPU_WORKER_PROGRAM, 1);
   }
   setenv("KERNELSEARCH_HIP_RUNTIME", "/nowhere/libamdhip64.so", 1);
   setenv("KERNELSEARCH_HIPRTC", KERNELSEARCH_STANDIN_HIP, 1);  // a library, but not that one

@@ -62,7 +62,8 @@ class Different {
     set(f.threads), set(f.shared), set(f.constant), set(f.local), set(f.registers), set(f.multiple);
   }
   void set(DeviceFacts& f) {
-    set(f.multiprocessors), set(f.ordinal), set(f.on_host), set(f.memory), set(f.memory_free);
+    set(f.multiprocessors), set(f.ordinal), set(f.on_host), set(f.platform), set(f.number_in_platform);
+    set(f.memory), set(f.memory_free);
   }
 
  private:

@@ -18,6 +18,8 @@ struct GpuDevice {
   std::string name;
   std::string bus;  ///< its address, as management libraries name it
   int ordinal = 0;
+  /// OpenCL: the number of its platform, and its own within that; -1 where devices have no platforms.
+  int platform = -1, number_in_platform = -1;
   int major = 0, minor = 0;  ///< compute capability
   int driver = 0;            ///< version as the driver numbers it, e.g. 13000
   int multiprocessors = 0;
@@ -43,9 +45,16 @@ struct GpuDevice {
 /// is what a compiler has to know of it. Nothing for any other text.
 [[nodiscard]] std::optional<GpuDevice> cuda_device_of(std::string_view id);
 
+/// A device that is there and cannot be used.
+struct UnusableGpu {
+  int ordinal = 0;
+  std::string problem;
+};
+
 /// What can be used for GPUs on this machine, or why it cannot.
 struct GpuStatus {
   std::vector<GpuDevice> devices;
+  std::vector<UnusableGpu> unusable;
   std::string compiler;  ///< NVRTC or hipRTC with its version; empty where it is missing
   std::string problem;   ///< of the driver: why there are no devices
   std::string compiler_problem;
@@ -53,5 +62,13 @@ struct GpuStatus {
 
 /// Starts a worker that looks; a missing driver, library or worker is said in words, never an error.
 [[nodiscard]] GpuStatus gpu_status(GpuBackend backend);
+
+/// Whether the text names a device by platform and number within it, as `1:0`.
+[[nodiscard]] bool names_platform(std::string_view text) noexcept;
+
+/// The ordinal of the device that the text names: itself a number, as `2`, which is not looked up, or
+/// platform and number within it, as `1:0`, of a device in `status`. Raises ConfigError for any other text,
+/// and where there is no such device, with a list of those that there are.
+[[nodiscard]] int gpu_ordinal(std::string_view text, const GpuStatus& status);
 
 }  // namespace kernelsearch
