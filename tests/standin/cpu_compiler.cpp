@@ -59,8 +59,9 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Runs a program with both outputs in the file `log`; whether it ended well.
-bool run(const std::vector<std::string>& command, const std::string& log) {
+/// Runs a program with both outputs in the file `log` and its own files in `folder`, as one that is killed
+/// leaves them; whether it ended well.
+bool run(const std::vector<std::string>& command, const std::string& log, const std::string& folder) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -72,9 +73,10 @@ bool run(const std::vector<std::string>& command, const std::string& log) {
   // Messages in English and in plain characters.
   std::vector<char*> environment;
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!begins_with(*entry, "LC_ALL=")) environment.push_back(*entry);
-  std::string locale = "LC_ALL=C";
+    if (!begins_with(*entry, "LC_ALL=") && !begins_with(*entry, "TMPDIR=")) environment.push_back(*entry);
+  std::string locale = "LC_ALL=C", files_of_its_own = "TMPDIR=" + folder;
   environment.push_back(locale.data());
+  environment.push_back(files_of_its_own.data());
   environment.push_back(nullptr);
   pid_t child = 0;
   const int error = posix_spawnp(&child, arguments[0], &files, nullptr, arguments.data(), environment.data());
@@ -213,7 +215,7 @@ CpuCode compile_for_cpu(const std::string& source, const std::string& name,
   command.push_back(input);
   for (const char* word : {"-x", "none", "-lm"}) command.emplace_back(word);
   write_source(input, definitions, source, name, expressions);
-  const bool compiled = run(command, log);
+  const bool compiled = run(command, log, folder.path());
   code.log += read_file(log);
   if (!compiled) return code;
   const std::string object = read_file(output);
