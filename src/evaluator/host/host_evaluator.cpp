@@ -157,7 +157,14 @@ struct HostEvaluator::Impl {
 
   detail::HostWorker open(const HostArtifact& artifact) {
     return detail::HostWorker(problem, options, settings, inputs, clock, floor, artifact.candidate,
-                              artifact.library);
+                              artifact.library, fastest);
+  }
+
+  void learn_times(const detail::HostWorker& worker) {
+    fastest.resize(problem.shapes.size());
+    for (std::size_t s = 0; s < fastest.size(); ++s)
+      if (const double seconds = worker.estimate(s); problem.shapes[s].weight > 0 && seconds > 0)
+        fastest[s] = fastest[s] > 0 ? std::min(fastest[s], seconds) : seconds;
   }
 
   /// The right to use the measured cores, of all processes on this machine.
@@ -273,6 +280,7 @@ struct HostEvaluator::Impl {
                           machine.cores};
   detail::HiddenCheck hidden;
   std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
+  std::vector<double> fastest;  ///< seconds of a call of each shape, of the fastest kernel so far; 0: none
   std::mutex measuring;
   std::mutex keeping;
   std::optional<detail::ScratchFolder> foreign;  ///< of code that was built elsewhere
@@ -319,16 +327,19 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
 }
 
 Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
-  Staged<HostArtifact> again = staged;
-  Evaluation evaluation = run_once(std::move(staged), context);
-  // Once more; where it comes again, the candidate is what takes the memory, as far as can be told.
-  if (evaluation.verdict == Verdict::crashed && !context.stop.stop_requested() &&
-      was_killed(evaluation.reason))
-    evaluation = run_once(std::move(again), context);
+  const Staged<HostArtifact> again = staged;
+  bool cramped = false;
+  Evaluation evaluation = run_once(std::move(staged), context, cramped);
+  // Once more where it was killed; where that comes again, the candidate is what takes the memory, as far as
+  // can be told. And where there was too little room for batches of so fast a kernel: now there is.
+  const bool killed = evaluation.verdict == Verdict::crashed && was_killed(evaluation.reason);
+  if ((killed || cramped) && !context.stop.stop_requested())
+    evaluation = run_once(Staged<HostArtifact>(again), context, cramped);
   return evaluation;
 }
 
-Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
+Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context,
+                                   bool& cramped) {
   const std::scoped_lock lock(impl_->measuring);
   Evaluation evaluation = std::move(staged.evaluation);
   const auto fail = [&](const detail::Fault& fault) {
@@ -375,7 +386,11 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
   worker.load().set(evaluation.features);
-  if (fault) fail(*fault);
+  cramped = !fault && worker.cramped();
+  if (fault)
+    fail(*fault);
+  else
+    impl_->learn_times(worker);
   return evaluation;
 }
 

@@ -32,7 +32,12 @@ constexpr std::size_t warm_bytes = std::size_t{512} << 10;
 constexpr double least_seen = 0.25;
 // Of calls by several threads, whose clock is that of the wall.
 constexpr double threads_batch_seconds = 0.005;
-constexpr std::size_t most_batches = 64;  // of a round
+// Of short calls while they are sampled, where the reference is cheap: as a batch is over a hundred of them,
+// ten or twenty mostly tell the median, and a round of 10 ms would be twice as many.
+constexpr std::size_t short_batches = 12, warming_batches = 4;
+// Buffers are laid out for a kernel that is so much faster than the fastest before: laying out, sharing and
+// clearing all 4096 slots of a small problem took half of the time of a check.
+constexpr double much_faster = 4;
 // The mean of batches over their median, at most: a kernel that left out most of its batches would have the
 // median of those.
 constexpr double most_uneven = 1.5;
@@ -42,16 +47,18 @@ std::size_t whole(double wanted, std::size_t most) {
       std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
 }
 
-/// Calls of `estimate` seconds that make a batch.
-std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
+/// Calls of `estimate` seconds that a batch is made of where there is room for them.
+double wanted_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
   const double each = std::max(estimate, 1e-9);
   if (threads == 1 && each >= short_call) return 1;
-  double wanted = std::ceil((threads > 1 ? threads_batch_seconds : batch_seconds) / each);
-  if (cache == CacheMode::warm && each < short_call) {
-    const double held = static_cast<double>(warm_bytes / slots.slot_bytes());
-    wanted = std::min(wanted, std::max(held, std::ceil(short_batch_seconds / each)));
-  }
-  return whole(wanted, slots.count());
+  const double wanted = std::ceil((threads > 1 ? threads_batch_seconds : batch_seconds) / each);
+  if (cache != CacheMode::warm || each >= short_call) return wanted;
+  const double held = static_cast<double>(warm_bytes / slots.slot_bytes());
+  return std::min(wanted, std::max(held, std::ceil(short_batch_seconds / each)));
+}
+
+std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
+  return whole(wanted_calls(slots, estimate, cache, threads), slots.count());
 }
 
 std::vector<std::uint32_t> shuffled(std::size_t count, std::uint64_t seed) {
@@ -99,7 +106,7 @@ double per_call(double charged, double overhead, std::size_t calls) {
 
 HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
                        InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
-                       const std::filesystem::path& library)
+                       const std::filesystem::path& library, std::span<const double> fastest)
     : problem_(problem),
       options_(options),
       inputs_(inputs),
@@ -110,9 +117,17 @@ HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const
   ArenaBytes bytes;
   shapes_.resize(problem.shapes.size());
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
-    shapes_[s].plan = plan_shape(problem, candidate, s);
+    ShapeState& state = shapes_[s];
+    state.plan = plan_shape(problem, candidate, s);
+    const Slots all(state.plan, Storage::native, options.buffer_memory, 2, most_slots);
+    state.slots = most_slots;
+    if (s < fastest.size() && fastest[s] > 0) {
+      const double held = static_cast<double>(warm_bytes / all.slot_bytes());
+      const double wanted = wanted_calls(all, fastest[s] / much_faster, options.cache, problem.threads);
+      state.slots = whole(std::max({wanted, held, 32.0}), most_slots);
+    }
     const ArenaBytes needed =
-        Slots(shapes_[s].plan, Storage::native, options.buffer_memory, 2, most_slots).arena_bytes();
+        Slots(state.plan, Storage::native, options.buffer_memory, 2, state.slots).arena_bytes();
     bytes.inputs = std::max(bytes.inputs, needed.inputs);
     bytes.outputs = std::max(bytes.outputs, needed.outputs);
   }
@@ -121,7 +136,7 @@ HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const
 
 void HostWorker::select(std::size_t shape) {
   if (selected_ == shape) return;
-  runner_->select(shapes_[shape].plan, options_.buffer_memory, 2, most_slots);
+  runner_->select(shapes_[shape].plan, options_.buffer_memory, 2, shapes_[shape].slots);
   selected_ = shape;
 }
 
@@ -254,6 +269,15 @@ void HostWorker::plan_batches(ShapeState& state) const {
       state.alone ? 1 : batch_calls(runner_->slots(), state.estimate, options_.cache, problem_.threads);
 }
 
+bool HostWorker::cramped() const {
+  return std::any_of(shapes_.begin(), shapes_.end(), [this](const ShapeState& state) {
+    if (state.slots == most_slots || state.alone || state.elapsed <= 0) return false;
+    const Slots slots(state.plan, Storage::native, options_.buffer_memory, 2, most_slots);
+    return whole(wanted_calls(slots, state.estimate, options_.cache, problem_.threads), slots.count()) >
+           state.slots;
+  });
+}
+
 std::optional<Fault> HostWorker::inspect(std::size_t calls) {
   const ShapeState& state = shapes_[*selected_];
   const auto& arguments = state.plan.arguments;
@@ -298,20 +322,21 @@ std::optional<Fault> HostWorker::verify(const std::vector<std::vector<std::byte>
   return fault;
 }
 
-std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
-                                       std::vector<double>& samples) {
+std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds, std::vector<double>& samples,
+                                       std::size_t most_short) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
   const std::size_t calls = state.calls;
-  const std::size_t batches =
-      whole(target_seconds / (std::max(state.estimate, 1e-9) * static_cast<double>(calls)), most_batches);
   const auto set = inputs_.for_timing(state.plan, shown_);
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   const double limit = limit_seconds_ + 20 * state.estimate * static_cast<double>(calls);
   // Where the reference is cheap any call can be verified afterwards, and it is one of a fast batch: whoever
   // leaves something out is fast where he does. Else the set whose result is known has its place before.
   const bool dear = set->solved || !set->can_solve;
+  const std::size_t most = dear || state.estimate >= short_call ? most_batches : most_short;
+  const std::size_t batches =
+      whole(target_seconds / (std::max(state.estimate, 1e-9) * static_cast<double>(calls)), most);
   const auto secrets = secret_seeds(batches + 2);
   const std::size_t known_batch = set->solved ? secrets[0] % batches : batches;
   struct Kept {
@@ -552,11 +577,11 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
         std::vector<double> dropped;
         // one batch to warm up; a call this long has nothing to warm up that its check did not
         if (state.estimate < 0.05)
-          if (auto fault = round(timed[i], round_seconds / 2, dropped)) return fault;
+          if (auto fault = round(timed[i], round_seconds / 2, dropped, warming_batches)) return fault;
         plan_batches(state);
         calls_per_sample = std::max(calls_per_sample, static_cast<double>(state.calls));
       }
-      if (auto fault = round(timed[i], round_seconds, shape.samples)) return fault;
+      if (auto fault = round(timed[i], round_seconds, shape.samples, short_batches)) return fault;
       state.elapsed += monotonic_seconds() - begin;
       summarize(shape);
       if (const auto end = sampling_end(shape.samples, state.elapsed, options_.sampling)) {
@@ -590,7 +615,7 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
       for (const double begin = monotonic_seconds();
            shape.samples.empty() ||
            !sampling_end(shape.samples, monotonic_seconds() - begin, options_.sampling);)
-        if (auto fault = round(timed[i], round_seconds, shape.samples)) return fault;
+        if (auto fault = round(timed[i], round_seconds, shape.samples, short_batches)) return fault;
       summarize(shape);
       combine_shapes(measurement, combine);
     }

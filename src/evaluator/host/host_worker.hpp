@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <unordered_set>
 #include <vector>
@@ -19,15 +20,19 @@ namespace kernelsearch::detail {
 
 /// Calls that are laid out at once, at most.
 inline constexpr std::size_t most_slots = 4096;
+/// Batches of a round, at most.
+inline constexpr std::size_t most_batches = 64;
 
 /// One candidate in its worker: checked first, then timed by the clock outside. Every timed call has buffers
 /// of its own with contents that the candidate has not seen; in each round of batches one call, at a secret
 /// place, has a result that is known.
 class HostWorker {
  public:
+  /// `fastest`: seconds of a call of each shape, of the fastest kernel so far, where there was one; room is
+  /// made for what comes near it.
   HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
              InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
-             const std::filesystem::path& library);
+             const std::filesystem::path& library, std::span<const double> fastest = {});
 
   /// Runs every shape on every set of inputs and compares. Sets features.
   [[nodiscard]] std::optional<Fault> check(Features& features);
@@ -35,6 +40,9 @@ class HostWorker {
   /// Times the shapes that have weight until each has a tight interval; call after `check`.
   [[nodiscard]] std::optional<Fault> measure(Measurement& measurement, Features& features,
                                              std::optional<double> incumbent, const std::stop_token& stop);
+
+  /// Whether its batches were smaller than they should be, as it is so much faster than all before.
+  [[nodiscard]] bool cramped() const;
 
   /// What the rest of the machine did since measuring began.
   [[nodiscard]] MachineLoad load() const;
@@ -57,6 +65,7 @@ class HostWorker {
  private:
   struct ShapeState {
     ShapePlan plan;
+    std::size_t slots = 0;               ///< laid out, at most
     double estimate = 0.0;               ///< seconds per call
     std::size_t calls = 1;               ///< per batch
     bool alone = false;                  ///< each call is a batch
@@ -76,8 +85,10 @@ class HostWorker {
   [[nodiscard]] std::optional<Fault> run(std::size_t calls, std::optional<std::size_t> first,
                                          double limit_seconds, double& seconds);
   /// Batches on the shape for about so long, with one verified call; appends seconds per call, of each batch.
+  /// Of short calls at most `most_short` batches, where verifying costs little.
   [[nodiscard]] std::optional<Fault> round(std::size_t shape, double target_seconds,
-                                           std::vector<double>& samples);
+                                           std::vector<double>& samples,
+                                           std::size_t most_short = most_batches);
   /// Guard zones and unwritten outputs of the slots of a batch.
   [[nodiscard]] std::optional<Fault> inspect(std::size_t calls);
   [[nodiscard]] std::optional<Fault> verify(const std::vector<std::vector<std::byte>>& got, InputSet& set);

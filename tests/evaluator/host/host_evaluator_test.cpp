@@ -433,6 +433,23 @@ TEST_CASE("HostEvaluator: an incumbent that is far better ends the sampling earl
         SamplingEnd::budget);
 }
 
+TEST_CASE("HostEvaluator: a kernel far faster than those before it gets room for batches of its own size") {
+  std::string text = support::scale_problem(plain_source);
+  text.replace(text.find("4096"), 4, "16");
+  const Problem problem = parse_problem(text, support::sources);
+  HostEvaluator evaluator(problem, quick());
+  const auto calls_per_sample = [&](const std::string& code) {
+    const Evaluation evaluation = evaluator.evaluate(with_code(problem, code), {});
+    INFO(evaluation.reason);
+    REQUIRE(evaluation.verdict == Verdict::ok);
+    return evaluation.features.find("calls_per_sample").value_or(0);
+  };
+  // A batch of calls of 10 ns is over a hundred times as many calls as one of 20 us.
+  CHECK(calls_per_sample(counting(20)) < 1000);
+  CHECK(calls_per_sample(plain_source) > 1000);
+  CHECK(calls_per_sample(plain_source + "// once more\n") > 1000);
+}
+
 TEST_CASE("HostEvaluator: speedups come from interleaved pairs, and only for what would be the best") {
   const Problem problem = parse_problem(support::scale_problem(counting(100)), support::sources);
   HostOptions options = quick();

@@ -68,7 +68,7 @@ class HostEvaluator {
 
  private:
   struct Impl;
-  Evaluation run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context);
+  Evaluation run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context, bool& cramped);
 
   std::unique_ptr<Impl> impl_;
 };
