@@ -32,9 +32,11 @@ constexpr std::size_t warm_bytes = std::size_t{512} << 10;
 constexpr double least_seen = 0.25;
 // Of calls by several threads, whose clock is that of the wall.
 constexpr double threads_batch_seconds = 0.005;
-// Of short calls while they are sampled, where the reference is cheap: as a batch is over a hundred of them,
-// ten or twenty mostly tell the median, and a round of 10 ms would be twice as many.
-constexpr std::size_t short_batches = 12, warming_batches = 4;
+// Of short calls while they are sampled, where the reference is cheap: a batch is over a hundred of them, so
+// thirty or forty mostly tell the median, and rounds of 10 ms would be two or three times as many. They are
+// never sampled for less than two rounds: what disturbs the machine for a millisecond must not have most of
+// them.
+constexpr std::size_t short_batches = 16, warming_batches = 8, short_rounds = 2;
 // Buffers are laid out for a kernel that is so much faster than the fastest before: laying out, sharing and
 // clearing all 4096 slots of a small problem took half of the time of a check.
 constexpr double much_faster = 4;
@@ -197,7 +199,7 @@ void HostWorker::solve(InputSet& set) {
 std::optional<Fault> HostWorker::check(Features& features) {
   if (runner_->fault()) return runner_->fault();
   inputs_.next_candidate();
-  overhead_ = clock_.of_batch();
+  overhead_ = clock_.of_batch_lately();
   std::vector<std::size_t> order(shapes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto work = [&](std::size_t s) {
@@ -565,14 +567,14 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
   const std::vector<std::size_t> timed = open;
   std::vector<bool> done(timed.size(), false);
   double calls_per_sample = 1;  // a sample is a batch
-  for (bool warmed = false; std::find(done.begin(), done.end(), false) != done.end(); warmed = true) {
+  for (std::size_t rounds = 1; std::find(done.begin(), done.end(), false) != done.end(); ++rounds) {
     for (std::size_t i = 0; i < timed.size(); ++i) {
       if (done[i]) continue;
       ShapeState& state = shapes_[timed[i]];
       ShapeMeasurement& shape = measurement.shapes[i];
       const double begin = monotonic_seconds();
       select(timed[i]);
-      if (!warmed) {
+      if (rounds == 1) {
         plan_batches(state);
         std::vector<double> dropped;
         // one batch to warm up; a call this long has nothing to warm up that its check did not
@@ -584,7 +586,8 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
       if (auto fault = round(timed[i], round_seconds, shape.samples, short_batches)) return fault;
       state.elapsed += monotonic_seconds() - begin;
       summarize(shape);
-      if (const auto end = sampling_end(shape.samples, state.elapsed, options_.sampling)) {
+      const bool few = state.calls > 1 && problem_.threads == 1 && rounds < short_rounds;
+      if (const auto end = sampling_end(shape.samples, state.elapsed, options_.sampling); end && !few) {
         shape.ended = *end;
         done[i] = true;
       }

@@ -313,6 +313,28 @@ std::vector<pid_t> process_tree(pid_t root) {
   return tree;
 }
 
+int child_count(pid_t pid) {
+  char path[96];
+  std::snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR* tasks = opendir(path);
+  if (tasks == nullptr) return -1;
+  int count = 0;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    std::snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", pid, entry->d_name);
+    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    char text[4096];
+    const ssize_t got = file ? read(file.number(), text, sizeof text) : -1;
+    if (got < 0) {
+      closedir(tasks);
+      return -1;
+    }
+    count += static_cast<int>(std::count(text, text + got, ' '));
+  }
+  closedir(tasks);
+  return count;
+}
+
 int thread_count(pid_t pid) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/task", pid);

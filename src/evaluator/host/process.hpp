@@ -118,6 +118,11 @@ struct Finished {
 /// The processes descended from `root`, itself included, as the kernel lists them now.
 [[nodiscard]] std::vector<pid_t> process_tree(pid_t root);
 
+/// The processes that threads of this one have started and that are there; negative where the kernel does not
+/// list them by process (CONFIG_PROC_CHILDREN), or it is gone. Of one that runs meanwhile it may miss some of
+/// several.
+[[nodiscard]] int child_count(pid_t pid);
+
 /// The number of threads of a process, 0 when it is gone.
 [[nodiscard]] int thread_count(pid_t pid);
 

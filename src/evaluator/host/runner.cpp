@@ -107,7 +107,13 @@ double ClockOverhead::of_batch() {
   }
   std::sort(seconds.begin(), seconds.end());
   uncertainty_ = (seconds[3 * batches / 4] - seconds[batches / 4]) / 2;
-  return seconds[batches / 2];
+  measured_at_ = monotonic_seconds();
+  return latest_ = seconds[batches / 2];
+}
+
+double ClockOverhead::of_batch_lately() {
+  constexpr double moment = 0.25;
+  return measured_at_ >= 0 && monotonic_seconds() - measured_at_ < moment ? latest_ : of_batch();
 }
 
 }  // namespace kernelsearch::detail

@@ -69,6 +69,8 @@ class ClockOverhead {
 
   /// Seconds of a batch without calls, as `Runner::run` charges them: the median of some, measured now.
   [[nodiscard]] double of_batch();
+  /// The same, or what was measured a moment ago.
+  [[nodiscard]] double of_batch_lately();
   /// Half of what the middle half of them differ by: what taking it off leaves open.
   [[nodiscard]] double uncertainty() const noexcept { return uncertainty_; }
 
@@ -77,6 +79,7 @@ class ClockOverhead {
   ShapePlan plan_;
   std::unique_ptr<Runner> runner_;
   double uncertainty_ = 0.0;
+  double latest_ = 0.0, measured_at_ = -1;
 };
 
 }  // namespace kernelsearch::detail

@@ -366,9 +366,11 @@ Fault WorkerClient::ending(const char* during) {
 }
 
 std::optional<Fault> WorkerClient::census() const {
-  const auto tree = process_tree(pid_);
-  if (tree.size() > 1)
-    return Fault{Verdict::cheated, "it started " + std::to_string(tree.size() - 1) + " further processes"};
+  // Looking through all processes of the machine takes a millisecond.
+  int others = child_count(pid_);
+  if (others < 0) others = static_cast<int>(process_tree(pid_).size()) - 1;
+  if (others > 0)
+    return Fault{Verdict::cheated, "it started " + std::to_string(others) + " further processes"};
   int threads = thread_count(pid_);
   // A thread that was joined is still seen until the system has taken it away, which waits for a core.
   for (int attempt = 0; attempt < 10 && threads > settings_.threads; ++attempt) {

@@ -3,12 +3,16 @@
 #include "evaluator/host/worker_client.hpp"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
 
 #include "evaluator/host/compile.hpp"
 #include "evaluator/host/pinned_thread.hpp"
+#include "evaluator/host/process.hpp"
 #include "evaluator/host/runner.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
@@ -116,6 +120,37 @@ TEST_CASE("calls in lockstep are made one at a time, on the slots that are asked
   CHECK(seconds > 0);
   for (std::size_t slot = 0; slot < 4; ++slot)
     CHECK(timed.runner->slots().is_all_poison(slot, 2) == (slot == 1 || slot == 2));
+}
+
+TEST_CASE("child_count: processes that threads of a process started, until they are waited for") {
+  if (detail::child_count(getpid()) < 0) {
+    MESSAGE("skipped: this kernel does not list children by process");
+    return;
+  }
+  // In a process of its own, as others of this program may have started some.
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const pid_t first = fork();
+    if (first == 0)
+      for (;;) pause();
+    pid_t second = 0;  // by another thread than the first
+    std::thread([&second] {
+      second = fork();
+      if (second == 0)
+        for (;;) pause();
+    }).join();
+    const bool two = detail::child_count(getpid()) == 2;
+    (void)kill(first, SIGKILL);
+    (void)waitpid(first, nullptr, 0);
+    const bool one = detail::child_count(getpid()) == 1;
+    (void)kill(second, SIGKILL);
+    (void)waitpid(second, nullptr, 0);
+    _exit(two && one && detail::child_count(getpid()) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(parent, &status, 0) == parent);
+  CHECK(status == 0);
+  CHECK(detail::child_count(parent) < 0);
 }
 
 TEST_CASE("ClockOverhead: what the clock takes is short and known") {
