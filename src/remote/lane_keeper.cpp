@@ -6,13 +6,25 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <optional>
 #include <utility>
 
+#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "remote/remote_lanes.hpp"
 
 namespace kernelsearch::remote {
+namespace {
+
+/// The command of a worker, where its place is there; waits for that.
+std::string placed(const LaneLaunch& launch, const std::stop_token& stop) {
+  std::string command = launch.command;
+  if (launch.place) detail::replace_all(command, "{place}", launch.place(stop));
+  return command;
+}
+
+}  // namespace
 
 RemoteLanes::RemoteLanes(Problem given, RemoteOptions chosen)
     : problem(std::move(given)),
@@ -64,8 +76,15 @@ void RemoteLanes::keep(Slot& slot, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     LaneEnd end;
     std::shared_ptr<Lane> lane;
+    std::optional<std::string> command;
     try {
-      lane = std::make_shared<Lane>(options, slot.index, target);
+      command = placed(options.lanes[slot.index], stop);
+      if (stop.stop_requested()) return;
+    } catch (const std::exception& error) {  // there is no place, and will be none
+      end = {LaneEnd::Kind::refused, error.what()};
+    }
+    try {
+      if (command) lane = std::make_shared<Lane>(options, slot.index, *command, target);
     } catch (const std::exception& error) {
       end = {LaneEnd::Kind::gone, error.what()};
     }
