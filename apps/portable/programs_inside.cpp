@@ -6,7 +6,8 @@
 
 #include "commands.hpp"
 
-// The assembler takes a file in as it is; as an array of numbers it would cost the compiler a second a megabyte.
+// The assembler takes a file in as it is; as an array of numbers it would cost the compiler a second a
+// megabyte.
 #define KERNELSEARCH_INSIDE(name, file) \
   __asm__(                              \
       ".pushsection .rodata\n"          \

@@ -22,8 +22,9 @@
 
 namespace kernelsearch::remote {
 
-/// The lanes of a RemoteEvaluator: workers that come and go (lane_keeper.cpp), who gets which (lane_choice.cpp),
-/// what is asked of one (lane_requests.cpp), and which are like the first (lane_calibration.cpp).
+/// The lanes of a RemoteEvaluator: workers that come and go (lane_keeper.cpp), who gets which
+/// (lane_choice.cpp), what is asked of one (lane_requests.cpp), and which are like the first
+/// (lane_calibration.cpp).
 struct RemoteLanes {
   enum class State { starting, ready, waiting, aside };
 

@@ -41,8 +41,8 @@ SlurmJob::SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
   if (request.gpus > 0) salloc += " --gpus-per-node=" + std::to_string(request.gpus);
   for (const auto& [name, value] : request.others) salloc += " --" + name + "=" + shell_word(value);
   salloc += " /bin/sh -c 'echo \"$SLURM_JOB_ID $SLURM_JOB_NODELIST\"; exec cat >/dev/null'";
-  // The shell waits for the end of our pipe, too: in the queue salloc does not look at it, and has to be asked
-  // to leave. Our other pipe is salloc's alone, so that its end is salloc's.
+  // The shell waits for the end of our pipe, too: in the queue salloc does not look at it, and has to be
+  // asked to leave. Our other pipe is salloc's alone, so that its end is salloc's.
   const std::string command =
       "exec 3<&0 4>&1 >/dev/null; " + salloc +
       " <&3 >&4 4>&- & held=$!; exec 4>&-; cat <&3; kill -TERM $held 2>/dev/null; wait";

@@ -74,8 +74,8 @@ class HeldNodes {
   std::set<std::string> nodes_;
 };
 
-/// A node that is asked for by a job of its own, and again where that job has ended: by whoever wants it first,
-/// for all that wait for it. Thread-safe.
+/// A node that is asked for by a job of its own, and again where that job has ended: by whoever wants it
+/// first, for all that wait for it. Thread-safe.
 class QueuedNode {
  public:
   QueuedNode(SlurmRequest request, std::shared_ptr<HeldNodes> held,

@@ -9,8 +9,8 @@
 
 namespace kernelsearch::detail {
 
-/// How the workers of a run are started and used. `asked` is how the user wants it measured, what depends on a
-/// machine left open; `slurm` has nodes for some of them, or is null.
+/// How the workers of a run are started and used. `asked` is how the user wants it measured, what depends on
+/// a machine left open; `slurm` has nodes for some of them, or is null.
 [[nodiscard]] RemoteOptions lane_options(const RunLanes& lanes, MeasurementOptions asked, JudgeKind kind,
                                          const SlurmAllocation* slurm);
 

@@ -11,9 +11,9 @@
 
 namespace kernelsearch {
 
-/// Waits for where a worker can run, e.g. a node of a queue; called before each start of one, from a thread of
-/// each lane. Returns what `{place}` stands for in its command, empty where it was asked to stop. DeviceError:
-/// there will be none, and the lane is set aside.
+/// Waits for where a worker can run, e.g. a node of a queue; called before each start of one, from a thread
+/// of each lane. Returns what `{place}` stands for in its command, empty where it was asked to stop.
+/// DeviceError: there will be none, and the lane is set aside.
 using LanePlace = std::function<std::string(const std::stop_token&)>;
 
 /// How workers of one kind are started.

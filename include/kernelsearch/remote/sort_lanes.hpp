@@ -26,8 +26,8 @@ struct SortedLanes {
 
 /// Starts a worker of each lane that measures, which judges the default configuration `calibrations` times,
 /// and sorts the lanes by what it is: of a class are the same device and toolchain, and times within
-/// `tolerance` of its first lane's. A lane where the default configuration fails is left out where it is right
-/// on another of that device. DeviceError with the reasons of all where no worker is ready.
+/// `tolerance` of its first lane's. A lane where the default configuration fails is left out where it is
+/// right on another of that device. DeviceError with the reasons of all where no worker is ready.
 [[nodiscard]] SortedLanes sort_lanes(const Problem& problem, const RemoteOptions& options);
 
 }  // namespace kernelsearch

@@ -16,9 +16,10 @@
 namespace kernelsearch {
 namespace {
 
-/// Files, and not an anonymous memory file of each: children close what they are not given, and a process that
-/// shows itself to nobody (close_process) hides /proc/PID/fd, by which they would be found. Nor one executable
-/// in three roles: each sandbox gets a copy of the program that runs in it, which is 150 KB and not 26 MB.
+/// Files, and not an anonymous memory file of each: children close what they are not given, and a process
+/// that shows itself to nobody (close_process) hides /proc/PID/fd, by which they would be found. Nor one
+/// executable in three roles: each sandbox gets a copy of the program that runs in it, which is 150 KB and
+/// not 26 MB.
 struct CarriedPrograms {
   std::mutex mutex;
   std::span<const CarriedProgram> all;

@@ -15,9 +15,9 @@ struct CarriedProgram {
 
 /// Says which helper programs this one has inside, so that it is all that is copied to another machine: those
 /// are used rather than what is installed there. They are unpacked where one is first wanted, into a private
-/// folder below the one for temporary files, which must allow programs (not `noexec`). It is removed when this
-/// program ends, and where it was killed by the next kernelsearch of the same user that makes such a folder.
-/// Once, before anything is judged; the bytes must stay.
+/// folder below the one for temporary files, which must allow programs (not `noexec`). It is removed when
+/// this program ends, and where it was killed by the next kernelsearch of the same user that makes such a
+/// folder. Once, before anything is judged; the bytes must stay.
 void carry_programs(std::span<const CarriedProgram> programs);
 
 }  // namespace kernelsearch
