@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
+
+#include "kernelsearch/evaluator/host/carried_programs.hpp"
 
 namespace CLI {
 class App;
@@ -47,5 +50,8 @@ void add_mcp(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
+
+/// The helper programs that this one has inside.
+[[nodiscard]] std::span<const CarriedProgram> programs_inside();
 
 }  // namespace kernelsearch::app

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/evaluator/host/carried_programs.hpp"
 #include "kernelsearch/evaluator/host/close_process.hpp"
 #include "kernelsearch/version.hpp"
 
@@ -85,8 +87,14 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+// None; the program of one file (apps/portable), which is made of the same objects, has its own.
+[[gnu::weak]] std::span<const CarriedProgram> kernelsearch::app::programs_inside() {
+  return {};
+}
+
 int main(int argc, char** argv) {
   close_process();  // keys of models are in our environment, and compilers may see /proc
+  carry_programs(app::programs_inside());
   int exit_code = app::success;
   std::vector<std::string> words(argv + 1, argv + argc);
   const std::vector<std::string> behind = taken_behind(words);

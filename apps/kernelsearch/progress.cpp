@@ -32,12 +32,24 @@ ProgressOptions progress_options(const RunBudget& budget, const std::optional<Ru
 }
 
 void Messages::on_message(std::string_view text) {
-  if (!quiet_) fmt::print(stderr, "{}\n", text);
+  if (!quiet_) fmt::print(stderr, "{}{}\n", prefix_, text);
 }
 
-Progress::Progress(bool quiet, ProgressOptions options) : messages_(quiet) {
+PrefixedLines::int_type PrefixedLines::overflow(int_type c) {
+  if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+  line_ += traits_type::to_char_type(c);
+  if (line_.back() == '\n') {
+    fmt::print(stderr, "{}{}", prefix_, line_);
+    line_.clear();
+  }
+  return c;
+}
+
+Progress::Progress(bool quiet, ProgressOptions options, const std::string& prefix)
+    : messages_(quiet, prefix), lines_(prefix) {
   if (quiet) return;
-  printer_.emplace(std::cerr, std::move(options));
+  if (!prefix.empty()) options.terminal = false;
+  printer_.emplace(prefix.empty() ? std::cerr : prefixed_, std::move(options));
   ticker_ = std::jthread([this](const std::stop_token& end) {
     std::mutex mutex;
     std::condition_variable_any wake;

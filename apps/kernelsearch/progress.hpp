@@ -3,8 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <ostream>
+#include <streambuf>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/report/progress_printer.hpp"
@@ -17,20 +21,34 @@ namespace kernelsearch::app {
 /// What stderr is and what the run expects.
 [[nodiscard]] ProgressOptions progress_options(const RunBudget& budget, const std::optional<RunRow>& resumed);
 
-/// Messages of a run on stderr; nothing at all when quiet.
+/// Messages of a run on stderr, each behind a prefix; nothing at all when quiet.
 class Messages final : public RunObserver {
  public:
-  explicit Messages(bool quiet) : quiet_(quiet) {}
+  explicit Messages(bool quiet, std::string prefix = "") : quiet_(quiet), prefix_(std::move(prefix)) {}
   void on_message(std::string_view text) override;
 
  private:
   bool quiet_;
+  std::string prefix_;
+};
+
+/// Whole lines on stderr, each behind a prefix.
+class PrefixedLines final : public std::streambuf {
+ public:
+  explicit PrefixedLines(std::string prefix) : prefix_(std::move(prefix)) {}
+
+ protected:
+  int_type overflow(int_type c) override;
+
+ private:
+  std::string prefix_, line_;
 };
 
 /// The progress on stderr, redrawn while trials take their time, and messages; nothing at all when quiet.
 class Progress final : public RunObserver {
  public:
-  Progress(bool quiet, ProgressOptions options);
+  /// With a prefix it is one of several that are shown at a time, and nothing is redrawn.
+  Progress(bool quiet, ProgressOptions options, const std::string& prefix = "");
   ~Progress() override { close(); }
 
   void on_start(TrialId id, const Candidate& candidate) override {
@@ -55,6 +73,8 @@ class Progress final : public RunObserver {
 
  private:
   Messages messages_;
+  PrefixedLines lines_;
+  std::ostream prefixed_{&lines_};
   std::optional<ProgressPrinter> printer_;
   std::jthread ticker_;
 };

@@ -2,16 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
 #include "devices_option.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/run/lane_runs.hpp"
 #include "kernelsearch/run/made_problem.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
@@ -82,6 +90,95 @@ Run begin(const TuneOptions& o, RunParts parts) {
   return Run::resume(o.resume, std::move(options), std::move(parts));
 }
 
+ProgressOptions shown_of(Run& run) {
+  ProgressOptions shown = progress_options(run.budget(), run.resumed());
+  const std::string& system = run.options().system;
+  shown.each_failure = !system.empty() && find_system(system).rewrites;
+  return shown;
+}
+
+/// Writes and prints what a run that has ended came to; the exit code.
+int concluded(Run& run, const TuneOptions& o, bool was_interrupted) {
+  const RunResult result = run.finish();
+  print_result(run.store(), result, o.json);
+  if (!result.unwritten.empty()) {
+    for (const std::string& one : result.unwritten) fmt::print(stderr, "{}\n", one);
+    fmt::print(stderr,
+               "kernelsearch: the result above is in the store: `kernelsearch best {}` writes its files\n",
+               number(result.run));
+    return wrong_input;
+  }
+  if (was_interrupted) return interrupted;
+  if (!result.no_reply.empty()) {
+    fmt::print(
+        stderr,
+        "kernelsearch: {}\nThe result above was found without a model, and everything is in the store: "
+        "see `kernelsearch doctor --llm`, then go on with `kernelsearch tune --resume {}`\n",
+        result.no_reply, number(result.run));
+    return no_device;
+  }
+  return result.best ? success : nothing_found;
+}
+
+/// A run for each class of lanes, all at a time; the exit code of the worst.
+int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt) {
+  RunOptions options = o.run;
+  const Problem problem = checked_problem(o);
+  if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
+  if (options.out.empty()) options.out = problem.name + "_tuned";
+  check_from_files(o, options.system);
+  Messages messages(o.quiet);
+  std::vector<LaneRun> found = lane_runs(problem, std::move(options), interrupt.token(),
+                                         [&](const std::string& text) { messages.on_message(text); });
+  std::deque<Messages> heard;  // by the runs until their end
+  std::vector<Run> runs;
+  std::vector<std::string> prefixes;
+  int exit_code = success;
+  const auto failed = [&](const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    exit_code = std::max<int>(exit_code,
+                              dynamic_cast<const DeviceError*>(&error) != nullptr ? no_device : wrong_input);
+  };
+  // All before the first goes on, so that none learns from what another one finds.
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string prefix = fmt::format("class {}: ", i + 1);
+    if (!o.quiet) fmt::print(stderr, "{}{}\n", prefix, found[i].about);
+    heard.emplace_back(o.quiet, prefix);
+    RunParts parts{.store = &store, .stop = interrupt.token(), .observer = &heard.back()};
+    parts.problem_path = o.problem;
+    try {
+      runs.push_back(Run::start(problem, std::move(found[i].options), std::move(parts)));
+      prefixes.push_back(prefix);
+      if (!o.quiet) say_what_runs(runs.back());
+    } catch (const Error& error) {  // the other classes have workers still
+      failed(error);
+    }
+  }
+  found.clear();
+  std::vector<std::exception_ptr> ends(runs.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      threads.emplace_back([&, i] {
+        try {
+          Progress progress(o.quiet, shown_of(runs[i]), prefixes[i]);
+          runs[i].to_end(progress);
+        } catch (...) {
+          ends[i] = std::current_exception();
+        }
+      });
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    try {
+      if (ends[i]) std::rethrow_exception(ends[i]);
+      exit_code = std::max(exit_code, concluded(runs[i], o, interrupt.requested()));
+    } catch (const std::exception& error) {
+      failed(error);
+    }
+  }
+  return exit_code;
+}
+
 }  // namespace
 
 int tune(TuneOptions o) {
@@ -99,35 +196,15 @@ int tune(TuneOptions o) {
     refuse_arguments_for(o.problem.empty() ? "--resume without PROBLEM" : o.problem);
   }
   RunStore store(o.run.store.empty() ? RunStore::default_path() : o.run.store);
+  if (o.other_lanes == "apart") return tune_apart(o, store, interrupt);
   Messages messages(o.quiet);
   Run run = begin(o, {.store = &store, .stop = interrupt.token(), .observer = &messages});
   if (!o.quiet) say_what_runs(run);
   {
-    ProgressOptions shown = progress_options(run.budget(), run.resumed());
-    const std::string& system = run.options().system;
-    shown.each_failure = !system.empty() && find_system(system).rewrites;
-    Progress progress(o.quiet, std::move(shown));
+    Progress progress(o.quiet, shown_of(run));
     run.to_end(progress);
   }
-  const RunResult result = run.finish();
-  print_result(store, result, o.json);
-  if (!result.unwritten.empty()) {
-    for (const std::string& one : result.unwritten) fmt::print(stderr, "{}\n", one);
-    fmt::print(stderr,
-               "kernelsearch: the result above is in the store: `kernelsearch best {}` writes its files\n",
-               number(result.run));
-    return wrong_input;
-  }
-  if (interrupt.requested()) return interrupted;
-  if (!result.no_reply.empty()) {
-    fmt::print(
-        stderr,
-        "kernelsearch: {}\nThe result above was found without a model, and everything is in the store: "
-        "see `kernelsearch doctor --llm`, then go on with `kernelsearch tune --resume {}`\n",
-        result.no_reply, number(result.run));
-    return no_device;
-  }
-  return result.best ? success : nothing_found;
+  return concluded(run, o, interrupt.requested());
 }
 
 }  // namespace kernelsearch::app

@@ -143,6 +143,11 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
                   "Set a lane aside whose time of the default configuration differs by more; 0: never")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  sub->add_option("--other-lanes", o->other_lanes,
+                  "Lanes of another device, toolchain or speed than the first: refuse them, or search apart "
+                  "with each class of lanes, a run each")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"refuse", "apart"}));
   sub->add_option("--lane-start", o->run.lanes.start_seconds, "Seconds until a worker must be ready")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -281,6 +286,12 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
       for (LaunchPool& pool : read_pools(o->pools, o->device_class))
         o->run.lanes.pools.push_back(std::move(pool));
     if (sub->count("--resume") > 0 && o->resume.empty()) o->resume = "latest";
+    if (o->other_lanes == "apart" && o->run.lanes.pools.empty() && o->run.lanes.slurm.empty())
+      throw CLI::ValidationError("--other-lanes",
+                                 "without workers there is one lane: give --launch, --pools or --slurm");
+    if (o->other_lanes == "apart" && !o->resume.empty())
+      throw CLI::ValidationError("--other-lanes",
+                                 "a run is of one class: resume each with workers of its own");
     if (o->problem.empty() && o->resume.empty()) throw CLI::RequiredError("PROBLEM");
     const bool mlir_only = sub->count("--payload") + sub->count("--function") + sub->count("--reference") > 0;
     if (mlir_only && !is_mlir_file(o->problem))

@@ -8,10 +8,11 @@
 //   scale_bench lanes        trials a second of 1 to 8 workers whose device takes 20 ms a trial without using
 //                            the processor, as a GPU does
 //   scale_bench latency      the same of 4 workers behind relays that hold back what passes, both ways
-//   scale_bench command KERNELSEARCH
+//   scale_bench command KERNELSEARCH [BUDGET]
 //                            seconds of a whole `tune` of 800 trials on 1, 2 and 4 such workers, each of
 //                            which needs 1 s to start, 0.5 s after each `renew` and 0.6 s for a pair of
-//                            finalists; and of one with a budget of 20 s
+//                            finalists; and of one with a budget of 60 s. With a BUDGET, e.g. 60s: of one
+//                            such command alone
 //   scale_bench simulated    the loop with 1 to 10,000 lanes in virtual time: a trial takes 50 to 500 ms of
 //                            it, and the controller as long as it really takes to propose and to be told
 
@@ -336,6 +337,10 @@ double tuned(const std::string& self, const std::string& program, std::size_t la
   return took;
 }
 
+void with_budget(const std::string& self, const std::string& program, const char* budget) {
+  std::printf("A budget of %s, 4 workers: %.2f s\n", budget, tuned(self, program, 4, budget));
+}
+
 void whole_command(const std::string& self, const std::string& program) {
   std::printf("| workers | seconds of a `tune` of 800 trials | of one worker's |\n|---|---|---|\n");
   double one = 0;
@@ -345,7 +350,8 @@ void whole_command(const std::string& self, const std::string& program) {
     std::printf("| %zu | %.2f | %.2f |\n", count, took, took / one);
     std::fflush(stdout);
   }
-  std::printf("\nA budget of 20 s, 4 workers: %.2f s\n", tuned(self, program, 4, "20s"));
+  std::printf("\n");
+  with_budget(self, program, "60s");
 }
 
 double resident_mib() {
@@ -424,12 +430,14 @@ int main(int argc, char** argv) {
     lanes(self.c_str());
   else if (what == "latency")
     latency(self);
+  else if (what == "command" && argc > 3)
+    with_budget(self, argv[2], argv[3]);
   else if (what == "command" && argc > 2)
     whole_command(self, argv[2]);
   else if (what == "simulated")
     simulated();
   else {
-    std::fprintf(stderr, "scale_bench overhead|lanes|latency|command KERNELSEARCH|simulated\n");
+    std::fprintf(stderr, "scale_bench overhead|lanes|latency|command KERNELSEARCH [BUDGET]|simulated\n");
     return 2;
   }
 }

@@ -33,7 +33,7 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-Lane::Lane(const RemoteOptions& options, std::size_t index, std::string target)
+Lane::Lane(const RemoteOptions& options, std::size_t index, const std::string& command, std::string target)
     : options_(options), target_(std::move(target)) {
   detail::Descriptor to_worker;
   if (options.connect) {
@@ -44,7 +44,7 @@ Lane::Lane(const RemoteOptions& options, std::size_t index, std::string target)
     auto [in_read, in_write] = detail::make_pipe();
     auto [out_read, out_write] = detail::make_pipe();
     auto [err_read, err_write] = detail::make_pipe();
-    detail::Launch launch = detail::shell_launch(options.lanes[index].command, "");
+    detail::Launch launch = detail::shell_launch(command, "");
     launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
     launch.leaves_nothing = true;
     process_ = detail::Process(launch);

@@ -53,9 +53,9 @@ struct LaneAnswer {
 /// One worker from its start to its end. `pump` is called once, on a thread of its own; `ask` from any.
 class Lane {
  public:
-  /// Starts it. `target`: the identity of the device that a worker which only builds has to build for.
-  /// ConfigError where that fails.
-  Lane(const RemoteOptions& options, std::size_t index, std::string target);
+  /// Starts it by `command`. `target`: the identity of the device that a worker which only builds has to
+  /// build for. ConfigError where that fails.
+  Lane(const RemoteOptions& options, std::size_t index, const std::string& command, std::string target);
 
   /// Opens the problem, then takes what the worker says until its end. `ready` says why it does not fit;
   /// empty: it does.

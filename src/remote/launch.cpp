@@ -132,7 +132,9 @@ std::vector<LaneLaunch> lanes_of(const std::vector<LaunchPool>& pools, const std
       if (!local && command.find("{worker}") == std::string::npos) command += " {worker}";
       detail::replace_all(command, "{worker}", worker);
       detail::replace_all(command, "{index}", std::to_string(lanes.size()));
-      lanes.push_back({"exec " + command, pool.launch, pool.builds_only});
+      std::string name = pool.launch;
+      detail::replace_all(name, "{place}", "...");
+      lanes.push_back({"exec " + command, std::move(name), pool.builds_only, pool.place});
     }
   }
   if (lanes.size() > most_lanes)

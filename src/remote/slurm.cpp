@@ -2,20 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/remote/slurm.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <sstream>
 
-#include "evaluator/host/process.hpp"
-#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/remote/launch.hpp"
+#include "remote/slurm_job.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -38,15 +34,6 @@ std::size_t whole_number(std::string_view name, std::string_view text) {
   return number;
 }
 
-/// What a command of Slurm printed; a DeviceError with what it says where it fails.
-std::string output_of(const std::string& command) {
-  const detail::Finished done = detail::run_command(detail::shell_launch(command, ""), 60, 1 << 20);
-  if (done.timed_out || done.status != 0)
-    detail::raise<DeviceError>("a command of Slurm failed", command + ": " + clean_text(done.errors),
-                               "run it by hand");
-  return done.output;
-}
-
 }  // namespace
 
 SlurmRequest read_slurm_request(std::string_view text) {
@@ -60,7 +47,11 @@ SlurmRequest read_slurm_request(std::string_view text) {
     const std::string_view value =
         equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
     if (name == "nodes") {
-      request.nodes = whole_number(name, value);
+      const std::size_t dash = value.find('-');
+      request.nodes = whole_number(name, value.substr(0, dash));
+      if (dash != std::string_view::npos) request.most_nodes = whole_number(name, value.substr(dash + 1));
+      if (dash != std::string_view::npos && request.most_nodes < request.nodes)
+        detail::raise<ConfigError>("the most nodes are fewer than the least", one, "write nodes=LEAST-MOST");
     } else if (name == "gpus") {
       request.gpus = whole_number(name, value);
     } else if (name == "workers") {
@@ -106,61 +97,10 @@ double slurm_seconds(std::string_view text) {
 
 struct SlurmAllocation::Impl {
   SlurmRequest request;
+  std::optional<remote::SlurmJob> own;  ///< that was taken for us
   std::string job;
   std::vector<std::string> nodes;
-  bool own = false;  ///< it was taken for us, and is to be given back
-  detail::Process holder;
-  detail::Descriptor to_holder, from_holder, errors;
-
-  ~Impl() {
-    if (!own) return;
-    to_holder.reset();  // the command that the allocation lives for ends
-    int status = 0;
-    if (holder.running() && holder.wait(10, status)) return;
-    holder.kill();
-    (void)detail::run_command(detail::shell_launch("scancel " + shell_word(job), ""), 10, 1 << 16);
-  }
-
-  void wait_for_nodes(const std::stop_token& stop, const std::function<void(const std::string&)>& say) {
-    std::string out, err;
-    std::size_t told = 0;
-    std::array<pollfd, 2> waiting{pollfd{from_holder.number(), POLLIN, 0},
-                                  pollfd{errors.number(), POLLIN, 0}};
-    const auto refuse = [&](const char* what) {
-      own = !job.empty();
-      holder.kill();
-      detail::raise<DeviceError>(what, clean_text(err), "run salloc by hand, see docs/scale.md");
-    };
-    while (out.find('\n') == std::string::npos) {
-      if (stop.stop_requested()) refuse("stopped while Slurm had no nodes yet");
-      poll(waiting.data(), waiting.size(), 100);
-      std::array<char, 4096> buffer;
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
-        const ssize_t got = read(waiting[i].fd, buffer.data(), buffer.size());
-        if (got > 0)
-          (i == 0 ? out : err).append(buffer.data(), static_cast<std::size_t>(got));
-        else
-          waiting[i].fd = -1;
-      }
-      if (const std::size_t line = err.find('\n', told); say && line != std::string::npos) {
-        say(clean_text(err.substr(told, line - told)));
-        told = line + 1;
-      }
-      if (waiting[0].fd < 0 && out.find('\n') == std::string::npos) refuse("Slurm gives no nodes");
-    }
-    std::istringstream words(out);
-    std::string list;
-    words >> job >> list;
-    take_nodes(list);
-  }
-
-  void take_nodes(const std::string& list) {
-    std::istringstream names(output_of("scontrol show hostnames " + shell_word(list)));
-    for (std::string name; names >> name;) nodes.push_back(name);
-    if (nodes.empty())
-      detail::raise<DeviceError>("Slurm's job has no nodes", list, "run scontrol show hostnames by hand");
-  }
+  std::vector<std::shared_ptr<remote::QueuedNode>> later;
 };
 
 SlurmAllocation::SlurmAllocation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -176,30 +116,22 @@ SlurmAllocation SlurmAllocation::take(const SlurmRequest& request, const std::st
   const char* list = std::getenv("SLURM_JOB_NODELIST");
   if (inside != nullptr && list != nullptr) {
     impl->job = inside;
-    impl->take_nodes(list);
-    if (impl->nodes.size() > request.nodes) impl->nodes.resize(request.nodes);
+    impl->nodes = remote::slurm_nodes(list);
+    const std::size_t most = std::max(request.nodes, request.most_nodes);
+    if (impl->nodes.size() > most) impl->nodes.resize(most);
     return SlurmAllocation(std::move(impl));
   }
-  // A node that fails takes no others with it. The allocation lives for as long as our end of a pipe is open.
-  std::string command = "exec salloc --no-kill -J kernelsearch -N " + std::to_string(request.nodes);
-  if (request.gpus > 0) command += " --gpus-per-node=" + std::to_string(request.gpus);
-  for (const auto& [name, value] : request.others) command += " --" + name + "=" + shell_word(value);
-  command += " /bin/sh -c 'echo \"$SLURM_JOB_ID $SLURM_JOB_NODELIST\"; exec cat >/dev/null'";
-  auto [in_read, in_write] = detail::make_pipe();
-  auto [out_read, out_write] = detail::make_pipe();
-  auto [err_read, err_write] = detail::make_pipe();
-  impl->to_holder = std::move(in_write);
-  impl->from_holder = std::move(out_read);
-  impl->errors = std::move(err_read);
-  detail::Launch launch = detail::shell_launch(command, "");
-  launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
-  impl->holder = detail::Process(launch);
-  // The child has its own copies; ours would keep its pipes open.
-  in_read.reset();
-  out_write.reset();
-  err_write.reset();
-  impl->own = true;
-  impl->wait_for_nodes(stop, say);
+  // A node that fails takes no others with it.
+  impl->own.emplace(request, request.nodes, true);
+  if (!impl->own->wait(stop, say))
+    detail::raise<DeviceError>("stopped while Slurm had no nodes yet", std::to_string(request.nodes),
+                               "wait for them, or ask for fewer");
+  impl->job = impl->own->number();
+  impl->nodes = impl->own->nodes();
+  const auto held = std::make_shared<remote::HeldNodes>();
+  for (const std::string& node : impl->nodes) (void)held->add(node);
+  for (std::size_t i = request.nodes; i < request.most_nodes; ++i)
+    impl->later.push_back(std::make_shared<remote::QueuedNode>(request, held, say));
   return SlurmAllocation(std::move(impl));
 }
 
@@ -207,20 +139,24 @@ std::vector<LaunchPool> SlurmAllocation::pools(const std::string& worker) const 
   const SlurmRequest& request = impl_->request;
   const std::size_t workers = request.workers > 0 ? request.workers : std::max<std::size_t>(1, request.gpus);
   std::vector<LaunchPool> pools;
-  for (const std::string& node : impl_->nodes) {
+  const auto add = [&](const std::string& place) -> LaunchPool& {
     LaunchPool pool;
-    pool.launch = "srun --jobid=" + impl_->job + " -N1 -n1 -w " + node;
+    pool.launch = "srun " + place + " -N1 -n1";
     pool.launch += request.cpus > 0 ? " --exact -c " + std::to_string(request.cpus) : " --overlap";
     if (request.gpus > 0) pool.launch += " --gpus=1";
     pool.count = workers;
     pool.worker = worker;
     pools.push_back(std::move(pool));
-  }
+    return pools.back();
+  };
+  for (const std::string& node : impl_->nodes) add("--jobid=" + impl_->job + " -w " + node);
+  for (const auto& node : impl_->later)
+    add("{place}").place = [node](const std::stop_token& stop) { return node->place(stop); };
   return pools;
 }
 
 double SlurmAllocation::seconds_left() const {
-  std::istringstream words(output_of("squeue -h -o %L -j " + shell_word(impl_->job)));
+  std::istringstream words(remote::slurm_output("squeue -h -o %L -j " + shell_word(impl_->job)));
   std::string left;
   words >> left;
   return std::max(1.0, slurm_seconds(left) - summary_seconds);

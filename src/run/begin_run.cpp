@@ -32,7 +32,6 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
-#include "kernelsearch/remote/launch.hpp"
 #include "kernelsearch/run/change_recall.hpp"
 #include "kernelsearch/run/lane_judge.hpp"
 #include "kernelsearch/run/machine_text.hpp"
@@ -44,6 +43,7 @@
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
+#include "lane_options.hpp"
 #include "learning.hpp"
 #include "run_impl.hpp"
 #include "watched.hpp"
@@ -230,29 +230,18 @@ AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
 /// The same by workers. `asked` is how the user wants it measured, what depends on a machine left open.
 AnyEvaluator make_remote_judge(RunImpl& run, const MeasurementOptions& asked, Kept& kept) {
   const RunOptions& o = run.stored.options;
-  std::vector<LaunchPool> pools = o.lanes.pools;
-  std::error_code error;
-  const std::string own = fs::read_symlink("/proc/self/exe", error).string();
-  if (!o.lanes.slurm.empty()) {
+  if (!o.lanes.slurm.empty())
     run.slurm = SlurmAllocation::take(read_slurm_request(o.lanes.slurm), run.stop.get_token(), run.say());
-    for (LaunchPool& pool : run.slurm->pools(own)) pools.push_back(std::move(pool));
-    const double left = run.slurm->seconds_left();
+  const SlurmAllocation* const taken = run.slurm ? &*run.slurm : o.lanes.allocation.get();
+  if (taken != nullptr) {
+    const double left = taken->seconds_left();
     if (std::isfinite(left)) run.budget.seconds = std::min(run.budget.seconds.value_or(left), left);
   }
-  for (LaunchPool& pool : pools)
-    if (pool.worker.empty()) pool.worker = o.lanes.worker;
-  RemoteOptions options;
-  options.lanes = lanes_of(pools, own, asked.devices);
   MeasurementOptions there = asked;
   there.cache = o.measurement.cache;
-  if (there.devices.size() > 1) there.devices.resize(1);
-  options.how = lane_instructions(judge_kind(run, kept), there);
+  RemoteOptions options =
+      lane_options(o.lanes, std::move(there), judge_kind(run, kept), run.slurm ? &*run.slurm : nullptr);
   if (run.resumed) options.device_id = run.resumed->info.device;
-  options.tolerance = o.lanes.tolerance;
-  options.falls_behind = o.lanes.falls_behind;
-  options.start_seconds = o.lanes.start_seconds;
-  options.silence_seconds = o.lanes.silence_seconds;
-  options.request_seconds = o.lanes.request_seconds;
   options.say = run.say();
   options.stop = run.stop.get_token();
   run.remote.emplace(run.problem, std::move(options));
@@ -397,7 +386,8 @@ void begin(RunImpl& run, RunParts& parts) {
   }
   std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
   const MeasurementOptions as_asked = o.measurement;
-  const bool elsewhere = !parts.evaluator && (!o.lanes.pools.empty() || !o.lanes.slurm.empty());
+  const bool elsewhere =
+      !parts.evaluator && (!o.lanes.pools.empty() || !o.lanes.launched.empty() || !o.lanes.slurm.empty());
   fill_in(run);
   if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
   const bool submits = run.system == nullptr && o.policy == "submit";

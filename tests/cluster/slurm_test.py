@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,27 +18,22 @@ import tempfile
 import threading
 import time
 
+from desk import PROBLEM, check, failures, whole, workers_left
+import desk as desks
+
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND, FOLDER = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 LOSSES = int(os.environ.get("KERNELSEARCH_TEST_NODE_LOSSES", "12"))
 SEED = int(os.environ.get("KERNELSEARCH_TEST_SEED", "1"))
 TESTBED = str(SOURCE / "scripts/slurm_testbed.sh")
-failures = []
+BED = pathlib.Path(tempfile.gettempdir()) / f"kernelsearch-slurm-{os.getpid()}"
 
-PROBLEM = {
-    "schema": 1, "name": "twice", "function": "twice",
-    "kernel": {"device": {"text": [
-        "extern \"C\" void twice(int n, const float* x, float* y) {",
-        "  for (int i = 0; i < n; i += UNROLL)",
-        "    for (int k = i; k < i + UNROLL && k < n; ++k) y[k] = 2 * x[k] + 0 * STEP;",
-        "}"]}},
-    "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
-                  {"name": "y", "type": "f32", "size": "n", "role": "out"}],
-    "shapes": [{"name": "small", "n": 1000}],
-    "tunables": {"UNROLL": [1, 2, 4, 8, 16], "STEP": list(range(1000))},
-    "build": {"flags": ["-O1"]},
-    "reference": {"function": "twice_reference", "source": {"text":
-        "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}}
+class Desk(desks.Desk):
+    def __init__(self, name):
+        super().__init__(COMMAND, FOLDER, name, {"SLURM_CONF": str(BED / "slurm.conf")})
+
+    def slurm(self, *words):
+        return subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=30).stdout
 
 
 GPU_PROBLEM = {
@@ -56,70 +50,6 @@ GPU_PROBLEM = {
         "extern \"C\" __global__ void twice_reference(int n, const real* x, real* y) { y[blockIdx.x] = 2 * x[blockIdx.x]; }"}}}
 
 
-def check(what, truth, told=""):
-    print(("ok      " if truth else "FAILED  ") + what + ("" if truth else f": {told}"), flush=True)
-    if not truth:
-        failures.append(what)
-
-
-class Desk:
-    def __init__(self, name):
-        self.path = FOLDER / name
-        shutil.rmtree(self.path, ignore_errors=True)
-        (self.path / "twice").mkdir(parents=True)
-        (self.path / "twice/problem.json").write_text(json.dumps(PROBLEM))
-        self.environment = dict(os.environ, HOME=str(self.path), XDG_CACHE_HOME=str(self.path), XDG_DATA_HOME=str(self.path),
-                                KERNELSEARCH_LOCKS=str(self.path / "locks"), SLURM_CONF=str(BED / "slurm.conf"))
-
-    def tune(self, *words):
-        return [COMMAND, "tune", *words, "--store", "runs.db", "--policy", "random", "--samples", "3", "--no-bounds", "--no-reuse",
-                "--sandbox", "none", "--out", "out", "--lane-tolerance", "0", "--json"]
-
-    def start(self, line):
-        self.err = open(self.path / "err", "a+")
-        return subprocess.Popen(line, cwd=self.path, env=self.environment, stdout=open(self.path / "out.json", "w"), stderr=self.err)
-
-    def said(self):
-        return (self.path / "err").read_text()
-
-    def run(self, line, seconds=300):
-        process = self.start(line)
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return -1
-
-    def slurm(self, *words):
-        return subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=30).stdout
-
-    def trials(self):
-        done = subprocess.run([COMMAND, "export", "latest", "--format", "jsonl", "--store", "runs.db"], cwd=self.path,
-                              env=self.environment, capture_output=True, text=True, timeout=60)
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-    def reason(self):
-        """What the store says of the run."""
-        done = subprocess.run([COMMAND, "best", "latest", "--store", "runs.db"], cwd=self.path, env=self.environment,
-                              capture_output=True, text=True, timeout=60)
-        return done.stdout
-
-
-def whole(name, desk, budget=None, in_flight=0):
-    """Every trial is there once and right. Without a budget, as many as there are, and left out are only those that
-    were in flight when the time was over: what the end of a run cuts short is no trial, and they are told in order."""
-    trials = desk.trials()
-    ids = [trial["id"] for trial in trials]
-    wanted = range(max(ids) + 1 - in_flight if budget is None else budget)
-    missing = sorted(set(wanted) - set(ids))
-    keys = [trial["candidate"]["key"] for trial in trials]
-    check(f"{name}: no trial is lost", not missing and (budget is None or len(trials) == budget),
-          f"{missing} of {len(trials)}; {desk.said()[-3000:]}")
-    check(f"{name}: none is counted twice", len(set(ids)) == len(ids) and len(set(keys)) == len(keys), keys)
-    wrong = [trial["evaluation"] for trial in trials if trial["evaluation"].get("verdict") != "ok"]
-    check(f"{name}: all are right", not wrong, json.dumps(wrong[:2])[:1500])
-
-
 def empty_queue(desk, seconds=30):
     for _ in range(seconds * 5):
         if not desk.slurm("squeue", "-h").strip():
@@ -128,26 +58,13 @@ def empty_queue(desk, seconds=30):
     return False
 
 
-def workers_left():
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            home = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            continue
-        if b"worker" in line and b"--stdio" in line and str(FOLDER).encode() in home:
-            found.append(pid)
-    return found
-
-
 def nothing_left(name, desk):
     check(f"{name}: no job is left", empty_queue(desk), desk.slurm("squeue"))
     for _ in range(150):
-        if not workers_left():
+        if not workers_left(FOLDER):
             break
         time.sleep(0.2)
-    check(f"{name}: no worker is left", not workers_left(), workers_left())
+    check(f"{name}: no worker is left", not workers_left(FOLDER), workers_left(FOLDER))
 
 
 def four_nodes():
@@ -279,6 +196,72 @@ def time_limit():
     nothing_left("time limit", desk)
 
 
+def occupied(desk, nodes):
+    """A job of somebody else on so many whole nodes."""
+    job = desk.slurm("sbatch", "--parsable", f"-N{nodes}", "--exclusive", "-J", "other", "-o", "/dev/null", "--wrap", "sleep 600").strip()
+    wait_for(lambda: "R" in desk.slurm("squeue", "-h", "-o", "%t", "-j", job))
+    return job
+
+
+def ours(desk, state="PD,CF,R,CG"):
+    return desk.slurm("squeue", "-h", "-n", "kernelsearch", "-t", state, "-o", "%i").split()
+
+
+def wait_for(what, seconds=60):
+    for _ in range(seconds * 5):
+        if what():
+            return True
+        time.sleep(0.2)
+    return bool(what())
+
+
+def measured_by(desk):
+    text = json.dumps(desk.trials())
+    return {i for i in range(4) if f"lane {i} (srun" in text}
+
+
+def growing():
+    """Two of three nodes are taken by somebody else; they join when he leaves, and one of them is lost and comes back."""
+    desk = Desk("growing")
+    other = occupied(desk, 3)
+    process = desk.start(desk.tune("twice", "--slurm", "nodes=1-3", "--budget", "4000", "--in-flight", "12"))
+    wait_for(lambda: (desk.path / "runs.db").exists() and len(desk.trials()) >= 3)
+    check("growing: it begins with the least", measured_by(desk) == {0}, desk.said()[-2000:])
+    check("growing: the others are asked for one at a time", len(ours(desk, "PD")) == 2, desk.slurm("squeue"))
+    desk.slurm("scancel", other)
+    check("growing: nodes that come join", wait_for(lambda: measured_by(desk) == {0, 1, 2}), desk.said()[-3000:])
+    jobs = ours(desk, "R")
+    nodes = desk.slurm("squeue", "-h", "-n", "kernelsearch", "-t", "R", "-o", "%N").split()
+    check("growing: on a node each", len(set(nodes)) == len(nodes) == 3, nodes)
+    node = desk.slurm("squeue", "-h", "-o", "%N", "-j", max(jobs, key=int)).strip()
+    desk.slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    desk.slurm("scontrol", "update", f"nodename={node}", "state=resume")
+    check("growing: for one that is lost another is asked for",
+          wait_for(lambda: desk.said().count("Slurm gives") == 3 and len(ours(desk, "R")) == 3), desk.said()[-3000:] + desk.slurm("squeue"))
+    process.send_signal(signal.SIGINT)
+    check("growing: ends when asked", process.wait(120) == 130, desk.said()[-2000:])
+    whole("growing", desk, in_flight=12)
+    nothing_left("growing", desk)
+
+
+def killed_in_the_queue():
+    """What is still in the queue leaves it, too."""
+    desk = Desk("killed_in_the_queue")
+    other = occupied(desk, 3)
+    process = desk.start(desk.tune("twice", "--slurm", "nodes=1-2", "--budget", "4000"))
+    check("killed in the queue: a node is asked for", wait_for(lambda: ours(desk, "R") and ours(desk, "PD")), desk.said()[-2000:])
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    check("killed in the queue: no job of ours is left", wait_for(lambda: not ours(desk), 30), desk.slurm("squeue"))
+    process = desk.start(desk.tune("twice", "--slurm", "nodes=2-3", "--budget", "4"))
+    check("killed in the queue: the least is waited for", wait_for(lambda: ours(desk, "PD")) and not ours(desk, "R"), desk.slurm("squeue"))
+    process.send_signal(signal.SIGINT)
+    check("killed in the queue: waiting can be ended", process.wait(60) == 4, desk.said()[-2000:])
+    check("killed in the queue: it leaves the queue", wait_for(lambda: not ours(desk), 30), desk.slurm("squeue"))
+    desk.slurm("scancel", other)
+    nothing_left("killed in the queue", desk)
+
+
 # Passes on what a worker says, and says that it is another machine; it waits, so as not to be the first.
 OTHER_MACHINE = '''
 import json, struct, subprocess, sys, threading, time
@@ -299,12 +282,11 @@ while True:
 '''
 
 CASES = {"four_nodes": four_nodes, "gpu_stand_in": gpu_stand_in, "inside": inside_a_job, "lost_nodes": lost_nodes, "killed": killed_controller,
-         "bad_nodes": bad_nodes, "time_limit": time_limit}
+         "bad_nodes": bad_nodes, "time_limit": time_limit, "growing": growing, "killed_in_the_queue": killed_in_the_queue}
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     FOLDER = FOLDER.resolve()
-    BED = pathlib.Path(tempfile.gettempdir()) / f"kernelsearch-slurm-{os.getpid()}"
     install = os.environ.get("KERNELSEARCH_TEST_NETWORK", "0")
     bed = subprocess.run([TESTBED, "start", str(BED)], capture_output=True, text=True,
                          env=dict(os.environ, KERNELSEARCH_TESTBED_INSTALL=install))

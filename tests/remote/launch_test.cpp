@@ -41,6 +41,12 @@ TEST_CASE("lanes_of: the command follows a prefix, or stands where it says") {
   CHECK(lanes[5].builds_only);
   CHECK(!lanes[0].builds_only);
   CHECK(shell_word("it's") == "'it'\\''s'");
+  LaunchPool later{.launch = "srun {place} -N1"};
+  later.place = [](const std::stop_token&) { return std::string("-w n3"); };
+  const auto placed = lanes_of({later}, "k");
+  CHECK(placed[0].command == "exec srun {place} -N1 'kernelsearch' worker --stdio");
+  CHECK(placed[0].name == "srun ... -N1");
+  CHECK(placed[0].place({}) == "-w n3");
 }
 
 TEST_CASE("read_pools: those of a class, and those that only build") {
@@ -78,6 +84,11 @@ TEST_CASE("read_slurm_request: names and numbers, and what there is instead of o
   REQUIRE(request.others.size() == 2);
   CHECK(request.others[0] == std::pair<std::string, std::string>("partition", "gpu"));
   CHECK(request.others[1].second == "1:00:00");
+  CHECK(request.most_nodes == 0);
+  CHECK(read_slurm_request("nodes=2-6").nodes == 2);
+  CHECK(read_slurm_request("nodes=2-6").most_nodes == 6);
+  CHECK_THROWS_WITH_AS(read_slurm_request("nodes=6-2"), doctest::Contains("LEAST-MOST"), ConfigError);
+  CHECK_THROWS_AS(read_slurm_request("nodes=2-"), ConfigError);
   CHECK_THROWS_WITH_AS(read_slurm_request("node=4"), doctest::Contains("names are nodes, gpus"), ConfigError);
   CHECK_THROWS_AS(read_slurm_request("nodes=0"), ConfigError);
   CHECK_THROWS_AS(read_slurm_request("nodes=4x"), ConfigError);

@@ -397,6 +397,64 @@ TEST_CASE("RemoteEvaluator: a worker of another device is refused with what was 
   CHECK(workers.counts(1).runs == 0);
 }
 
+TEST_CASE(
+    "RemoteEvaluator: a lane whose place is still to come joins when it is there, and asks for another") {
+  Workers workers;
+  std::atomic<bool> is_there{false};
+  std::atomic<int> asked{0};
+  RemoteOptions options = workers.options(3);
+  options.lanes[1].place = [&](const std::stop_token& stop) -> std::string {
+    ++asked;
+    while (!is_there && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return "--jobid=7 -w n3";
+  };
+  std::atomic<int> refused{0};
+  options.lanes[2].place = [&](const std::stop_token&) -> std::string {
+    ++refused;
+    throw DeviceError("no such partition");
+  };
+  RemoteEvaluator remote(small_problem(), options);
+  CHECK(remote.lanes() == 3);
+  REQUIRE(comes([&] { return report_of(remote, 2).state == "set aside"; }));
+  CHECK(report_of(remote, 2).reason.find("no such partition") != std::string::npos);
+  CHECK(refused == 1);
+  for (int i = 0; i < 4; ++i)
+    CHECK(remote.evaluate(candidate_with("fast"), searching()).verdict == Verdict::ok);
+  CHECK(report_of(remote, 1).state == "starting");
+  CHECK(workers.counts(1).started == 0);
+  is_there = true;
+  REQUIRE(comes([&] { return report_of(remote, 1).state == "ready"; }));
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 2; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 2000 && workers.counts(1).runs == 0; ++i)
+          (void)remote.evaluate(candidate_with("fast"), searching());
+      });
+  }
+  CHECK(workers.counts(1).runs > 0);
+  CHECK(asked == 1);
+  workers.cut(1);
+  REQUIRE(comes([&] { return workers.counts(1).started == 2; }));
+  CHECK(asked == 2);
+}
+
+TEST_CASE("RemoteEvaluator: what still waits for its place ends with the run") {
+  Workers workers;
+  std::atomic<bool> left{false};
+  {
+    RemoteOptions options = workers.options(2);
+    options.lanes[1].place = [&](const std::stop_token& stop) -> std::string {
+      while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      left = true;
+      return "";
+    };
+    const RemoteEvaluator remote(small_problem(), options);
+  }
+  CHECK(left);
+  CHECK(workers.counts(1).started == 0);
+}
+
 TEST_CASE("RemoteEvaluator: where no worker fits, all reasons are told") {
   Workers workers;
   RemoteOptions options = workers.options(2);

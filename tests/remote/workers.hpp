@@ -45,6 +45,7 @@ struct LaneCounts {
 struct CarriedWords : Words {
   std::shared_ptr<LaneCounts> counts = std::make_shared<LaneCounts>();
   double delay = 0;                           ///< of a measurement, in seconds
+  double slower = 1;                          ///< so many times as long as the others it needs
   bool broken = false;                        ///< the device computes nonsense
   const std::atomic<bool>* breaks = nullptr;  ///< or does so from then on
   std::function<void()> comparing = nullptr;  ///< called where a comparison begins
@@ -58,7 +59,9 @@ struct CarriedWords : Words {
     if (delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
     if (broken || (breaks != nullptr && *breaks))
       return Evaluation::failed(Verdict::wrong_result, "y[0] is 0 instead of 6", 0.0);
-    return Words::run(std::move(staged), context);
+    Evaluation evaluation = Words::run(std::move(staged), context);
+    evaluation.measurement.seconds *= slower;
+    return evaluation;
   }
   Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) const {
     return evaluate_in_stages(*this, candidate, context);

@@ -11,6 +11,11 @@
 
 namespace kernelsearch {
 
+/// Waits for where a worker can run, e.g. a node of a queue; called before each start of one, from a thread
+/// of each lane. Returns what `{place}` stands for in its command, empty where it was asked to stop.
+/// DeviceError: there will be none, and the lane is set aside.
+using LanePlace = std::function<std::string(const std::stop_token&)>;
+
 /// How workers of one kind are started.
 struct LaunchPool {
   /// What a shell runs: `local`, or a prefix that the worker's command follows, or a command with `{worker}`
@@ -20,6 +25,7 @@ struct LaunchPool {
   std::string worker = {};        ///< the program there; empty: this one where `local`, else `kernelsearch`
   std::string device_class = {};  ///< of the pool, for people; see read_pools()
   bool builds_only = false;       ///< its workers compile, and measure nothing
+  LanePlace place = nullptr;      ///< null: they can be started at once
 };
 
 /// One worker: a `LaunchPool` is as many as it counts.
@@ -27,6 +33,7 @@ struct LaneLaunch {
   std::string command;  ///< of a shell
   std::string name;     ///< for people, e.g. `ssh gpu3`
   bool builds_only = false;
+  LanePlace place = nullptr;  ///< of its LaunchPool
 };
 
 /// How remote lanes are used.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "kernelsearch/run/measurement.hpp"
 
 namespace kernelsearch {
+
+class SlurmAllocation;
 
 /// Which language models a system asks, and what they may cost.
 struct RunModelOptions {
@@ -30,12 +33,17 @@ struct RunLanes {
   std::vector<LaunchPool> pools = {};  ///< none: the run measures by itself
   std::string slurm =
       {};  ///< what is asked of Slurm, as read_slurm_request() reads it; its workers come besides
-  std::string worker = {};       ///< the program where a pool names none
-  double tolerance = 0.02;       ///< see RemoteOptions
-  double falls_behind = 5;       ///< see RemoteOptions
-  double start_seconds = 600;    ///< see RemoteOptions
-  double silence_seconds = 30;   ///< see RemoteOptions
-  double request_seconds = 900;  ///< see RemoteOptions
+  std::vector<LaneLaunch> launched = {};  ///< lanes besides those of pools and Slurm
+  /// Nodes that were taken from Slurm before, on which some of these run: the run keeps them, and ends within
+  /// their time.
+  std::shared_ptr<SlurmAllocation> allocation = nullptr;
+  std::string device_id = {}, toolchain_id = {};  ///< see RemoteOptions
+  std::string worker = {};                        ///< the program where a pool names none
+  double tolerance = 0.02;                        ///< see RemoteOptions
+  double falls_behind = 5;                        ///< see RemoteOptions
+  double start_seconds = 600;                     ///< see RemoteOptions
+  double silence_seconds = 30;                    ///< see RemoteOptions
+  double request_seconds = 900;                   ///< see RemoteOptions
   /// Proposals in flight; 0: as many as there are compilers and twice the lanes. With the same number the
   /// same seed and outcomes give the same proposals whatever the number of lanes. A run that goes on keeps
   /// it unless another one is given.

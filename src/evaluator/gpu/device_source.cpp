@@ -22,6 +22,10 @@
 #endif
 
 namespace kernelsearch::detail::gpu {
+
+/// The text of kernelsearch/device/portable.hpp.
+std::string_view portable_header() noexcept;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,6 +64,38 @@ void add_toolkit(std::vector<std::string>& options) {
     add_folder(options, root / "include" / "cccl");
     return;
   }
+}
+
+/// A folder with these files, whose name is their content, where sandboxes see it.
+fs::path folder_of_files(const std::vector<SourceFile>& files) {
+  std::string content;
+  for (const SourceFile& file : files)
+    content += file.path + "\n" + std::to_string(file.text.size()) + "\n" + file.text;
+  const fs::path folder = files_folder() / sha256(content);
+  for (const SourceFile& file : files) {
+    const fs::path path = folder / file.path;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(file.text.data());
+    const std::vector<std::byte> text(bytes, bytes + file.text.size());
+    if (read_bytes(path) == text) continue;
+    keep(path, text);
+    for (fs::path readable = path; readable != files_folder(); readable = readable.parent_path()) {
+      std::error_code ignored;  // by those that are nobody, whatever the umask is
+      fs::permissions(readable, readable == path ? fs::perms(0644) : fs::perms(0755), ignored);
+    }
+    if (read_bytes(path) != text)
+      raise<DeviceError>("a file of the problem cannot be written for the compiler", path.string(),
+                         "make room, or set TMPDIR to a folder with room");
+  }
+  return folder;
+}
+
+/// The folder for `#include "kernelsearch/device/portable.hpp"`: of the installation, or of the sources; else
+/// one that is written, as where this program was copied to another machine.
+fs::path our_headers() {
+  std::istringstream ours(KERNELSEARCH_INCLUDE_PATHS);
+  for (std::string folder; std::getline(ours, folder, ':');)
+    if (std::error_code error; fs::exists(fs::path(folder) / "kernelsearch", error)) return folder;
+  return folder_of_files({{"kernelsearch/device/portable.hpp", std::string(portable_header())}});
 }
 
 std::string_view prologue_of(const Problem& problem) {
@@ -139,48 +175,16 @@ std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptio
   if (!standard) all.emplace_back("-std=c++17");
   all.insert(all.end(), flags.begin(), flags.end());
   for (const fs::path& folder : options.include) add_folder(all, folder);
-  std::istringstream ours(KERNELSEARCH_INCLUDE_PATHS);
-  for (std::string folder; std::getline(ours, folder, ':');)
-    if (std::error_code error; fs::exists(fs::path(folder) / "kernelsearch", error)) {
-      add_folder(all, folder);
-      break;
-    }
+  add_folder(all, our_headers());
   if (device.backend == GpuBackend::cuda) add_toolkit(all);
   return all;
 }
-
-namespace {
-
-/// The folder with the problem's files, whose name is their content, where sandboxes see it.
-fs::path folder_of_files(const Problem& problem) {
-  std::string content;
-  for (const SourceFile& file : problem.files)
-    content += file.path + "\n" + std::to_string(file.text.size()) + "\n" + file.text;
-  const fs::path folder = files_folder() / sha256(content);
-  for (const SourceFile& file : problem.files) {
-    const fs::path path = folder / file.path;
-    const auto* const bytes = reinterpret_cast<const std::byte*>(file.text.data());
-    const std::vector<std::byte> text(bytes, bytes + file.text.size());
-    if (read_bytes(path) == text) continue;
-    keep(path, text);
-    for (fs::path readable = path; readable != files_folder(); readable = readable.parent_path()) {
-      std::error_code ignored;  // by those that are nobody, whatever the umask is
-      fs::permissions(readable, readable == path ? fs::perms(0644) : fs::perms(0755), ignored);
-    }
-    if (read_bytes(path) != text)
-      raise<DeviceError>("a file of the problem cannot be written for the compiler", path.string(),
-                         "make room, or set TMPDIR to a folder with room");
-  }
-  return folder;
-}
-
-}  // namespace
 
 std::vector<std::string> problem_options(const Problem& problem, const GpuDevice& device,
                                          const GpuOptions& options, const std::vector<std::string>& flags) {
   std::vector<std::string> with_files = flags;
   if (!problem.files.empty()) {
-    const fs::path folder = folder_of_files(problem);
+    const fs::path folder = folder_of_files(problem.files);
     // Quoted names beside the file that includes them, then the folders that the problem names.
     for (const std::string* file :
          {&problem.names.device, &problem.names.host, &problem.names.macros, &problem.names.reference})

@@ -18,7 +18,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
+#include "evaluator/host/carried_programs.hpp"
 #include "evaluator/host/compile.hpp"
 #include "evaluator/host/pinned_thread.hpp"
 #include "evaluator/host/sandboxed.hpp"
@@ -52,6 +54,7 @@ fs::path find_helper(const HelperProgram& program, const fs::path& given) {
     const char* const name = program.name;
     if (const char* path = std::getenv(program.variable); path != nullptr && *path != '\0')
       places.emplace_back(path);
+    if (fs::path carried = carried_program(name); !carried.empty()) places.push_back(std::move(carried));
     std::error_code error;
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
     places.push_back(here / name);

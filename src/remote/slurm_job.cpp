@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "remote/slurm_job.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <sstream>
+
+#include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/remote/launch.hpp"
+
+namespace kernelsearch::remote {
+
+std::string slurm_output(const std::string& command) {
+  const detail::Finished done = detail::run_command(detail::shell_launch(command, ""), 60, 1 << 20);
+  if (done.timed_out || done.status != 0)
+    detail::raise<DeviceError>("a command of Slurm failed", command + ": " + clean_text(done.errors),
+                               "run it by hand");
+  return done.output;
+}
+
+std::vector<std::string> slurm_nodes(const std::string& list) {
+  std::vector<std::string> nodes;
+  std::istringstream names(slurm_output("scontrol show hostnames " + shell_word(list)));
+  for (std::string name; names >> name;) nodes.push_back(name);
+  if (nodes.empty())
+    detail::raise<DeviceError>("Slurm's job has no nodes", list, "run scontrol show hostnames by hand");
+  return nodes;
+}
+
+SlurmJob::SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
+                   const std::vector<std::string>& without) {
+  std::string salloc = "salloc -J kernelsearch -N " + std::to_string(nodes);
+  // Of the command that holds it salloc awaits the end, even when the job is over, unless it may kill it.
+  salloc += keeps ? " --no-kill" : " --kill-command=TERM";
+  for (std::size_t i = 0; i < without.size(); ++i) salloc += (i == 0 ? " -x " : ",") + shell_word(without[i]);
+  if (request.gpus > 0) salloc += " --gpus-per-node=" + std::to_string(request.gpus);
+  for (const auto& [name, value] : request.others) salloc += " --" + name + "=" + shell_word(value);
+  salloc += " /bin/sh -c 'echo \"$SLURM_JOB_ID $SLURM_JOB_NODELIST\"; exec cat >/dev/null'";
+  // The shell waits for the end of our pipe, too: in the queue salloc does not look at it, and has to be
+  // asked to leave. Our other pipe is salloc's alone, so that its end is salloc's.
+  const std::string command =
+      "exec 3<&0 4>&1 >/dev/null; " + salloc +
+      " <&3 >&4 4>&- & held=$!; exec 4>&-; cat <&3; kill -TERM $held 2>/dev/null; wait";
+  auto [in_read, in_write] = detail::make_pipe();
+  auto [out_read, out_write] = detail::make_pipe();
+  auto [err_read, err_write] = detail::make_pipe();
+  to_holder_ = std::move(in_write);
+  from_holder_ = std::move(out_read);
+  errors_ = std::move(err_read);
+  detail::Launch launch = detail::shell_launch(command, "");
+  launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
+  holder_ = detail::Process(launch);
+}
+
+bool SlurmJob::wait(const std::stop_token& stop, const std::function<void(const std::string&)>& say) {
+  std::string out, err;
+  std::size_t told = 0;
+  std::array<pollfd, 2> waiting{pollfd{from_holder_.number(), POLLIN, 0},
+                                pollfd{errors_.number(), POLLIN, 0}};
+  while (out.find('\n') == std::string::npos) {
+    if (stop.stop_requested()) {
+      give_back();
+      return false;
+    }
+    poll(waiting.data(), waiting.size(), 100);
+    std::array<char, 4096> buffer;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
+      const ssize_t got = read(waiting[i].fd, buffer.data(), buffer.size());
+      if (got > 0)
+        (i == 0 ? out : err).append(buffer.data(), static_cast<std::size_t>(got));
+      else
+        waiting[i].fd = -1;
+    }
+    if (const std::size_t line = err.find('\n', told); say && line != std::string::npos) {
+      say(clean_text(err.substr(told, line - told)));
+      told = line + 1;
+    }
+    if (waiting[0].fd < 0 && out.find('\n') == std::string::npos) {
+      give_back();
+      detail::raise<DeviceError>("Slurm gives no nodes", clean_text(err),
+                                 "run salloc by hand, see docs/scale.md");
+    }
+  }
+  std::istringstream words(out);
+  std::string list;
+  words >> number_ >> list;
+  nodes_ = slurm_nodes(list);
+  return true;
+}
+
+bool SlurmJob::is_there() {
+  pollfd ended{from_holder_.number(), POLLIN, 0};
+  return holder_.running() && poll(&ended, 1, 0) == 0;  // nothing more is said, so that it is the end
+}
+
+void SlurmJob::give_back() {
+  to_holder_.reset();
+  int status = 0;
+  if (!holder_.running() || holder_.wait(10, status)) return;
+  holder_.kill();
+  if (!number_.empty())
+    (void)detail::run_command(detail::shell_launch("scancel " + shell_word(number_), ""), 10, 1 << 16);
+}
+
+std::string QueuedNode::place(const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  if (job_ && !node_.empty() && !job_->is_there()) {
+    held_->remove(node_);
+    node_.clear();
+  }
+  while (node_.empty()) {
+    if (stop.stop_requested()) return "";  // others waited for it, too
+    job_.emplace(request_, 1, false, held_->all());
+    if (!job_->wait(stop, nullptr)) return "";
+    // Several may have been given the same one at once: then the later ones ask again.
+    if (!held_->add(job_->nodes().front())) {
+      job_.reset();
+      continue;
+    }
+    node_ = job_->nodes().front();
+    if (say_) say_("Slurm gives " + node_ + ", job " + job_->number());
+  }
+  return "--jobid=" + job_->number() + " -w " + node_;
+}
+
+}  // namespace kernelsearch::remote
