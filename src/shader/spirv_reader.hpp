@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/gpu/spirv_module.hpp"
-#include "evaluator/gpu/spirv_words.hpp"
+#include "shader/spirv_module.hpp"
+#include "shader/spirv_words.hpp"
 
-namespace kernelsearch::detail::gpu::spirv {
+namespace kernelsearch::detail::spirv {
 
 struct Type {
   enum Kind : std::uint8_t {
@@ -56,6 +56,10 @@ struct Variable {
   std::uint32_t id = 0, type = 0, storage = 0;
 };
 
+/// A text of an instruction's words from `at` on, and how many words it takes; nothing where it does not end.
+[[nodiscard]] std::optional<std::pair<std::string, std::size_t>> text_at(std::span<const std::uint32_t> words,
+                                                                         std::size_t at);
+
 /// The fault of words that are no compute shader which can be launched.
 [[nodiscard]] kernelsearch::Fault bad(std::string given);
 
@@ -72,6 +76,8 @@ class ModuleReader {
 
   // Instructions (spirv_reader.cpp). What is wrong with one is returned.
   std::optional<std::string> take(std::uint32_t op, Words w);
+  void use(std::uint32_t op, Words w);
+  [[nodiscard]] std::set<std::uint32_t> used_from(std::uint32_t function) const;
   [[nodiscard]] std::string name(std::uint32_t id) const;
   // Constants and what follows from them (spirv_constants.cpp).
   void find_named_defaults(Words words);
@@ -104,8 +110,10 @@ class ModuleReader {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> composites_;
   std::vector<Variable> variables_;
   std::set<std::uint32_t> measured_;
+  std::uint32_t function_ = 0;                                       ///< whose instructions are being read
+  std::unordered_map<std::uint32_t, std::set<std::uint32_t>> used_;  ///< by functions: what they name
   std::vector<SpirvConstant> constants_;
   std::map<std::uint32_t, std::uint32_t> named_defaults_;
 };
 
-}  // namespace kernelsearch::detail::gpu::spirv
+}  // namespace kernelsearch::detail::spirv

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kernelsearch::detail::gpu::spirv {
+namespace kernelsearch::detail::spirv {
 
 inline constexpr std::uint32_t magic_number = 0x07230203, swapped_magic = 0x03022307;
 /// Ids of one module: what drivers take (SPIR-V's own limit), so that no file makes us reserve gigabytes.
@@ -35,12 +35,25 @@ enum Op : std::uint32_t {
   op_spec_constant = 50,
   op_spec_constant_composite = 51,
   op_spec_constant_op = 52,
+  op_function = 54,
+  op_function_end = 56,
+  op_function_call = 57,
   op_variable = 59,
+  op_load = 61,
+  op_store = 62,
+  op_copy_memory = 63,
+  op_copy_memory_sized = 64,
+  op_access_chain = 65,
+  op_in_bounds_access_chain = 66,
   op_array_length = 68,
   op_decorate = 71,
   op_member_decorate = 72,
+  op_copy_object = 83,
   op_execution_mode_id = 331,
 };
+
+/// The execution model of compute shaders.
+inline constexpr std::uint32_t model_compute = 5;
 
 enum Decoration : std::uint32_t {
   decoration_spec_id = 1,
@@ -70,4 +83,4 @@ void for_each_instruction(std::span<Word> words, Visit visit) {
   }
 }
 
-}  // namespace kernelsearch::detail::gpu::spirv
+}  // namespace kernelsearch::detail::spirv

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <set>
 
-#include "evaluator/gpu/spirv_reader.hpp"
+#include "shader/spirv_reader.hpp"
 
-namespace kernelsearch::detail::gpu::spirv {
+namespace kernelsearch::detail::spirv {
 
 namespace {
 
@@ -76,8 +77,13 @@ Result<SpirvKernel> ModuleReader::finish() {
   if (wanted_.empty() && entries_.size() > 1) return bad("it has several entry points for compute");
   kernel.entry = chosen->second;
   if (auto problem = find_local_size(chosen->first, kernel)) return bad(*problem);
-  for (const Variable& variable : variables_)
+  // Of a single entry point everything is bound that the module declares.
+  const bool all = entries_.size() == 1;
+  const std::set<std::uint32_t> used = all ? std::set<std::uint32_t>() : used_from(chosen->first);
+  for (const Variable& variable : variables_) {
+    if (!all && !used.contains(variable.id)) continue;
     if (auto problem = take(variable, kernel)) return bad(*problem);
+  }
   std::sort(kernel.buffers.begin(), kernel.buffers.end(),
             [](const SpirvBuffer& a, const SpirvBuffer& b) { return a.binding < b.binding; });
   for (std::size_t i = 1; i < kernel.buffers.size(); ++i)
@@ -85,11 +91,15 @@ Result<SpirvKernel> ModuleReader::finish() {
       return bad("two arrays have the binding " + std::to_string(kernel.buffers[i].binding));
   std::sort(constants_.begin(), constants_.end(),
             [](const SpirvConstant& a, const SpirvConstant& b) { return a.id < b.id; });
-  for (std::size_t i = 1; i < constants_.size(); ++i)
-    if (constants_[i].id == constants_[i - 1].id &&
-        (constants_[i].bytes != constants_[i - 1].bytes || constants_[i].bits != constants_[i - 1].bits))
+  for (std::size_t i = 1; i < constants_.size(); ++i) {
+    if (constants_[i].id != constants_[i - 1].id ||
+        (constants_[i].bytes == constants_[i - 1].bytes && constants_[i].bits == constants_[i - 1].bits))
+      continue;
+    if (constants_[i].name != "constant_" + std::to_string(constants_[i].id))
       return bad("two specialisation constants have the id " + std::to_string(constants_[i].id) +
                  " and different values");
+    for (SpirvConstant& one : constants_) one.differ = one.differ || one.id == constants_[i].id;
+  }
   constants_.erase(std::unique(constants_.begin(), constants_.end(),
                                [](const SpirvConstant& a, const SpirvConstant& b) { return a.id == b.id; }),
                    constants_.end());
@@ -197,4 +207,4 @@ std::optional<std::string> ModuleReader::take_push(std::uint32_t target, SpirvKe
   return std::nullopt;
 }
 
-}  // namespace kernelsearch::detail::gpu::spirv
+}  // namespace kernelsearch::detail::spirv

@@ -1,15 +1,24 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/spirv_module.hpp"
+#include "shader/spirv_module.hpp"
 
 #include <cstring>
 #include <map>
 #include <set>
 
-#include "evaluator/gpu/spirv_reader.hpp"
-#include "evaluator/gpu/spirv_words.hpp"
+#include "shader/spirv_reader.hpp"
+#include "shader/spirv_words.hpp"
 
-namespace kernelsearch::detail::gpu {
+namespace kernelsearch::detail {
+
+std::vector<std::string> spirv_entries(std::span<const std::uint32_t> words) {
+  std::vector<std::string> names;
+  spirv::for_each_instruction(words, [&](std::uint32_t op, std::span<const std::uint32_t> w) {
+    if (op != spirv::op_entry_point || w.size() < 4 || w[1] != spirv::model_compute) return;
+    if (auto text = spirv::text_at(w, 3)) names.push_back(std::move(text->first));
+  });
+  return names;
+}
 
 void make_bindings_distinct(std::vector<std::uint32_t>& words) {
   if (words.size() < 5) return;
@@ -44,4 +53,4 @@ Result<std::vector<std::uint32_t>> spirv_words(std::span<const std::byte> bytes)
   return words;
 }
 
-}  // namespace kernelsearch::detail::gpu
+}  // namespace kernelsearch::detail

@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 
-#include "evaluator/gpu/spirv_reader.hpp"
+#include "shader/spirv_reader.hpp"
 
-namespace kernelsearch::detail::gpu::spirv {
+namespace kernelsearch::detail::spirv {
 
 /// The values that named specialisation constants have in the module, by their SpecId.
 void ModuleReader::find_named_defaults(Words words) {
@@ -34,6 +34,7 @@ std::optional<std::string> ModuleReader::constant(std::uint32_t id, Constant c, 
     SpirvConstant known;
     known.id = *decorated->second.spec_id;
     known.name = name(id).empty() ? name_of_spec(known.id) : name(id);
+    if (known.name.empty()) known.name = "constant_" + std::to_string(known.id);
     const auto type = types_.find(c.type);
     if (type == types_.end()) return "a constant has no type";
     const Type& t = type->second;
@@ -48,7 +49,7 @@ std::optional<std::string> ModuleReader::constant(std::uint32_t id, Constant c, 
     known.bytes = t.width / 8;
     const auto given = std::find_if(values_.begin(), values_.end(),
                                     [&](const auto& value) { return value.first == known.name; });
-    if (given != values_.end() && !known.name.empty()) {
+    if (given != values_.end()) {
       if (const auto problem = set(known, given->second)) return problem;
       c.bits = known.bits;
     }
@@ -223,4 +224,4 @@ void ModuleReader::operate(Words w) {
   values_of_[w[2]] = {w[1], *result, type != types_.end() && type->second.kind == Type::boolean};
 }
 
-}  // namespace kernelsearch::detail::gpu::spirv
+}  // namespace kernelsearch::detail::spirv

@@ -1,12 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/spirv_reader.hpp"
+#include "shader/spirv_reader.hpp"
 
-namespace kernelsearch::detail::gpu::spirv {
+namespace kernelsearch::detail::spirv {
 
-namespace {
-
-/// A text of an instruction's words from `at` on, and how many words it takes; nothing where it does not end.
 std::optional<std::pair<std::string, std::size_t>> text_at(std::span<const std::uint32_t> words,
                                                            std::size_t at) {
   std::string text;
@@ -19,8 +16,6 @@ std::optional<std::pair<std::string, std::size_t>> text_at(std::span<const std::
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 kernelsearch::Fault bad(std::string given) {
   return kernelsearch::Fault{"this is no compute shader that can be launched", std::move(given),
@@ -63,8 +58,7 @@ std::optional<std::string> ModuleReader::take(std::uint32_t op, Words w) {
       if (shorter(4)) return cut;
       auto text = text_at(w, 3);
       if (!text) return "the name of an entry point does not end";
-      constexpr std::uint32_t compute = 5;
-      if (w[1] == compute) entries_.emplace_back(w[2], std::move(text->first));
+      if (w[1] == model_compute) entries_.emplace_back(w[2], std::move(text->first));
       return std::nullopt;
     }
     case op_execution_mode:
@@ -161,10 +155,60 @@ std::optional<std::string> ModuleReader::take(std::uint32_t op, Words w) {
     case op_array_length:
       if (shorter(5)) return cut;
       measured_.insert(w[3]);
+      use(op, w);
+      return std::nullopt;
+    case op_function:
+      if (shorter(5)) return cut;
+      function_ = w[2];
+      return std::nullopt;
+    case op_function_end:
+      function_ = 0;
       return std::nullopt;
     default:
+      use(op, w);
       return std::nullopt;
   }
+}
+
+/// Notes what an instruction of a function may point to, and which functions it calls. Pointers are nowhere
+/// else than here without the capabilities of variable pointers, which no device is asked for.
+void ModuleReader::use(std::uint32_t op, Words w) {
+  if (function_ == 0) return;
+  std::set<std::uint32_t>& ids = used_[function_];
+  const auto operands = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < w.size() && i < first + count; ++i) ids.insert(w[i]);
+  };
+  constexpr std::uint32_t atomic_first = 227, atomic_store = 228, atomic_last = 242;
+  switch (op) {
+    case op_function_call:  // the function, and pointers that it is given
+      return operands(3, w.size());
+    case op_load:
+    case op_access_chain:
+    case op_in_bounds_access_chain:
+    case op_array_length:
+    case op_copy_object:
+      return operands(3, 1);
+    case op_store:
+    case op_copy_memory:
+    case op_copy_memory_sized:
+      return operands(1, 2);
+    default:
+      if (op >= atomic_first && op <= atomic_last) operands(op == atomic_store ? 1 : 3, 1);
+  }
+}
+
+/// What the functions use that are called from one.
+std::set<std::uint32_t> ModuleReader::used_from(std::uint32_t function) const {
+  std::set<std::uint32_t> all{function};
+  std::vector<std::uint32_t> next{function};
+  while (!next.empty()) {
+    const auto found = used_.find(next.back());
+    next.pop_back();
+    if (found == used_.end()) continue;
+    for (const std::uint32_t id : found->second)
+      if (all.insert(id).second) next.push_back(id);
+  }
+  return all;
 }
 
 std::string ModuleReader::name(std::uint32_t id) const {
@@ -172,4 +216,4 @@ std::string ModuleReader::name(std::uint32_t id) const {
   return found == names_.end() ? std::string() : found->second;
 }
 
-}  // namespace kernelsearch::detail::gpu::spirv
+}  // namespace kernelsearch::detail::spirv
