@@ -10,11 +10,12 @@
 namespace kernelsearch::detail::gpu::vulkan_table {
 
 Status Context::record() {
+  if (broken_ != success) return refused(broken_, broken_text_);
   if (recording_) return success;
   vk::CommandBufferBeginInfo begin;
   begin.flags = vk::one_time_submit;
   if (const auto result = api.BeginCommandBuffer(commands_, &begin); result < 0)
-    return failed(result, "recording commands");
+    return broken(failed(result, "recording commands"));
   recording_ = true;
   touched_ = false;
   if (!stamps_.empty())
@@ -34,7 +35,13 @@ void Context::barrier() {
 }
 
 Status Context::wait() {
+  if (broken_ != success) return refused(broken_, broken_text_);
   if (device_ == nullptr || !recording_) return success;
+  const Status status = submit();
+  return status == success ? success : broken(status);
+}
+
+Status Context::submit() {
   barrier();
   recording_ = false;
   if (const auto result = api.EndCommandBuffer(commands_); result < 0)

@@ -107,12 +107,17 @@ class Context {
   /// Something of Vulkan that failed.
   Status failed(vk::Result result, const char* doing);
   Status refused(Status status, std::string why);
+  /// A failure behind which nothing can be run: everything later fails likewise.
+  Status broken(Status status);
   [[nodiscard]] std::optional<Place> place(Address address, std::uint64_t bytes);
   [[nodiscard]] Address end_of_allocation(Address address) const;
+  Status find_devices();
+  Status make_device(int number);
   Status make_tools(std::uint32_t family);
   Status make_buffer(std::uint64_t bytes, std::uint32_t usage, std::uint32_t wanted, vk::Handle& buffer,
                      vk::Handle& memory);
   Status record();
+  Status submit();
   void barrier();
   Status descriptor_set(vk::Handle layout, vk::Handle& set);
   Status calibrate();
@@ -144,6 +149,8 @@ class Context {
   bool impossible_ = false;
   unsigned char flushes_ = 0;
   std::string clock_text_;
+  Status broken_ = success;
+  std::string broken_text_;
 };
 
 }  // namespace kernelsearch::detail::gpu::vulkan_table

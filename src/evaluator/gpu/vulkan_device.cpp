@@ -12,9 +12,16 @@
 namespace kernelsearch::detail::gpu::vulkan_table {
 
 Status Context::use(int number) {
+  if (broken_ != success) return refused(broken_, broken_text_);
   if (number == device_number_) return success;
   if (device_ != nullptr) return refused(unsupported, "the process has another device already");
   if (properties(number) == nullptr) return refused(no_device, "there is no such device");
+  // A device that was made and lacks something is as good as none.
+  const Status status = make_device(number);
+  return status == success || device_ == nullptr ? status : broken(status);
+}
+
+Status Context::make_device(int number) {
   const vk::PhysicalDevice physical = devices_[static_cast<std::size_t>(number)];
   std::uint32_t count = 0;
   api.GetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
@@ -47,11 +54,12 @@ Status Context::use(int number) {
                    "candidates are judged");
   count = 0;
   std::vector<vk::ExtensionProperties> extensions;
-  if (api.EnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr) >= 0) {
+  vk::Result listed = api.EnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr);
+  if (listed >= 0) {
     extensions.resize(count);
-    if (api.EnumerateDeviceExtensionProperties(physical, nullptr, &count, extensions.data()) < 0)
-      extensions.clear();
+    listed = api.EnumerateDeviceExtensionProperties(physical, nullptr, &count, extensions.data());
   }
+  if (listed < 0) return failed(listed, "listing what the device can");
   std::vector<const char*> wanted;
   const auto has = [&](const char* name) {
     const bool there = std::any_of(extensions.begin(), extensions.end(), [&](const auto& extension) {

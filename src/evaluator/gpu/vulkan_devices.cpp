@@ -57,8 +57,26 @@ Status Context::refused(Status status, std::string why) {
   return status;
 }
 
+Status Context::broken(Status status) {
+  broken_ = status;
+  broken_text_ = text;
+  recorded_.clear();
+  return status;
+}
+
 Status Context::start() {
   if (instance_ != nullptr) return success;
+  const Status status = find_devices();
+  if (status != success && instance_ != nullptr) {
+    if (api.DestroyInstance != nullptr) api.DestroyInstance(instance_, nullptr);
+    instance_ = nullptr;
+    devices_.clear();
+    properties_.clear();
+  }
+  return status;
+}
+
+Status Context::find_devices() {
   const auto global = [this](const char* name, auto& function) {
     const vk::Function found = api.GetInstanceProcAddr(nullptr, name);
     std::memcpy(&function, &found, sizeof found);

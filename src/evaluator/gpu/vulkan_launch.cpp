@@ -20,8 +20,12 @@ Status Context::descriptor_set(vk::Handle layout, vk::Handle& set) {
       info.descriptorPool = pools_[pool_];
       info.descriptorSetCount = 1;
       info.pSetLayouts = &layout;
+      const bool fresh = sets_left_ == sets_of_pool;
       --sets_left_;
-      if (api.AllocateDescriptorSets(device_, &info, &set) >= 0) return success;
+      const auto result = api.AllocateDescriptorSets(device_, &info, &set);
+      if (result >= 0) return success;
+      // A pool may hold fewer sets than it was made for, but not none.
+      if (fresh || result == vk::error_device_lost) return failed(result, "binding arrays");
     }
     if (pool_ + 1 < pools_.size()) {  // this one is used up
       ++pool_;

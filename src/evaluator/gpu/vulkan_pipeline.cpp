@@ -25,8 +25,10 @@ Status Context::load(Module* module, const void* image) {
 }
 
 void Context::unload(ShaderModule* module) {
-  (void)wait();
+  // What may still be running keeps what it uses: the process ends soon.
+  const bool idle = wait() == success;
   for (const auto& pipeline : module->pipelines) {
+    if (!idle) break;
     api.DestroyPipeline(device_, pipeline->pipeline, nullptr);
     api.DestroyPipelineLayout(device_, pipeline->layout, nullptr);
     api.DestroyDescriptorSetLayout(device_, pipeline->sets, nullptr);

@@ -48,8 +48,7 @@ Status Context::calibrate() {
     }
   }
   stamps_[0].known = stamps_[1].known = false;
-  (void)release(scratch);
-  if (agreed) return success;
+  if (const Status status = release(scratch); agreed || status != success) return status;
   char line[200];
   std::snprintf(
       line, sizeof line,
