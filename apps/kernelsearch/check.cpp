@@ -23,6 +23,7 @@
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
 #include "kernelsearch/run/check_problem.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "sandbox_option.hpp"
 
 namespace kernelsearch::app {

@@ -387,9 +387,10 @@ struct NaturalTransformations::Parts {
     for (std::size_t pass = 0; pass < transformation.passes.size(); ++pass) {
       for (const SnippetUse& snippet : transformation.passes[pass].snippets) {
         std::string& text = text_of(work.regions, snippet.region);
-        if (text.find(snippet.text) != std::string::npos) continue;
+        const std::string& added = snippet.text_for(to_string(options.backend));
+        if (text.find(added) != std::string::npos) continue;
         if (!text.empty() && text.back() != '\n') text += '\n';
-        text += snippet.text;
+        text += added;
       }
       for (const RegionEdit& wish : transformation.passes[pass].edits) {
         if (wish.region == KernelRegion::host && work.regions.host.empty()) continue;  // the launch is fixed

@@ -20,7 +20,8 @@ RegionAnswer faulty(RegionFault fault, std::string detail) {
 }
 
 bool declares(const CodeBlock& block) {
-  return block.language == "json" && block.text.find("\"tunables\"") != std::string::npos;
+  return block.language == "json" && (block.text.find("\"tunables\"") != std::string::npos ||
+                                      block.text.find("\"constraints\"") != std::string::npos);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/traits.hpp"
 #include "problem/json_cursor.hpp"
 #include "problem/problem_parts.hpp"
@@ -57,10 +58,17 @@ KernelRegion read_region(const JsonCursor& place) {
 SnippetUse parse_snippet(std::string_view json, const std::string& file) {
   const detail::JsonNode root = detail::parse_json(json, file);
   const JsonCursor document(root, file);
-  document.only({"schema", "name", "region", "source", "text"});
+  document.only({"schema", "name", "region", "source", "text", "text_for"});
   check_schema(document);
-  return {read_region(document.at("region", "say where it goes: \"macros\"")), read_name(document),
-          read_text(document.at("text", text_form))};
+  SnippetUse snippet{read_region(document.at("region", "say where it goes: \"macros\"")), read_name(document),
+                     read_text(document.at("text", text_form))};
+  if (const auto others = document.find("text_for"))
+    for (const auto& [backend, text] : others->members("write {\"vulkan\": TEXT}")) {
+      if (!backend_from(backend))
+        text.refuse("is for a backend that is none", backend, "name one, e.g. vulkan");
+      snippet.other_texts.emplace_back(backend, read_text(text));
+    }
+  return snippet;
 }
 
 TransformationPass read_pass(const JsonCursor& place, std::span<const SnippetUse> snippets) {

@@ -54,6 +54,16 @@ void check_elements(const JsonCursor& place, const Argument& argument, std::vect
 /// and every file of the folder that these and the kernel's own texts include.
 void read_files(const JsonCursor& document, const std::filesystem::path& folder, Problem& problem);
 
+/// The text with `${NAME}` replaced by the tunable's default, so that what remains can be judged.
+[[nodiscard]] std::string at_default(std::string text, const Space& space);
+
+/// Of a kernel whose file is a ready module of SPIR-V: its text in place of its bytes. Refuses what is no such
+/// module, and backends other than Vulkan.
+void read_ready_module(const JsonCursor& kernel, Backend backend, Regions& regions, const SourceNames& names);
+
+/// Refuses a ready module that cannot be launched as the problem says, and tunables that are nowhere in it.
+void check_ready_module(const JsonCursor& document, const Problem& problem);
+
 /// Names of libraries for the linker.
 [[nodiscard]] std::vector<std::string> read_libraries(const JsonCursor& place);
 

@@ -7,6 +7,18 @@
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
+
+std::string at_default(std::string text, const Space& space) {
+  for (const auto& [name, value] : named_values(space, space.default_config())) {
+    const std::string pattern = "${" + name + "}";
+    const std::string replacement = to_string(value);
+    for (std::size_t at = text.find(pattern); at != std::string::npos;
+         at = text.find(pattern, at + replacement.size()))
+      text.replace(at, pattern.size(), replacement);
+  }
+  return text;
+}
+
 namespace {
 
 constexpr const char* over_both = "shape variables and tunables";
@@ -18,18 +30,6 @@ std::vector<Expression> read_extent(const JsonCursor& place, std::span<const std
   for (const JsonCursor& item : place.items(todo)) extent.push_back(read_expression(item, known, over));
   if (extent.empty() || extent.size() > 3) place.refuse("is no extent", todo);
   return extent;
-}
-
-/// The text with `${NAME}` replaced by the tunable's default, so that what remains can be judged.
-std::string at_default(std::string text, const Space& space) {
-  for (const auto& [name, value] : named_values(space, space.default_config())) {
-    const std::string pattern = "${" + name + "}";
-    const std::string replacement = to_string(value);
-    for (std::size_t at = text.find(pattern); at != std::string::npos;
-         at = text.find(pattern, at + replacement.size()))
-      text.replace(at, pattern.size(), replacement);
-  }
-  return text;
 }
 
 /// A function or, for compilers that take name expressions, a template's instance, either also in a

@@ -340,6 +340,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   check_name(function, problem.function, "a function");
   read_kernel(document.at("kernel", "write {\"device\": \"kernel.cpp\"}"), folder, problem.kernel.regions,
               problem.names);
+  read_ready_module(document.at("kernel", ""), problem.backend, problem.kernel.regions, problem.names);
 
   const JsonCursor shapes =
       document.at("shapes", "list at least one, e.g. [{\"name\": \"large\", \"n\": 1048576}]");
@@ -415,6 +416,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.libraries = read_allowed_libraries(*place, problem.build);
   if (const auto place = document.find("over_read_bytes"))
     problem.over_read_bytes = read_over_read(*place, scope);
+  check_ready_module(document, problem);
   read_files(document, folder, problem);
   check_shapes(document, problem);
   if (problem.hidden_shapes) check_hidden_shapes(document.at("hidden_shapes", ""), problem);

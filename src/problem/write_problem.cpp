@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/result.hpp"
+#include "shader/ready_module.hpp"
 #include "write_files.hpp"
 
 namespace kernelsearch {
@@ -25,7 +27,9 @@ struct Sources {
   OrderedJson place(const std::string& name, const std::string& text, bool named = false) {
     if (inline_text && named) return OrderedJson{{"name", name}, {"text", text}};
     if (inline_text) return OrderedJson{{"text", text}};
-    files.emplace_back(name, text);
+    const auto ready =
+        detail::is_ready_file(name) ? detail::ready_words(text) : Result<std::vector<std::uint32_t>>(Fault{});
+    files.emplace_back(name, ready ? detail::ready_bytes(*ready) : text);
     return name;
   }
 };
@@ -235,8 +239,10 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (!problem.description.empty()) json["description"] = problem.description;
   json["backend"] = to_string(problem.backend);
   json["function"] = problem.function;
-  // What a build command makes of a source may depend on its name.
-  const bool named = (!problem.build.command.empty() || problem.external) && !problem.names.device.empty();
+  // What a build command makes of a source may depend on its name, as does the language of a shader.
+  const bool shader = problem.backend == Backend::vulkan;
+  const bool named =
+      (!problem.build.command.empty() || problem.external || shader) && !problem.names.device.empty();
   json["kernel"] = {
       {"device", sources.place(named ? problem.names.device : "kernel" + suffix, regions.device, named)}};
   if (!regions.host.empty()) json["kernel"]["host"] = sources.place("host.cpp", regions.host);
@@ -257,8 +263,10 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);
   if (!problem.reference.source.empty()) {
-    json["reference"] = {{"source", sources.place("reference" + (problem.external ? ".cpp" : suffix),
-                                                  problem.reference.source)},
+    const bool own = shader && !problem.names.reference.empty();
+    const std::string file =
+        own ? problem.names.reference : "reference" + (problem.external ? std::string(".cpp") : suffix);
+    json["reference"] = {{"source", sources.place(file, problem.reference.source, own)},
                          {"function", problem.reference.function},
                          {"flags", problem.reference.flags}};
     if (!problem.reference.compiler.empty()) json["reference"]["compiler"] = problem.reference.compiler;

@@ -13,6 +13,7 @@
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "shader/ready_module.hpp"
 #include "winner_text.hpp"
 
 namespace kernelsearch {
@@ -109,6 +110,10 @@ std::string winner_source(const RunStore& store, RunId run, const Problem& probl
     }
     return text;
   }
+  if (problem.backend == Backend::vulkan)
+    return detail::shader_text(comment(winner, problem), problem,
+                               {winner.kernel.device, winner.kernel.host, winner.kernel.macros},
+                               winner.values);
   return detail::source_text(comment(winner, problem),
                              {winner.kernel.device, winner.kernel.host, winner.kernel.macros}, winner.values,
                              problem.backend);
@@ -151,7 +156,9 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
     record["command"] = problem.external->command;
     record["time"] = problem.external->clock == ExternalClock::claimed ? "claimed" : "slope";
   } else {
-    record["compiler"] = expanded(problem.build.compiler, winner.values);
+    // A ready module has none.
+    if (!detail::is_ready_file(problem.names.device))
+      record["compiler"] = expanded(problem.build.compiler, winner.values);
     record["flags"] = flags_of(problem, winner.values);
     if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);
   }
@@ -192,7 +199,10 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
   std::error_code error;
   std::filesystem::create_directories(folder, error);  // a failure shows when the first file is written
   if (problem.build.command.empty()) {
-    write_file(files.source, source);
+    // Of a ready module the source is text, for people and JSON; its file is for drivers.
+    const auto words = detail::is_ready_text(source) ? detail::ready_words(source)
+                                                     : Result<std::vector<std::uint32_t>>(Fault{});
+    write_file(files.source, words ? detail::ready_bytes(*words) : source);
   } else {
     const Winner winner = winner_of(store, run, problem);
     const detail::CommandFiles made =

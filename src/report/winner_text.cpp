@@ -14,6 +14,8 @@
 #include <variant>
 
 #include "kernelsearch/core/error.hpp"
+#include "shader/ready_module.hpp"
+#include "shader/shader_text.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -192,6 +194,7 @@ std::string build_line(const Problem& problem, const std::vector<NamedValue>& va
     for (const std::string& word : build_words(problem, values)) line += (line.empty() ? "" : " ") + word;
     return line;
   }
+  if (is_ready_file(problem.names.device)) return "nothing: the module was ready";
   line = problem.backend == Backend::opencl ? "the driver" : expanded(problem.build.compiler, values);
   for (const std::string& flag : flags_of(problem, values)) line += " " + flag;
   return line;
@@ -239,6 +242,56 @@ std::string source_text(const std::string& comment, const Regions& regions,
     if (text.back() != '\n') text += '\n';
   }
   return text;
+}
+
+namespace {
+
+/// The kernels that the problem launches, by their names at these values.
+std::vector<std::string> launched(const Problem& problem, const std::vector<NamedValue>& values) {
+  std::vector<std::string> names;
+  for (const LaunchStep& step : problem.launch)
+    if (std::string name = expanded(step.function, values);
+        !name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  return names;
+}
+
+}  // namespace
+
+std::string shader_text(const std::string& comment, const Problem& problem, const Regions& regions,
+                        const std::vector<NamedValue>& values) {
+  const std::vector<std::string> kernels = launched(problem, values);
+  if (is_ready_text(regions.device)) {
+    const auto words = ready_words(regions.device);
+    const auto kernel =
+        words && !kernels.empty()
+            ? read_ready(*words, kernels.front(), kernels.size() == 1, values)
+            : Result<SpirvKernel>(Fault{"the winner is no module that can be launched", problem.name, ""});
+    if (!kernel)
+      raise<ConfigError>(kernel.error().what, kernel.error().given, "look at the kernel in the store");
+    return comment + ready_text(specialised(*words, kernel->constants));
+  }
+  const ShaderLanguage language = shader_language(problem.names.device, regions.device);
+  const bool hlsl = language == ShaderLanguage::hlsl;
+  std::string head = comment;
+  for (const std::string& kernel : kernels)
+    head += "//   compile    glslangValidator -V --target-env vulkan1.1 -S comp " +
+            (hlsl               ? "-D --auto-map-bindings -e " + kernel
+             : kernel == "main" ? std::string()
+                                : "-D" + kernel + "=main") +
+            " -o " + kernel + ".spv THIS_FILE\n";
+  std::string text;
+  for (const std::string* region : {&regions.macros, &regions.device}) {
+    if (region->empty()) continue;
+    text += "\n" + *region;
+    if (text.back() != '\n') text += '\n';
+  }
+  const std::vector<std::string> constants = declared_constants(text);
+  std::vector<NamedValue> macros;
+  for (const NamedValue& value : values)
+    if (std::find(constants.begin(), constants.end(), value.first) == constants.end())
+      macros.push_back(value);
+  return with_version(language, head + "\n" + definitions(macros), with_constants(text, values));
 }
 
 std::string settings_text(const std::string& comment, const std::string& problem,

@@ -31,6 +31,11 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::string source_text(const std::string& comment, const Regions& regions,
                                       const std::vector<NamedValue>& values, Backend backend);
 
+/// A shader with its tunables as macros, those that it declares as specialisation constants with their values
+/// there, and the commands that compile it; of a ready module its words, with the values in its constants.
+[[nodiscard]] std::string shader_text(const std::string& comment, const Problem& problem,
+                                      const Regions& regions, const std::vector<NamedValue>& values);
+
 /// A header with the tunables: as macros, which is how the evaluator gives them to the kernel, or as
 /// constants in the namespace <problem>_settings where KERNELSEARCH_SETTINGS_AS_CONSTANTS is defined before
 /// it is included. Never both: a macro would replace the constant's name wherever it is used.

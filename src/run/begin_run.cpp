@@ -46,6 +46,7 @@
 #include "lane_options.hpp"
 #include "learning.hpp"
 #include "run_impl.hpp"
+#include "shader/ready_module.hpp"
 #include "watched.hpp"
 #include "writable.hpp"
 
@@ -104,10 +105,14 @@ void settle_variant(RunOptions& o, const SystemEntry& system, const SystemOption
 }
 
 /// What a system cannot be asked for.
-void check_usable(const RunOptions& o, const SystemEntry& system, bool learns) {
+void check_usable(const RunOptions& o, const SystemEntry& system, bool learns, const Problem& problem) {
   if (!o.learn_from.empty() && !learns)
     raise<ConfigError>("this system, as it is chosen, learns from no earlier runs", "--learn-from",
                        "leave it out, or search with a policy");
+  if (system.rewrites && is_ready_file(problem.names.device))
+    raise<ConfigError>("a ready module of SPIR-V has no source that a model could rewrite",
+                       problem.names.device,
+                       "name the shader's source as the kernel, or search its tunables with a policy");
   if (system.rewrites && !o.configs.empty())
     raise<ConfigError>("this system writes kernels", "--configs", "leave it out");
   if (system.rewrites && !o.record.empty())
@@ -379,7 +384,7 @@ void begin(RunImpl& run, RunParts& parts) {
     setup.options = SystemOptions(run.system->name, run.system->options, o.system_options);
     settle_variant(o, *run.system, setup.options, run.resumed.has_value());
     learns = run.system->learns != nullptr && run.system->learns(setup.options);
-    check_usable(o, *run.system, learns);
+    check_usable(o, *run.system, learns, run.problem);
   } else if (o.inner_trials && !run.resumed) {
     raise<ConfigError>("a policy searches the problem's kernel itself", "--inner-trials",
                        "leave it out, or name a --system that writes kernels");

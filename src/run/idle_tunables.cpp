@@ -10,6 +10,7 @@
 
 #include "kernelsearch/problem/kernel_launch.hpp"
 #include "kernelsearch/problem/unused_tunables.hpp"
+#include "shader/ready_module.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -27,6 +28,8 @@ bool names(const Problem& problem, const Regions& regions, const std::string& na
 
 Candidate without_idle_tunables(const Problem& problem, const Candidate& candidate) {
   const Kernel& kernel = *candidate.kernel;
+  if (is_ready_text(kernel.regions.device))
+    return candidate;  // its constants are tunables, and no text has them
   Problem as_kernel = problem;
   as_kernel.kernel = kernel;
   if (const auto steps = try_launch_of(problem, kernel)) as_kernel.launch = *steps;

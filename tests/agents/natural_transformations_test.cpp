@@ -284,6 +284,7 @@ TEST_CASE("NaturalTransformations: an earlier failure is fed back on the next tr
 TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing changed") {
   TransformationPass with_snippet = device_pass("Use HELP.");
   with_snippet.snippets = {{KernelRegion::macros, "help", "#define HELP 1\n"}};
+  with_snippet.snippets.front().other_texts = {{"vulkan", "#define HELP 2\n"}};
   with_snippet.edits.push_back({KernelRegion::host, "Launch."});
   Kernel root = root_kernel();
   root.regions.host.clear();
@@ -299,6 +300,14 @@ TEST_CASE("NaturalTransformations: snippets, empty host regions, and nothing cha
   REQUIRE(made.candidates.size() == 1);
   CHECK(without_declarations(made.candidates[0].kernel->regions.macros) == "#define ONE 1\n#define HELP 1\n");
   CHECK(model.calls() == 1);
+  // Where a backend's language has other words for it, in those.
+  ScriptedChat shader = ScriptedChat::replies({fenced("void f() { HELP; }\n")});
+  NaturalTransformations vulkan(root, TransformationLibrary({transformation("t", {with_snippet})}), shader,
+                                {.backend = Backend::vulkan});
+  const Generation<Candidate> other = vulkan.generate(use({"t"}), history);
+  REQUIRE(other.candidates.size() == 1);
+  CHECK(without_declarations(other.candidates[0].kernel->regions.macros) ==
+        "#define ONE 1\n#define HELP 2\n");
   const Generation<Candidate> idle = generator.generate(use({"idle"}), history);
   CHECK(idle.failure == "idle: every region was left UNCHANGED, without a reason");
   CHECK_FALSE(idle.applicable);  // an answer, and no failure

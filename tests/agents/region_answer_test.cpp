@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "kernelsearch/core/rng.hpp"
 
@@ -48,6 +49,11 @@ TEST_CASE("read_region_answer: tunables in a block of their own") {
   REQUIRE(found.declared.tunables.size() == 1);
   CHECK(found.declared.tunables[0].name == "TILE");
   CHECK(found.declared.constraints.size() == 1);
+  // A transformation declares its tunables itself, and may ask for a constraint on them.
+  const RegionAnswer constraint =
+      answer("```cpp\nint a[TILE];\n```\n```json\n{\"constraints\": [\"TILE > 1\"]}\n```");
+  CHECK(constraint.text == "int a[TILE];\n");
+  CHECK(constraint.declared.constraints == std::vector<std::string>{"TILE > 1"});
   const RegionAnswer wrong = answer("```cpp\nx\n```\n```json\n{\"tunables\": {\"tile\": [2]}}\n```");
   CHECK(wrong.fault == RegionFault::bad_tunables);
   CHECK(wrong.detail.find("use capitals") != std::string::npos);

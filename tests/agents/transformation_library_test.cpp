@@ -136,12 +136,19 @@ TEST_CASE("TransformationLibrary: users' files replace ours and join them") {
       folder / "transformations/transpose.json",
       R"({"schema": 1, "name": "transpose", "description": ["two", "lines"], "passes": [{"insert": ["help"], "edits": []}]})");
   write_file(folder / "snippets/help.json",
-             R"({"schema": 1, "name": "help", "region": "macros", "text": ["#define H", ""]})");
+             R"({"schema": 1, "name": "help", "region": "macros", "text": ["#define H", ""],
+              "text_for": {"opencl": "#define H 2\n"}})");
   const TransformationLibrary library(folder.path());
   CHECK(library.at("mine").passes.size() == 1);
   CHECK(library.at("transpose").description == "two\nlines\n");
   CHECK(library.at("transpose").passes[0].snippets.front().text == "#define H\n\n");
+  const SnippetUse& help = library.at("transpose").passes[0].snippets.front();
+  CHECK(help.text_for("opencl") == "#define H 2\n");
+  CHECK(help.text_for("cuda") == help.text);
   CHECK(library.at("split_k").calls() == 3);
+  write_file(folder / "snippets/help.json", R"({"schema": 1, "name": "help", "region": "macros", "text": "",
+    "text_for": {"openclo": ""}})");
+  CHECK_THROWS_AS(TransformationLibrary(folder.path()), ConfigError);
   try {
     (void)library.at("splitk");
     FAIL("found");

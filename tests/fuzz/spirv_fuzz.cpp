@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "evaluator/gpu/glslang.hpp"
-#include "evaluator/gpu/spirv_module.hpp"
 #include "evaluator/gpu/vulkan_image.hpp"
 #include "evaluator/gpu/vulkan_source.hpp"
+#include "shader/ready_module.hpp"
+#include "shader/shader_text.hpp"
+#include "shader/spirv_module.hpp"
 
 using namespace kernelsearch;
+using namespace kernelsearch::detail;
 using namespace kernelsearch::detail::gpu;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -34,6 +37,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)bind_shader("k", *words, *kernel, parameters);
     }
   }
+  if (const auto words = ready_words(text)) {
+    if (*ready_words(ready_text(*words)) != *words && !words->empty()) std::abort();
+    for (const std::string& entry : spirv_entries(*words))
+      if (const auto kernel = read_ready(*words, entry, false, {}))
+        if (specialised(*words, kernel->constants).size() != words->size()) std::abort();
+  }
+  (void)with_constants(std::string(text), {{"SIZE", Value{std::int64_t{8}}}});
   (void)shaders_of({begin, size});
   (void)declared_constants(text);
   (void)cleaned_glslang(std::string(text));

@@ -158,6 +158,13 @@ TEST_CASE("write_winner: a shader keeps the ending of its language") {
   stored.problem.names.device = "kernel.hlsl";
   CHECK(write_winner(stored.store, stored.run, stored.problem, stored.folder / "hlsl").source.filename() ==
         "axpy_2_best.hlsl");
+  // In GLSL nothing but comments may stand before the version, and C++'s headers in no shader.
+  CHECK(read(stored.folder / "glsl/axpy_2_best.comp").starts_with("#version 450\n// axpy 2: the best"));
+  CHECK(read(stored.folder / "hlsl/axpy_2_best.hlsl").starts_with("// axpy 2: the best"));
+  for (const char* file : {"glsl/axpy_2_best.comp", "hlsl/axpy_2_best.hlsl"}) {
+    CHECK(read(stored.folder / file).find("<cstdint>") == std::string::npos);
+    CHECK(read(stored.folder / file).find("#define TILE 8\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("write_winner: of an external program the kernel's text as it is, and where times come from") {

@@ -174,6 +174,44 @@ TEST_CASE("Vulkan: a lost device is a crash of the candidate at hand, and the ne
   CHECK_MESSAGE(evaluation.verdict == Verdict::ok, evaluation.reason);
 }
 
+TEST_CASE(
+    "Vulkan: each failure of the library in a candidate's process is its verdict, and the next is judged") {
+  if (skipped()) return;
+  struct Failure {
+    const char* fault;
+    Verdict verdict;
+    const char* reason;
+  };
+  const Failure failures[] = {
+      {"marked:vkCreateDescriptorSetLayout:-2:1", Verdict::launch_failed, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+      {"marked:vkCreateComputePipelines:-1:1", Verdict::launch_failed, "VK_ERROR_OUT_OF_HOST_MEMORY"},
+      {"marked:vkCreateComputePipelines:-4:1", Verdict::crashed, "VK_ERROR_DEVICE_LOST"},
+      {"marked:vkAllocateDescriptorSets:-2:1+", Verdict::launch_failed, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+      {"marked:vkBeginCommandBuffer:-2:1", Verdict::launch_failed, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+      {"marked:vkEndCommandBuffer:-2:2", Verdict::launch_failed, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+      {"marked:vkQueueSubmit:-4:2", Verdict::crashed, "VK_ERROR_DEVICE_LOST"},
+      {"marked:vkWaitForFences:-4:3", Verdict::crashed, "VK_ERROR_DEVICE_LOST"},
+      {"marked:vkWaitForFences:hang:3", Verdict::timed_out, ""},
+      {"marked:vkResetFences:-13:1", Verdict::crashed, "an error of Vulkan (-13)"},
+      {"marked:vkGetQueryPoolResults:-4:1", Verdict::crashed, "VK_ERROR_DEVICE_LOST"},
+  };
+  const TemporaryFolder cache;
+  const Problem problem = with_workspace();
+  for (const Failure& one : failures) {
+    CAPTURE(std::string(one.fault));
+    const FaultLoader loader(one.fault);
+    GpuOptions options = with_faults(cache.path());
+    options.limits.call = 3;
+    GpuEvaluator evaluator(problem, options);
+    Evaluation evaluation = evaluator.evaluate(
+        with_code(problem, shader(std::string(work) + " kept[0] = uintBitsToFloat(0x00fa17edu);")), {});
+    CHECK_MESSAGE(evaluation.verdict == one.verdict, to_string(evaluation.verdict), ": ", evaluation.reason);
+    CHECK_MESSAGE(contains(evaluation.reason, one.reason), evaluation.reason);
+    evaluation = evaluator.evaluate(with_code(problem, shader(work)), {});
+    CHECK_MESSAGE(evaluation.verdict == Verdict::ok, to_string(evaluation.verdict), ": ", evaluation.reason);
+  }
+}
+
 TEST_CASE("Vulkan: where timestamps run slower than the clock outside, its time counts") {
   if (skipped()) return;
   const FaultLoader loader;

@@ -21,6 +21,7 @@
 namespace vulkan_test {
 
 using namespace kernelsearch;
+using namespace kernelsearch::detail;
 using namespace kernelsearch::detail::gpu;
 
 /// Why nothing can be tested here; empty where it can. With KERNELSEARCH_TEST_VULKAN=1 that is a failure.

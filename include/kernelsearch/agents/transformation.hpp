@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/agents/declared_tunables.hpp"
@@ -23,6 +24,14 @@ struct SnippetUse {
   KernelRegion region = KernelRegion::macros;
   std::string name;
   std::string text;
+  std::vector<std::pair<std::string, std::string>>
+      other_texts{};  ///< of backends in whose language it differs
+
+  [[nodiscard]] const std::string& text_for(std::string_view backend) const noexcept {
+    for (const auto& [name_of_backend, other] : other_texts)
+      if (name_of_backend == backend) return other;
+    return text;
+  }
 };
 
 /// A step of a transformation: up to three edits, one for each region. The kernel that it leaves may be

@@ -14,7 +14,9 @@ namespace kernelsearch {
 
 /// Where `write_winner` wrote.
 struct WinnerFiles {
-  std::filesystem::path source;  ///< <problem>_best.cpp: the kernel with its tunables defined, ready to build
+  /// <problem>_best.cpp: the kernel with its tunables defined, ready to build. Of a ready module of SPIR-V
+  /// <problem>_best.spv, with their values as its specialisation constants' own.
+  std::filesystem::path source;
   std::filesystem::path settings;  ///< <problem>_settings.hpp: the tunables as constants
   std::filesystem::path record;    ///< <problem>_best.json: how it was measured
   /// Of a kernel that the problem's command builds: <problem>_best.sh, which makes its object file of the

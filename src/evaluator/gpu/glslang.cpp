@@ -13,37 +13,13 @@
 #include <sstream>
 #include <utility>
 
-#include "evaluator/gpu/spirv_module.hpp"
 #include "evaluator/gpu/tool.hpp"
 #include "evaluator/host/process.hpp"
 #include "evaluator/host/sandboxed_compiler.hpp"
 #include "evaluator/host/scratch_folder.hpp"
+#include "shader/spirv_module.hpp"
 
 namespace kernelsearch::detail::gpu {
-namespace {
-
-bool is_identifier(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-std::size_t after_spaces(std::string_view text, std::size_t at) {
-  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
-  return at;
-}
-
-std::string_view word_at(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  while (end < text.size() && is_identifier(text[end])) ++end;
-  return text.substr(at, end - at);
-}
-
-}  // namespace
-
-ShaderLanguage shader_language(std::string_view file, std::string_view text) {
-  if (file.ends_with(".hlsl")) return ShaderLanguage::hlsl;
-  if (file.ends_with(".comp") || file.ends_with(".glsl")) return ShaderLanguage::glsl;
-  return text.find("numthreads") != std::string_view::npos ? ShaderLanguage::hlsl : ShaderLanguage::glsl;
-}
 
 std::filesystem::path find_glslang() {
   return find_tool("glslangValidator", "KERNELSEARCH_GLSLANG", {}, {"/usr/bin", "/usr/local/bin"})
@@ -58,26 +34,6 @@ std::string glslang_identity(const std::filesystem::path& program) {
   if (at == std::string::npos) return {};
   const std::size_t begin = at + before.size();
   return "glslang " + finished.output.substr(begin, finished.output.find('\n', begin) - begin);
-}
-
-std::vector<std::string> declared_constants(std::string_view text) {
-  std::vector<std::string> names;
-  constexpr std::string_view word = "constant_id";
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    if (at != 0 && is_identifier(text[at - 1])) continue;
-    // `constant_id = N) const TYPE NAME` or `constant_id(N)]] const TYPE NAME`; local_size_x_id has no name.
-    std::size_t next = text.find_first_of(")\n", at + word.size());
-    if (next == std::string_view::npos || text[next] != ')') continue;
-    next = after_spaces(text, next + 1);
-    while (next < text.size() && text[next] == ']') next = after_spaces(text, next + 1);
-    if (word_at(text, next) == "static") next = after_spaces(text, next + 6);
-    if (word_at(text, next) != "const") continue;
-    next = after_spaces(text, next + 5);
-    next = after_spaces(text, next + word_at(text, next).size());
-    const std::string name(word_at(text, next));
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
 }
 
 std::string cleaned_glslang(const std::string& log) {

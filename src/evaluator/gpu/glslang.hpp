@@ -5,26 +5,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "shader/shader_text.hpp"
+
 namespace kernelsearch::detail::gpu {
-
-enum class ShaderLanguage : std::uint8_t { glsl, hlsl };
-
-/// Which language a shader is written in: HLSL by the ending of its file (`.hlsl`), or where a compute
-/// shader's work group is given as HLSL does (`[numthreads(...)]`).
-[[nodiscard]] ShaderLanguage shader_language(std::string_view file, std::string_view text);
 
 /// glslangValidator, a program: `KERNELSEARCH_GLSLANG` names another. Empty where it is not there.
 [[nodiscard]] std::filesystem::path find_glslang();
 
 /// Program and version, as builds are kept by; empty where it does not run.
 [[nodiscard]] std::string glslang_identity(const std::filesystem::path& program);
-
-/// The names of the specialisation constants that a text declares, `constant_id` in GLSL and HLSL alike:
-/// tunables with these names are no macros.
-[[nodiscard]] std::vector<std::string> declared_constants(std::string_view text);
 
 /// One compilation to SPIR-V.
 struct ShaderBuild {

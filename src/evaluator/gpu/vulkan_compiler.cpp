@@ -8,6 +8,7 @@
 
 #include "evaluator/gpu/glslang.hpp"
 #include "evaluator/gpu/vulkan_source.hpp"
+#include "shader/ready_module.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -30,6 +31,15 @@ class GlslangCompiler final : public RuntimeCompiler {
       result.log = "error: this is no source of shaders";
       return result;
     }
+    ShaderBuilt ready;
+    if (source->ready) {
+      auto words = ready_words(source->text);
+      if (!words) {
+        result.log = "error: " + words.error().text() + "\n";
+        return result;
+      }
+      ready.words = *std::move(words);
+    }
     std::vector<Shader> shaders;
     for (const std::string& name : name_expressions) {
       const auto entry = std::find_if(source->entries.begin(), source->entries.end(),
@@ -38,12 +48,21 @@ class GlslangCompiler final : public RuntimeCompiler {
         result.log += "error: no launch has the kernel " + name + "\n";
         return result;
       }
-      const ShaderBuilt& built = module_of(*source, *entry, options);
+      const ShaderBuilt& built = source->ready ? ready : module_of(*source, *entry, options);
       if (result.log.find(built.log) == std::string::npos) result.log += built.log;
       if (built.words.empty()) return result;
-      const auto kernel = read_spirv(built.words, {}, source->constants);
+      const auto kernel = source->ready
+                              ? read_ready(built.words, name, source->entries.size() == 1, source->constants)
+                              : read_spirv(built.words, {}, source->constants);
       if (!kernel) {
         result.log += "error: kernel " + name + ": " + kernel.error().text() + "\n";
+        return result;
+      }
+      for (const auto& [tunable, value] : source->constants) {
+        const std::string why = source->ready ? no_constant(*kernel, tunable) : std::string();
+        if (why.empty()) continue;
+        result.log += "error: kernel " + name + ": the module has no place for the tunable " + tunable +
+                      ": " + why + "\n";
         return result;
       }
       auto shader = bind_shader(name, built.words, *kernel, entry->parameters, source->begins);

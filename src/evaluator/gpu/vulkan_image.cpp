@@ -45,7 +45,7 @@ Result<Shader> bind_shader(const std::string& function, std::vector<std::uint32_
   shader.shared_bytes = kernel.shared_bytes;
   shader.needs = kernel.needs;
   for (const SpirvConstant& constant : kernel.constants)
-    shader.constants.push_back({constant.id, constant.bytes, constant.bits});
+    if (!constant.differ) shader.constants.push_back({constant.id, constant.bytes, constant.bits});
 
   std::vector<std::uint32_t> arrays, scalars;
   std::vector<std::string> array_names, scalar_names;

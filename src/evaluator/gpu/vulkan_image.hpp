@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "evaluator/gpu/spirv_module.hpp"
 #include "kernelsearch/core/result.hpp"
+#include "shader/spirv_module.hpp"
 
 namespace kernelsearch::detail::gpu {
 

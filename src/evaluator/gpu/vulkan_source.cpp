@@ -13,6 +13,9 @@
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
+#include "kernelsearch/problem/unused_tunables.hpp"
+#include "shader/ready_module.hpp"
+#include "shader/shader_text.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -61,6 +64,27 @@ std::string macros_of(const Candidate& candidate, const std::vector<std::string>
   return text;
 }
 
+/// Messages name the lines of the problem's files, by `#line` with a name.
+std::string with_names(ShaderLanguage language, const std::string& head, const std::string& regions) {
+  constexpr const char* named = "#extension GL_GOOGLE_cpp_style_line_directive : enable\n";
+  return with_version(language, (language == ShaderLanguage::glsl ? named : "") + head, regions);
+}
+
+/// The values that a ready module is to have: of all tunables, without those that have their use outside of it.
+std::vector<NamedValue> constants_of_ready(const Problem& problem, const Candidate& candidate,
+                                           const ShaderSource& source) {
+  std::vector<NamedValue> values = named_values(candidate.kernel->space, candidate.config);
+  const auto words = ready_words(source.text);
+  if (!words) return values;
+  const auto kernel = read_ready(*words, source.entries.front().function, source.entries.size() == 1, {});
+  const std::vector<bool> outside = tunables_outside_kernel(problem);
+  std::erase_if(values, [&](const NamedValue& value) {
+    const auto place = problem.kernel.space.find(value.first);
+    return kernel && place && outside[*place] && !no_constant(*kernel, value.first).empty();
+  });
+  return values;
+}
+
 const char* kind_of(const Value& value) {
   return std::holds_alternative<bool>(value)           ? "bool"
          : std::holds_alternative<std::int64_t>(value) ? "int"
@@ -72,7 +96,10 @@ const char* kind_of(const Value& value) {
 
 std::string written(const ShaderSource& source) {
   std::ostringstream out;
-  out << shader_mark << (source.language == ShaderLanguage::hlsl ? "hlsl" : "glsl")
+  out << shader_mark
+      << (source.ready                              ? "spirv"
+          : source.language == ShaderLanguage::hlsl ? "hlsl"
+                                                    : "glsl")
       << (source.begins ? " begins" : "") << "\n";
   for (const auto& [name, value] : source.constants)
     out << shader_mark << "constant " << name << " " << kind_of(value) << " " << to_string(value) << "\n";
@@ -97,7 +124,8 @@ std::optional<ShaderSource> shader_source_of(std::string_view text) {
     std::string what, name, word;
     line >> what;
     if (first) {
-      if (what != "glsl" && what != "hlsl") return std::nullopt;
+      if (what != "glsl" && what != "hlsl" && what != "spirv") return std::nullopt;
+      source.ready = what == "spirv";
       source.language = what == "hlsl" ? ShaderLanguage::hlsl : ShaderLanguage::glsl;
       source.begins = (line >> word) && word == "begins";
       first = false;
@@ -141,34 +169,24 @@ std::optional<ShaderSource> shader_source_of(std::string_view text) {
   return std::nullopt;
 }
 
-std::string with_version(ShaderLanguage language, const std::string& head, const std::string& regions) {
-  if (language == ShaderLanguage::hlsl) return head + regions;
-  std::string version = "#version 450", rest = regions;
-  for (std::size_t at = 0; at < rest.size();) {
-    const std::size_t end = std::min(rest.find('\n', at), rest.size());
-    const std::size_t begin = rest.find_first_not_of(" \t", at);
-    if (begin < end && rest.compare(begin, 8, "#version") == 0) {
-      version = rest.substr(begin, end - begin);
-      rest.erase(at, end - at);  // the line stays, so that messages name the right ones
-      break;
-    }
-    at = end + 1;
-  }
-  return version + "\n#extension GL_GOOGLE_cpp_style_line_directive : enable\n" + head + rest;
-}
-
 std::string vulkan_source(const Problem& problem, const Candidate& candidate) {
   const Regions& regions = candidate.kernel->regions;
   ShaderSource source;
   source.language = shader_language(problem.names.device, regions.device);
   source.entries = launched_entries(problem, candidate);
+  if (is_ready_text(regions.device) && !source.entries.empty()) {
+    source.ready = true;
+    source.text = regions.device;
+    source.constants = constants_of_ready(problem, candidate, source);
+    return written(source);
+  }
   const std::vector<std::string> constants = declared_constants(regions.macros + "\n" + regions.device);
   for (auto& [name, value] : named_values(candidate.kernel->space, candidate.config))
     if (std::find(constants.begin(), constants.end(), name) != constants.end())
       source.constants.emplace_back(name, value);
-  source.text = with_version(source.language, macros_of(candidate, constants),
-                             named_region(problem, candidate, KernelRegion::macros) +
-                                 named_region(problem, candidate, KernelRegion::device));
+  source.text = with_names(source.language, macros_of(candidate, constants),
+                           named_region(problem, candidate, KernelRegion::macros) +
+                               named_region(problem, candidate, KernelRegion::device));
   return written(source);
 }
 
@@ -186,9 +204,9 @@ std::string vulkan_reference_source(const Problem& problem, const char* real) {
     entry.parameters.push_back(shader_parameter(argument, type));
   }
   source.entries.push_back(std::move(entry));
-  source.text = with_version(source.language, "#define real " + std::string(real) + "\n",
-                             region(problem.names.reference.empty() ? "reference" : problem.names.reference,
-                                    problem.reference.source));
+  source.text = with_names(source.language, "#define real " + std::string(real) + "\n",
+                           region(problem.names.reference.empty() ? "reference" : problem.names.reference,
+                                  problem.reference.source));
   return written(source);
 }
 

@@ -25,6 +25,7 @@ struct ShaderSource {
     std::vector<ShaderParameter> parameters;
   };
   ShaderLanguage language = ShaderLanguage::glsl;
+  bool ready = false;   ///< `text` is a module of SPIR-V, see ready_module.hpp
   bool begins = false;  ///< see bind_shader
   std::vector<Entry> entries;
   std::vector<std::pair<std::string, Value>> constants;  ///< values of specialisation constants
@@ -36,13 +37,8 @@ struct ShaderSource {
 /// What `written` gave; nothing where it is no such text.
 [[nodiscard]] std::optional<ShaderSource> shader_source_of(std::string_view text);
 
-/// The whole text with `#version` in its first line, where GLSL needs it, `head` after it, and the regions as
-/// they are; `#version` of a region is taken from there, and 450 without one.
-[[nodiscard]] std::string with_version(ShaderLanguage language, const std::string& head,
-                                       const std::string& regions);
-
 /// A candidate's shader: tunables are macros, or specialisation constants where the source declares one of
-/// their name.
+/// their name. Of a ready module they are constants all, but for those that only the launch and sizes name.
 [[nodiscard]] std::string vulkan_source(const Problem& problem, const Candidate& candidate);
 
 /// The reference with `real` a macro.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // What is read of SPIR-V, of modules that are put together here; and what no module is.
-#include "evaluator/gpu/spirv_module.hpp"
+#include "shader/spirv_module.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,8 +11,12 @@
 
 #include "evaluator/gpu/vulkan_image.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/problem/problem.hpp"
+#include "shader/ready_module.hpp"
+#include "shader/shader_text.hpp"
 
 using namespace kernelsearch;
+using namespace kernelsearch::detail;
 using namespace kernelsearch::detail::gpu;
 
 namespace {
@@ -155,6 +159,91 @@ TEST_CASE("SPIR-V: any words are a module or none, and none is read beyond its e
       CHECK(member.offset + member.bytes <= kernel->push_bytes);
   }
   CHECK(read > 100);
+}
+
+TEST_CASE("SPIR-V: of several entry points each has what its functions use") {
+  // first (1) calls a helper (90) that reads A; second (91) writes B and reads the push constants.
+  SpirvText s = small_shader(0);
+  s.words.resize(5);
+  s.op(17, {1}).op(17, {10});
+  s.op(15, {5, 1}, "first").op(16, {1, 17, 32, 1, 1}).op(15, {5, 91}, "second").op(16, {91, 17, 8, 2, 1});
+  const std::vector<std::uint32_t> rest = small_shader(0).words;
+  std::size_t skip = 5;  // capabilities, the entry point and its size
+  for (int i = 0; i < 4; ++i) skip += rest[skip] >> 16;
+  s.words.insert(s.words.end(), rest.begin() + static_cast<std::ptrdiff_t>(skip), rest.end());
+  // Its size is that of each entry point, not a constant's of all.
+  for (std::size_t at = 5; at < s.words.size(); at += s.words[at] >> 16)
+    if (s.words[at] == (4u << 16 | 71u) && s.words[at + 2] == 11u) s.words[at + 2] = 0u;
+  s.op(54, {60, 1, 0, 61}).op(57, {60, 70, 90}).op(56, {});
+  s.op(54, {60, 90, 0, 61}).op(65, {62, 71, 30, 41}).op(61, {3, 72, 71}).op(56, {});
+  s.op(54, {60, 91, 0, 61}).op(65, {62, 73, 31, 41}).op(62, {73, 72}).op(65, {62, 74, 34, 41}).op(56, {});
+  CHECK(spirv_entries(s.words) == std::vector<std::string>{"first", "second"});
+  const auto first = read_spirv(s.words, "first", {}), second = read_spirv(s.words, "second", {});
+  REQUIRE_MESSAGE(first, first.error().text());
+  REQUIRE_MESSAGE(second, second.error().text());
+  REQUIRE(first->buffers.size() == 1);
+  CHECK(first->buffers[0].names[0] == "A");
+  CHECK(first->push.empty());
+  CHECK(first->shared_bytes == 0);
+  CHECK(first->local_size[0] == 32);
+  REQUIRE(second->buffers.size() == 1);
+  CHECK(second->buffers[0].names[0] == "out_buffer");
+  CHECK(second->push.size() == 2);
+  CHECK(second->local_size[1] == 2);
+  CHECK(says(why_not(s.words), "several entry points"));
+  CHECK(says(read_ready(s.words, "third", true, {}).error().text(), "its entry points are first, second"));
+  CHECK(read_ready(s.words, "second", false, {})->entry == "second");
+}
+
+TEST_CASE("ready modules: words as text, and values as what constants are declared with") {
+  const std::vector<std::uint32_t> words = small_shader().words;
+  const std::string text = ready_text(words);
+  CHECK(text.starts_with("0x07230203,0x00010300,0x00000000,"));
+  CHECK(is_ready_text(text));
+  CHECK(is_ready_text("\n// a comment\n  " + text));
+  CHECK(!is_ready_text("#version 450\n"));
+  CHECK(*ready_words(text) == words);
+  CHECK(*ready_words("// 1\n" + text + "// 2") == words);
+  CHECK(*ready_words(ready_bytes(words)) == words);
+  CHECK(!ready_words("0x07230203,0x123456789"));
+  CHECK(!ready_words("0x07230203,0x"));
+  const SpirvKernel given = *read_spirv(words, {}, Values{{"SIZE", Value{std::int64_t{64}}}});
+  const SpirvKernel plain = *read_spirv(specialised(words, given.constants), {}, {});
+  CHECK(plain.local_size[0] == 64);
+  CHECK(plain.shared_bytes == 512);
+  // A bool, a number of 64 bits and a negative one of 16: all in the words that hold them.
+  SpirvText s = small_shader();
+  std::vector<std::uint32_t> more = s.words;
+  SpirvText tail;
+  tail.words.clear();
+  tail.op(71, {80, 1, 20}).op(71, {81, 1, 21}).op(71, {82, 1, 22}).op(20, {83}).op(21, {84, 64, 1});
+  tail.op(21, {85, 16, 1}).op(49, {83, 80}).op(50, {84, 81, 5, 0}).op(50, {85, 82, 7});
+  more.insert(more.end(), tail.words.begin(), tail.words.end());
+  const Values values{{"constant_20", Value{true}},
+                      {"constant_21", Value{std::int64_t{-3}}},
+                      {"constant_22", Value{std::int64_t{-2}}}};
+  const auto kernel = read_spirv(more, {}, values);
+  REQUIRE_MESSAGE(kernel, kernel.error().text());
+  const std::vector<std::uint32_t> out = specialised(more, kernel->constants);
+  REQUIRE(out.size() == more.size());
+  const auto again = read_spirv(out, {}, {});
+  REQUIRE(again);
+  for (std::size_t i = 0; i < kernel->constants.size(); ++i)
+    CHECK((again->constants[i].bits & 0xffff) == (kernel->constants[i].bits & 0xffff));
+  CHECK(out[out.size() - 1] == 0xfffffffe);
+  CHECK(out[out.size() - 6] == 0xfffffffd);
+  CHECK(out[out.size() - 5] == 0xffffffff);
+  CHECK((out[out.size() - 12] & 0xffff) == 48);
+}
+
+TEST_CASE("shaders: declared constants get other values, and nothing else changes") {
+  const std::vector<NamedValue> values{{"GROUP", Value{std::int64_t{64}}}, {"FAST", Value{true}}};
+  const std::string text =
+      "layout(constant_id = 0) const uint GROUP = 16u;\n[[vk::constant_id(1)]] const bool FAST = false;\n"
+      "layout(constant_id = 2) const int OTHER = 3;\nconst uint GROUP_2 = GROUP; // GROUP = 1;\n";
+  CHECK(with_constants(text, values) ==
+        "layout(constant_id = 0) const uint GROUP = 64;\n[[vk::constant_id(1)]] const bool FAST = true;\n"
+        "layout(constant_id = 2) const int OTHER = 3;\nconst uint GROUP_2 = GROUP; // GROUP = 1;\n");
 }
 
 TEST_CASE("SPIR-V: files in the other byte order are read, others are none") {

@@ -13,7 +13,7 @@
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/value.hpp"
 
-namespace kernelsearch::detail::gpu {
+namespace kernelsearch::detail {
 
 /// What a shader wants of its device, as SPIR-V's capabilities say.
 struct SpirvNeeds {
@@ -45,6 +45,8 @@ struct SpirvConstant {
   enum Kind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating } kind = signed_integer;
   std::uint32_t bytes = 4;  ///< 4 for a boolean, which Vulkan passes as 32 bits
   std::uint64_t bits = 0;   ///< the value that it has: the module's own, or what was given
+  /// Several without names have this id and values of their own, and none was given: each keeps its own.
+  bool differ = false;
 };
 
 /// What a compute shader is, read of its SPIR-V.
@@ -61,11 +63,15 @@ struct SpirvKernel {
 
 /// Reads a module of SPIR-V 1.0 to 1.6 in the byte order of this machine: its only compute entry point, or
 /// the one called `entry` where that is not empty. Specialisation constants whose names are among `values`
-/// get these, and local and shared sizes are those that follow. Everything that is bound must be storage
+/// get these, and local and shared sizes are those that follow; one without a name goes by `constant_N`, N its
+/// SpecId. Of several entry points the one has what its functions use. Everything that is bound must be storage
 /// buffers of descriptor set 0 and push constants. Any words may be given: what is no such module is refused
 /// with a reason. Source: the SPIR-V specification 1.6, sections 2.3 and 3.
 [[nodiscard]] Result<SpirvKernel> read_spirv(std::span<const std::uint32_t> words, const std::string& entry,
                                              std::span<const std::pair<std::string, Value>> values);
+
+/// The names of a module's entry points for compute, in its order.
+[[nodiscard]] std::vector<std::string> spirv_entries(std::span<const std::uint32_t> words);
 
 /// Numbers the bindings anew, in the order of the variables, where two of them have the same: HLSL counts its
 /// registers t0 and u0 apart, glslang does not.
@@ -74,4 +80,4 @@ void make_bindings_distinct(std::vector<std::uint32_t>& words);
 /// The words of a file of SPIR-V, in the byte order of this machine; an error where it is no such file.
 [[nodiscard]] Result<std::vector<std::uint32_t>> spirv_words(std::span<const std::byte> bytes);
 
-}  // namespace kernelsearch::detail::gpu
+}  // namespace kernelsearch::detail
