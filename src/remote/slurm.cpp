@@ -15,6 +15,7 @@
 #include "evaluator/host/process.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/remote/launch.hpp"
 
 namespace kernelsearch {
