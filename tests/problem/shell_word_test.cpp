@@ -30,7 +30,7 @@ TEST_CASE("shell_word: a shell reads back each text as one word") {
                            "\\", "\"", "#x", "-n"})
     CHECK(printed_by_shell(shell_word(text)) == std::string(text) + "|");
   Rng rng(3);
-  const std::string odd = "'\"\\$`*?[]{}()<>|&;#~ \t\n!=a%";
+  const std::string odd = "'\"\\$`*?[]{}()|&;#~ \t\n!=a%";  // no < and >: a broken word is to write no file
   for (int round = 0; round < 20; ++round) {
     std::string words, wanted;
     for (int word = 0; word < 20; ++word) {
