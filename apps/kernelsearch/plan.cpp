@@ -161,7 +161,7 @@ void add_export_plan(CLI::App& plan, const std::shared_ptr<PlanCommand>& command
       sub->add_flag("--any", command->any, "Also settings that did not beat the default in pairs at 95 %");
   sub->add_flag("--never-worse", command->never_worse, "Only settings that did; the default")->excludes(any);
   sub->add_flag("--measure", command->measure,
-                "Measure the pairs with the default that are missing, and keep them");
+                "Measure the pairs with the default that are missing or prove nothing, and keep them");
   sub->add_option("--max-distance", command->max_distance,
                   "Use a shape's settings for others up to this distance, in doublings; 0: for no others")
       ->capture_default_str()

@@ -11,6 +11,9 @@ fresh processes, which draw anew where arrays lie; the one with the best median 
 setting was faster in each process. The ratio printed is the median of seven more processes, which had no part in
 choosing, so it may lie below 1, with the least and the most of them. Settings that change a bit of any output are
 not candidates, unless --any-bits is given: then the table says which winners change bits.
+
+--whole-grid looks for no winner: every setting is paired with the default in three fresh processes, and the ten with the
+best medians are printed. What none of them reaches, no search of these settings could have found.
 """
 import argparse
 import concurrent.futures
@@ -39,10 +42,11 @@ RANGES = {"i8": (-64, 64), "u8": (0, 128), "i32": (-64, 64), "i64": (-64, 64), "
 class Arguments:
     """One function's arguments at its timed shape."""
 
-    def __init__(self, given, seed):
+    def __init__(self, given, seed, sizes):
         self.given = given["arguments"]
         shape = {key: value for key, value in next(s for s in given["shapes"] if s.get("weight", 1))
                  .items() if key not in ("name", "weight")}
+        shape.update((name, size) for name, size in sizes.items() if name in shape)
         random.seed(seed)
         self.memory = []
         self.arrays = {}
@@ -104,9 +108,9 @@ double time_{function}(void** arrays, int turns) {{
 
 
 class Loop:
-    def __init__(self, function, given, libraries):
-        self.function, self.libraries = function, libraries
-        self.arguments = Arguments(given, function)
+    def __init__(self, function, given, libraries, sizes):
+        self.function, self.libraries, self.sizes = function, libraries, sizes
+        self.arguments = Arguments(given, function, sizes)
         self.pointers = self.arguments.pointers()
         self.time = {}
         for key, library in libraries.items():
@@ -141,10 +145,10 @@ class Loop:
         return out
 
 
-def in_processes(function, paths, keys, processes, pairs):
+def in_processes(function, sizes, paths, keys, processes, pairs):
     """{key: the median of each process}"""
     found = {key: [] for key in keys}
-    request = json.dumps({"function": function, "paths": [paths[None], *(paths[key] for key in keys)], "pairs": pairs})
+    request = json.dumps({"function": function, "paths": [paths[None], *(paths[key] for key in keys)], "pairs": pairs, "sizes": sizes})
     for _ in range(processes):
         told = json.loads(loop_hints.run([sys.executable, __file__, "--child", request]))
         for key, median in zip(keys, told):
@@ -157,7 +161,7 @@ def child(request):
     asked = json.loads(request)
     described = json.loads((LOOPS / "loops.json").read_text())
     keys = [None, *range(1, len(asked["paths"]))]
-    loop = Loop(asked["function"], described["functions"][asked["function"]], dict(zip(keys, map(ctypes.CDLL, asked["paths"]))))
+    loop = Loop(asked["function"], described["functions"][asked["function"]], dict(zip(keys, map(ctypes.CDLL, asked["paths"]))), asked["sizes"])
     print(json.dumps([statistics.median(loop.pairs(key, asked["pairs"])) for key in keys[1:]]))
 
 
@@ -167,12 +171,30 @@ def choose(loop, keys, any_bits, paths):
     left = [key for key in keys if same[key] or any_bits]
     for count, keep in ((7, 24), (25, 8), (61, 3)):
         left = sorted(left, key=lambda key: -statistics.median(loop.pairs(key, count)))[:keep]
-    judged = in_processes(loop.function, paths, left, 5, 61) if left else {}
+    judged = in_processes(loop.function, loop.sizes, paths, left, 5, 61) if left else {}
     faster = [key for key in left if min(judged[key]) > 1]
     best = max(faster, key=lambda key: statistics.median(judged[key]), default=None)
     # What was chosen for being fast is a little slower than it looked; the default is paired with itself.
-    last = in_processes(loop.function, paths, [best], 7, 101)[best]
+    last = in_processes(loop.function, loop.sizes, paths, [best], 7, 101)[best]
     return best, (statistics.median(last), min(last), max(last)), same.get(best, True), sum(not one for one in same.values())
+
+
+def named(hints, key):
+    return ", ".join(f"{hint} {value}" for hint, value in zip(hints, key) if value) if key else "none"
+
+
+def print_whole_grid(loop, keys, hints, paths):
+    default = loop.bits(None)
+    same = {key: loop.bits(key) == default for key in keys}
+    judged = in_processes(loop.function, loop.sizes, paths, [None, *keys], 3, 31)
+    best = sorted(keys, key=lambda key: -statistics.median(judged[key]))
+    again = judged[None]
+    print(f"{loop.function}: the default with itself {statistics.median(again):.3f} ({min(again):.3f} to {max(again):.3f})\n")
+    print("| ratio | least to most | hints | bits |\n|---|---|---|---|")
+    for key in best[:10]:
+        print(f"| {statistics.median(judged[key]):.3f} | {min(judged[key]):.3f} to {max(judged[key]):.3f} | {named(hints, key)} | "
+              f"{'same' if same[key] else 'changed'} |")
+    print(flush=True)
 
 
 def main():
@@ -182,9 +204,12 @@ def main():
     parser.add_argument("--flags", default="-O3 -march=native")
     parser.add_argument("--only", action="append")
     parser.add_argument("--any-bits", action="store_true")
+    parser.add_argument("--size", action="append", default=[], metavar="NAME=VALUE", help="of the timed shapes, such as n=220")
+    parser.add_argument("--whole-grid", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     flags = shlex.split(options.flags)
+    sizes = {name: int(value) for name, value in (one.split("=") for one in options.size)}
     described = json.loads((LOOPS / "loops.json").read_text())
     source = LOOPS / described["source"]
     functions = options.only or list(described["functions"])
@@ -196,7 +221,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as scratch:
         caller = "#include <stdint.h>\n#include <time.h>\n" + "".join(
-            Arguments(described["functions"][f], f).caller(f) for f in functions)
+            Arguments(described["functions"][f], f, sizes).caller(f) for f in functions)
         pathlib.Path(scratch, "caller.c").write_text(caller)
         loop_hints.run([options.compiler, "-O1", "-fPIC", "-c", "caller.c", "-o", "caller.o"], scratch)
 
@@ -217,16 +242,19 @@ def main():
         libraries = {key: ctypes.CDLL(path) for key, path in paths.items()}
         version = loop_hints.run([options.compiler, "--version"]).splitlines()[0]
         cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-        print(f"{version}, `{options.flags}`, {cpu}; {len(grid)} settings\n")
+        print(f"{version}, `{options.flags}`, {cpu}; {len(grid)} settings{''.join(f', {name} = {size}' for name, size in sizes.items())}\n")
+        if options.whole_grid:
+            for function in functions:
+                print_whole_grid(Loop(function, described["functions"][function], libraries, sizes), grid, hints, paths)
+            return
         print("| loop | us | ratio | least to most | hints | bits | settings that change bits |\n|---|---|---|---|---|---|---|")
         found = []
         for function in functions:
-            loop = Loop(function, described["functions"][function], libraries)
+            loop = Loop(function, described["functions"][function], libraries, sizes)
             best, (ratio, low, high), same, changing = choose(loop, grid, options.any_bits, paths)
-            settings = ", ".join(f"{hint} {value}" for hint, value in zip(hints, best) if value) if best else "none"
             micro = 1e6 * statistics.median(loop.one(None) for _ in range(9))
             found.append(ratio)
-            print(f"| {function} | {micro:.1f} | {ratio:.3f} | {low:.3f} to {high:.3f} | {settings} | "
+            print(f"| {function} | {micro:.1f} | {ratio:.3f} | {low:.3f} to {high:.3f} | {named(hints, best)} | "
                   f"{'same' if same else 'changed'} | {changing} |", flush=True)
         print(f"\nGeometric mean {math.exp(statistics.fmean(map(math.log, found))):.3f}, least {min(found):.3f}. "
               f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")

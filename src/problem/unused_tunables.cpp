@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/mlir_schedule.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -154,8 +155,18 @@ bool changes_text(const Space& space, Texts& texts, std::size_t i, std::size_t m
   return false;
 }
 
+/// A schedule of MLIR as its build command gets it: its choices are named in attributes, not in code.
+std::string filled_schedule(const Problem& problem, const Config& config) {
+  const Space& space = problem.kernel.space;
+  return filled_mlir_source(problem.kernel.regions.device, [&](std::string_view name) -> const Value* {
+    const auto i = space.find(name);
+    return i ? &space.value(config, *i) : nullptr;
+  });
+}
+
+/// `same`: what is the same for all values; empty: only names were looked at.
 LintFinding unused(const Space& space, const Tunable& tunable, const std::set<std::string>& names,
-                   bool preprocessed) {
+                   const std::string& same) {
   const std::string count = std::to_string(tunable.values.size());
   std::vector<std::string> strangers;
   for (const std::string& name : names)
@@ -163,8 +174,8 @@ LintFinding unused(const Space& space, const Tunable& tunable, const std::set<st
   const std::string near = is_named(tunable, names) ? "" : nearest_name(tunable.name, strangers);
   return {LintFinding::Severity::warning,
           "tunable " + tunable.name + " is used nowhere: " +
-              (preprocessed ? "the preprocessed kernel is the same for all its " + count + " values"
-                            : "the kernel does not name it") +
+              (same.empty() ? "the kernel does not name it"
+                            : same + " is the same for all its " + count + " values") +
               ", and neither flags nor launch nor sizes name it",
           "use it in the kernel, or remove it: it makes the search " + count + " times as large" +
               (near.empty() ? "" : "; the kernel has " + near + ": is that meant?")};
@@ -196,16 +207,22 @@ std::vector<UnusedTunable> find_unused_tunables(const Problem& problem, const Pr
   const Space& space = problem.kernel.space;
   const std::vector<bool> outside = tunables_outside_kernel(problem);
   const std::set<std::string> names = names_in_kernel(problem);
-  Texts texts(preprocess);
-  std::optional<bool> preprocessed;  // asked only where some tunable may be unused
+  const bool schedule = is_mlir_source(problem.names.device);
+  const Preprocess filled = [&](const Config& config) { return filled_schedule(problem, config); };
+  const Preprocess& text_at = schedule ? filled : preprocess;
+  Texts texts(text_at);
+  std::optional<bool> has_text;  // asked only where some tunable may be unused
   std::vector<UnusedTunable> found;
   for (std::size_t i = 0; i < space.size(); ++i) {
     const Tunable& tunable = space.tunable(i);
     if (outside[i] || tunable.values.size() < 2) continue;
-    if (!preprocessed) preprocessed = preprocess && texts.at(space.default_config()).has_value();
-    const bool used =
-        *preprocessed ? changes_text(space, texts, i, options.max_bases) : is_named(tunable, names);
-    if (!used) found.push_back({i, unused(space, tunable, names, *preprocessed)});
+    if (!has_text) has_text = text_at && texts.at(space.default_config()).has_value();
+    const bool used = *has_text ? changes_text(space, texts, i, options.max_bases) : is_named(tunable, names);
+    if (!used)
+      found.push_back({i, unused(space, tunable, names,
+                                 !*has_text ? ""
+                                 : schedule ? "the schedule"
+                                            : "the preprocessed kernel")});
   }
   return found;
 }

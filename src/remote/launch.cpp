@@ -10,6 +10,7 @@
 
 #include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch {
@@ -52,17 +53,6 @@ void check_prefix(const std::string& launch) {
 }
 
 }  // namespace
-
-std::string shell_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      word += "'\\''";
-    else
-      word += c;
-  }
-  return word + "'";
-}
 
 LaunchPool launch_pool(std::string_view text) {
   LaunchPool pool;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/remote/launch.hpp"
 #include "remote/slurm_job.hpp"
 

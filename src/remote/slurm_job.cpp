@@ -11,6 +11,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/remote/launch.hpp"
 
 namespace kernelsearch::remote {

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "shader/ready_module.hpp"
 #include "shader/shader_text.hpp"
 
@@ -112,27 +113,25 @@ std::vector<std::string> flags_of(const Problem& problem, const std::vector<Name
 
 namespace {
 
-std::string shell_word(const std::string& word, const std::string& source) {
+/// A word of the build command, with the script's own files where it names the kernel and what it makes.
+std::string script_word(const std::string& word, const std::string& source) {
   std::string text, plain;
   const auto flush = [&] {
-    if (plain.empty()) return;
-    text += '\'';
-    for (const char c : plain) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    if (!plain.empty()) text += shell_word(plain);
     plain.clear();
   };
   for (std::size_t at = 0; at < word.size();) {
     const bool is_source = word.compare(at, 9, "${SOURCE}") == 0;
     if (is_source || word.compare(at, 10, "${LIBRARY}") == 0) {
       flush();
-      text += is_source ? "\"$work\"/" + shell_word(source, {}) : std::string("\"$output\"");
+      text += is_source ? "\"$work\"/" + shell_word(source) : std::string("\"$output\"");
       at += is_source ? 9 : 10;
     } else {
       plain += word[at++];
     }
   }
   flush();
-  return text.empty() ? "''" : text;
+  return text.empty() ? shell_word("") : text;
 }
 
 std::string script_text(const Problem& problem, const std::vector<NamedValue>& values,
@@ -156,11 +155,11 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
           "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n";
   if (beside) text += "cp -R \"$here/" + name + "_build/.\" \"$work\"\nchmod -R u+rwx \"$work\"\n";
   if (const std::size_t slash = source.rfind('/'); slash != std::string::npos)
-    text += "mkdir -p \"$work\"/" + shell_word(source.substr(0, slash), {}) + "\n";
-  text += "cp \"$here/" + source_file + "\" \"$work\"/" + shell_word(source, {}) + "\ncd \"$work\"\n";
+    text += "mkdir -p \"$work\"/" + shell_word(source.substr(0, slash)) + "\n";
+  text += "cp \"$here/" + source_file + "\" \"$work\"/" + shell_word(source) + "\ncd \"$work\"\n";
   std::string command;
   for (const std::string& word : build_words(problem, values))
-    command += (command.empty() ? "" : " ") + shell_word(word, source);
+    command += (command.empty() ? "" : " ") + script_word(word, source);
   text += command + "\n";
   // Only what was made says what it is: byte 16 of ELF is its type, 3 of a shared library.
   text +=

@@ -203,12 +203,13 @@ class Exporter {
     // What an export measured, in processes of its own, is worth more than what the search happened to see.
     const std::string key = pairs_key(s, choice.candidate);
     if (const auto known = store_.find_result(key)) return known->evaluation.measurement.speedup;
+    // A search's few pairs may miss what more of them show, so where they prove nothing measuring goes on.
+    std::optional<Speedup> seen;
     const bool default_is_baseline = is_gpu(problem_.backend) || problem_.reference.source.empty();
-    if (default_is_baseline)
-      if (const ShapeMeasurement* of = measured_on(choice.trial, problem_.shapes[s]);
-          of != nullptr && of->speedup)
-        return of->speedup;
-    if (!options_.measure) return std::nullopt;
+    if (const ShapeMeasurement* of = measured_on(choice.trial, problem_.shapes[s]);
+        of != nullptr && default_is_baseline)
+      seen = of->speedup;
+    if (!options_.measure || (seen && seen->interval.low > 1.0)) return seen;
     Problem one = problem_;
     for (std::size_t other = 0; other < one.shapes.size(); ++other)
       if (other != s) one.shapes[other].weight = 0.0;
@@ -222,9 +223,9 @@ class Exporter {
     } catch (const ConfigError& error) {
       notes.push_back(fmt::format("{}: trial {} could not be compared: {}", shape_text(problem_.shapes[s]),
                                   number(choice.trial.outcome.id), error.what()));
-      return std::nullopt;
+      return seen;
     }
-    if (!evaluation.measurement.speedup) return std::nullopt;
+    if (!evaluation.measurement.speedup) return seen;
     evaluation.provenance = "interleaved pairs with the default configuration, for a plan";
     store_.put_result(key, device_identity(row_.info.device), evaluation);
     return evaluation.measurement.speedup;

@@ -20,6 +20,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "problem/json_cursor.hpp"
 #include "problem/replace_file.hpp"
 
@@ -81,13 +82,11 @@ std::vector<std::string> read_command(const detail::JsonCursor& place) {
   return command;
 }
 
-/// A word as the shell takes it, and as people read it.
-std::string quoted_word(const std::string& word) {
+/// A word as the shell takes it after `exec`, and as people read it.
+std::string readable_word(const std::string& word) {
   constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string inside = word;
-  detail::replace_all(inside, "'", "'\\''");
-  return "'" + inside + "'";
+  return shell_word(word);
 }
 
 /// Empties the folder; what cannot be removed is an error.
@@ -224,7 +223,7 @@ bool make_problem(const ProblemMaker& maker, const fs::path& out, const MakeProb
   std::string line;
   const auto add = [&](const std::string& word) {
     words.push_back(word);
-    line += (line.empty() ? "exec " : " ") + quoted_word(word);
+    line += (line.empty() ? "exec " : " ") + readable_word(word);
   };
   for (std::string word : maker.command) {
     detail::replace_all(word, "${FOLDER}", maker.folder.string());

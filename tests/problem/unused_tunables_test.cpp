@@ -115,3 +115,25 @@ TEST_CASE("find_unused_tunables: no preprocessor is asked where everything is na
           return std::nullopt;
         }) == "");
 }
+
+TEST_CASE("find_unused_tunables: a schedule of MLIR uses what is written into it") {
+  Problem problem = with_kernel("f", R"("rows": [1, 2], "columns": [1, 2], "other": [1, 2, 3])");
+  problem.names.device = "schedule.mlir";
+  problem.kernel.regions.device =
+      "\"builtin.module\"() ({\n"
+      "  \"transform.named_sequence\"() <{function_type = (!transform.any_op) -> (), sym_name = "
+      "\"__transform_main\"}> ({\n"
+      "  ^bb0(%arg0: !transform.any_op):\n"
+      "    %0 = \"transform.tune.knob\"() <{name = \"rows\", options = [1, 2]}> : () -> "
+      "!transform.param<i64>\n"
+      "    %1 = \"transform.tune.knob\"() <{name = \"columns\", options = [1, 2]}> : () -> "
+      "!transform.param<i64>\n"
+      "    \"transform.yield\"() : () -> ()\n"
+      "  }) : () -> ()\n"
+      "}) {transform.with_named_sequence} : () -> ()\n";
+  const auto found =
+      find_unused_tunables(problem, [](const Config&) { return std::optional<std::string>(); });
+  CHECK(names_of(problem, found) == "other ");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].finding.what.find("the schedule is the same for all its 3 values") != std::string::npos);
+}

@@ -40,7 +40,6 @@ TEST_CASE("lanes_of: the command follows a prefix, or stands where it says") {
   CHECK(lanes[5].command == lanes[3].command);
   CHECK(lanes[5].builds_only);
   CHECK(!lanes[0].builds_only);
-  CHECK(shell_word("it's") == "'it'\\''s'");
   LaunchPool later{.launch = "srun {place} -N1"};
   later.place = [](const std::stop_token&) { return std::string("-w n3"); };
   const auto placed = lanes_of({later}, "k");

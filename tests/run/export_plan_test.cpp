@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
@@ -39,7 +40,8 @@ double seconds_on(const std::string& shape, const Candidate& c) {
 /// Judges by that rule, and compares in pairs over the shapes with a weight.
 struct Ruled : Words {
   std::shared_ptr<int> compared = std::make_shared<int>(0);
-  double factor = 1.0;  ///< what pairs say differs from what the search measured
+  double factor = 1.0;                ///< what pairs say differs from what the search measured
+  std::optional<Interval> seen = {};  ///< of the search's own pairs with the default
 
   Staged<Artifact> build(const Candidate& candidate, const EvaluationContext&) const {
     return {{}, Artifact{candidate}};
@@ -54,6 +56,7 @@ struct Ruled : Words {
       shape.median = seconds_on(name, c);
       shape.samples = {shape.median};
       shape.interval = {shape.median, shape.median};
+      if (seen) shape.speedup = Speedup{(seen->low + seen->high) / 2, *seen, 3};
       sum += shape.median;
       evaluation.measurement.shapes.push_back(shape);
     }
@@ -84,10 +87,13 @@ struct Tuned {
   Problem problem = two_shapes();
   RunId run{};
 
-  explicit Tuned(std::uint64_t seed = 0, const std::string& device = "AMD EPYC, 2 cores") {
+  explicit Tuned(std::uint64_t seed = 0, const std::string& device = "AMD EPYC, 2 cores",
+                 std::optional<Interval> seen = {}) {
+    if (seen) problem.reference.source.clear();  // the default is the reference
     RunParts parts;
     Ruled judge = ruled(problem);
     judge.device = device;
+    judge.seen = seen;
     parts.evaluator = std::move(judge);
     parts.store = place.store.get();
     Run tuning = Run::start(problem, {.policy = "random", .budget = "24", .seed = seed}, std::move(parts));
@@ -160,6 +166,26 @@ TEST_CASE("export_plan: each shape has what pairs proved faster than the default
   CHECK(*compared == first);
   CHECK(again.plan.text() == made.plan.text());
   CHECK(tuned.exported({}).plan.text() == made.plan.text());
+}
+
+TEST_CASE(
+    "export_plan: a search's own pairs with the default are a proof, and where they are none more are "
+    "taken") {
+  Tuned proven(0, "AMD EPYC, 2 cores", Interval{1.2, 1.4});
+  const int first = *compared;
+  const PlanExport as_seen = proven.exported({.measure = measuring()});
+  CHECK(*compared == first);
+  REQUIRE_FALSE(as_seen.plan.parts().front().entries.empty());
+  CHECK(as_seen.plan.parts().front().entries[0].over_default->pairs == 3);
+
+  Tuned unproven(0, "AMD EPYC, 2 cores", Interval{0.84, 1.1});
+  CHECK(unproven.exported({}).plan.parts().front().entries.empty());
+  CHECK(*compared == first);
+  const PlanExport measured = unproven.exported({.measure = measuring()});
+  CHECK(*compared > first);
+  REQUIRE(measured.plan.parts().front().entries.size() == 1);
+  CHECK(measured.plan.parts().front().entries[0].over_default->pairs == 96);
+  CHECK(unproven.exported({}).plan.text() == measured.plan.text());  // kept
 }
 
 TEST_CASE("export_plan: what pairs do not prove faster is not in it, unless anything is wanted") {

@@ -26,7 +26,4 @@ namespace kernelsearch {
                                                const std::string& own_program,
                                                const std::vector<int>& devices = {0});
 
-/// A word for a shell.
-[[nodiscard]] std::string shell_word(std::string_view text);
-
 }  // namespace kernelsearch

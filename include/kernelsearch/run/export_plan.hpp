@@ -22,8 +22,10 @@ struct PlanExportOptions {
   /// An entry only where its settings beat the default configuration in interleaved pairs at 95 %; false: the
   /// fastest of each shape, proven or not.
   bool never_worse = true;
-  double max_distance = 2.0;       ///< see ProblemPlan
-  PairingMaker measure = nullptr;  ///< where set, pairs that are missing are measured and kept in the store
+  double max_distance = 2.0;  ///< see ProblemPlan
+  /// Where set, pairs that are missing, or of a run that proved nothing by them, are measured and kept in the
+  /// store.
+  PairingMaker measure = nullptr;
 };
 
 /// A plan, and what is to be said of how it came to be.
