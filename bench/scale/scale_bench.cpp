@@ -43,6 +43,7 @@
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/remote/lane_server.hpp"
 #include "kernelsearch/remote/launch.hpp"
 #include "kernelsearch/remote/remote_evaluator.hpp"
