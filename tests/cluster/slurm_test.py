@@ -103,6 +103,17 @@ def gpu_stand_in():
     nothing_left("GPU stand-in", desk)
 
 
+def sorted_nodes():
+    """Lanes that are sorted into classes have their nodes until the end, and then give them back."""
+    desk = Desk("sorted_nodes")
+    code = desk.run(desk.tune("twice", "--slurm", "nodes=2", "--other-lanes", "apart", "--budget", "6"))
+    check("sorted nodes: ends well", code == 0, desk.said()[-3000:])
+    check("sorted nodes: both are of one class", any(line.startswith("class 1: ") and "lane 0" in line and "lane 1" in line
+                                                     for line in desk.said().splitlines()), desk.said()[-3000:])
+    whole("sorted nodes", desk, 6)
+    nothing_left("sorted nodes", desk)
+
+
 def inside_a_job():
     desk = Desk("inside")
     code = desk.run(["salloc", "-N2", *desk.tune("twice", "--slurm", "nodes=2", "--budget", "6")])
@@ -281,7 +292,7 @@ while True:
     out.flush()
 '''
 
-CASES = {"four_nodes": four_nodes, "gpu_stand_in": gpu_stand_in, "inside": inside_a_job, "lost_nodes": lost_nodes, "killed": killed_controller,
+CASES = {"four_nodes": four_nodes, "gpu_stand_in": gpu_stand_in, "sorted": sorted_nodes, "inside": inside_a_job, "lost_nodes": lost_nodes, "killed": killed_controller,
          "bad_nodes": bad_nodes, "time_limit": time_limit, "growing": growing, "killed_in_the_queue": killed_in_the_queue}
 
 if __name__ == "__main__":
