@@ -87,7 +87,7 @@ struct MethodKnown {
 constexpr std::array<MethodKnown, 3> methods{
     {{"0 %", 0.0, 0.005}, {"3 %", 0.03, 0.01}, {"30 %", 0.30, 0.01}}};
 
-struct Result {
+struct Ablated {
   Attribution attribution;
   Contribution contribution = Contribution::unknown;
   double noise = 0, seconds = 0;
@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   };
 
   const Load work(load);
-  std::vector<std::array<Result, 3>> results;
+  std::vector<std::array<Ablated, 3>> results;
   json record = json::array();
   const double begin = now();
   for (int r = 0; r < repeats; ++r) {
@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
       context.parents = {TrialId{0}};
       const double from = now();
       const Outcome ablated = outcome_of(m + 1, context.parents, judge.evaluate(candidate(m), context));
-      Result& result = row[m];
+      Ablated& result = row[m];
       result.seconds = now() - from;
       result.attribution = attribution_of(champion, ablated);
       result.noise = noise_threshold(result.attribution, champion.evaluation.measurement);

@@ -4,7 +4,8 @@
 // What a worker does with the driver, from finding a device to giving everything back, once, in a process of
 // its own: fault_scenario IMAGE, where IMAGE has the shader `twice` (x[i] = 2 x[i] of 64 words). Goes on where a
 // call fails, as far as what was made allows it. Ends with 0: the result was right; 10: some call failed, with
-// its text on the first line; 11: all calls went well and the result is wrong. The last line of the output says
+// its text on the first line; 11: all calls went well and the result is wrong, or what failed and was asked for
+// again is there without what it is for. The last line of the output says
 // how many calls the loader had fail.
 #include <dlfcn.h>
 
@@ -22,7 +23,7 @@ using namespace kernelsearch::detail::gpu;
 
 namespace {
 
-bool any_failed = false;
+bool any_failed = false, is_wrong = false;
 
 bool went_well(Driver& driver, Status status, const char* doing) {
   if (status == success) return true;
@@ -94,9 +95,15 @@ bool all(const std::vector<char>& image) {
   }
   Driver& d = *driver;
   // As long as a call fails once only, asking again must give what the first call could not, or fail too.
-  if (!went_well(d, d.init(0), "init") && d.init(0) != success) return false;
+  const bool again = !went_well(d, d.init(0), "init");
+  if (again && d.init(0) != success) return false;
   int devices = 0;
   if (!went_well(d, d.device_count(&devices), "device_count")) return false;
+  if (devices == 0 && again) {
+    std::printf("asked again it has no device\n");
+    is_wrong = true;
+    return false;
+  }
   if (devices == 0) {
     std::printf("there is no device\n");
     any_failed = true;
@@ -120,5 +127,5 @@ int main(int arguments, char** argument) {
   const bool right = all(image);
   std::printf("%d calls failed on demand\n", fired());
   std::fflush(stdout);
-  std::_Exit(any_failed ? 10 : right ? 0 : 11);
+  std::_Exit(is_wrong ? 11 : any_failed ? 10 : right ? 0 : 11);
 }
