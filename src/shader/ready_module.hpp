@@ -26,8 +26,8 @@ namespace kernelsearch::detail {
 /// The words as text, eight in a line.
 [[nodiscard]] std::string ready_text(std::span<const std::uint32_t> words);
 
-/// The words of a file's bytes, or of a text that ready_text or glslangValidator -x gave; comments to the ends
-/// of lines are skipped.
+/// The words of a file's bytes, or of a text that ready_text or glslangValidator -x gave; comments to the
+/// ends of lines are skipped.
 [[nodiscard]] Result<std::vector<std::uint32_t>> ready_words(std::string_view content);
 
 /// The words as bytes of a file, in the byte order of this machine.
@@ -40,7 +40,7 @@ namespace kernelsearch::detail {
                                              const std::string& function, bool alone,
                                              std::span<const std::pair<std::string, Value>> values);
 
-/// Why a ready module has no use for a tunable: it has no specialisation constant of that name. Empty: it has.
+/// Why a ready module has no use for a tunable: it has no specialisation constant of that name; empty: it has
 [[nodiscard]] std::string no_constant(const SpirvKernel& kernel, const std::string& tunable);
 
 /// The module with the values that `constants` have as those that its specialisation constants are declared

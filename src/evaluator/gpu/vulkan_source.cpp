@@ -70,7 +70,7 @@ std::string with_names(ShaderLanguage language, const std::string& head, const s
   return with_version(language, (language == ShaderLanguage::glsl ? named : "") + head, regions);
 }
 
-/// The values that a ready module is to have: of all tunables, without those that have their use outside of it.
+/// The values that a ready module is to have: of all tunables but those that have their use outside of it.
 std::vector<NamedValue> constants_of_ready(const Problem& problem, const Candidate& candidate,
                                            const ShaderSource& source) {
   std::vector<NamedValue> values = named_values(candidate.kernel->space, candidate.config);
