@@ -33,10 +33,10 @@ constexpr double least_seen = 0.25;
 // Of calls by several threads, whose clock is that of the wall.
 constexpr double threads_batch_seconds = 0.005;
 // Of short calls while they are sampled, where the reference is cheap: a batch is over a hundred of them, so
-// thirty or forty mostly tell the median, and rounds of 10 ms would be two or three times as many. They are
+// twenty or thirty mostly tell the median, and rounds of 10 ms would be two or three times as many. They are
 // never sampled for less than two rounds: what disturbs the machine for a millisecond must not have most of
 // them.
-constexpr std::size_t short_batches = 16, warming_batches = 8, short_rounds = 2;
+constexpr std::size_t short_batches = 12, warming_batches = 6, short_rounds = 2;
 // Buffers are laid out for a kernel that is so much faster than the fastest before: laying out, sharing and
 // clearing all 4096 slots of a small problem took half of the time of a check.
 constexpr double much_faster = 4;
