@@ -7,8 +7,8 @@
 // 0x0c10cbad: after it was made timestamps run at a hundredth of their speed.
 // KERNELSEARCH_VULKAN_FAULT=ticks: they always do. =memory: there is none. =missing:vkX: that function is not
 // there. =vkX:ERROR:N: the N-th call of that function gives the error, a number, or never returns: `hang`;
-// with a + behind N, later ones too. =marked:vkX:ERROR:N: those calls count that follow the making of a shader
-// with 0x00fa17ed in its code.
+// with a + behind N, later ones too. =marked:vkX:ERROR:N: those calls count that follow the making of a
+// shader with 0x00fa17ed in its code.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -7,8 +7,8 @@
 
 namespace kernelsearch {
 
-/// The text as one word of a shell, whatever is in it. Always in quotes: a bare `if` or `A=b` where a command is
-/// expected would be no word.
+/// The text as one word of a shell, whatever is in it. Always in quotes: a bare `if` or `A=b` where a command
+/// is expected would be no word.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
 }  // namespace kernelsearch
