@@ -21,7 +21,6 @@
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/measuring_lock.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -165,8 +164,7 @@ struct HostBounds::Impl {
         options(std::move(chosen)),
         settings(detail::worker_settings(options, {}, problem)),
         compiler(options, host_machine().id(), host_machine().cores),
-        generator(problem, options),
-        core(options.core >= 0 ? options.core : host_machine().cores.back()) {
+        generator(problem, options) {
     fill_generated_sizes(problem, options);
   }
 
@@ -198,10 +196,6 @@ struct HostBounds::Impl {
                   caller.empty() ? "" : path_in(settings.sandbox, boxed, 2)};
     boxed.descriptors = {{guarded_call::memory_fd, arrays.arena().descriptor()}};
     boxed.readable = settings.readable;
-    // It computes like what is measured, and would be in the times of whoever measures meanwhile.
-    std::vector<MeasuredThing> things;
-    things.push_back(measured_core(core));
-    const MeasuringTurn turn = MeasuringTurn::take(std::move(things), {}, options.waits);
     detail::Process process(launch_in(settings.sandbox, boxed));
     int status = 0;
     if (!process.wait(seconds, status)) return std::nullopt;
@@ -263,7 +257,6 @@ struct HostBounds::Impl {
   detail::WorkerSettings settings;
   detail::CompileCache compiler;
   detail::InputGenerator generator;
-  int core;  ///< that the evaluator measures on, or the first of those
 };
 
 HostBounds::HostBounds(Problem problem, HostOptions options)
