@@ -5,8 +5,8 @@
 // its own: fault_scenario IMAGE, where IMAGE has the shader `twice` (x[i] = 2 x[i] of 64 words). Goes on
 // where a call fails, as far as what was made allows it. Ends with 0: the result was right; 10: some call
 // failed, with its text on the first line; 11: all calls went well and the result is wrong, or what failed
-// and was asked for again is there without what it is for. The last line of the output says how many calls the
-// loader had fail.
+// and was asked for again is there without what it is for. The last line of the output says how many calls
+// the loader had fail.
 #include <dlfcn.h>
 
 #include <cstdio>
