@@ -49,14 +49,18 @@ std::size_t whole(double wanted, std::size_t most) {
       std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
 }
 
+/// Calls whose slots a second-level cache holds.
+double held_calls(const Slots& slots) {
+  return static_cast<double>(warm_bytes / slots.slot_bytes());
+}
+
 /// Calls of `estimate` seconds that a batch is made of where there is room for them.
 double wanted_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
   const double each = std::max(estimate, 1e-9);
   if (threads == 1 && each >= short_call) return 1;
   const double wanted = std::ceil((threads > 1 ? threads_batch_seconds : batch_seconds) / each);
   if (cache != CacheMode::warm || each >= short_call) return wanted;
-  const double held = static_cast<double>(warm_bytes / slots.slot_bytes());
-  return std::min(wanted, std::max(held, std::ceil(short_batch_seconds / each)));
+  return std::min(wanted, std::max(held_calls(slots), std::ceil(short_batch_seconds / each)));
 }
 
 std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
@@ -124,9 +128,8 @@ HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const
     const Slots all(state.plan, Storage::native, options.buffer_memory, 2, most_slots);
     state.slots = most_slots;
     if (s < fastest.size() && fastest[s] > 0) {
-      const double held = static_cast<double>(warm_bytes / all.slot_bytes());
       const double wanted = wanted_calls(all, fastest[s] / much_faster, options.cache, problem.threads);
-      state.slots = whole(std::max({wanted, held, 32.0}), most_slots);
+      state.slots = whole(std::max({wanted, held_calls(all), 32.0}), most_slots);
     }
     const ArenaBytes needed =
         Slots(state.plan, Storage::native, options.buffer_memory, 2, state.slots).arena_bytes();
