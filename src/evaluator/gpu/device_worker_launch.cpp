@@ -94,17 +94,10 @@ class WaitMeter {
   } before_;
 };
 
-/// The second of five: load makes times longer, never shorter.
-double low(std::vector<double> values) {
-  const std::size_t at = values.size() / 4;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
-
 }  // namespace
 
 std::optional<Fault> DeviceWorker::calibrate() {
-  constexpr std::size_t few = 2, many = 12, turns = 5;
+  constexpr std::size_t few = 2, many = 12, most_turns = 40;
   empty_.assign(plans_.size(), {});
   Subject nothing;
   nothing.module = candidate_module;
@@ -122,8 +115,8 @@ std::optional<Fault> DeviceWorker::calibrate() {
         most);
     double seconds[3] = {};  // few calls, many, many of which some are handed over
     for (std::size_t kind = 0; kind < 3; ++kind) {
-      std::vector<double> taken;
-      for (std::size_t turn = 0; turn <= turns; ++turn) {
+      UndisturbedTime taken;
+      for (std::size_t turn = 0; turn <= most_turns && !taken.is_settled(); ++turn) {
         Batch batch;
         if (auto fault = draw(shape, kind == 0 ? std::min(few, most) : most, false, batch)) return fault;
         std::vector<double> ignored;
@@ -141,9 +134,9 @@ std::optional<Fault> DeviceWorker::calibrate() {
           if (auto fault = collect(calls, 0, samples)) return fault;
         }
         const double all = monotonic_seconds() - begin;
-        if (turn > 0) taken.push_back(all - std::max(0.0, meter.waited(all)));  // the first is slower
+        if (turn > 0) taken.add(all - std::max(0.0, meter.waited(all)));  // the first is slower
       }
-      seconds[kind] = low(std::move(taken));
+      seconds[kind] = taken.seconds();
     }
     EmptyBatch& empty = empty_[shape];
     if (most > few) empty.call = std::max(0.0, (seconds[1] - seconds[0]) / static_cast<double>(most - few));

@@ -39,6 +39,23 @@ LaunchJudgement judge_launches(const LaunchTimes& times) noexcept {
   return lies && !times.shared ? LaunchJudgement::cheated : LaunchJudgement::charged;
 }
 
+void UndisturbedTime::add(double seconds) {
+  ascending_.insert(std::upper_bound(ascending_.begin(), ascending_.end(), seconds), seconds);
+}
+
+bool UndisturbedTime::is_settled() const noexcept {
+  constexpr std::size_t calm = 5, disturbed = 20;
+  constexpr double share = 0.1, absolute = 20e-6;
+  const auto agree = [this](std::size_t count) {
+    return ascending_[count - 1] - ascending_[0] <= std::max(share * ascending_[0], absolute);
+  };
+  return (ascending_.size() >= calm && agree(3)) || (ascending_.size() >= disturbed && agree(2));
+}
+
+double UndisturbedTime::seconds() const noexcept {
+  return ascending_.empty() ? 0.0 : ascending_[std::min<std::size_t>(1, ascending_.size() - 1)];
+}
+
 bool charge_outside(std::vector<double>& seconds, const std::vector<double>& outside, double launching) {
   if (outside.empty() || outside.size() != seconds.size()) return false;
   if (median(outside) <= (1 + outside_share) * median(seconds) + launching) return false;

@@ -33,6 +33,20 @@ enum class LaunchJudgement : std::uint8_t {
 };
 [[nodiscard]] LaunchJudgement judge_launches(const LaunchTimes& times) noexcept;
 
+/// What something takes, of values that load makes longer and never shorter. It is taken again until it is
+/// settled, since one disturbed value would be taken off everything that is judged by it.
+class UndisturbedTime {
+ public:
+  void add(double seconds);
+  /// Of five the three least are within a tenth or 20 us, or of twenty the two least.
+  [[nodiscard]] bool is_settled() const noexcept;
+  /// The second least, since what was taken off one for waiting may have been too much; 0 of none.
+  [[nodiscard]] double seconds() const noexcept;
+
+ private:
+  std::vector<double> ascending_;
+};
+
 /// Times of calls by events of a driver that nobody vouches for, beside those of the clock around each call.
 /// Where the median of the clock's says over a quarter and `launching` seconds more, the calls took what it
 /// says: then `seconds` become those, and the answer is true. Without `outside` nothing is compared.

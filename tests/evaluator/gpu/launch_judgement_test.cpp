@@ -89,3 +89,31 @@ TEST_CASE("least_seconds: operations, bytes from memory, and bytes at the speed 
   device.bus_bits = device.clock = 0;  // a device that does not say
   CHECK(least_seconds(device, {.operations = 1e12, .bytes = 1e9}, CacheMode::cold) == 0);
 }
+
+TEST_CASE("UndisturbedTime: what load made longer is taken again until the least agree") {
+  UndisturbedTime calm;
+  CHECK(calm.seconds() == 0);
+  for (const double seconds : {1.02e-3, 1.3e-3, 1.0e-3, 1.1e-3}) {
+    calm.add(seconds);
+    CHECK(!calm.is_settled());
+  }
+  calm.add(5e-3);
+  CHECK(calm.is_settled());
+  CHECK(calm.seconds() == doctest::Approx(1.02e-3).scale(0));
+
+  // Beside busy processes most are disturbed, and two of them may be alike.
+  UndisturbedTime loaded;
+  for (int turn = 0; turn < 9; ++turn)
+    for (const double seconds : {4.1e-3 + 1e-3 * turn, 4.2e-3 + 1e-3 * turn}) loaded.add(seconds);
+  CHECK(!loaded.is_settled());
+  loaded.add(1e-3);
+  loaded.add(2e-3);
+  CHECK(!loaded.is_settled());
+  loaded.add(1.05e-3);
+  CHECK(loaded.is_settled());
+  CHECK(loaded.seconds() == doctest::Approx(1.05e-3).scale(0));
+
+  UndisturbedTime small;  // a tenth of which is below what a clock tells
+  for (const double seconds : {10e-6, 25e-6, 60e-6, 60e-6, 28e-6}) small.add(seconds);
+  CHECK(small.is_settled());
+}
