@@ -34,8 +34,9 @@ __all__ = ["Measured", "Outcome", "ProcessCompiler", "autotune", "read_autotune_
            "write_autotune_json", "write_recording", "write_vllm_json"]  # fmt: skip
 
 _CLEARLY = 1.02  # every pair slower than that: given up
-_EQUAL = 1.003  # medians that near are equal, and the earlier configuration wins
-_FINALISTS, _NEAR = 6, 1.03
+_EQUAL = 1.008  # ratios that near are equal, and the earlier configuration wins
+_FINALISTS, _NEAR, _AS_NEAR = 16, 1.03, 1.012
+_FINAL_SECONDS, _FINAL_ROUNDS = 0.4, 240  # after the first rounds of the final
 
 
 @dataclasses.dataclass
@@ -278,21 +279,47 @@ def _measure(trial, best, known, measurer):
     return trial.index if ratio < 1 and (high < 1 or len(ratios) >= 21) else best
 
 
-def _final(best, known, measurer, rounds=40):
-    """Of those that are near the best, all in turns, the one with the least median; of equals the first in the list."""
+def _final(best, known, measurer, rounds=20):
+    """The first in the list of those that are equal to the fastest, of all that are near it, timed in turns.
+
+    Whether one is equal is a question of its ratio's interval, so that chance does not answer it: there are more rounds,
+    and those that are clearly slower leave, until it is known of each up to the first that is.
+    """
     right = [trial for trial in known.values() if trial.ms is not None]
-    near = sorted((t for t in right if t.ms <= _NEAR * known[best].ms), key=lambda t: t.ms)[:_FINALISTS]
+    near = [t for t in right if t.low <= _NEAR * known[best].ms]
+    # Of more than have room those that may be equal, from the first of the list on: which are fastest is chance.
+    near.sort(key=lambda t: (0, t.index) if t.low <= _AS_NEAR * known[best].ms else (1, t.ms))
+    near = near[:_FINALISTS]
     indices = sorted({best, *(t.index for t in near)})
     if len(indices) == 1:
         return best
-    samples = measurer.batch(indices, rounds)
-    medians = {index: statistics.median(samples[index]) for index in indices}
+    samples = {index: [] for index in indices}
+    begin = time.monotonic()
+    while True:
+        for index, times in measurer.batch(indices, rounds).items():
+            samples[index] += times
+        medians = {index: statistics.median(samples[index]) for index in indices}
+        least = min(indices, key=medians.get)
+        ratios = {index: [a / b for a, b in zip(samples[index], samples[least])] for index in indices}
+        low, high = ({index: _interval(ratios[index])[end] for index in indices} for end in (0, 1))
+        first = next(index for index in indices if statistics.median(ratios[index]) <= _EQUAL)
+        is_known = high[first] <= _EQUAL and all(low[index] > _EQUAL for index in indices if index < first)
+        taken = time.monotonic() - begin
+        if is_known or len(samples[least]) >= _FINAL_ROUNDS or taken > _FINAL_SECONDS:
+            break
+        for index in [i for i in indices if low[i] > _EQUAL]:
+            _settle(known[index], samples[index])
+            indices.remove(index)
+        if len(indices) == 1:
+            break
     for index in indices:
-        known[index].ms = medians[index]
-        known[index].low, known[index].high = _interval(samples[index])
-    least = min(indices, key=lambda index: medians[index])
-    equal = [i for i in indices if statistics.median(a / b for a, b in zip(samples[i], samples[least])) <= _EQUAL]
-    return equal[0]
+        _settle(known[index], samples[index])
+    return first if first in indices else indices[0]
+
+
+def _settle(trial, samples):
+    trial.ms = statistics.median(samples)
+    trial.low, trial.high = _interval(samples)
 
 
 # ---------------------------------------------------------------------------------------------- files of others

@@ -93,6 +93,18 @@ def test_equals_have_one_winner():
         assert kt.search(configs, Compiler(), Clock([1.0] * 8, seed, noise=0.0005), policy="in order").best == 0
 
 
+@pytest.mark.parametrize("ms", [
+    [1.0, 1.002, 1.0043, 1.007, 1.0005, 1.003, 1.0062, 1.02, 1.05],
+    [1.002, 1.004, 1.0, 1.001, 1.003] * 4 + [1.05 + 0.01 * i for i in range(12)],  # more than the final has room for
+    [1.3, 1.007, 1.0, 1.02, 1.004, 1.03],
+])  # fmt: skip
+def test_what_cannot_be_told_apart_has_one_winner(ms):
+    configs, _ = made_up(len(ms))
+    winners = [kt.search(configs, Compiler(), Clock(ms, seed, noise=0.003, drift=0.0003), policy="in order").best for seed in range(20)]
+    assert max(winners.count(index) for index in winners) >= 18
+    assert max(ms[index] for index in winners) <= 1.01 * min(ms)
+
+
 def test_failures_cost_one_configuration_each():
     configs, ms = made_up(12)
     best = min(range(12), key=ms.__getitem__)
