@@ -46,7 +46,7 @@ void UndisturbedTime::add(double seconds) {
 bool UndisturbedTime::is_settled() const noexcept {
   constexpr std::size_t calm = 5, disturbed = 20;
   constexpr double share = 0.1, absolute = 20e-6;
-  const auto agree = [this](std::size_t count) {
+  const auto agree = [&](std::size_t count) {
     return ascending_[count - 1] - ascending_[0] <= std::max(share * ascending_[0], absolute);
   };
   return (ascending_.size() >= calm && agree(3)) || (ascending_.size() >= disturbed && agree(2));
