@@ -14,7 +14,9 @@ namespace {
 constexpr double outside_share = 0.25, outside_call = 5e-6, outside_batch = 100e-6;
 // By how much what is around the calls may differ from when it was calibrated, without and with load.
 constexpr double empty_doubt = 0.05, empty_doubt_under_load = 0.5;
-// It is a lie where the clock outside says so many times as much, and so many seconds of each call more.
+// It is a lie where the clock outside, less what was waited for a core, says so many times as much, and so
+// many seconds of each call more. What was waited for is no excuse from being charged: a device computes
+// meanwhile, and with most of a batch spent waiting any claim would agree with what is left.
 // Where the system does not say how long the process waited for a core, load would have to slow five batches
 // down by the larger factor.
 constexpr double beyond_load = 4, beyond_unknown_load = 16, beyond_noise = 30e-6;
@@ -22,7 +24,7 @@ constexpr double beyond_load = 4, beyond_unknown_load = 16, beyond_noise = 30e-6
 }  // namespace
 
 double unexplained_seconds(const LaunchTimes& times) noexcept {
-  return times.outside - std::max(0.0, times.waited) - empty_doubt * times.empty;
+  return times.outside - empty_doubt * times.empty;
 }
 
 double beyond_margin(const LaunchTimes& times) noexcept {
@@ -33,9 +35,9 @@ double beyond_margin(const LaunchTimes& times) noexcept {
 LaunchJudgement judge_launches(const LaunchTimes& times) noexcept {
   if (beyond_margin(times) <= 0) return LaunchJudgement::agrees;
   const double factor = times.waited < 0 ? beyond_unknown_load : beyond_load;
-  const bool lies = unexplained_seconds(times) > factor * times.inside +
-                                                     beyond_noise * static_cast<double>(times.calls) +
-                                                     empty_doubt_under_load * times.empty;
+  const bool lies = unexplained_seconds(times) - std::max(0.0, times.waited) >
+                    factor * times.inside + beyond_noise * static_cast<double>(times.calls) +
+                        empty_doubt_under_load * times.empty;
   return lies && !times.shared ? LaunchJudgement::cheated : LaunchJudgement::charged;
 }
 
@@ -53,7 +55,7 @@ bool UndisturbedTime::is_settled() const noexcept {
 }
 
 double UndisturbedTime::seconds() const noexcept {
-  return ascending_.empty() ? 0.0 : ascending_[std::min<std::size_t>(1, ascending_.size() - 1)];
+  return ascending_.empty() ? 0.0 : ascending_.front();
 }
 
 bool charge_outside(std::vector<double>& seconds, const std::vector<double>& outside, double launching) {

@@ -21,7 +21,7 @@ struct LaunchTimes {
   bool shared = false;  ///< other processes used the device
 };
 
-/// What is left of the time outside when the waiting and the doubt about `empty` are taken off.
+/// What is left of the time outside when the doubt about `empty` is taken off.
 [[nodiscard]] double unexplained_seconds(const LaunchTimes& times) noexcept;
 /// Seconds of that over what events of that length allow; at most 0 where they agree.
 [[nodiscard]] double beyond_margin(const LaunchTimes& times) noexcept;
@@ -40,7 +40,7 @@ class UndisturbedTime {
   void add(double seconds);
   /// Of five the three least are within a tenth or 20 us, or of twenty the two least.
   [[nodiscard]] bool is_settled() const noexcept;
-  /// The second least, since what was taken off one for waiting may have been too much; 0 of none.
+  /// The least; 0 of none.
   [[nodiscard]] double seconds() const noexcept;
 
  private:
