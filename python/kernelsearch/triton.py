@@ -20,6 +20,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import select
 import signal
 import statistics
@@ -34,8 +35,10 @@ __all__ = ["Measured", "Outcome", "ProcessCompiler", "autotune", "read_autotune_
            "write_autotune_json", "write_recording", "write_vllm_json"]  # fmt: skip
 
 _CLEARLY = 1.02  # every pair slower than that: given up
-_EQUAL = 1.003  # medians that near are equal, and the earlier configuration wins
-_FINALISTS, _NEAR = 6, 1.03
+_EQUAL = 1.007  # what is that near the best is equal to it, and of equals the first in the list wins
+_FINALISTS, _NEAR = 24, 1.02  # at most so many; whose interval reaches so near the best
+_FINAL_MS, _FINAL_LAUNCHES, _FINAL_ROUNDS = 300, 200, 600  # what comparing these may take: see _final
+_BESIDE_MS = 0.2  # what a launch takes on the device besides the kernel: emptying the cache, launching
 
 
 @dataclasses.dataclass
@@ -192,6 +195,16 @@ def _interval(values):
     return values[cut], values[-1 - cut]
 
 
+def _in_turns(indices, rounds):
+    """The order of each round: some order and then its reverse, so that each goes first as often and has all others as
+    neighbours: what one leaves behind meets all alike."""
+    order = list(indices)
+    for round_ in range(rounds):
+        if round_ % 2 == 0 and len(order) > 2:
+            random.Random(round_).shuffle(order)
+        yield order[:] if round_ % 2 == 0 else order[::-1]
+
+
 def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=None, ahead=None, on_trial=None):
     """The best of `configs`, dicts of names and values.
 
@@ -278,21 +291,53 @@ def _measure(trial, best, known, measurer):
     return trial.index if ratio < 1 and (high < 1 or len(ratios) >= 21) else best
 
 
-def _final(best, known, measurer, rounds=40):
-    """Of those that are near the best, all in turns, the one with the least median; of equals the first in the list."""
-    right = [trial for trial in known.values() if trial.ms is not None]
-    near = sorted((t for t in right if t.ms <= _NEAR * known[best].ms), key=lambda t: t.ms)[:_FINALISTS]
-    indices = sorted({best, *(t.index for t in near)})
-    if len(indices) == 1:
+def _ratio(ours, theirs):
+    """Of two lists of times, taken in the same rounds: the mean of their ratios without the outer fifths, and its standard
+    error (Yuen's)."""
+    ratios = sorted(a / b for a, b in zip(ours, theirs))
+    count, cut = len(ratios), len(ratios) // 5
+    kept = ratios[cut : count - cut]
+    low, high = kept[0], kept[-1]
+    spread = statistics.stdev(min(max(ratio, low), high) for ratio in ratios)
+    return statistics.fmean(kept), spread / ((1 - 2 * cut / count) * count**0.5)
+
+
+def _final(best, known, measurer):
+    """The first in the list of those that are equal to the best: no slower than it by more than _EQUAL.
+
+    All that may be are timed in turns, ten rounds at a time. Left out is what is surely slower, and what stands behind one
+    that is surely equal and is not faster than the best itself; so the rounds go to those on which the answer depends. That
+    ends when it is known, or after _FINAL_MS of the device's time (_FINAL_LAUNCHES where these take longer), or _FINAL_ROUNDS;
+    then what was seen so far decides.
+    """
+    right = sorted((t for t in known.values() if t.ms is not None), key=lambda t: t.ms)
+    near = [t.index for t in right if t.low <= _NEAR * known[best].ms]
+    if len(near) > _FINALISTS:  # half for the least time, the others for the first place
+        near = near[: _FINALISTS // 2] + sorted(near[_FINALISTS // 2 :])[: _FINALISTS // 2]
+    alive = sorted({best, *near})
+    if len(alive) == 1:
         return best
-    samples = measurer.batch(indices, rounds)
-    medians = {index: statistics.median(samples[index]) for index in indices}
-    for index in indices:
-        known[index].ms = medians[index]
-        known[index].low, known[index].high = _interval(samples[index])
-    least = min(indices, key=lambda index: medians[index])
-    equal = [i for i in indices if statistics.median(a / b for a, b in zip(samples[i], samples[least])) <= _EQUAL]
-    return equal[0]
+    samples = {index: [] for index in alive}
+    rounds = launches = 0
+    while True:
+        for index, times in measurer.batch(alive, 10).items():
+            samples[index] += times
+        rounds, launches = rounds + 10, launches + 10 * len(alive)
+        least = min(alive, key=lambda index: _ratio(samples[index], samples[alive[0]])[0])
+        ratios = {index: (1.0, 0.0) if index == least else _ratio(samples[index], samples[least]) for index in alive}
+        equal = next(index for index, (ratio, error) in ratios.items() if ratio + 3 * error <= _EQUAL)  # at the latest the least
+        left = [index for index, (ratio, error) in ratios.items()
+                if index in (least, equal) or (ratio - 3 * error <= _EQUAL and (index < equal or ratio - 2 * error < 0.998))]  # fmt: skip
+        took = launches * (_BESIDE_MS + known[best].ms)
+        if set(left) == {least, equal} or rounds >= _FINAL_ROUNDS or (took >= _FINAL_MS and launches >= _FINAL_LAUNCHES):
+            break
+        alive = left
+    scale = statistics.median(samples[least])
+    for index, times in samples.items():
+        ratio, error = ratios[least] if index == least else _ratio(times, samples[least])
+        known[index].ms, known[index].low, known[index].high = (scale * (ratio + k * error) for k in (0, -2, 2))
+    known[least].low, known[least].high = _interval(samples[least])
+    return next(index for index in alive if ratios[index][0] <= _EQUAL)
 
 
 # ---------------------------------------------------------------------------------------------- files of others
@@ -433,9 +478,8 @@ class _Timer:
 
     def batch(self, indices, rounds):
         events = {index: [] for index in indices}
-        for round_ in range(rounds):
-            # Each goes first as often: what one leaves behind meets all alike.
-            for index in indices if round_ % 2 == 0 else list(reversed(indices)):
+        for order in list(_in_turns(indices, rounds)):
+            for index in order:
                 start, end = (self._interface.Event(enable_timing=True) for _ in range(2))
                 self._driver.clear_cache(self._cache)
                 self._launch(self._configs[index], start, end)
