@@ -224,6 +224,9 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
     search_ = searcher(configs, policy, seed, budget)
     trials, known, ready = [], {}, deque()
     best, asked, exhausted, building = None, 0, False, {}
+    # The least that each may be, and the best's, in times of the first: by ends of intervals, since medians of what was once
+    # faster than the best, again and again, fall by themselves.
+    bounds, least = {}, 1.0
 
     def told(trial):
         trials.append(trial)
@@ -253,11 +256,15 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
         if not ready:
             continue
         index = ready.popleft()
-        trial = Measured(index, building=building[index])
+        trial, before = Measured(index, building=building[index]), best
         started = time.monotonic()
         try:
             measurer.warm(index)
             best = _measure(trial, best, known, measurer)
+            scale = trial.ms if before is None else known[before].ms
+            bounds[index] = least * trial.low / scale
+            if best == index and before is not None:
+                least *= min(1.0, trial.high / scale)
         except Failed as failed:
             trial.ms, trial.reason = None, str(failed)
         trial.measuring = time.monotonic() - started
@@ -265,7 +272,8 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
     if best is None:
         reasons = "; ".join(dict.fromkeys(t.reason for t in trials))[:1000]
         raise ValueError(f"none of {len(trials)} configurations runs: {reasons}")
-    return Outcome(_final(best, known, measurer), trials, time.monotonic() - begin)
+    near = sorted((index for index in bounds if bounds[index] <= _NEAR * least and index != best), key=bounds.get)
+    return Outcome(_final(best, near, known, measurer), trials, time.monotonic() - begin)
 
 
 def _measure(trial, best, known, measurer):
@@ -302,16 +310,15 @@ def _ratio(ours, theirs):
     return statistics.fmean(kept), spread / ((1 - 2 * cut / count) * count**0.5)
 
 
-def _final(best, known, measurer):
-    """The first in the list of those that are equal to the best: no slower than it by more than _EQUAL.
+def _final(best, near, known, measurer):
+    """The first in the list of those that are equal to the best: no slower than the fastest by more than _EQUAL. near: those
+    that may be, besides `best`, the likeliest first.
 
-    All that may be are timed in turns, ten rounds at a time. Left out is what is surely slower, and what stands behind one
+    All that may be are timed in turns, a few rounds at a time. Left out is what is surely slower, and what stands behind one
     that is surely equal and is not faster than the best itself; so the rounds go to those on which the answer depends. That
     ends when it is known, or after _FINAL_MS of the device's time (_FINAL_LAUNCHES where these take longer), or _FINAL_ROUNDS;
     then what was seen so far decides.
     """
-    right = sorted((t for t in known.values() if t.ms is not None), key=lambda t: t.ms)
-    near = [t.index for t in right if t.low <= _NEAR * known[best].ms]
     if len(near) > _FINALISTS:  # half for the least time, the others for the first place
         near = near[: _FINALISTS // 2] + sorted(near[_FINALISTS // 2 :])[: _FINALISTS // 2]
     alive = sorted({best, *near})
@@ -319,17 +326,18 @@ def _final(best, known, measurer):
         return best
     samples = {index: [] for index in alive}
     rounds = launches = 0
+    most = max(_FINAL_LAUNCHES, int(_FINAL_MS / (_BESIDE_MS + known[best].ms)))
     while True:
-        for index, times in measurer.batch(alive, 10).items():
+        now = 10 if rounds else max(6, min(20, most // len(alive)))  # few do not tell their spread
+        for index, times in measurer.batch(alive, now).items():
             samples[index] += times
-        rounds, launches = rounds + 10, launches + 10 * len(alive)
+        rounds, launches = rounds + now, launches + now * len(alive)
         least = min(alive, key=lambda index: _ratio(samples[index], samples[alive[0]])[0])
         ratios = {index: (1.0, 0.0) if index == least else _ratio(samples[index], samples[least]) for index in alive}
         equal = next(index for index, (ratio, error) in ratios.items() if ratio + 3 * error <= _EQUAL)  # at the latest the least
         left = [index for index, (ratio, error) in ratios.items()
                 if index in (least, equal) or (ratio - 3 * error <= _EQUAL and (index < equal or ratio - 2 * error < 0.998))]  # fmt: skip
-        took = launches * (_BESIDE_MS + known[best].ms)
-        if set(left) == {least, equal} or rounds >= _FINAL_ROUNDS or (took >= _FINAL_MS and launches >= _FINAL_LAUNCHES):
+        if set(left) == {least, equal} or rounds >= _FINAL_ROUNDS or launches >= most:
             break
         alive = left
     scale = statistics.median(samples[least])

@@ -117,11 +117,11 @@ def test_what_is_told_apart_is_not_called_equal():
 
 def test_comparing_the_last_few_has_a_limit():
     """300 ms of the device, or 200 launches where each takes long, and a whole number of rounds."""
-    for ms, most in ((0.05, 1200 + 240), (20.0, 200 + 240)):
+    for ms, most in ((0.05, 1200 + 250), (20.0, 200 + 250)):
         trials = {i: kt.Measured(i, ms, ms, ms) for i in range(60)}
         clock = Clock([ms] * 60)
-        kt._final(5, trials, clock)
-        assert 200 <= sum(clock.launches) <= most
+        kt._final(5, [i for i in trials if i != 5], trials, clock)
+        assert 200 <= sum(clock.launches) < most
 
 
 def test_orders_of_rounds():
