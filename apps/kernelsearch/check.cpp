@@ -290,6 +290,7 @@ ProblemCheckOptions options_of(const CheckCommand& command, const Problem& probl
   if (!command.static_only) options.host.sandbox = resolved(sandbox_from(command.sandbox));
   options.gpu.sandbox = options.host.sandbox;
   options.host.readable = readable_folders(command.readable);
+  options.gpu.readable = options.host.readable;
   options.gpu.devices = ordinals_of("--device", {command.device}, problem);
   options.gpu.architecture = command.architecture;
   return options;

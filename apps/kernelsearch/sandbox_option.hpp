@@ -13,11 +13,11 @@ namespace kernelsearch::app {
 inline constexpr const char* sandbox_help =
     "auto: the strongest that works here; bubblewrap; landlock; or none, for kernels you trust";
 
-/// The option `--readable` of commands that build candidates on the host.
+/// The option `--readable` of commands that build candidates.
 inline constexpr const char* readable_help =
-    "Folder outside of the system's that compilers and kernels on the host may read in the sandbox, e.g. of "
-    "a "
-    "toolchain; may be given several times";
+    "Folder outside of the system's that build commands, and on the host compilers and kernels, may read in "
+    "the "
+    "sandbox, e.g. of a toolchain; may be given several times";
 
 [[nodiscard]] inline std::vector<std::string> sandbox_names() {
   std::vector<std::string> names;

@@ -177,10 +177,6 @@ def problems():
     def flat(total):
         return lambda m: (triton.cdiv(total, m["BLOCK"]),)
 
-    yield "matvec", matvec, ["N"], product(BM=[1, 2, 4, 8, 16], BN=[256, 512, 1024], num_warps=[4, 8]), (
-        single(8192, 8192), single(8192), single(8192), 8192), lambda m: (8192 // m["BM"],)  # fmt: skip
-    yield "rms_norm", rms_norm, ["n"], product(BLOCK=[4096], num_warps=[2, 4, 8, 16, 32]), (
-        half(16384, n), half(n), half(16384, n), n), lambda m: (16384,)  # fmt: skip
     yield "matmul", matmul, ["M", "N", "K"], matmul_configs(), (half(n, n), half(n, n), half(n, n), n, n, n), lambda m: (
         triton.cdiv(n, m["BM"]) * triton.cdiv(n, m["BN"]),)  # fmt: skip
     yield "softmax", softmax, ["n"], product(BLOCK=[4096], ROWS=[1, 2, 4], num_warps=[4, 8, 16]), (single(8192, n), single(8192, n), n), (
@@ -198,6 +194,10 @@ def problems():
     yield "gelu", gelu, ["n"], product(BLOCK=[256, 512, 1024, 2048, 4096], num_warps=[2, 4, 8]), (half(total), half(total), total), flat(total)
     yield "transpose", transpose, ["M", "N"], product(BM=[16, 32, 64, 128], BN=[16, 32, 64, 128], num_warps=[4, 8]), (
         half(8192, 8192), half(8192, 8192), 8192, 8192), lambda m: (8192 // m["BM"], 8192 // m["BN"])  # fmt: skip
+    yield "matvec", matvec, ["N"], product(BM=[1, 2, 4, 8, 16], BN=[256, 512, 1024], num_warps=[4, 8]), (
+        single(8192, 8192), single(8192), single(8192), 8192), lambda m: (8192 // m["BM"],)  # fmt: skip
+    yield "rms_norm", rms_norm, ["n"], product(BLOCK=[4096], num_warps=[2, 4, 8, 16, 32]), (
+        half(16384, n), half(n), half(16384, n), n), lambda m: (16384,)  # fmt: skip
 
 
 def fresh(kernel):

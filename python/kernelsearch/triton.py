@@ -20,6 +20,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import select
 import signal
 import statistics
@@ -34,9 +35,10 @@ __all__ = ["Measured", "Outcome", "ProcessCompiler", "autotune", "read_autotune_
            "write_autotune_json", "write_recording", "write_vllm_json"]  # fmt: skip
 
 _CLEARLY = 1.02  # every pair slower than that: given up
-_EQUAL = 1.008  # ratios that near are equal, and the earlier configuration wins
-_FINALISTS, _NEAR, _AS_NEAR = 16, 1.03, 1.012
-_FINAL_SECONDS, _FINAL_ROUNDS = 0.4, 240  # after the first rounds of the final
+_EQUAL = 1.007  # what is that near the best is equal to it, and of equals the first in the list wins
+_FINALISTS, _NEAR = 24, 1.02  # at most so many; whose interval reaches so near the best
+_FINAL_MS, _FINAL_LAUNCHES, _FINAL_ROUNDS = 300, 200, 600  # what comparing these may take: see _final
+_BESIDE_MS = 0.2  # what a launch takes on the device besides the kernel: emptying the cache, launching
 
 
 @dataclasses.dataclass
@@ -193,6 +195,16 @@ def _interval(values):
     return values[cut], values[-1 - cut]
 
 
+def _in_turns(indices, rounds):
+    """The order of each round: some order and then its reverse, so that each goes first as often and has all others as
+    neighbours: what one leaves behind meets all alike."""
+    order = list(indices)
+    for round_ in range(rounds):
+        if round_ % 2 == 0 and len(order) > 2:
+            random.Random(round_).shuffle(order)
+        yield order[:] if round_ % 2 == 0 else order[::-1]
+
+
 def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=None, ahead=None, on_trial=None):
     """The best of `configs`, dicts of names and values.
 
@@ -212,6 +224,9 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
     search_ = searcher(configs, policy, seed, budget)
     trials, known, ready = [], {}, deque()
     best, asked, exhausted, building = None, 0, False, {}
+    # The least that each may be, and the best's, in times of the first: by ends of intervals, since medians of what was once
+    # faster than the best, again and again, fall by themselves.
+    bounds, least = {}, 1.0
 
     def told(trial):
         trials.append(trial)
@@ -241,11 +256,15 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
         if not ready:
             continue
         index = ready.popleft()
-        trial = Measured(index, building=building[index])
+        trial, before = Measured(index, building=building[index]), best
         started = time.monotonic()
         try:
             measurer.warm(index)
             best = _measure(trial, best, known, measurer)
+            scale = trial.ms if before is None else known[before].ms
+            bounds[index] = least * trial.low / scale
+            if best == index and before is not None:
+                least *= min(1.0, trial.high / scale)
         except Failed as failed:
             trial.ms, trial.reason = None, str(failed)
         trial.measuring = time.monotonic() - started
@@ -253,7 +272,8 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
     if best is None:
         reasons = "; ".join(dict.fromkeys(t.reason for t in trials))[:1000]
         raise ValueError(f"none of {len(trials)} configurations runs: {reasons}")
-    return Outcome(_final(best, known, measurer), trials, time.monotonic() - begin)
+    near = sorted((index for index in bounds if bounds[index] <= _NEAR * least and index != best), key=bounds.get)
+    return Outcome(_final(best, near, known, measurer), trials, time.monotonic() - begin)
 
 
 def _measure(trial, best, known, measurer):
@@ -279,47 +299,53 @@ def _measure(trial, best, known, measurer):
     return trial.index if ratio < 1 and (high < 1 or len(ratios) >= 21) else best
 
 
-def _final(best, known, measurer, rounds=20):
-    """The first in the list of those that are equal to the fastest, of all that are near it, timed in turns.
+def _ratio(ours, theirs):
+    """Of two lists of times, taken in the same rounds: the mean of their ratios without the outer fifths, and its standard
+    error (Yuen's)."""
+    ratios = sorted(a / b for a, b in zip(ours, theirs))
+    count, cut = len(ratios), len(ratios) // 5
+    kept = ratios[cut : count - cut]
+    low, high = kept[0], kept[-1]
+    spread = statistics.stdev(min(max(ratio, low), high) for ratio in ratios)
+    return statistics.fmean(kept), spread / ((1 - 2 * cut / count) * count**0.5)
 
-    Whether one is equal is a question of its ratio's interval, so that chance does not answer it: there are more rounds,
-    and those that are clearly slower leave, until it is known of each up to the first that is.
+
+def _final(best, near, known, measurer):
+    """The first in the list of those that are equal to the best: no slower than the fastest by more than _EQUAL. near: those
+    that may be, besides `best`, the likeliest first.
+
+    All that may be are timed in turns, a few rounds at a time. Left out is what is surely slower, and what stands behind one
+    that is surely equal and is not faster than the best itself; so the rounds go to those on which the answer depends. That
+    ends when it is known, or after _FINAL_MS of the device's time (_FINAL_LAUNCHES where these take longer), or _FINAL_ROUNDS;
+    then what was seen so far decides.
     """
-    right = [trial for trial in known.values() if trial.ms is not None]
-    near = [t for t in right if t.low <= _NEAR * known[best].ms]
-    # Of more than have room those that may be equal, from the first of the list on: which are fastest is chance.
-    near.sort(key=lambda t: (0, t.index) if t.low <= _AS_NEAR * known[best].ms else (1, t.ms))
-    near = near[:_FINALISTS]
-    indices = sorted({best, *(t.index for t in near)})
-    if len(indices) == 1:
+    if len(near) > _FINALISTS:  # half for the least time, the others for the first place
+        near = near[: _FINALISTS // 2] + sorted(near[_FINALISTS // 2 :])[: _FINALISTS // 2]
+    alive = sorted({best, *near})
+    if len(alive) == 1:
         return best
-    samples = {index: [] for index in indices}
-    begin = time.monotonic()
+    samples = {index: [] for index in alive}
+    rounds = launches = 0
+    most = max(_FINAL_LAUNCHES, int(_FINAL_MS / (_BESIDE_MS + known[best].ms)))
     while True:
-        for index, times in measurer.batch(indices, rounds).items():
+        now = 10 if rounds else max(6, min(20, most // len(alive)))  # few do not tell their spread
+        for index, times in measurer.batch(alive, now).items():
             samples[index] += times
-        medians = {index: statistics.median(samples[index]) for index in indices}
-        least = min(indices, key=medians.get)
-        ratios = {index: [a / b for a, b in zip(samples[index], samples[least])] for index in indices}
-        low, high = ({index: _interval(ratios[index])[end] for index in indices} for end in (0, 1))
-        first = next(index for index in indices if statistics.median(ratios[index]) <= _EQUAL)
-        is_known = high[first] <= _EQUAL and all(low[index] > _EQUAL for index in indices if index < first)
-        taken = time.monotonic() - begin
-        if is_known or len(samples[least]) >= _FINAL_ROUNDS or taken > _FINAL_SECONDS:
+        rounds, launches = rounds + now, launches + now * len(alive)
+        least = min(alive, key=lambda index: _ratio(samples[index], samples[alive[0]])[0])
+        ratios = {index: (1.0, 0.0) if index == least else _ratio(samples[index], samples[least]) for index in alive}
+        equal = next(index for index, (ratio, error) in ratios.items() if ratio + 3 * error <= _EQUAL)  # at the latest the least
+        left = [index for index, (ratio, error) in ratios.items()
+                if index in (least, equal) or (ratio - 3 * error <= _EQUAL and (index < equal or ratio - 2 * error < 0.998))]  # fmt: skip
+        if set(left) == {least, equal} or rounds >= _FINAL_ROUNDS or launches >= most:
             break
-        for index in [i for i in indices if low[i] > _EQUAL]:
-            _settle(known[index], samples[index])
-            indices.remove(index)
-        if len(indices) == 1:
-            break
-    for index in indices:
-        _settle(known[index], samples[index])
-    return first if first in indices else indices[0]
-
-
-def _settle(trial, samples):
-    trial.ms = statistics.median(samples)
-    trial.low, trial.high = _interval(samples)
+        alive = left
+    scale = statistics.median(samples[least])
+    for index, times in samples.items():
+        ratio, error = ratios[least] if index == least else _ratio(times, samples[least])
+        known[index].ms, known[index].low, known[index].high = (scale * (ratio + k * error) for k in (0, -2, 2))
+    known[least].low, known[least].high = _interval(samples[least])
+    return next(index for index in alive if ratios[index][0] <= _EQUAL)
 
 
 # ---------------------------------------------------------------------------------------------- files of others
@@ -460,9 +486,8 @@ class _Timer:
 
     def batch(self, indices, rounds):
         events = {index: [] for index in indices}
-        for round_ in range(rounds):
-            # Each goes first as often: what one leaves behind meets all alike.
-            for index in indices if round_ % 2 == 0 else list(reversed(indices)):
+        for order in list(_in_turns(indices, rounds)):
+            for index in order:
                 start, end = (self._interface.Event(enable_timing=True) for _ in range(2))
                 self._driver.clear_cache(self._cache)
                 self._launch(self._configs[index], start, end)

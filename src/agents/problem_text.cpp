@@ -210,8 +210,12 @@ std::string build_text(const Problem& problem) {
     // The flags below would be read as the kernel's.
     text += "Built by the command:";
     for (const std::string& word : problem.build.command) text += ' ' + clean_text(word);
-    return text + "\n${SOURCE} is the kernel's file " + clean_text(problem.names.device) +
-           ", ${LIBRARY} the object file that is made of it; the kernel's function " +
+    text += "\n${SOURCE} is the kernel's file " + clean_text(problem.names.device);
+    if (is_device(problem.backend))
+      return text +
+             ", ${LIBRARY} the device code that is made of it, of which the steps of the launch are "
+             "called.\n";
+    return text + ", ${LIBRARY} the object file that is made of it; the kernel's function " +
            clean_text(problem.function) + " has C's calling convention.\n";
   }
   text += "Compiled with: " + clean_text(problem.build.compiler);

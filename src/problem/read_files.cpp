@@ -212,6 +212,11 @@ void read_files(const JsonCursor& document, const fs::path& folder, Problem& pro
       problem.reference.sources = read_sources(*sources, gathering, problem);
     }
   if (const auto build = document.find("build"); build && !problem.build.command.empty()) {
+    if (!problem.kernel.regions.host.empty() && device)
+      build->at("command", "")
+          .refuse(
+              "makes device code, and the problem has a launch function, which is compiled with its kernels",
+              problem.names.host, "say in `launch` how the kernels are launched, and remove kernel.host");
     if (!problem.sources.empty())
       build->at("command", "")
           .refuse("builds a kernel that has further sources, which it would not see",
@@ -219,7 +224,7 @@ void read_files(const JsonCursor& document, const fs::path& folder, Problem& pro
     if (const auto files = build->find("files"))
       problem.build.files = read_program_files(*files, gathering, problem.names.device, "build.readable");
     for (std::size_t a = 0; a < problem.arguments.size(); ++a)
-      if (problem.arguments[a].structure && !problem.arguments[a].is_array)
+      if (problem.arguments[a].structure && !problem.arguments[a].is_array && !device)
         build->at("command", "")
             .refuse("builds a kernel that takes a struct by value", problem.arguments[a].name,
                     "pass it as an array of one element");

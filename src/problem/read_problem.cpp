@@ -158,13 +158,22 @@ void read_build_command(const JsonCursor& place, const JsonCursor& command, cons
   constexpr const char* todo =
       "list the program and its arguments, e.g. [\"gfortran\", \"-c\", \"${SOURCE}\", \"-o\", "
       "\"${LIBRARY}\"]";
+  if (!scope.on_host() && scope.backend != Backend::cuda && scope.backend != Backend::hip)
+    command.refuse("builds a kernel for a backend that loads no code of other compilers",
+                   std::string(to_string(scope.backend)),
+                   "remove it; commands build kernels of the backends host, cuda and hip");
   if (!scope.on_host())
-    command.refuse("builds a device kernel, whose code comes from its own compiler", "remove it");
+    for (const char* key : {"compiler", "flags"})
+      if (const auto found = place.find(key))
+        found->refuse("is for a device kernel that we compile, and a command builds this one",
+                      "pass options to the command; those of the reference are in reference.flags");
   build.command = read_words(command, todo);
   const std::vector<JsonCursor> parts = command.items(todo);
   if (parts.empty()) command.refuse("names no program", todo);
   std::vector<std::string> known = scope.tunables;
-  for (const char* own : {"SOURCE", "LIBRARY", "NAME"}) {
+  std::vector<std::string> own_names{"SOURCE", "LIBRARY", "NAME", "READABLE"};
+  if (!scope.on_host()) own_names.emplace_back("ARCH");
+  for (const std::string& own : own_names) {
     if (std::find(known.begin(), known.end(), own) != known.end())
       command.refuse("has a name of its own that a tunable has", own, "rename the tunable");
     known.emplace_back(own);
@@ -176,7 +185,10 @@ void read_build_command(const JsonCursor& place, const JsonCursor& command, cons
   }
   if (build.command.front().empty() || build.command.front().find("${") != std::string::npos)
     parts.front().refuse("is no program", todo);
-  if (!makes) command.refuse("is not told what to make", "pass ${LIBRARY}, the object file to make");
+  if (!makes)
+    command.refuse("is not told what to make", scope.on_host()
+                                                   ? "pass ${LIBRARY}, the object file to make"
+                                                   : "pass ${LIBRARY}, the file with device code to make");
   if (const auto identity = place.find("identity")) read_identity(*identity, build.identity);
   if (const auto readable = place.find("readable")) read_readable(*readable, build.readable);
 }

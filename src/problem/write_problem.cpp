@@ -207,10 +207,13 @@ OrderedJson launch_json(const Problem& problem) {
   return json;
 }
 
-OrderedJson build_json(const HostBuild& build) {
+OrderedJson build_json(const HostBuild& build, Backend backend) {
   OrderedJson json = OrderedJson::object();
-  if (!build.compiler.empty()) json["compiler"] = build.compiler;
-  json["flags"] = build.flags;
+  // Beside a command that makes device code we compile nothing of the kernel.
+  if (build.command.empty() || !is_device(backend)) {
+    if (!build.compiler.empty()) json["compiler"] = build.compiler;
+    json["flags"] = build.flags;
+  }
   if (!build.libraries.empty()) json["libraries"] = build.libraries;
   if (!build.command.empty()) {
     json["command"] = build.command;
@@ -277,7 +280,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (problem.external)
     json["external"] = external_json(*problem.external);
   else
-    json["build"] = build_json(problem.build);
+    json["build"] = build_json(problem.build, problem.backend);
   if (!problem.launch.empty()) json["launch"] = launch_json(problem);
   for (const auto& [type, tolerance] : problem.tolerances)
     json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);

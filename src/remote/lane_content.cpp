@@ -3,6 +3,7 @@
 #include "remote/lane_content.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -89,6 +90,35 @@ std::shared_ptr<const Kernel> kernel_from(const std::string& text) {
       Kernel{{in.at("device").get<std::string>(), in.at("host").get<std::string>(),
               in.at("macros").get<std::string>()},
              parse_space(in.at("space").get<std::string>(), "a candidate's kernel")});
+}
+
+json launches_json(const std::vector<BuiltLaunch>& launches) {
+  json list = json::array();
+  for (const BuiltLaunch& one : launches)
+    list.push_back({{"shared_bytes", one.shared_bytes}, {"block", one.block}});
+  return list;
+}
+
+std::optional<std::vector<BuiltLaunch>> launches_from(const json& list, std::size_t functions) {
+  if (!list.is_array() || (!list.empty() && list.size() != functions)) return std::nullopt;
+  std::vector<BuiltLaunch> launches;
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  for (const json& one : list) {
+    if (!one.is_object() || !one.contains("shared_bytes") || !one.contains("block")) return std::nullopt;
+    const json &shared = one.at("shared_bytes"), &block = one.at("block");
+    if (!shared.is_number_integer() || !block.is_array() || block.size() != 3) return std::nullopt;
+    BuiltLaunch launch;
+    launch.shared_bytes = shared.get<std::int64_t>();
+    if (launch.shared_bytes > most) return std::nullopt;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!block[i].is_number_integer()) return std::nullopt;
+      const auto extent = block[i].get<std::int64_t>();
+      if (extent < 0 || extent > most) return std::nullopt;
+      launch.block[i] = static_cast<std::uint32_t>(extent);
+    }
+    launches.push_back(launch);
+  }
+  return launches;
 }
 
 json context_json(const EvaluationContext& context) {

@@ -7,12 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::remote {
@@ -64,6 +66,11 @@ class KernelTexts {
 [[nodiscard]] nlohmann::json context_json(const EvaluationContext& context);
 /// Without the stop, the budget and the hook, which belong to a process.
 [[nodiscard]] EvaluationContext context_from(const nlohmann::json& json);
+/// How built kernels are launched: of each the bytes of shared memory and the block, as in BuiltLaunch.
+[[nodiscard]] nlohmann::json launches_json(const std::vector<BuiltLaunch>& launches);
+/// None, or one for each of so many functions; nothing where the JSON is something else.
+[[nodiscard]] std::optional<std::vector<BuiltLaunch>> launches_from(const nlohmann::json& json,
+                                                                    std::size_t functions);
 [[nodiscard]] nlohmann::json pairs_json(const PairOptions& pairs);
 [[nodiscard]] PairOptions pairs_from(const nlohmann::json& json);
 

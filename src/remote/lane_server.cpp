@@ -323,19 +323,29 @@ class LaneServer {
       const std::string digest = sha256(code);
       reply.update(
           {{"artifact", digest}, {"functions", portable->functions}, {"library", portable->library}});
+      if (!portable->launches.empty()) reply["launches"] = remote::launches_json(portable->launches);
       code_.add(digest, *std::move(portable));
     } else if (type == "run") {
       const auto digest = work.request.at("artifact").get<std::string>();
+      const auto functions = work.request.at("functions").get<std::vector<std::string>>();
+      auto launches = remote::launches_from(work.request.value("launches", json::array()), functions.size());
+      if (!launches)
+        detail::raise<ConfigError>("a worker is told of launches what makes no sense",
+                                   work.request.at("launches").dump(),
+                                   "use the same version of kernelsearch at both ends");
       if (!work.payload.empty()) {
         if (sha256(work.payload) != digest)
           detail::raise<DeviceError>("built code was damaged on its way", digest,
                                      "look at what starts the worker");
-        code_.add(digest, PortableArtifact{std::move(work.payload),
-                                           work.request.at("functions").get<std::vector<std::string>>(),
-                                           work.request.at("library").get<bool>()});
+        code_.add(digest, PortableArtifact{std::move(work.payload), functions,
+                                           work.request.at("library").get<bool>(), *launches});
       }
-      const auto known = code_.find(digest);
+      auto known = code_.find(digest);
       if (!known) throw Missing{digest};
+      // Equal code may be launched in other ways.
+      if (known->functions != functions || known->launches != *launches)
+        known = std::make_shared<const PortableArtifact>(
+            PortableArtifact{known->code, functions, known->library, *std::move(launches)});
       auto artifact = evaluator.carried(what, *known);
       if (!artifact)
         detail::raise<ConfigError>("this evaluator takes no code that was built elsewhere", type,

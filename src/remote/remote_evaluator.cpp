@@ -92,6 +92,16 @@ Staged<RemoteArtifact> RemoteEvaluator::build(const Candidate& candidate, const 
         auto functions = lanes.part<std::vector<std::string>>(use, *answer, "functions");
         const auto library = lanes.part<bool>(use, *answer, "library");
         if (!digest || !functions || !library) continue;
+        std::vector<BuiltLaunch> launches;
+        if (answer->message.contains("launches")) {
+          auto read = remote::launches_from(answer->message.at("launches"), functions->size());
+          if (!read) {
+            lanes.set_aside(*use.slot, use.worker, "it says of launches what makes no sense",
+                            LaneEnd::Kind::garbage);
+            continue;
+          }
+          launches = *std::move(read);
+        }
         if (sha256(answer->payload) != *digest) {
           lanes.set_aside(*use.slot, use.worker,
                           "built code was damaged on its way: it is not what its digest says",
@@ -99,8 +109,8 @@ Staged<RemoteArtifact> RemoteEvaluator::build(const Candidate& candidate, const 
           continue;
         }
         artifact.digest = *digest;
-        artifact.portable = std::make_shared<const PortableArtifact>(
-            PortableArtifact{std::move(answer->payload), *std::move(functions), *library});
+        artifact.portable = std::make_shared<const PortableArtifact>(PortableArtifact{
+            std::move(answer->payload), *std::move(functions), *library, std::move(launches)});
       }
       staged.artifact = std::move(artifact);
       return staged;
@@ -131,13 +141,16 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
           const auto answer = lanes.ask(
               use,
               [&](bool all) {
-                return json{{"type", "run"},
-                            {"candidate", use.lane->candidate(artifact.candidate, lanes.texts, all)},
-                            {"context", remote::context_json(context)},
-                            {"evaluation", staged.evaluation},
-                            {"artifact", artifact.digest},
-                            {"functions", artifact.portable->functions},
-                            {"library", artifact.portable->library}};
+                json run{{"type", "run"},
+                         {"candidate", use.lane->candidate(artifact.candidate, lanes.texts, all)},
+                         {"context", remote::context_json(context)},
+                         {"evaluation", staged.evaluation},
+                         {"artifact", artifact.digest},
+                         {"functions", artifact.portable->functions},
+                         {"library", artifact.portable->library}};
+                if (!artifact.portable->launches.empty())
+                  run["launches"] = remote::launches_json(artifact.portable->launches);
+                return run;
               },
               &artifact.portable->code, use.worker == artifact.worker, context.stop);
           if (answer) evaluation = lanes.part<Evaluation>(use, *answer, "evaluation");

@@ -156,8 +156,9 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
     record["command"] = problem.external->command;
     record["time"] = problem.external->clock == ExternalClock::claimed ? "claimed" : "slope";
   } else {
-    // A ready module has none.
-    if (!detail::is_ready_file(problem.names.device))
+    // A ready module has none, and what a command makes of device code is not compiled by ours.
+    if (!detail::is_ready_file(problem.names.device) &&
+        (problem.build.command.empty() || !is_device(problem.backend)))
       record["compiler"] = expanded(problem.build.compiler, winner.values);
     record["flags"] = flags_of(problem, winner.values);
     if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);

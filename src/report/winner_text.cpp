@@ -122,7 +122,13 @@ std::string script_word(const std::string& word, const std::string& source) {
   };
   for (std::size_t at = 0; at < word.size();) {
     const bool is_source = word.compare(at, 9, "${SOURCE}") == 0;
-    if (is_source || word.compare(at, 10, "${LIBRARY}") == 0) {
+    const bool is_readable = word.compare(at, 11, "${READABLE}") == 0;
+    if (is_readable || word.compare(at, 7, "${ARCH}") == 0) {
+      // What is of another machine is left to whoever runs the script.
+      flush();
+      text += is_readable ? "\"${READABLE:-}\"" : "\"${ARCH:?set it to the architecture, e.g. sm_90a}\"";
+      at += is_readable ? 11 : 7;
+    } else if (is_source || word.compare(at, 10, "${LIBRARY}") == 0) {
       flush();
       text += is_source ? "\"$work\"/" + shell_word(source) : std::string("\"$output\"");
       at += is_source ? 9 : 10;
@@ -146,12 +152,19 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
     text += "#" + std::string(line) + "\n";
     at = end + 1;
   }
-  text += "# Makes its object file (or shared library, where the command makes one): sh " + name +
-          "_best.sh [OUTPUT], which if left out is " + name +
-          "_best.o beside this script,\n# of a shared library " + name + "_best.so, of a static one " + name +
-          "_best.a.\nset -e\n"
-          "here=$(cd \"$(dirname \"$0\")\" && pwd)\noutput=${1:-\"$here/" +
-          name + "_best.o\"}\ncase $output in /*) ;; *) output=$PWD/$output ;; esac\n" +
+  const bool device = is_device(problem.backend);
+  if (device)
+    text += "# Makes its device code: ARCH=ARCHITECTURE sh " + name +
+            "_best.sh [OUTPUT], which if left out is " + name +
+            "_best.bin beside this script;\n# what the command says of its launch is in OUTPUT.json.\n";
+  else
+    text += "# Makes its object file (or shared library, where the command makes one): sh " + name +
+            "_best.sh [OUTPUT], which if left out is " + name +
+            "_best.o beside this script,\n# of a shared library " + name + "_best.so, of a static one " +
+            name + "_best.a.\n";
+  text += "set -e\nhere=$(cd \"$(dirname \"$0\")\" && pwd)\noutput=${1:-\"$here/" + name +
+          (device ? "_best.bin" : "_best.o") +
+          "\"}\ncase $output in /*) ;; *) output=$PWD/$output ;; esac\n" +
           "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n";
   if (beside) text += "cp -R \"$here/" + name + "_build/.\" \"$work\"\nchmod -R u+rwx \"$work\"\n";
   if (const std::size_t slash = source.rfind('/'); slash != std::string::npos)
@@ -161,6 +174,7 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
   for (const std::string& word : build_words(problem, values))
     command += (command.empty() ? "" : " ") + script_word(word, source);
   text += command + "\n";
+  if (device) return text;
   // Only what was made says what it is: byte 16 of ELF is its type, 3 of a shared library.
   text +=
       "if [ $# -eq 0 ]; then\n  case $(od -An -tx1 -N17 \"$output\" | tr -d ' \\n') in\n"

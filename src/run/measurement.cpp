@@ -105,6 +105,7 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   gpu.build_for = options.build_for;
   gpu.builders = options.jobs;
   gpu.waits = options.waits;
+  gpu.readable = readable_folders(options.readable);
   set_samples(options.samples, gpu.sampling);
   return gpu;
 }

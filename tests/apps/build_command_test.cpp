@@ -3,6 +3,7 @@
 //
 // A problem whose kernel a command builds, as a user has it: tuned, taken up again, and built without us.
 #include <doctest/doctest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
@@ -99,3 +100,56 @@ TEST_CASE(
   CHECK_MESSAGE(ran.code == 0, ran.err);
   check_says(ran.out, "a build command makes this kernel");
 }
+
+#ifdef KERNELSEARCH_STANDIN_COMPILER
+TEST_CASE("command: device code that a command builds, from tune to its image") {
+  setenv("KERNELSEARCH_HIP_RUNTIME", KERNELSEARCH_STANDIN_HIP, 1);
+  setenv("KERNELSEARCH_HIPRTC", KERNELSEARCH_STANDIN_HIPRTC, 1);
+  const Desk desk;
+  fs::create_directories(desk.path() / "twice");
+  fs::create_directories(desk.path() / "tools");
+  write_text(desk.path() / "twice/kernel.txt",
+             "extern \"C\" __global__ void twice(int n, const float* x, float* y) {\n"
+             "  for (int t = 0; t < TIMES; ++t)\n"
+             "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+             "      y[i] = 2 * x[i] + OFF;\n}\n");
+  // The block is the command's word, and the folder that --readable names is in its words.
+  write_text(desk.path() / "twice/build.sh",
+             "[ -d \"$5\" ] || { echo \"no folder $5\" >&2; exit 1; }\n"
+             "[ \"$3\" != 5 ] || { echo 'error: five is too many' >&2; exit 1; }\n"
+             "{ echo \"#define TIMES $3\"; echo \"#define OFF ($3 == 4)\"; cat \"$1\"; } > "
+             "k.hip\n" KERNELSEARCH_STANDIN_COMPILER
+             " k.hip \"$2\" \"$4\" && echo '{\"block\": [64]}' > \"$2.json\"\n");
+  write_text(desk.path() / "twice/problem.json", R"json({
+  "schema": 1, "name": "twice", "backend": "hip", "function": "twice", "kernel": {"device": "kernel.txt"},
+  "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
+                {"name": "y", "type": "f32", "size": "n", "role": "out"}],
+  "shapes": [{"name": "some", "n": 4096}],
+  "tunables": {"TIMES": [3, 1, 4, 5]},
+  "launch": {"grid": [4], "block": [1]},
+  "reference": {"source": {"text": "extern \"C\" __global__ void r(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"},
+                "function": "r", "launch": {"grid": [1], "block": [1]}},
+  "build": {"command": ["sh", "build.sh", "${SOURCE}", "${LIBRARY}", "${TIMES}", "${NAME}", "${READABLE}"],
+            "files": ["build.sh"], "identity": [["cat", "build.sh"]]}})json");
+  Ran ran = desk.kernelsearch({"tune", "twice", "--policy", "exhaustive", "--budget", "all", "--store",
+                               "runs.db", "--out", "tuned", "--readable", "tools", "--samples", "6",
+                               "--sandbox", "none", "--json"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["trials"] == 4);
+  CHECK(ran.json()["best"]["config"]["TIMES"] == 1);
+  CHECK(ran.json()["verdicts"]["wrong_result"] == 1);
+  CHECK(ran.json()["verdicts"]["build_failed"] == 1);
+  check_says(desk.kernelsearch({"show", "latest", "--trial", "3", "--store", "runs.db"}).out,
+             "five is too many");
+  CHECK(read_text(desk.path() / "tuned/twice_best.txt") == read_text(desk.path() / "twice/kernel.txt"));
+  const std::string record = read_text(desk.path() / "tuned/twice_best.json");
+  check_says(record, "\"block_threads\": 64");
+  // The winner is built without us, for any architecture as its command asks for none.
+  setenv("READABLE", (desk.path() / "tools").c_str(), 1);
+  ran = desk.program({"sh", "tuned/twice_best.sh"});
+  unsetenv("READABLE");
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(read_text(desk.path() / "tuned/twice_best.bin").starts_with("__CLANG_OFFLOAD_BUNDLE__"));
+  CHECK(read_text(desk.path() / "tuned/twice_best.bin.json") == "{\"block\": [64]}\n");
+}
+#endif

@@ -102,7 +102,7 @@ def main():
     expect("a launch function", launched_by_host, True)
     for example in re.findall(r"```jsonc\n(\{.*?\n\})\n```", manual, re.S):
         expect("an example of docs/formats/problem.md", json.loads(without_comments(example)), True)
-    examples = sorted((ROOT / "examples").glob("**/problem.json"))
+    examples = sorted((ROOT / "examples").glob("**/problem.json")) + sorted((ROOT / "examples" / "triton").glob("*.json"))
     for path in examples:
         expect(path.relative_to(ROOT), json.loads(without_comments(path.read_text())), True)
     for change in BROKEN + OF_DEVICES:

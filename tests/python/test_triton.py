@@ -45,8 +45,8 @@ class Clock:
 
     def batch(self, indices, rounds):
         samples = {index: [] for index in indices}
-        for _ in range(rounds):
-            for index in indices:
+        for order in kt._in_turns(indices, rounds):
+            for index in order:
                 self.speed *= 1 + self.drift * self.random.random()
                 self.launches[index] += 1
                 samples[index].append(self.ms[index] * self.speed * self.random.gauss(1, self.noise))
@@ -93,16 +93,43 @@ def test_equals_have_one_winner():
         assert kt.search(configs, Compiler(), Clock([1.0] * 8, seed, noise=0.0005), policy="in order").best == 0
 
 
-@pytest.mark.parametrize("ms", [
-    [1.0, 1.002, 1.0043, 1.007, 1.0005, 1.003, 1.0062, 1.02, 1.05],
-    [1.002, 1.004, 1.0, 1.001, 1.003] * 4 + [1.05 + 0.01 * i for i in range(12)],  # more than the final has room for
-    [1.3, 1.007, 1.0, 1.02, 1.004, 1.03],
-])  # fmt: skip
-def test_what_cannot_be_told_apart_has_one_winner(ms):
+def most_frequent(ms, runs=10, **options):
+    """The winner of most runs and how many had it."""
     configs, _ = made_up(len(ms))
-    winners = [kt.search(configs, Compiler(), Clock(ms, seed, noise=0.003, drift=0.0003), policy="in order").best for seed in range(20)]
-    assert max(winners.count(index) for index in winners) >= 18
-    assert max(ms[index] for index in winners) <= 1.01 * min(ms)
+    winners = [kt.search(configs, Compiler(), Clock(ms, seed, drift=1e-5, **options), policy="in order").best for seed in range(runs)]
+    return max((winners.count(index), index) for index in winners)
+
+
+@pytest.mark.parametrize("ties", [{0: 1.002, 20: 1}, {3: 1.004, 7: 1.002, 20: 1}, {0: 1, 4: 1.007, 8: 1.006, 20: 1.0055},
+                                  {2: 1.0045, 5: 1.0015, 9: 1}, {i: 1.001 + 0.0002 * i for i in range(20)}])  # fmt: skip
+def test_the_same_winner_where_configurations_cannot_be_told_apart(ties):
+    """Ties of 0.2 to 0.7 % under a scatter of 1 %: the first that is equal to the best, in nine of ten runs."""
+    ms = [0.05 * ties.get(i, 1.02 + 0.01 * i) for i in range(30)]
+    same, winner = most_frequent(ms)
+    assert same >= 9
+    assert winner == min(ties) and ms[winner] <= 1.007 * min(ms)
+
+
+def test_what_is_told_apart_is_not_called_equal():
+    same, winner = most_frequent([0.05 * (1 if i == 9 else 1.011) for i in range(10)])
+    assert (same, winner) == (10, 9)
+
+
+def test_comparing_the_last_few_has_a_limit():
+    """300 ms of the device, or 200 launches where each takes long, and a whole number of rounds."""
+    for ms, most in ((0.05, 1200 + 250), (20.0, 200 + 250)):
+        trials = {i: kt.Measured(i, ms, ms, ms) for i in range(60)}
+        clock = Clock([ms] * 60)
+        kt._final(5, [i for i in trials if i != 5], trials, clock)
+        assert 200 <= sum(clock.launches) < most
+
+
+def test_orders_of_rounds():
+    orders = list(kt._in_turns([0, 1, 2, 3], 10))
+    assert all(sorted(order) == [0, 1, 2, 3] for order in orders)
+    assert all(after == before[::-1] for before, after in zip(orders[::2], orders[1::2]))
+    assert len({tuple(order) for order in orders}) > 4
+    assert list(kt._in_turns([8, 3], 3)) == [[8, 3], [3, 8], [8, 3]]
 
 
 def test_failures_cost_one_configuration_each():

@@ -219,6 +219,7 @@ struct LastWords {
       if (at_run && asked->at("type") == "build") {
         reply.update({{"built", true}, {"evaluation", json::parse(to_json_text(Evaluation{}))}});
         reply.update({{"artifact", sha256("fast")}, {"functions", {"twice"}}, {"library", true}});
+        reply["launches"] = json::parse(R"([{"shared_bytes": 64, "block": [32, 2, 1]}])");
         worker.say(reply, "fast");
         continue;
       }
@@ -317,6 +318,21 @@ TEST_CASE("RemoteEvaluator: an answer that cannot be read sets the lane aside, a
     CHECK(remote.evaluate(candidate_with("fast"), searching()).verdict == Verdict::ok);
     CHECK(comes([&] { return report_of(remote, 0).state == "set aside"; }));
     CHECK(workers.counts(0).started == 1);
+  }
+}
+
+TEST_CASE("launches_from: none, or what is one for each function, within what a launch can be") {
+  const std::vector<BuiltLaunch> two{{-1, {}}, {65536, {32, 2, 1}}};
+  CHECK(launches_from(launches_json(two), 2) == two);
+  CHECK(launches_from(json::array(), 2) == std::vector<BuiltLaunch>{});
+  CHECK_FALSE(launches_from(launches_json(two), 1));
+  for (const char* wrong :
+       {"3", "[3]", "[{}]", R"([{"shared_bytes": 1}])", R"([{"shared_bytes": 1.5, "block": [1, 1, 1]}])",
+        R"([{"shared_bytes": 2147483648, "block": [1, 1, 1]}])", R"([{"shared_bytes": 1, "block": [1, 1]}])",
+        R"([{"shared_bytes": 1, "block": [1, -1, 1]}])", R"([{"shared_bytes": 1, "block": [1, "1", 1]}])",
+        R"([{"shared_bytes": 1, "block": [1, 1, 4294967296]}])"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(launches_from(json::parse(wrong), 1));
   }
 }
 

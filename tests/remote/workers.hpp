@@ -72,12 +72,14 @@ struct CarriedWords : Words {
     return {2.0, {1.9, 2.1}, static_cast<std::uint32_t>(pairs.max_pairs)};
   }
   void renew() const { ++counts->renewals; }
+  static constexpr BuiltLaunch carried_launch{64, {32, 2, 1}};
   [[nodiscard]] PortableArtifact carry(const Artifact& artifact) const {
-    return {artifact.candidate.kernel->regions.device, {"twice"}, true};
+    return {artifact.candidate.kernel->regions.device, {"twice"}, true, {carried_launch}};
   }
   [[nodiscard]] Artifact carried(const Candidate& candidate, const PortableArtifact& portable) const {
     if (portable.functions != std::vector<std::string>{"twice"} || !portable.library ||
-        portable.code != candidate.kernel->regions.device)
+        portable.code != candidate.kernel->regions.device ||
+        portable.launches != std::vector<BuiltLaunch>{carried_launch})
       throw DeviceError("what came is not what was built");
     return {candidate};
   }

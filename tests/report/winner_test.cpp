@@ -124,6 +124,31 @@ TEST_CASE("write_winner: of a build command a script that makes the object file 
   CHECK(record["command"][4] == "axpy 8 1 $x '\"{0, 1}");
 }
 
+TEST_CASE(
+    "write_winner: the script of device code takes the architecture and the folders from its environment") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  Problem& problem = stored.problem;
+  problem.backend = Backend::cuda;
+  problem.names.device = "axpy.py";
+  problem.build.compiler = "nvrtc";
+  problem.build.command = {"sh",          "-c",         "echo \"$2 $3 $4\" > \"$1\"; echo {} > \"$1.json\"",
+                           "sh",          "${LIBRARY}", "for-${ARCH}",
+                           "${READABLE}", "${TILE}"};
+  const std::filesystem::path folder = stored.folder.path() / "device";
+  const WinnerFiles files = write_winner(stored.store, stored.run, problem, folder);
+  CHECK(files.source.filename() == "axpy_2_best.py");
+  const std::string script = "sh '" + files.script.string() + "'";
+  CHECK(std::system((script + " 2> /dev/null").c_str()) != 0);  // no architecture is right for all
+  REQUIRE(std::system(("ARCH=sm_90a READABLE='/opt/a b:/c' " + script).c_str()) == 0);
+  CHECK(read(folder / "axpy_2_best.bin") == "for-sm_90a /opt/a b:/c 8\n");
+  CHECK(std::filesystem::exists(folder / "axpy_2_best.bin.json"));
+  CHECK_FALSE(std::filesystem::exists(folder / "axpy_2_best.o"));
+  const auto record = nlohmann::json::parse(read(files.record));
+  CHECK_FALSE(record.contains("compiler"));
+  CHECK(record["command"][5] == "for-${ARCH}");
+}
+
 TEST_CASE("write_winner: the script of a build command names what it makes by what that is") {
   StoredRun stored;
   stored.store.end_run(stored.run, "4 trials", 4.0);

@@ -26,6 +26,9 @@ T symbol(void* handle, const std::string& name) {
 }  // namespace
 
 std::unique_ptr<LoadedModule> LoadedModule::load(const void* image, State& state) {
+  // As AMD's runtime does, it takes code objects and bundles; a bundle of ours has one after its magic.
+  if (std::memcmp(image, bundle_magic, sizeof bundle_magic) == 0)
+    image = static_cast<const unsigned char*>(image) + sizeof bundle_magic;
   ImageHeader header;
   std::memcpy(header.magic, image, sizeof header.magic);
   if (std::memcmp(header.magic, image_magic, sizeof image_magic) != 0) return nullptr;
@@ -87,7 +90,9 @@ void LoadedModule::find_kernels(const unsigned char* image, std::size_t bytes, u
           {reinterpret_cast<unsigned char*>(map->l_addr + variable.address), variable.bytes});
       entry.static_shared += variable.bytes;
     }
-    if (entry.call != nullptr) kernels_[name] = entry;
+    if (entry.call == nullptr) continue;
+    kernels_[name] = entry;
+    if (!functions[i].empty()) kernels_[functions[i]] = entry;  // as it is called in the code
   }
 }
 

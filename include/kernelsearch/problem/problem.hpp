@@ -79,10 +79,10 @@ struct HostBuild {
   std::string compiler = "g++";
   std::vector<std::string> flags{"-O3", "-march=native"};
   std::vector<std::string> libraries{};  ///< to link by name: `m` for -lm; host kernels only
-  /// A program and its arguments that makes the kernel's object file, or an archive of such files, on the
-  /// host; compiler and flags then build what calls it, and link. Entries may name tunables and `${SOURCE}`,
-  /// `${LIBRARY}` and `${NAME}`: the kernel's source, the file to make, the kernel's function. Empty: the
-  /// compiler compiles the kernel.
+  /// A program and its arguments that makes the kernel's object file, archive or library on the host, where
+  /// compiler and flags build what calls it; for cuda and hip its device code. Words may name tunables and
+  /// `${SOURCE}`, `${LIBRARY}`, `${NAME}`, `${READABLE}`, `${ARCH}`: the kernel's source, the file to make,
+  /// the function, folders to read besides the system's, the architecture. Empty: the compiler compiles it.
   std::vector<std::string> command{};
   std::vector<SourceFile> files{};                   ///< beside the source where the command runs
   std::vector<std::vector<std::string>> identity{};  ///< commands that print what else results depend on

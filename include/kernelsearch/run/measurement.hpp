@@ -26,7 +26,7 @@ struct MeasurementOptions {
   std::size_t samples = 0;                 ///< of each timed shape; 0: as many as precision asks for
   bool inspect = false;                    ///< features of the machine code as well: docs/evidence.md
   std::string require_sandbox = {};        ///< a weaker one is a ConfigError; empty: none is required
-  std::vector<std::string> readable = {};  ///< folders that compilers and kernels on the host may read, too
+  std::vector<std::string> readable = {};  ///< for build commands, and kernels on the host
   WaitTeller waits = nullptr;              ///< hears when another process measures on the same core or device
   std::string build_for = {};              ///< see GpuOptions::build_for; for workers that only build
 };

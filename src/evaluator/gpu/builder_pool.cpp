@@ -54,6 +54,10 @@ std::string listed(const std::vector<std::string>& list) {
 
 }  // namespace
 
+void keep_built(const fs::path& target, const Built& built) {
+  keep(target, Writer().put(*built.image).put(built.functions).put(built.log).put(built.launches).bytes());
+}
+
 const fs::path& files_folder() {
   static const ScratchFolder folder(geteuid() == 0);
   return folder.path();
@@ -90,6 +94,10 @@ BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
                  "gpu"),
       limit_seconds_(options.limits.build),
       most_(options.builders != 0 ? options.builders : builders_of(backend)) {
+  command_options_.sandbox = sandbox_;
+  command_options_.cache_directory = options.cache_directory;
+  command_options_.limits.build_seconds = limit_seconds_;
+  command_options_.readable = options.readable;
   readable_.push_back(files_folder());
   std::error_code error;
   for (const fs::path& folder : options.include)
@@ -144,6 +152,12 @@ void BuilderPool::give(std::unique_ptr<GpuWorker> builder) {
   --busy_;
   if (builder && builder->alive()) idle_.push_back(std::move(builder));
   returned_.notify_all();
+}
+
+BuilderPool::Turn::Turn(BuilderPool& pool) : pool_(pool) {
+  std::unique_lock lock(pool.mutex_);
+  pool.returned_.wait(lock, [&pool] { return pool.busy_ < pool.most_; });
+  ++pool.busy_;
 }
 
 std::string BuilderPool::identity() {
@@ -202,6 +216,7 @@ std::optional<Built> BuilderPool::kept(const fs::path& target) const {
   built.image = std::make_shared<const std::vector<std::byte>>(in.take<std::vector<std::byte>>());
   built.functions = in.take<std::vector<std::string>>();
   built.log = in.take<std::string>();
+  built.launches = in.take<std::vector<BuiltLaunch>>();
   built.from_cache = true;
   if (!in.ok() || built.image->empty()) return std::nullopt;
   return built;
@@ -209,7 +224,7 @@ std::optional<Built> BuilderPool::kept(const fs::path& target) const {
 
 Built BuilderPool::build(const std::string& source, const std::vector<std::string>& options,
                          const std::vector<std::string>& name_expressions, const std::stop_token& stop) {
-  std::string content = "1\n" + identity() + "\n";
+  std::string content = "2\n" + identity() + "\n";
   for (const auto* list : {&options, &name_expressions}) content += key_text(*list);
   const fs::path target = place_of(content + source);
   if (auto found = kept(target)) return std::move(*found);
@@ -249,7 +264,7 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
     if (built.reason.empty()) built.reason = "the compiler gave no code and no message";
     return built;
   }
-  keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
+  keep_built(target, built);
   return built;
 }
 

@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/host/compile.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
+#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 
 namespace kernelsearch::detail::gpu {
 
@@ -32,6 +35,7 @@ struct Built {
   std::string log;
   bool from_cache = false;
   bool library = false;  ///< a shared object of this machine that launches its kernels by itself
+  std::vector<BuiltLaunch> launches{};  ///< one for each of `functions` where a build command says so
 };
 
 /// What loads libraries while a program runs; the log of a library's build names the objects that call them.
@@ -54,6 +58,15 @@ class BuilderPool {
   [[nodiscard]] Built build_library(const std::string& source, const std::vector<std::string>& options,
                                     const std::stop_token& stop = {});
 
+  /// Device code that a command of the problem's makes; `kernels` are those that it must have. What it says
+  /// beside the code of their names and launches is part of the result. In the sandbox and environment of
+  /// build commands on the host, within `GpuLimits::build`.
+  [[nodiscard]] Built build_by_command(const BuildCommand& by, const std::vector<std::string>& kernels,
+                                       const std::stop_token& stop = {});
+
+  /// The command's program with a digest of what identifies it; a ConfigError where it is missing.
+  [[nodiscard]] std::string command_identity(const BuildCommand& by);
+
   /// The run-time compiler with its version; a ConfigError where it is missing.
   [[nodiscard]] std::string identity();
   /// What compilers run in; after `identity`, none where a driver compiles in no other.
@@ -69,6 +82,19 @@ class BuilderPool {
   [[nodiscard]] Built run_compiler(const std::string& source, const std::vector<std::string>& options,
                                    const std::stop_token& stop) const;
   void give(std::unique_ptr<GpuWorker> builder);
+  /// What runs commands; made when first needed.
+  CompileCache& commands();
+  /// Counted among the builders while it lives.
+  class Turn {
+   public:
+    explicit Turn(BuilderPool& pool);
+    ~Turn() { pool_.give(nullptr); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    BuilderPool& pool_;
+  };
 
   GpuBackend backend_;
   Sandbox sandbox_;
@@ -85,6 +111,8 @@ class BuilderPool {
   bool starting_ = false;  ///< a builder that makes itself a context: one at a time does
   std::string identity_, library_identity_;
   std::filesystem::path library_compiler_;
+  HostOptions command_options_;
+  std::unique_ptr<CompileCache> commands_;
 };
 
 }  // namespace kernelsearch::detail::gpu

@@ -82,6 +82,11 @@ LaunchShape extents(const LaunchGeometry& geometry, IntegerEvaluation& evaluatio
   return shape;
 }
 
+void override_shape(const BuiltLaunch& built, LaunchShape& shape) {
+  if (built.shared_bytes >= 0) shape.shared_bytes = static_cast<unsigned>(built.shared_bytes);
+  if (built.block[0] != 0) std::copy(built.block.begin(), built.block.end(), shape.block);
+}
+
 std::uint32_t index_of(const Problem& problem, const std::string& name) {
   for (std::size_t a = 0; a < problem.arguments.size(); ++a)
     if (problem.arguments[a].name == name) return static_cast<std::uint32_t>(a);
@@ -210,7 +215,8 @@ PlannedArgument plan_argument(const Problem& problem, const Argument& argument, 
 }  // namespace
 
 CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape, ModuleId module,
-                   const std::vector<std::string>& names, std::string& reason) {
+                   const std::vector<std::string>& names, std::string& reason,
+                   const std::vector<BuiltLaunch>& launches) {
   CallPlan plan;
   const Shape& sizes = problem.shapes[shape];
   IntegerEvaluation evaluation(sizes, named_values(candidate.kernel->space, candidate.config), reason);
@@ -261,6 +267,7 @@ CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size
     const std::string name = expand_tunables(given.function, *candidate.kernel, candidate.config);
     launch.function = static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
     launch.shape = extents(given.geometry, evaluation);
+    if (launch.function < launches.size()) override_shape(launches[launch.function], launch.shape);
     if (given.arguments.empty()) launch.parameters = all_but_symbols();
     LocalMemory local(problem.backend, given.geometry, evaluation);
     for (const std::string& argument : given.arguments)

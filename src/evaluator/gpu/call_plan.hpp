@@ -22,10 +22,12 @@ struct CallPlan {
 };
 
 /// The call of a candidate whose code is loaded as `module` with the kernels `names` (launched_kernels).
+/// `launches`: what a build command says of launching each of them, if anything, which comes first.
 /// Where an extent is no whole number >= 1, or another expression makes no sense, `reason` says so and the
 /// call is to be rejected.
 [[nodiscard]] CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape,
-                                 ModuleId module, const std::vector<std::string>& names, std::string& reason);
+                                 ModuleId module, const std::vector<std::string>& names, std::string& reason,
+                                 const std::vector<BuiltLaunch>& launches = {});
 
 /// The call of the reference, whose floating arrays and scalars are f64 if `wide`, else f32.
 [[nodiscard]] CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId module, bool wide);

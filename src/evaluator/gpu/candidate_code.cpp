@@ -135,7 +135,6 @@ std::string library_source(const Problem& problem, const Candidate& candidate) {
 
 Built build_candidate(BuilderPool& builders, const Problem& problem, const Candidate& candidate,
                       const GpuDevice& device, const GpuOptions& options, const std::stop_token& stop) {
-  const auto all = problem_options(problem, device, options, candidate_flags(problem, candidate));
   if (launches_itself(*candidate.kernel) != launches_itself(problem.kernel)) {
     Built refused;
     refused.verdict = Verdict::rejected;
@@ -149,6 +148,11 @@ Built build_candidate(BuilderPool& builders, const Problem& problem, const Candi
     refused.reason = "its launch cannot be used: " + steps.error();
     return refused;
   }
+  if (!problem.build.command.empty())
+    return builders.build_by_command(
+        device_build_command(problem, candidate, architecture_of(device, options)),
+        launched_kernels(problem, candidate), stop);
+  const auto all = problem_options(problem, device, options, candidate_flags(problem, candidate));
   if (launches_itself(*candidate.kernel)) {
     Built built = builders.build_library(library_source(problem, candidate), all, stop);
     if (built.verdict != Verdict::ok) return built;
@@ -162,7 +166,12 @@ Built build_candidate(BuilderPool& builders, const Problem& problem, const Candi
 }
 
 std::string compiler_identity(BuilderPool& builders, const Problem& problem) {
-  return launches_itself(problem.kernel) ? builders.library_identity() : builders.identity();
+  if (launches_itself(problem.kernel)) return builders.library_identity();
+  if (problem.build.command.empty()) return builders.identity();
+  // The reference and our own kernels come from the run-time compiler. What identifies the command does not
+  // depend on the architecture.
+  return builders.identity() + "; " +
+         builders.command_identity(device_build_command(problem, problem.default_candidate(), "any"));
 }
 
 std::optional<WorkerError> load_candidate(GpuWorker& worker, ModuleId module,

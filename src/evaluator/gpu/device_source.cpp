@@ -149,22 +149,23 @@ std::vector<std::string> launched_kernels(const Problem& problem, const Candidat
   return names;
 }
 
+std::string architecture_of(const GpuDevice& device, const GpuOptions& options) {
+  if (!options.architecture.empty() || device.backend != GpuBackend::cuda) return options.architecture;
+  // From Hopper on, the instructions of one generation (wgmma, setmaxnreg) need the architecture with an `a`.
+  return "sm_" + std::to_string(device.major) + std::to_string(device.minor) + (device.major >= 9 ? "a" : "");
+}
+
 std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptions& options,
                                          const std::vector<std::string>& flags) {
   std::vector<std::string> all;
-  std::string architecture = options.architecture;
   // The driver knows its device.
   if (device.backend == GpuBackend::opencl || device.backend == GpuBackend::vulkan) {
     all = flags;
     for (const fs::path& folder : options.include) add_folder(all, folder);
     return all;
   }
+  const std::string architecture = architecture_of(device, options);
   if (device.backend == GpuBackend::cuda) {
-    // From Hopper on, the instructions of one generation (wgmma, setmaxnreg) need the architecture with an
-    // `a`.
-    if (architecture.empty())
-      architecture = "sm_" + std::to_string(device.major) + std::to_string(device.minor) +
-                     (device.major >= 9 ? "a" : "");
     all.push_back("--gpu-architecture=" + architecture);
   } else if (!architecture.empty()) {
     all.push_back("--offload-arch=" + architecture);

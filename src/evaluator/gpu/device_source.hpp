@@ -29,6 +29,10 @@ namespace kernelsearch::detail::gpu {
 /// The kernels that the problem's steps launch at this configuration, each once, as name expressions.
 [[nodiscard]] std::vector<std::string> launched_kernels(const Problem& problem, const Candidate& candidate);
 
+/// What is compiled for: `GpuOptions::architecture`, else of CUDA the device's, from Hopper on with its own
+/// instructions (`sm_90a`); empty where only the driver knows.
+[[nodiscard]] std::string architecture_of(const GpuDevice& device, const GpuOptions& options);
+
 /// What every compilation is told: architecture and include folders, then `flags`.
 [[nodiscard]] std::vector<std::string> compile_options(const GpuDevice& device, const GpuOptions& options,
                                                        const std::vector<std::string>& flags);

@@ -398,7 +398,7 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
     state.valid = is_valid(problem_, problem_.shapes[s], artifact.candidate);
     if (!state.valid) continue;
     std::string reason;
-    state.plan = plan_call(problem_, artifact.candidate, s, module, names, reason);
+    state.plan = plan_call(problem_, artifact.candidate, s, module, names, reason, artifact.launches);
     if (!reason.empty()) return Fault{Verdict::rejected, reason};
     if (const std::string limit = beyond_limits(device_, state.plan.program); !limit.empty())
       return Fault{Verdict::launch_failed,

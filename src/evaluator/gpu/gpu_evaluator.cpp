@@ -45,6 +45,13 @@ Problem checked(Problem problem) {
   if (by_itself && problem.backend == Backend::opencl)
     raise<ConfigError>("OpenCL problems have no launch function", problem.name,
                        "leave out the host region and say in `launch` how the kernels are launched");
+  const bool by_command = !problem.build.command.empty();
+  if (by_command && problem.backend != Backend::cuda && problem.backend != Backend::hip)
+    raise<ConfigError>("a build command makes code for a backend that loads none",
+                       std::string(to_string(problem.backend)), "leave out build.command");
+  if (by_command && by_itself)
+    raise<ConfigError>("both a build command and a launch function make the kernels", problem.name,
+                       "leave out the host region, and say in `launch` how the kernels are launched");
   const BackendTraits& traits = traits_of(problem.backend);
   const std::string wanted(by_itself ? traits.launch_compiler : traits.compiler);
   const std::string& compiler = problem.build.compiler;
@@ -105,7 +112,9 @@ struct GpuEvaluator::Impl {
                            devices.front().id() + " and " + devices.back().id(), "choose equal ones");
     }
     fill_generated_sizes(problem, detail::gpu::host_options(options));
-    if (launches_itself(problem.kernel)) (void)builders.library_identity();  // missing is said at once
+    // What is missing is said at once.
+    if (launches_itself(problem.kernel) || !problem.build.command.empty())
+      (void)detail::gpu::compiler_identity(builders, problem);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       workers.push_back(
           std::make_unique<DeviceWorker>(problem, options, devices[i], options.devices[i], builders));
@@ -125,6 +134,7 @@ struct GpuEvaluator::Impl {
     const auto built = launches_itself(problem.kernel)
                            ? builders.build_library(nothing, flags)
                            : builders.build(nothing, flags, {"kernelsearch_nothing"});
+    (void)detail::gpu::compiler_identity(builders, problem);
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the compiler here has no code for the device that measures",
                          detail::gpu::compiler_identity(builders, problem) + " for `" + options.build_for +
@@ -200,8 +210,8 @@ struct GpuEvaluator::Impl {
       const Candidate first = problem.default_candidate();
       const auto built = compile(first);
       if (built.verdict == Verdict::ok)
-        baseline_artifact =
-            std::make_unique<GpuArtifact>(GpuArtifact{first, built.image, built.functions, built.library});
+        baseline_artifact = std::make_unique<GpuArtifact>(
+            GpuArtifact{first, built.image, built.functions, built.library, built.launches});
     }
     return baseline_artifact.get();
   }
@@ -257,8 +267,8 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
     staged.evaluation.progress = 0.0;  // it was never built, even where its compiler only took too long
   } else {
     staged.evaluation.features.set("image_bytes", static_cast<double>(built.image->size()));
-    staged.artifact =
-        GpuArtifact{candidate, std::move(built.image), std::move(built.functions), built.library};
+    staged.artifact = GpuArtifact{candidate, std::move(built.image), std::move(built.functions),
+                                  built.library, std::move(built.launches)};
   }
   staged.evaluation.phases.build = detail::monotonic_seconds() - begin;
   staged.evaluation.provenance = toolchain_id() + (built.from_cache ? "; compiled earlier" : "; compiled") +
@@ -294,13 +304,14 @@ std::size_t GpuEvaluator::lanes() const noexcept {
 
 PortableArtifact GpuEvaluator::carry(const GpuArtifact& artifact) const {
   const auto* bytes = reinterpret_cast<const char*>(artifact.image->data());
-  return {std::string(bytes, artifact.image->size()), artifact.functions, artifact.library};
+  return {std::string(bytes, artifact.image->size()), artifact.functions, artifact.library,
+          artifact.launches};
 }
 
 GpuArtifact GpuEvaluator::carried(const Candidate& candidate, const PortableArtifact& artifact) const {
   const auto* bytes = reinterpret_cast<const std::byte*>(artifact.code.data());
   return {candidate, std::make_shared<const std::vector<std::byte>>(bytes, bytes + artifact.code.size()),
-          artifact.functions, artifact.library};
+          artifact.functions, artifact.library, artifact.launches};
 }
 
 Speedup GpuEvaluator::compare(const Candidate& candidate, const Candidate& champion) {

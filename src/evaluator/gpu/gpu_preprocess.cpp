@@ -63,6 +63,7 @@ std::string preprocessed_source(const Problem& problem, const Candidate& candida
 }  // namespace
 
 Preprocess gpu_preprocess(const Problem& problem, const GpuOptions& options) {
+  if (!problem.build.command.empty()) return {};  // its text is nothing of the preprocessor's
   HostOptions host;
   host.sandbox = resolved(options.sandbox);
   host.cache_directory = options.cache_directory;

@@ -53,23 +53,14 @@ std::string BuilderPool::library_identity() {
 
 Built BuilderPool::build_library(const std::string& source, const std::vector<std::string>& options,
                                  const std::stop_token& stop) {
-  const fs::path target = place_of("library 2\n" + library_identity() + "\n" + key_text(options) + source);
+  const fs::path target = place_of("library 3\n" + library_identity() + "\n" + key_text(options) + source);
   if (auto found = kept(target)) {
     found->library = true;
     return std::move(*found);
   }
-  {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return busy_ < most_; });
-    ++busy_;
-  }
-  const struct Turn {
-    BuilderPool& pool;
-    ~Turn() { pool.give(nullptr); }
-  } turn{*this};
+  const Turn turn(*this);
   Built built = run_compiler(source, options, stop);
-  if (built.verdict == Verdict::ok)
-    keep(target, Writer().put(*built.image).put(built.functions).put(built.log).bytes());
+  if (built.verdict == Verdict::ok) keep_built(target, built);
   return built;
 }
 

@@ -133,6 +133,7 @@ void Referee::start() {
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the default configuration does not build", problem_.name + ":\n" + built.reason,
                          "mend it, or give the problem a reference");
+    default_launches_ = built.launches;
     demand(load_candidate(*starting, wide_module, *built.image, built.library, built.functions, facts),
            "loading it", Blame::reference);
   }
@@ -227,7 +228,8 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
     } else {
       std::string reason;
       const Candidate first = problem_.default_candidate();
-      plan = plan_call(problem_, first, shape, wide_module, launched_kernels(problem_, first), reason);
+      plan = plan_call(problem_, first, shape, wide_module, launched_kernels(problem_, first), reason,
+                       default_launches_);
       if (!reason.empty())
         raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
     }

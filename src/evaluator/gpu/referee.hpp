@@ -204,6 +204,8 @@ class Referee {
     CallPlan plan;
   };
   std::map<std::pair<std::size_t, bool>, Defined> programs_;  // shape, wide
+  std::vector<BuiltLaunch>
+      default_launches_;  ///< of the default, where that is the reference and a command built it
   std::map<std::pair<std::size_t, InputFlavour>, std::vector<Kept>> pool_;
   std::map<std::size_t, double> cost_;
   std::uint64_t run_ = 0;                      ///< times that its process was started

@@ -45,7 +45,7 @@ ReplayFile::ReplayFile(const Problem& problem, const Candidate& candidate, const
     return;
   }
   const CallPlan plan = plan_call(problem, candidate, call.shape, candidate_module,
-                                  launched_kernels(problem, candidate), problem_);
+                                  launched_kernels(problem, candidate), problem_, candidate_code.launches);
   if (!problem_.empty()) return;
   launches_ = static_cast<std::size_t>(
       std::count_if(plan.program.steps.begin(), plan.program.steps.end(),

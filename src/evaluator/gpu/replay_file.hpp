@@ -32,6 +32,7 @@ struct ReplayModule {
   Image image;
   std::vector<std::string> functions;
   bool library = false;
+  std::vector<BuiltLaunch> launches{};
 };
 
 /// What is replayed.

@@ -68,7 +68,7 @@ std::string ReplayTarget::write(const Candidate& candidate, const Built& built, 
   MadeInputs made(problem_, plans, options_);
   ReplayCall with_inputs = call;
   if (made.any()) with_inputs.made = made.of(call.shape, call.seed, InputFlavour::declared);
-  const ReplayFile replay(problem_, candidate, {built.image, built.functions, built.library},
+  const ReplayFile replay(problem_, candidate, {built.image, built.functions, built.library, built.launches},
                           {services.image, services.functions}, with_inputs);
   launches = replay.launches();
   if (replay.problem().empty()) replay.write(file);

@@ -86,10 +86,9 @@ std::optional<fs::path> program_of(const std::string& name, const BuildCommand& 
 }
 
 /// What a file is by its first bytes, as a build command makes it.
-enum class Made : std::uint8_t { nothing, object, shared, other };
+enum class Made : std::uint8_t { object, shared, other };
 
 Made kind_of(const std::string& bytes) {
-  if (bytes.empty()) return Made::nothing;
   if (bytes.starts_with("!<arch>\n")) return Made::object;
   if (!bytes.starts_with("\x7f"
                          "ELF") ||
@@ -281,11 +280,16 @@ Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<
                                       bool source, const std::stop_token& stop) {
   CompilerRun run;
   run.is_command = true;
+  run.is_described = by.device && source;
   for (const SourceFile& file : by.files) run.texts.push_back({"problem/" + file.path, file.text});
   // There even where it has no files, for the command to begin in.
   run.texts.push_back({"problem/" + by.source.path, source ? by.source.text : std::string()});
   const std::string place = std::string(compiler_work) + "/" + by.source.path;
+  std::string folders;
+  for (const fs::path& folder : readable_) folders += (folders.empty() ? "" : ":") + folder.string();
+  for (const std::string& folder : by.readable) folders += (folders.empty() ? "" : ":") + folder;
   for (std::string word : words) {
+    replace_all(word, "${READABLE}", folders);
     replace_all(word, "${SOURCE}", place);
     replace_all(word, "${LIBRARY}", compiler_output);
     run.argv.push_back(std::move(word));
@@ -294,14 +298,16 @@ Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<
   return run_bounded(std::move(run), stop);
 }
 
-Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, bool& shared,
-                                   const std::stop_token& stop) {
+std::string command_failed(const std::string& what, const std::string& said) {
+  return "the build command " + what + (said.empty() ? "" : "; it said:\n" + said);
+}
+
+CommandOutput CompileCache::make(const BuildCommand& by, const std::stop_token& stop) {
   const double begin = monotonic_seconds();
   Finished finished = run_command_of(by, by.argv, true, stop);
   if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
     finished = run_command_of(by, by.argv, true, stop);
-  Compiled result;
-  result.verdict = Verdict::build_failed;
+  CommandOutput result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
     result.reason = stop.stop_requested()
@@ -310,22 +316,46 @@ Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, 
                               std::to_string(static_cast<int>(limits_.build_seconds)) + " s";
     return result;
   }
-  const std::string said = clean_text(first_messages(finished.errors));
+  result.said = clean_text(first_messages(finished.errors));
   if (!ended_well(finished)) {
-    result.reason =
-        said.empty() ? "the build command " + ending_of(finished) + " and without a message" : said;
+    result.reason = result.said.empty() ? command_failed(ending_of(finished) + " and without a message", {})
+                                        : result.said;
     return result;
   }
+  if (finished.too_much_output) {
+    result.reason =
+        command_failed("made more than " + std::to_string(max_library >> 20) + " MiB", result.said);
+    return result;
+  }
+  if (!by.device) {
+    result.file = std::move(finished.output);
+  } else if (auto made = split_made(std::move(finished.output))) {
+    result.file = std::move(made->file);
+    result.description = std::move(made->description);
+    result.is_described = made->is_described;
+  }
+  if (result.file.empty())
+    result.reason = command_failed("ended well, but made nothing where ${LIBRARY} says", result.said);
+  else
+    result.verdict = Verdict::ok;
+  return result;
+}
+
+Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, bool& shared,
+                                   const std::stop_token& stop) {
+  CommandOutput output = make(by, stop);
+  Compiled result;
+  result.verdict = output.verdict;
+  result.reason = std::move(output.reason);
+  if (result.verdict != Verdict::ok) return result;
   const auto made = [&](const std::string& what) {
-    result.reason = "the build command " + what + (said.empty() ? "" : "; it said:\n" + said);
+    result.verdict = Verdict::build_failed;
+    result.reason = command_failed(what, output.said);
     return result;
   };
-  if (finished.too_much_output) return made("made more than " + std::to_string(max_library >> 20) + " MiB");
-  switch (kind_of(finished.output)) {
-    case Made::nothing:
-      return made("ended well, but made nothing where ${LIBRARY} says");
+  switch (kind_of(output.file)) {
     case Made::shared:
-      if (const auto unfit = unfit_library(finished.output, by.function, readable_))
+      if (const auto unfit = unfit_library(output.file, by.function, readable_))
         return made("made a shared library that " + clean_text(*unfit));
       shared = true;
       break;
@@ -334,8 +364,7 @@ Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, 
     case Made::object:
       break;
   }
-  result.verdict = Verdict::ok;
-  object = std::move(finished.output);
+  object = std::move(output.file);
   return result;
 }
 

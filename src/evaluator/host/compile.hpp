@@ -31,6 +31,19 @@ struct Compiled {
   double seconds = 0.0;
 };
 
+/// What a build command made, or why nothing.
+struct CommandOutput {
+  Verdict verdict = Verdict::build_failed;
+  std::string reason;
+  std::string file;         ///< its bytes
+  std::string description;  ///< of device code: the text beside it
+  bool is_described = false;
+  std::string said;  ///< the first of its messages, cleaned
+};
+
+/// A reason of a build command's failure with what it said.
+[[nodiscard]] std::string command_failed(const std::string& what, const std::string& said);
+
 /// Compiles sources to shared objects inside the sandbox and keeps them by content: the source, the compiler
 /// with its version, the flags and the machine. Safe for threads and processes that share the directory.
 class CompileCache {
@@ -52,6 +65,10 @@ class CompileCache {
   /// That of all that builds the job: where a command does, also its program and a digest of what identifies
   /// it. A ConfigError when one of the programs is not there or `identity` fails.
   [[nodiscard]] std::string identity(const CompileJob& job);
+  /// That of a build command alone.
+  [[nodiscard]] std::string identity(const BuildCommand& by);
+  /// Runs a build command; nothing is kept, and what the file is, is not looked at.
+  [[nodiscard]] CommandOutput make(const BuildCommand& by, const std::stop_token& stop);
 
  private:
   struct Compiler {
@@ -75,7 +92,6 @@ class CompileCache {
   /// The command's object in `object`, or why there is none. `shared`: it is a library to be loaded as it is.
   Compiled make_object(const BuildCommand& by, std::string& object, bool& shared,
                        const std::stop_token& stop);
-  std::string identity(const BuildCommand& by);
 
   Sandbox sandbox_;
   HostLimits limits_;

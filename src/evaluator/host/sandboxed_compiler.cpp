@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <charconv>
 #include <fstream>
 
 #include "evaluator/host/sandboxed.hpp"
@@ -29,12 +31,16 @@ void write_text(const fs::path& file, const std::string& text) {
 
 /// Copies the folder, runs the command in the copy, and prints the file that it made, if it made one. Limits
 /// on processes count those of a user in the whole system where there are no namespaces, and would meet
-/// others; dash and bash call them differently.
-std::string command_script(Sandbox sandbox) {
+/// others; dash and bash call them differently. Described, the file comes after its size, and is followed by
+/// the one beside it.
+std::string command_script(Sandbox sandbox, bool is_described) {
   const std::string limit = "{ ulimit -u 512 2>/dev/null || ulimit -p 512 2>/dev/null; }; ";
   return (sandbox == Sandbox::bubblewrap ? limit : "") +
          "mkdir \"$2\" && cp -R \"$1/.\" \"$2\" && chmod -R a+rwx \"$2\" && cd \"$2\" || exit; "
-         "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; exec cat \"$0\"";
+         "shift 2; \"$@\" 1>&2 || exit; [ -f \"$0\" ] || exit 0; " +
+         (is_described ? "wc -c < \"$0\" && cat \"$0\" || exit; [ -f \"$0.json\" ] || exit 0; echo; "
+                         "exec cat \"$0.json\""
+                       : "exec cat \"$0\"");
 }
 
 }  // namespace
@@ -42,6 +48,22 @@ std::string command_script(Sandbox sandbox) {
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);
+}
+
+std::optional<DescribedOutput> split_made(std::string output) {
+  DescribedOutput made;
+  const std::size_t line = output.find('\n');
+  if (line == std::string::npos) return std::nullopt;
+  std::size_t size = 0;
+  const char* const begin = output.data() + std::min(output.find_first_not_of(' '), line);  // some wc align
+  const auto [end, fault] = std::from_chars(begin, output.data() + line, size);
+  if (fault != std::errc() || end != output.data() + line || size > output.size() - line - 1)
+    return std::nullopt;
+  made.file = output.substr(line + 1, size);
+  const std::size_t rest = line + 1 + size;
+  made.is_described = rest < output.size();
+  if (made.is_described) made.description = output.substr(rest + 1);
+  return made;
 }
 
 Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
@@ -65,7 +87,8 @@ Finished run_compiler_in(Sandbox sandbox, const CompilerRun& run) {
   const std::string work = temporary_folder(sandbox, boxed) + "/work";
   if (run.is_command) {
     boxed.own_processes = true;
-    boxed.argv = {"/bin/sh", "-c", command_script(sandbox), output, root + "/problem", work};
+    boxed.argv = {"/bin/sh",         "-c", command_script(sandbox, run.is_described), output,
+                  root + "/problem", work};
   }
   for (std::string part : run.argv) {
     replace_all(part, compiler_work, work);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -34,10 +35,22 @@ struct CompilerRun {
   /// `problem/` that it may write, which is `compiler_work` in its options, and sees its own processes in
   /// /proc, if only its own can be shown. Whether it makes something is its business.
   bool is_command = false;
+  /// Of a command: the output is for `split_made`, with the file `compiler_output`.json where it made one.
+  bool is_described = false;
 };
 
 /// In the options of a command: the copy of `problem/`.
 inline constexpr std::string_view compiler_work = "${WORK}";
+
+/// What a described command made: the file, and the text of the one beside it.
+struct DescribedOutput {
+  std::string file;
+  std::string description;
+  bool is_described = false;  ///< it made the file beside it, which may be empty
+};
+
+/// Takes apart the output of a described command; nothing where it made no file.
+[[nodiscard]] std::optional<DescribedOutput> split_made(std::string output);
 
 /// Puts `by` in the place of each `what`.
 void replace_all(std::string& text, std::string_view what, std::string_view by);

@@ -231,8 +231,17 @@ std::string expand_tunables(std::string_view text, const Kernel& kernel, const C
 
 namespace {
 
+const std::string& known_architecture(const std::string& architecture, const Problem& problem) {
+  if (architecture.empty())
+    detail::raise<ConfigError>("the build command asks for an architecture, and the driver names none",
+                               std::string(to_string(problem.backend)),
+                               "name it in build.command instead of ${ARCH}");
+  return architecture;
+}
+
 /// One word of a build command; what only the place of the build can tell is left.
-std::string expand_word(std::string_view text, const Problem& problem, const Candidate& candidate) {
+std::string expand_word(std::string_view text, const Problem& problem, const Candidate& candidate,
+                        const std::string& architecture) {
   std::string expanded;
   while (!text.empty()) {
     const std::size_t begin = text.find("${");
@@ -242,8 +251,10 @@ std::string expand_word(std::string_view text, const Problem& problem, const Can
     const std::string_view whole = text.substr(begin, end + 1 - begin);
     if (whole == "${NAME}")
       expanded += problem.function;
-    else if (whole == "${SOURCE}" || whole == "${LIBRARY}")
+    else if (whole == "${SOURCE}" || whole == "${LIBRARY}" || whole == "${READABLE}")
       expanded += whole;
+    else if (whole == "${ARCH}" && is_device(problem.backend))
+      expanded += known_architecture(architecture, problem);
     else
       expanded += expand_tunables(whole, *candidate.kernel, candidate.config);
     text.remove_prefix(end + 1);
@@ -251,16 +262,19 @@ std::string expand_word(std::string_view text, const Problem& problem, const Can
   return expanded;
 }
 
-BuildCommand build_command(const Problem& problem, const Candidate& candidate) {
+BuildCommand build_command(const Problem& problem, const Candidate& candidate,
+                           const std::string& architecture = {}) {
+  const bool device = is_device(problem.backend);
   BuildCommand made{{},
                     command_source(problem, candidate),
                     problem.build.files,
                     problem.build.identity,
                     problem.build.readable,
                     problem.function,
-                    caller_by_pointer_source(problem)};
+                    device ? std::string() : caller_by_pointer_source(problem),
+                    device};
   for (const std::string& word : problem.build.command)
-    made.argv.push_back(expand_word(word, problem, candidate));
+    made.argv.push_back(expand_word(word, problem, candidate, architecture));
   for (const SourceFile& file : problem.files)
     if (std::none_of(made.files.begin(), made.files.end(),
                      [&](const SourceFile& other) { return other.path == file.path; }))
@@ -286,6 +300,11 @@ std::vector<std::string> compile_command(const Problem& problem, const Candidate
   for (std::string& flag : candidate_flags(problem, candidate)) command.push_back(std::move(flag));
   for (const std::string& library : problem.build.libraries) command.push_back("-l" + library);
   return command;
+}
+
+BuildCommand device_build_command(const Problem& problem, const Candidate& candidate,
+                                  const std::string& architecture) {
+  return build_command(problem, candidate, architecture);
 }
 
 CompileJob candidate_job(const Problem& problem, const Candidate& candidate) {

@@ -44,6 +44,9 @@ struct ImageHeader {
   unsigned warp;
   unsigned kernels;
 };
+/// In front of such an image that a build command made, as bundles of code objects begin.
+constexpr char bundle_magic[24] = {'_', '_', 'C', 'L', 'A', 'N', 'G', '_', 'O', 'F', 'F', 'L',
+                                   'O', 'A', 'D', '_', 'B', 'U', 'N', 'D', 'L', 'E', '_', '_'};
 constexpr char image_magic[8] = {'K', 'S', 'S', 'T', 'A', 'N', 'D', '1'};
 
 }  // namespace kernelsearch_standin

@@ -23,6 +23,7 @@ struct GpuArtifact {
   std::shared_ptr<const std::vector<std::byte>> image;
   std::vector<std::string> functions;  ///< names in the image of the kernels that the problem's steps launch
   bool library = false;                ///< the image is a shared object whose launch function does it instead
+  std::vector<BuiltLaunch> launches{};  ///< one for each of `functions` where a build command made them
 };
 
 /// Compiles device kernels at run time and judges them on the GPUs of this machine (docs/measuring.md).

@@ -43,7 +43,8 @@ struct GpuOptions {
   std::string build_for{};
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-gpu-worker program; empty: looked for
-  std::vector<std::filesystem::path> include{};  ///< further folders for the compiler
+  std::vector<std::filesystem::path> include{};   ///< further folders for the compiler
+  std::vector<std::filesystem::path> readable{};  ///< that build commands may read besides the system's
   /// Processes that the candidates of a search take turns in, at most; 1: a single one. They are shown the
   /// same contents, each of them once, so that the reference solves these once for all. There are as many as
   /// the time of the reference is worth, and one where launch functions or made inputs are judged.

@@ -48,9 +48,10 @@ enum class Real : std::uint8_t {
 /// of any backend; empty where arguments have none. What fails names the field.
 [[nodiscard]] std::string layout_checks(const Problem& problem);
 
-/// A program of the problem's that makes the kernel's object file or shared library.
+/// A program of the problem's that makes the kernel's object file, shared library or device code.
 struct BuildCommand {
-  /// With tunables and the kernel's function in their places, `${SOURCE}` and `${LIBRARY}` left as they are.
+  /// With tunables and the kernel's function in their places; what the place of the build tells is left:
+  /// `${SOURCE}`, `${LIBRARY}` and `${READABLE}`.
   std::vector<std::string> argv;
   SourceFile source;                               ///< the kernel, under the name that it has for the command
   std::vector<SourceFile> files;                   ///< beside it
@@ -59,6 +60,7 @@ struct BuildCommand {
   std::string function;                            ///< the kernel's, to be found in a shared library
   /// In place of the job's source where a shared library is made: see `caller_by_pointer_source`.
   std::string caller;
+  bool device = false;  ///< it makes device code, and may say beside it how that is launched
 };
 
 /// All that a compiler is given to build a library.
@@ -79,6 +81,11 @@ struct CompileJob {
 
 /// The kernel's text as a build command gets it: its regions, one after another.
 [[nodiscard]] SourceFile command_source(const Problem& problem, const Candidate& candidate);
+
+/// The command that makes a candidate's device code for an architecture, e.g. `sm_90a`. A ConfigError where
+/// the command asks for an architecture and none is known (empty).
+[[nodiscard]] BuildCommand device_build_command(const Problem& problem, const Candidate& candidate,
+                                                const std::string& architecture);
 
 /// The C++ source of what calls a kernel that a build command made: its declaration with C's calling
 /// convention, as `arguments` have it, and the entry point.
