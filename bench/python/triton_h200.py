@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ten Triton kernels tuned by Triton's own autotuner and by kernelsearch.triton, on a GPU of CUDA.
 
-    PYTHONPATH=python KERNELSEARCH_LIBRARY=.../libkernelsearch.so.0 python bench/python/triton_h200.py OUT [--seconds 330] [--runs 10]
+    PYTHONPATH=python KERNELSEARCH_LIBRARY=.../libkernelsearch.so.0 python bench/python/triton_h200.py OUT
+        [--seconds 400] [--runs 10] [--only NAME,...]
 
 For each kernel: both from empty caches (wall time until the first call returned), ours again without compiling (`--runs` runs
 in all, each with its results forgotten), and the exhaustive best: all configurations in interleaved rounds, then the best
-eight in many rounds, the winners of both among them. What is done is written as it comes: OUT/triton.json and OUT/triton.md.
-Kernels that there is no time for are left out and named.
+eight in many rounds, the winners of both among them. What is done is written as it comes: OUT/triton.json and OUT/triton.md;
+the device that PyTorch names stands at the head. A kernel's part ends where those after it would have under ten seconds
+each: then Triton is not asked again, the exhaustive rounds are fewer, and at last the kernel is left out and named.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import statistics
 import sys
 import tempfile
@@ -170,15 +173,21 @@ def product(**values):
             for warps in values.get("num_warps", [4]) for stages in values.get("num_stages", [3])]  # fmt: skip
 
 
+NAMES = ["matvec", "rms_norm", "softmax", "layer_norm", "attention", "row_sum", "column_sum", "gelu", "transpose", "matmul"]
+
+
 def problems():
-    """Name, kernel, key, configurations, arguments, grid; made when it is their turn."""
+    """Name, kernel, key, configurations, arguments, grid; made when it is their turn: first those that had no time before,
+    last the one that takes longest."""
     n = 4096
 
     def flat(total):
         return lambda m: (triton.cdiv(total, m["BLOCK"]),)
 
-    yield "matmul", matmul, ["M", "N", "K"], matmul_configs(), (half(n, n), half(n, n), half(n, n), n, n, n), lambda m: (
-        triton.cdiv(n, m["BM"]) * triton.cdiv(n, m["BN"]),)  # fmt: skip
+    yield "matvec", matvec, ["N"], product(BM=[1, 2, 4, 8, 16], BN=[256, 512, 1024], num_warps=[4, 8]), (
+        single(8192, 8192), single(8192), single(8192), 8192), lambda m: (8192 // m["BM"],)  # fmt: skip
+    yield "rms_norm", rms_norm, ["n"], product(BLOCK=[4096], num_warps=[2, 4, 8, 16, 32]), (
+        half(16384, n), half(n), half(16384, n), n), lambda m: (16384,)  # fmt: skip
     yield "softmax", softmax, ["n"], product(BLOCK=[4096], ROWS=[1, 2, 4], num_warps=[4, 8, 16]), (single(8192, n), single(8192, n), n), (
         lambda m: (8192 // m["ROWS"],))  # fmt: skip
     yield "layer_norm", layer_norm, ["n"], product(BLOCK=[512, 1024, 2048, 4096], num_warps=[4, 8, 16], num_stages=[2, 3]), (
@@ -194,10 +203,8 @@ def problems():
     yield "gelu", gelu, ["n"], product(BLOCK=[256, 512, 1024, 2048, 4096], num_warps=[2, 4, 8]), (half(total), half(total), total), flat(total)
     yield "transpose", transpose, ["M", "N"], product(BM=[16, 32, 64, 128], BN=[16, 32, 64, 128], num_warps=[4, 8]), (
         half(8192, 8192), half(8192, 8192), 8192, 8192), lambda m: (8192 // m["BM"], 8192 // m["BN"])  # fmt: skip
-    yield "matvec", matvec, ["N"], product(BM=[1, 2, 4, 8, 16], BN=[256, 512, 1024], num_warps=[4, 8]), (
-        single(8192, 8192), single(8192), single(8192), 8192), lambda m: (8192 // m["BM"],)  # fmt: skip
-    yield "rms_norm", rms_norm, ["n"], product(BLOCK=[4096], num_warps=[2, 4, 8, 16, 32]), (
-        half(16384, n), half(n), half(16384, n), n), lambda m: (16384,)  # fmt: skip
+    yield "matmul", matmul, ["M", "N", "K"], matmul_configs(), (half(n, n), half(n, n), half(n, n), n, n, n), lambda m: (
+        triton.cdiv(n, m["BM"]) * triton.cdiv(n, m["BN"]),)  # fmt: skip
 
 
 def fresh(kernel):
@@ -213,8 +220,18 @@ def timed(tuner, arguments, grid):
     return time.monotonic() - begin
 
 
-def exhaustive(kernel, configs, arguments, grid, winners):
-    """The best configuration, and {winner: its time over the best's}, by interleaved rounds with a cold second-level cache."""
+def sampled(timer, indices, least, most, deadline):
+    """Interleaved rounds, at least so many, and up to `most` until the deadline: {index: [ms, ...]}."""
+    samples = timer.batch(indices, least)
+    while len(samples[indices[0]]) < most and time.monotonic() < deadline:
+        for index, times in timer.batch(indices, 5).items():
+            samples[index] += times
+    return samples
+
+
+def exhaustive(kernel, configs, arguments, grid, winners, deadline):
+    """The best configuration, its time, {winner or near: its time over the best's} and {configuration: ms}, by interleaved
+    rounds with a cold second-level cache."""
     tuner = kt.autotune(configs, key=[], keep=False, policy="in order")(kernel)
     tuner.nargs = dict(zip(tuner.arg_names, arguments))
     timer = kt._Timer(tuner, arguments, {"grid": grid, "warmup": False}, configs)
@@ -225,54 +242,82 @@ def exhaustive(kernel, configs, arguments, grid, winners):
             right.append(index)
         except kt.Failed:
             pass
-    samples = timer.batch(right, 15)
-    medians = {index: statistics.median(times) for index, times in samples.items()}
+    now = time.monotonic()
+    medians = {index: statistics.median(times) for index, times in sampled(timer, right, 5, 15, now + (deadline - now) / 3).items()}
     near = sorted({*sorted(right, key=medians.get)[:8], *winners})
-    samples = timer.batch(near, 100)
+    samples = sampled(timer, near, 30, 200, deadline)
     best = min(near, key=lambda index: statistics.median(samples[index]))
-
-    def over(index):
-        return statistics.median(a / b for a, b in zip(samples[index], samples[best]))
-
-    return best, statistics.median(samples[best]), {index: over(index) for index in near}
+    over = {index: 1.0 if index == best else kt._ratio(samples[index], samples[best])[0] for index in near}
+    return best, statistics.median(samples[best]), over, medians
 
 
-def judge(name, kernel, key, configs, arguments, grid, runs, deadline):
-    row = {"kernel": name, "configurations": len(configs)}
+def near(outcome):
+    """{configuration: its time over the least} of those within 2 %, as one run saw them."""
+    times = {trial.index: trial.ms for trial in outcome.trials if trial.ms is not None}
+    least = min(times.values())
+    return {index: round(ms / least, 5) for index, ms in sorted(times.items()) if ms <= 1.02 * least}
+
+
+def judge(row, kernel, key, configs, arguments, grid, runs, deadline):
+    """Fills `row`, until about the deadline."""
+    row["configurations"] = len(configs)
     os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()
     ours = kt.autotune(configs, key=key, keep=False)(fresh(kernel))
     row["ours_cold_s"] = timed(ours, arguments, grid)
     row["ours_compiling_s"] = sum(trial.building for trial in ours.outcome.trials)
     row["ours_measuring_s"] = sum(trial.measuring for trial in ours.outcome.trials)
     row["failed"] = sum(trial.ms is None for trial in ours.outcome.trials)
-    chosen = [configs.index(ours.best_config)]
+    chosen, seen = [configs.index(ours.best_config)], [near(ours.outcome)]
     again = []
-    while len(chosen) < runs and time.monotonic() < deadline:
+    while len(chosen) < runs:
         ours.cache.clear()
         again.append(timed(ours, arguments, grid))
         chosen.append(configs.index(ours.best_config))
+        seen.append(near(ours.outcome))
+    row.update(ours=chosen, ours_near=seen, ours_same=max(chosen.count(index) for index in chosen), ours_runs=len(chosen),
+               ours_warm_s=statistics.median(again) if again else None)  # fmt: skip
     os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()
     theirs = triton.autotune(configs, key=key)(fresh(kernel))
     row["triton_cold_s"] = timed(theirs, arguments, grid)
+    row["times_less"] = row["triton_cold_s"] / row["ours_cold_s"]
     winners = [configs.index(theirs.best_config)]
     warm = []
     for _ in range(2):
-        if time.monotonic() > deadline:
+        if time.monotonic() + (warm[-1] if warm else row["triton_cold_s"]) + 5 > deadline:
             break
         theirs.cache.clear()
         warm.append(timed(theirs, arguments, grid))
         winners.append(configs.index(theirs.best_config))
-    best, ms, over = exhaustive(theirs.fn, configs, arguments, grid, {*chosen, *winners})
-    row.update(times_less=row["triton_cold_s"] / row["ours_cold_s"], best_ms=ms, best=str(configs[best]),
-               ours_over_best=[over[index] for index in chosen], triton_over_best=[over[index] for index in winners],
-               ours_same=max(chosen.count(index) for index in chosen), ours_runs=len(chosen),
-               triton_same=max(winners.count(index) for index in winners), triton_runs=len(winners),
-               ours_warm_s=statistics.median(again) if again else None, triton_warm_s=statistics.median(warm) if warm else None)  # fmt: skip
-    return row
+    row.update(triton=winners, triton_same=max(winners.count(index) for index in winners), triton_runs=len(winners),
+               triton_warm_s=statistics.median(warm) if warm else None)  # fmt: skip
+    best, ms, over, medians = exhaustive(theirs.fn, configs, arguments, grid, {*chosen, *winners},
+                                         min(deadline - 2, time.monotonic() + 8))  # fmt: skip
+    row.update(best_ms=ms, best=str(configs[best]), best_index=best, ours_over_best=[over[index] for index in chosen],
+               triton_over_best=[over[index] for index in winners], over_best=over, ms=medians)  # fmt: skip
 
 
-def write(out, rows, left_out, about):
-    (out / "triton.json").write_text(json.dumps({**about, "rows": rows, "left_out": left_out}, indent=1) + "\n")
+class Overdue(Exception):
+    pass
+
+
+def in_time(seconds, work):
+    """Calls it; Overdue where that takes longer. Children that are forked meanwhile have no such limit."""
+
+    def ring(*_):
+        raise Overdue
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(0.1, seconds))
+    try:
+        work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def write(out, rows, left_out, about, parts):
+    text = {**about, "rows": rows, "left_out": left_out, "parts_of_these": parts}
+    (out / "triton.json").write_text(json.dumps(text, indent=1) + "\n")
     lines = [f"{about['device']}, Triton {about['triton']}, torch {about['torch']}, {about['processors']} processors, {about['date']}", "",
              "| kernel | configurations | Triton, s | ours, s | times less | Triton's winner over the best | ours, worst of its runs | the same winner |",
              "|---|--:|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
@@ -282,33 +327,46 @@ def write(out, rows, left_out, about):
                      f"{max(row['ours_over_best']):.3f} | {row['ours_same']} of {row['ours_runs']} |")  # fmt: skip
     lines += ["", *(f"left out: {name}: {why}" for name, why in left_out)]
     (out / "triton.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines[-3:]), flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=330)
+    parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--kernels", default="")
+    parser.add_argument("--only", default="", help="names of kernels with commas between them")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + options.seconds
+    end = time.monotonic() + options.seconds
+    wanted = list(filter(None, options.only.split(","))) or NAMES
+    unknown = set(wanted) - set(NAMES)
+    if unknown:
+        parser.error(f"no kernel {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     about = {"device": torch.cuda.get_device_name(), "triton": triton.__version__, "torch": torch.__version__,
              "processors": len(os.sched_getaffinity(0)), "date": time.strftime("%Y-%m-%d")}  # fmt: skip
-    rows, left_out = [], []
-    wanted = set(filter(None, options.kernels.split(",")))
-    for name, kernel, key, configs, arguments, grid in problems():
-        if wanted and name not in wanted:
+    print(f"{about['device']}, {about['processors']} processors", flush=True)
+    rows, left_out, parts, after = [], [], [], len(wanted)
+    for name, *problem in problems():
+        if name not in wanted:
             continue
-        if time.monotonic() > deadline - 10:
-            left_out.append((name, "no time"))
+        after -= 1
+        begin, row = time.monotonic(), {"kernel": name}
+        seconds = end - begin - 10 * after
+        try:
+            if seconds < 5:
+                raise Overdue
+            in_time(seconds, lambda: judge(row, *problem, options.runs, begin + seconds - 3))  # noqa: B023
+            rows.append(row)
+        except Exception as error:
+            why = f"no time: {max(0.0, seconds):.0f} s" if isinstance(error, Overdue) else f"{type(error).__name__}: {error}"[:500]
+            left_out.append((name, why))
+            parts.append(row)
+        if rows and rows[-1] is row:
+            print(f"{name}: {row['times_less']:.1f} times less, worst {max(row['ours_over_best']):.4f}, same {row['ours_same']} of "
+                  f"{row['ours_runs']}; {time.monotonic() - begin:.0f} s", flush=True)  # fmt: skip
         else:
-            try:
-                rows.append(judge(name, kernel, key, configs, arguments, grid, options.runs, deadline))
-            except Exception as error:
-                left_out.append((name, f"{type(error).__name__}: {error}"[:500]))
-        write(options.out, rows, left_out, about)
+            print(f"left out: {': '.join(left_out[-1])}", flush=True)
+        write(options.out, rows, left_out, about, parts)
     return 1 if not rows else 0
 
 

@@ -8,6 +8,7 @@
 
 #include "evaluator/gpu/protocol.hpp"
 #include "evaluator/host/arena.hpp"
+#include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"

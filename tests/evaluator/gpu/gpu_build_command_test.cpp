@@ -229,8 +229,12 @@ TEST_CASE("build.command of device code: the architecture, readable folders, sev
   GpuOptions options = quick();
   options.architecture = "gfx90a";
   options.readable = {"/usr/lib", "/usr/share"};
+  given.build = R"(, "identity": [["sh", "-c", "[ $0 = /usr/lib:/usr/share ]", "${READABLE}"]])";
   Evaluation e = given.judged(options);
   CHECK_MESSAGE(contains(e.reason, "arch=gfx90a readable=/usr/lib:/usr/share name=scale"), e.reason);
+  CHECK_THROWS_WITH_AS((void)given.judged(), doctest::Contains("what identifies the build's toolchain fails"),
+                       ConfigError);
+  given.build.clear();
   CHECK_THROWS_WITH_AS((void)given.judged(), doctest::Contains("asks for an architecture"), ConfigError);
   // Of CUDA it is the device's.
   GpuDevice device;
