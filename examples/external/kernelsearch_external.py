@@ -23,6 +23,7 @@ import sys
 import time
 
 PROTOCOL = 1
+ANSWERS = {"describe": "described", "build": "built", "load": "loaded", "run": "ran"}
 
 # Formats of memoryview.cast for the types of arguments; others, and structs, are views of bytes.
 FORMATS = {"f32": "f", "f64": "d", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
@@ -84,7 +85,7 @@ class _Memory:
             self.calls.append(call)
 
 
-def serve(build, name, version, device, times=False, load=None):
+def serve(build, name, version, device, times=False, load=None, declined=None):
     """Answers requests until the other side ends.
 
     build(source, configuration): makes the kernel; returns it, or it and a dict of numbers seen beside. Raises
@@ -96,6 +97,8 @@ def serve(build, name, version, device, times=False, load=None):
     times: whether what kernels return are times to go by (`"time": "claimed"` in the problem).
     load(shape, arguments): hears of each shape before its first call: a dict with the shape's variables and
         its name, and a list of `Argument`.
+    declined: why this program can do nothing here, such as a library that is not there: every request is answered
+        with it, and the run says so.
     """
     requests, replies = _channel()
     known, memory, kernel = {}, None, None
@@ -110,6 +113,9 @@ def serve(build, name, version, device, times=False, load=None):
         try:
             if kind == "end":
                 return
+            if declined is not None:
+                reply["type"] = ANSWERS.get(kind, "nothing")
+                raise Declined(declined)
             if kind == "describe":
                 reply.update(type="described", protocol=PROTOCOL, name=name, version=version, device=device,
                              times=bool(times))  # fmt: skip
@@ -133,8 +139,8 @@ def serve(build, name, version, device, times=False, load=None):
                 reply["seconds"] = seconds
             else:
                 reply["type"] = "nothing"
-        except Declined as declined:
-            reply.update(ok=False, reason=str(declined))
+        except Declined as why:
+            reply.update(ok=False, reason=str(why))
         except Exception as error:  # of the kernel's own: its verdict, and not the end of this program
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             reply.update(ok=False, reason=f"{type(error).__name__}: {error}")
