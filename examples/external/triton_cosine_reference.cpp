@@ -26,13 +26,15 @@ void cosine_reference(int n, const real* x, real* y) {
     for (int begin = 0; begin < n; begin += 2 * half)
       for (int i = 0; i < half; ++i) {
         const std::complex<real> w = root[i * (n / (2 * half))], a = v[begin + i], b = v[begin + half + i];
-        const std::complex<real> t(w.real() * b.real() - w.imag() * b.imag(), w.real() * b.imag() + w.imag() * b.real());
+        const std::complex<real> t(w.real() * b.real() - w.imag() * b.imag(),
+                                   w.real() * b.imag() + w.imag() * b.real());
         v[begin + i] = a + t;
         v[begin + half + i] = a - t;
       }
   for (int k = 0; k < n; ++k) {
     const double angle = turn * k / (4.0 * n);
-    const double sum = static_cast<double>(v[k].real()) * std::cos(angle) + static_cast<double>(v[k].imag()) * std::sin(angle);
+    const double sum = static_cast<double>(v[k].real()) * std::cos(angle) +
+                       static_cast<double>(v[k].imag()) * std::sin(angle);
     y[k] = static_cast<real>(sum * std::sqrt((k == 0 ? 1.0 : 2.0) / n));
   }
 }

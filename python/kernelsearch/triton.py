@@ -37,7 +37,8 @@ __all__ = ["Measured", "Outcome", "ProcessCompiler", "autotune", "read_autotune_
 _CLEARLY = 1.02  # every pair slower than that: given up
 _EQUAL = 1.007  # what is that near the best is equal to it, and of equals the first in the list wins
 _FINALISTS, _NEAR = 24, 1.02  # at most so many; whose interval reaches so near the best
-_FINAL_MS, _FINAL_LAUNCHES, _FINAL_ROUNDS = 300, 200, 600  # what comparing these may take: see _final
+# What comparing these may take: so many launches, of long kernels as many as fit in that time but 200, and so many rounds.
+_FINAL_LAUNCHES, _FINAL_MS, _FINAL_LEAST, _FINAL_ROUNDS = 1200, 1000, 200, 600
 _BESIDE_MS = 0.2  # what a launch takes on the device besides the kernel: emptying the cache, launching
 
 
@@ -316,8 +317,7 @@ def _final(best, near, known, measurer):
 
     All that may be are timed in turns, a few rounds at a time. Left out is what is surely slower, and what stands behind one
     that is surely equal and is not faster than the best itself; so the rounds go to those on which the answer depends. That
-    ends when it is known, or after _FINAL_MS of the device's time (_FINAL_LAUNCHES where these take longer), or _FINAL_ROUNDS;
-    then what was seen so far decides.
+    ends when it is known, or at a limit, 0.3 s for kernels of 50 us; then what was seen so far decides.
     """
     if len(near) > _FINALISTS:  # half for the least time, the others for the first place
         near = near[: _FINALISTS // 2] + sorted(near[_FINALISTS // 2 :])[: _FINALISTS // 2]
@@ -326,7 +326,7 @@ def _final(best, near, known, measurer):
         return best
     samples = {index: [] for index in alive}
     rounds = launches = 0
-    most = max(_FINAL_LAUNCHES, int(_FINAL_MS / (_BESIDE_MS + known[best].ms)))
+    most = max(_FINAL_LEAST, min(_FINAL_LAUNCHES, int(_FINAL_MS / (_BESIDE_MS + known[best].ms))))
     while True:
         now = 10 if rounds else max(6, min(20, most // len(alive)))  # few do not tell their spread
         for index, times in measurer.batch(alive, now).items():

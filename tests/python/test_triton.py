@@ -116,7 +116,7 @@ def test_what_is_told_apart_is_not_called_equal():
 
 
 def test_comparing_the_last_few_has_a_limit():
-    """300 ms of the device, or 200 launches where each takes long, and a whole number of rounds."""
+    """1200 launches, or 200 where each takes long, and the rest of some rounds."""
     for ms, most in ((0.05, 1200 + 250), (20.0, 200 + 250)):
         trials = {i: kt.Measured(i, ms, ms, ms) for i in range(60)}
         clock = Clock([ms] * 60)
