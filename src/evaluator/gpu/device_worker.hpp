@@ -110,6 +110,7 @@ class DeviceWorker {
   /// outputs that are to be verified are handed over. Measured before the candidate is loaded.
   struct EmptyBatch {
     double fixed = 0, call = 0, collected = 0;  ///< seconds; of each call, of each verified one
+    bool disturbed = false;                     ///< load may have made them longer
     [[nodiscard]] double seconds(std::size_t calls, std::size_t verified) const noexcept {
       return fixed + call * static_cast<double>(calls) + collected * static_cast<double>(verified);
     }

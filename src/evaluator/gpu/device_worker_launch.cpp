@@ -113,6 +113,7 @@ std::optional<Fault> DeviceWorker::calibrate() {
     const std::size_t verified = std::clamp<std::size_t>(
         static_cast<std::size_t>(shared_.size() / std::max<std::uint64_t>(1, output_bytes(plans_[shape]))), 1,
         most);
+    bool disturbed = false;
     double seconds[3] = {};  // few calls, many, many of which some are handed over
     for (std::size_t kind = 0; kind < 3; ++kind) {
       UndisturbedTime taken;
@@ -135,8 +136,10 @@ std::optional<Fault> DeviceWorker::calibrate() {
         if (turn > 0) taken.add(monotonic_seconds() - begin);  // the first is slower
       }
       seconds[kind] = taken.seconds();
+      disturbed = disturbed || taken.is_disturbed();
     }
     EmptyBatch& empty = empty_[shape];
+    empty.disturbed = disturbed;
     if (most > few) empty.call = std::max(0.0, (seconds[1] - seconds[0]) / static_cast<double>(most - few));
     empty.fixed = std::max(0.0, seconds[1] - empty.call * static_cast<double>(most));
     empty.collected = std::max(0.0, (seconds[2] - seconds[1]) / static_cast<double>(verified));
@@ -183,6 +186,7 @@ std::optional<Fault> DeviceWorker::launched_batch(Subject& subject, std::size_t 
     taken.times.inside = std::accumulate(taken.seconds.begin(), taken.seconds.end(), 0.0);
     taken.times.empty = empty_[shape].seconds(count, calls.size());
     taken.times.outside = all - taken.times.empty;
+    taken.times.disturbed = empty_[shape].disturbed;
     const auto each = [](const LaunchTimes& times) {
       return beyond_margin(times) / static_cast<double>(times.calls);
     };

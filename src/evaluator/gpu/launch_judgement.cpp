@@ -21,10 +21,12 @@ constexpr double empty_doubt = 0.05, empty_doubt_under_load = 0.5;
 // down by the larger factor.
 constexpr double beyond_load = 4, beyond_unknown_load = 16, beyond_noise = 30e-6;
 
+constexpr std::size_t calm = 5;  ///< values of a time that must agree where nothing disturbs it
+
 }  // namespace
 
 double unexplained_seconds(const LaunchTimes& times) noexcept {
-  return times.outside - empty_doubt * times.empty;
+  return times.outside + (times.disturbed ? empty_doubt_under_load : -empty_doubt) * times.empty;
 }
 
 double beyond_margin(const LaunchTimes& times) noexcept {
@@ -35,7 +37,7 @@ double beyond_margin(const LaunchTimes& times) noexcept {
 LaunchJudgement judge_launches(const LaunchTimes& times) noexcept {
   if (beyond_margin(times) <= 0) return LaunchJudgement::agrees;
   const double factor = times.waited < 0 ? beyond_unknown_load : beyond_load;
-  const bool lies = unexplained_seconds(times) - std::max(0.0, times.waited) >
+  const bool lies = times.outside - std::max(0.0, times.waited) - empty_doubt * times.empty >
                     factor * times.inside + beyond_noise * static_cast<double>(times.calls) +
                         empty_doubt_under_load * times.empty;
   return lies && !times.shared ? LaunchJudgement::cheated : LaunchJudgement::charged;
@@ -45,8 +47,12 @@ void UndisturbedTime::add(double seconds) {
   ascending_.insert(std::upper_bound(ascending_.begin(), ascending_.end(), seconds), seconds);
 }
 
+bool UndisturbedTime::is_disturbed() const noexcept {
+  return ascending_.size() > calm;
+}
+
 bool UndisturbedTime::is_settled() const noexcept {
-  constexpr std::size_t calm = 5, disturbed = 20;
+  constexpr std::size_t disturbed = 20;
   constexpr double share = 0.1, absolute = 20e-6;
   const auto agree = [&](std::size_t count) {
     return ascending_[count - 1] - ascending_[0] <= std::max(share * ascending_[0], absolute);

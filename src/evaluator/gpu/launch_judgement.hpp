@@ -19,9 +19,10 @@ struct LaunchTimes {
   double empty = 0;     ///< what the same takes with calls that launch nothing
   double waited = 0;    ///< in which those who take part waited for a core; negative where that is not known
   bool shared = false;  ///< other processes used the device
+  bool disturbed = false;  ///< `empty` was taken under load and may be too much
 };
 
-/// What is left of the time outside when the doubt about `empty` is taken off.
+/// What is left of the time outside when the doubt about `empty` is taken off, or added where it was disturbed.
 [[nodiscard]] double unexplained_seconds(const LaunchTimes& times) noexcept;
 /// Seconds of that over what events of that length allow; at most 0 where they agree.
 [[nodiscard]] double beyond_margin(const LaunchTimes& times) noexcept;
@@ -40,6 +41,8 @@ class UndisturbedTime {
   void add(double seconds);
   /// Of five the three least are within a tenth or 20 us, or of twenty the two least.
   [[nodiscard]] bool is_settled() const noexcept;
+  /// It took more than five.
+  [[nodiscard]] bool is_disturbed() const noexcept;
   /// The least; 0 of none.
   [[nodiscard]] double seconds() const noexcept;
 

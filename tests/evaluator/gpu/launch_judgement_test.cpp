@@ -47,6 +47,17 @@ TEST_CASE("judge_launches: waiting for a core excuses from a lie, not from being
   CHECK(unexplained_seconds(times) == doctest::Approx(5e-3).scale(0));
 }
 
+TEST_CASE("judge_launches: what surrounds calls and was taken under load is half believed") {
+  // Of 20 ms around ten calls, 10 ms too many were calibrated: nothing seems left of calls of a millisecond.
+  LaunchTimes times{.calls = 10, .inside = 10e-9, .outside = 0.1e-3, .empty = 20e-3};
+  CHECK(judge_launches(times) == LaunchJudgement::agrees);
+  times.disturbed = true;
+  CHECK(judge_launches(times) == LaunchJudgement::charged);
+  CHECK(unexplained_seconds(times) == doctest::Approx(10.1e-3).scale(0));
+  times.inside = 9e-3;  // what lasts long enough is not in doubt
+  CHECK(judge_launches(times) == LaunchJudgement::agrees);
+}
+
 TEST_CASE("judge_launches: what is around the calls may take longer than when it was calibrated") {
   LaunchTimes times{.calls = 10, .inside = 1e-3, .outside = 1.6e-3, .empty = 4e-3};
   CHECK(unexplained_seconds(times) == doctest::Approx(1.4e-3).scale(0));
@@ -106,6 +117,7 @@ TEST_CASE("UndisturbedTime: what load made longer is taken again until the least
   }
   calm.add(5e-3);
   CHECK(calm.is_settled());
+  CHECK(!calm.is_disturbed());
   CHECK(calm.seconds() == doctest::Approx(1.0e-3).scale(0));
 
   // Beside busy processes most are disturbed, and two of them may be alike.
@@ -118,6 +130,7 @@ TEST_CASE("UndisturbedTime: what load made longer is taken again until the least
   CHECK(!loaded.is_settled());
   loaded.add(1.05e-3);
   CHECK(loaded.is_settled());
+  CHECK(loaded.is_disturbed());
   CHECK(loaded.seconds() == doctest::Approx(1e-3).scale(0));
 
   UndisturbedTime small;  // a tenth of which is below what a clock tells
