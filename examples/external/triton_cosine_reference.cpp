@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-// By a fast Fourier transform of the elements at even places followed by those at odd ones from the end (Makhoul): the
-// definition would take seconds. n is a power of two.
+// By a fast Fourier transform of the elements at even places followed by those at odd ones from the end
+// (Makhoul): the definition would take seconds. n is a power of two.
 void cosine_reference(int n, const real* x, real* y) {
   const double turn = 6.283185307179586476925;
   std::vector<std::complex<real>> v(n), root(n);

@@ -22,7 +22,8 @@ struct LaunchTimes {
   bool disturbed = false;  ///< `empty` was taken under load and may be too much
 };
 
-/// What is left of the time outside when the doubt about `empty` is taken off, or added where it was disturbed.
+/// What is left of the time outside when the doubt about `empty` is taken off, or added where that was
+/// disturbed.
 [[nodiscard]] double unexplained_seconds(const LaunchTimes& times) noexcept;
 /// Seconds of that over what events of that length allow; at most 0 where they agree.
 [[nodiscard]] double beyond_margin(const LaunchTimes& times) noexcept;
