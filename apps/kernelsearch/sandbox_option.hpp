@@ -16,8 +16,7 @@ inline constexpr const char* sandbox_help =
 /// The option `--readable` of commands that build candidates.
 inline constexpr const char* readable_help =
     "Folder outside of the system's that build commands, and on the host compilers and kernels, may read in "
-    "the "
-    "sandbox, e.g. of a toolchain; may be given several times";
+    "the sandbox, e.g. of a toolchain; may be given several times";
 
 [[nodiscard]] inline std::vector<std::string> sandbox_names() {
   std::vector<std::string> names;

@@ -7,20 +7,8 @@
 # the source tree lies around this script. PYTHON names another Python, SANDBOX another sandbox than auto. All
 # of it takes three minutes at most; logs go to OUT.
 set -u
-root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "$1" && pwd)
-mkdir -p "$2"
-out=$(cd "$2" && pwd)
-program() { find "$build" -name "$1" -type f -print -quit; }
-ks=$(program kernelsearch)
-KERNELSEARCH_GPU_WORKER=$(program kernelsearch-gpu-worker)
-KERNELSEARCH_WORKER=$(program kernelsearch-worker)
-XDG_CACHE_HOME=$(mktemp -d)
-XDG_DATA_HOME=$XDG_CACHE_HOME
-export KERNELSEARCH_GPU_WORKER KERNELSEARCH_WORKER XDG_CACHE_HOME XDG_DATA_HOME
-trap 'rm -rf "$XDG_CACHE_HOME"' EXIT
+source "$(dirname "${BASH_SOURCE[0]}")/../gpu_run.sh"
 sandbox=${SANDBOX:-auto}
-python=${PYTHON:-python3}
 
 # The folders of the environment and of the Python that it is of, which the sandbox is to show. Builds of root
 # run as nobody, who must get there: a Python in a home that is closed is copied.

@@ -7,19 +7,7 @@
 # lies around this script. PYTHON names another Python. SANDBOX is auto where it is left out, and none where the program does not
 # start in that. Nothing outlives its time limit, all of it takes two and a half minutes at most; logs go to OUT.
 set -u
-root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "$1" && pwd)
-mkdir -p "$2"
-out=$(cd "$2" && pwd)
-program() { find "$build" -name "$1" -type f -print -quit; }
-ks=$(program kernelsearch)
-KERNELSEARCH_GPU_WORKER=$(program kernelsearch-gpu-worker)
-KERNELSEARCH_WORKER=$(program kernelsearch-worker)
-XDG_CACHE_HOME=$(mktemp -d)
-XDG_DATA_HOME=$XDG_CACHE_HOME
-export KERNELSEARCH_GPU_WORKER KERNELSEARCH_WORKER XDG_CACHE_HOME XDG_DATA_HOME
-trap 'rm -rf "$XDG_CACHE_HOME"' EXIT
-python=${PYTHON:-python3}
+source "$(dirname "${BASH_SOURCE[0]}")/../gpu_run.sh"
 
 # The problem as a user of this machine would write it: its interpreter in `command`, and the folders of the environment, of
 # the Python that it is of and of the driver's libraries in `readable`.
