@@ -45,6 +45,7 @@ void add_space(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_contract(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_mcp(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);

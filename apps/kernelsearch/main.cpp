@@ -128,6 +128,7 @@ int main(int argc, char** argv) {
   app::add_compare(cli, exit_code);
   app::add_contract(cli, exit_code);
   app::add_report(cli, exit_code);
+  app::add_serve(cli, exit_code);
   app::add_list(cli, exit_code);
   app::add_mcp(cli, exit_code);
   app::add_worker(cli, exit_code);

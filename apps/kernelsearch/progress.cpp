@@ -14,14 +14,37 @@
 #include <string_view>
 
 namespace kernelsearch::app {
+namespace {
+
+/// How wide the terminal is now; 0: not known.
+int terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// By the first of the variables that decide it.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view text(value);
+    for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"})
+      if (text.find(spelling) != std::string_view::npos) return true;
+    return false;
+  }
+  return false;
+}
+
+}  // namespace
 
 ProgressOptions progress_options(const RunBudget& budget, const std::optional<RunRow>& resumed) {
   ProgressOptions options;
   const char* kind = std::getenv("TERM");
   options.terminal = ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
-  winsize size{};
-  if (options.terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    options.columns = size.ws_col;
+  if (const int columns = options.terminal ? terminal_columns() : 0; columns > 0) options.columns = columns;
+  options.unicode = options.terminal && speaks_utf8();
+  const char* no_colour = std::getenv("NO_COLOR");  // https://no-color.org
+  options.colour = options.terminal && (no_colour == nullptr || *no_colour == '\0');
   options.trials = budget.trials;
   options.seconds = budget.seconds;
   if (resumed) {
@@ -49,13 +72,15 @@ Progress::Progress(bool quiet, ProgressOptions options, const std::string& prefi
     : messages_(quiet, prefix), lines_(prefix) {
   if (quiet) return;
   if (!prefix.empty()) options.terminal = false;
+  const bool drawn = options.terminal;
   printer_.emplace(prefix.empty() ? std::cerr : prefixed_, std::move(options));
-  ticker_ = std::jthread([this](const std::stop_token& end) {
+  ticker_ = std::jthread([this, drawn](const std::stop_token& end) {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
     while (!end.stop_requested()) {
       wake.wait_for(lock, end, std::chrono::milliseconds(250), [] { return false; });
+      if (drawn) printer_->resize(terminal_columns());
       printer_->tick();
     }
   });

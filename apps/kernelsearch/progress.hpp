@@ -63,7 +63,13 @@ class Progress final : public RunObserver {
   void on_revised(const Trial<Candidate>& trial) override {
     if (printer_) printer_->on_revised(trial);
   }
-  void on_message(std::string_view text) override { messages_.on_message(text); }
+  /// By the one who draws the status, so that neither writes into the other.
+  void on_message(std::string_view text) override {
+    if (printer_)
+      printer_->message(text);
+    else
+      messages_.on_message(text);
+  }
   void on_activity(const RunActivity& activity) override {
     if (printer_) printer_->activity(to_string(activity), activity.waiting, activity.measuring);
   }

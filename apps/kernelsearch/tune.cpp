@@ -27,6 +27,7 @@
 #include "mlir_options.hpp"
 #include "progress.hpp"
 #include "result.hpp"
+#include "served_beside.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
@@ -101,6 +102,9 @@ ProgressOptions shown_of(Run& run) {
 int concluded(Run& run, const TuneOptions& o, bool was_interrupted) {
   const RunResult result = run.finish();
   print_result(run.store(), result, o.json);
+  if (!o.quiet && !o.json)
+    fmt::print(stderr, "see `kernelsearch report {0}` (a page of it) and `kernelsearch show {0}`\n",
+               number(result.run));
   if (!result.unwritten.empty()) {
     for (const std::string& one : result.unwritten) fmt::print(stderr, "{}\n", one);
     fmt::print(stderr,
@@ -197,6 +201,8 @@ int tune(TuneOptions o) {
   }
   RunStore store(o.run.store.empty() ? RunStore::default_path() : o.run.store);
   if (o.other_lanes == "apart") return tune_apart(o, store, interrupt);
+  const std::optional<ServedBeside> served =
+      o.serve ? std::optional<ServedBeside>(store.file()) : std::nullopt;
   Messages messages(o.quiet);
   Run run = begin(o, {.store = &store, .stop = interrupt.token(), .observer = &messages});
   if (!o.quiet) say_what_runs(run);

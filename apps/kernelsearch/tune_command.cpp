@@ -255,6 +255,8 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
   sub->add_flag("!--no-reuse", o->run.reuse, "Measure anew what earlier runs have measured");
   sub->add_flag("--json", o->json, "Print the result as one JSON object");
   sub->add_flag("-q,--quiet", o->quiet, "No progress on stderr");
+  sub->add_flag("--serve", o->serve,
+                "Show the run to browsers of this machine while it works, and print the address");
   sub->footer(
       "Examples:\n"
       "  kernelsearch tune examples/host/matmul --budget 60s\n"

@@ -25,6 +25,7 @@ struct TuneOptions {
   std::string from_files = "";  ///< cuda_skill_v2: folder of kernels that someone writes
   bool json = false;
   bool quiet = false;
+  bool serve = false;  ///< show the run to browsers of this machine while it works
 };
 
 /// Runs the search and returns the exit code.

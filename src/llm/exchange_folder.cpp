@@ -170,26 +170,37 @@ ChatResult ExchangeFolder::keep(const Asked& asked, const ChatResult& result) co
   return result_of({{result ? "reply" : "error", std::move(answered)}});
 }
 
-void ExchangeFolder::each(
-    const std::function<void(const std::string&, const std::string&, const ChatResult&)>& visit) const {
+void ExchangeFolder::each_question(
+    const std::function<void(const ChatRequest&, const ChatResult&)>& visit) const {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() != ".json") continue;
     std::ifstream file(it->path(), std::ios::binary);
     const json document = json::parse(file, nullptr, false);
     if (document.is_discarded() || !document.is_object()) continue;
-    std::string role, model;
+    ChatRequest request;
     ChatResult result;
     try {
-      role = document.at("question").at("role").get<std::string>();
-      model = document.at("question").at("model").get<std::string>();
+      const json& question = document.at("question");
+      request.role = question.at("role").get<std::string>();
+      request.model = question.at("model").get<std::string>();
+      for (const json& message : question.at("messages"))
+        request.messages.push_back({named<Speaker, 3>(message.at("speaker").get<std::string>()),
+                                    message.at("text").get<std::string>(), false});
       result = result_of(document);
     } catch (const std::exception&) {
       continue;
     }
     if (result) result.reply->replayed = true;
-    visit(role, model, result);
+    visit(request, result);
   }
+}
+
+void ExchangeFolder::each(
+    const std::function<void(const std::string&, const std::string&, const ChatResult&)>& visit) const {
+  each_question([&visit](const ChatRequest& request, const ChatResult& result) {
+    visit(request.role, request.model, result);
+  });
 }
 
 std::size_t ExchangeFolder::size() const {

@@ -9,9 +9,10 @@
 
 #include "call_progress.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/report/run_page.hpp"
+#include "kernelsearch/report/render_report.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/report/winner.hpp"
+#include "kernelsearch/run/report_extras.hpp"
 #include "run_json.hpp"
 #include "tool_kit.hpp"
 
@@ -140,7 +141,8 @@ ToolReply RunTools::report(const json& arguments, const ToolCall&) const {
     std::filesystem::create_directories(options.reports, error);
     const auto path = options.reports / fmt::format("run_{}.html", number(run));
     std::ofstream page(path, std::ios::binary);
-    page << run_page(manager.store(), run);
+    const ReportModel whole = report_of(manager.store(), run, report_extras(manager.store(), run));
+    page << report_html({&whole, 1});
     if (!page.flush())
       detail::raise<ConfigError>("the report cannot be written", path.string(),
                                  "the server's disk is full or read-only: ask for format text or json");

@@ -8,6 +8,7 @@
 #include "evaluations.hpp"
 #include "json_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/report/export.hpp"
 #include "kernelsearch/store/codec.hpp"
 #include "kernelsearch/version.hpp"
@@ -71,10 +72,7 @@ std::string cachefile_key(const Space& space, const Config& config) {
   return key;
 }
 
-std::string export_text(const Recording& recording, RecordingFormat format) {
-  if (format == RecordingFormat::cachefile || format == RecordingFormat::t4)
-    detail::raise<ConfigError>("no export of ours", std::string(to_string(format)),
-                               "use cachefile_text or t4_text");
+std::pair<RunRow, std::vector<StoredTrial>> stored_run_of(const Recording& recording) {
   RunRow run;
   run.info.name = recording.name;
   run.info.problem = recording.kernel;
@@ -85,6 +83,14 @@ std::string export_text(const Recording& recording, RecordingFormat format) {
   trials.reserve(recording.trials.size());
   double elapsed = 0;
   for (std::size_t i = 0; i < recording.trials.size(); ++i) trials.push_back(stored(recording, i, elapsed));
+  return {std::move(run), std::move(trials)};
+}
+
+std::string export_text(const Recording& recording, RecordingFormat format) {
+  if (format == RecordingFormat::cachefile || format == RecordingFormat::t4)
+    detail::raise<ConfigError>("no export of ours", std::string(to_string(format)),
+                               "use cachefile_text or t4_text");
+  const auto [run, trials] = stored_run_of(recording);
   std::ostringstream out;
   export_trials(run, trials, format == RecordingFormat::csv ? ExportFormat::csv : ExportFormat::json_lines,
                 out);

@@ -5,15 +5,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <ostream>
 #include <utility>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 
 namespace kernelsearch {
 namespace {
+
+constexpr const char* yellow = "\x1b[33m";
+constexpr const char* green = "\x1b[1;32m";
+constexpr const char* plain = "\x1b[0m";
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -25,6 +31,24 @@ std::string cut(const std::string& text, int columns) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && ++characters > columns)
       return text.substr(0, i);
+  return text;
+}
+
+/// How the best fell from the first right trial until now, in at most this many characters. Empty where it did not fall.
+std::string sparkline(const std::vector<float>& curve, std::size_t width) {
+  constexpr std::string_view levels[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                         "\u2585", "\u2586", "\u2587", "\u2588"};
+  const auto first = std::find_if(curve.begin(), curve.end(), [](float best) { return std::isfinite(best); });
+  if (first == curve.end() || !(*first > curve.back()) || !(curve.back() > 0)) return {};
+  const auto count = static_cast<std::size_t>(curve.end() - first);
+  const std::size_t parts = std::min(width, count);
+  const double low = std::log(curve.back()), span = std::log(*first) - low;
+  std::string text;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::size_t at = parts == 1 ? count - 1 : i * (count - 1) / (parts - 1);
+    const double part = (std::log(static_cast<double>(first[static_cast<std::ptrdiff_t>(at)])) - low) / span;
+    text += levels[std::clamp(static_cast<int>(std::lround(part * 7)), 0, 7)];
+  }
   return text;
 }
 
@@ -64,6 +88,8 @@ void ProgressPrinter::told(const Outcome& outcome, bool had_candidate) {
   // Trials that were handed in with their outcome never started.
   if (had_candidate && in_flight_ > 0) --in_flight_;
   trials_ += is_trial(outcome.evaluation.verdict) ? 1 : 0;
+  const float before = curve_.empty() ? std::numeric_limits<float>::infinity() : curve_.back();
+  curve_.push_back(outcome.ok() ? std::min(before, static_cast<float>(outcome.objective)) : before);
   ++verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];
   verdict_of_[number(outcome.id)] = outcome.evaluation.verdict;
   show_failure(outcome);
@@ -74,25 +100,55 @@ void ProgressPrinter::show_failure(const Outcome& outcome) {
   constexpr std::size_t most = 10;  // a kernel that fails in many ways must not bury what succeeds
   if (outcome.ok()) return;
   if (!is_trial(outcome.evaluation.verdict))
-    return show_line("does not apply: " + short_reason(outcome.evaluation.reason));
+    return show_line("does not apply: " + clean_text(short_reason(outcome.evaluation.reason)));
   const bool fresh = failures_.add(outcome.id, outcome.evaluation);
   if (!options_.each_failure && (!fresh || reasons_shown_ == most)) return;
   ++reasons_shown_;
   std::string line =
       fmt::format("trial {} failed: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
-  if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
+  // A kernel's own output may be in it: nothing of that moves the cursor.
+  if (const std::string reason = clean_text(short_reason(outcome.evaluation.reason)); !reason.empty())
     line += ": " + reason;
-  show_line(line);
+  show_line(line, yellow);
 }
 
-void ProgressPrinter::show_line(const std::string& line) {
+void ProgressPrinter::show_line(const std::string& line, std::string_view colour) {
   if (!options_.terminal) {
     out_ << line << '\n' << std::flush;
     return;
   }
-  out_ << '\r' << cut(line, options_.columns - 1) << "\x1b[K\n" << std::flush;
+  const std::string shown = cut(line, options_.columns - 1);
+  out_ << '\r' << (options_.colour ? std::string(colour) : "") << shown
+       << (options_.colour && !colour.empty() ? plain : "") << "\x1b[K\n"
+       << std::flush;
   line_open_ = false;
   shown_ = -std::numeric_limits<double>::infinity();  // the status is drawn again below it
+}
+
+void ProgressPrinter::message(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (options_.terminal && line_open_) out_ << "\r\x1b[K";
+  out_ << text << '\n' << std::flush;  // whole: the terminal breaks it where it is too long
+  if (!options_.terminal) return;
+  line_open_ = false;
+  show(true);
+}
+
+void ProgressPrinter::resize(int columns) {
+  const std::lock_guard lock(mutex_);
+  if (columns > 0) options_.columns = columns;
+}
+
+std::string ProgressPrinter::coloured(std::string line) const {
+  if (!options_.colour) return line;
+  const auto paint = [&line](const std::string& part, const char* colour) {
+    const std::size_t at = part.empty() ? std::string::npos : line.find(part);
+    if (at != std::string::npos)
+      line = line.substr(0, at) + colour + part + plain + line.substr(at + part.size());
+  };
+  if (best_) paint("best " + best_text(*best_), green);
+  if (doing_ == waited_for_) paint(doing_, yellow);
+  return line;
 }
 
 void ProgressPrinter::best(const Outcome& outcome) {
@@ -171,6 +227,9 @@ std::string ProgressPrinter::status_line() const {
   text += ", " + format_duration(gone);
   if (left) text += ", " + format_duration(*left) + " left";
   text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
+  if (options_.unicode)
+    if (const std::string fall = sparkline(curve_, options_.columns >= 100 ? 12 : 6); !fall.empty())
+      text += " " + fall;
   text += fmt::format(", {}/{} {} busy", std::min(measuring_.value_or(in_flight_), options_.devices),
                       options_.devices, options_.devices == 1 ? "device" : "devices");
   if (!doing_.empty()) text += ", " + doing_;
@@ -187,7 +246,7 @@ void ProgressPrinter::show(bool now) {
     return;
   }
   // Back to the first column, the line, then erase what an earlier longer line left.
-  out_ << '\r' << cut(status_line(), options_.columns - 1) << "\x1b[K" << std::flush;
+  out_ << '\r' << coloured(cut(status_line(), options_.columns - 1)) << "\x1b[K" << std::flush;
   line_open_ = true;
 }
 

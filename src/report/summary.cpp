@@ -84,18 +84,19 @@ std::string failure_lines(const RunStore& store, RunId run) {
 
 }  // namespace
 
+void RunTotals::add(const Evaluation& evaluation) {
+  ++verdicts[static_cast<std::size_t>(evaluation.verdict)];
+  phases.build += evaluation.phases.build;
+  phases.check += evaluation.phases.check;
+  phases.measure += evaluation.phases.measure;
+  const double load = load_of(evaluation.features);
+  if (load > loaded_share) ++loaded;
+  most_load = std::max(most_load, load);
+}
+
 RunTotals run_totals(const RunStore& store, RunId run) {
   RunTotals totals;
-  store.each_trial(run, [&](const StoredTrial& trial) {
-    const Evaluation& evaluation = trial.outcome.evaluation;
-    ++totals.verdicts[static_cast<std::size_t>(evaluation.verdict)];
-    totals.phases.build += evaluation.phases.build;
-    totals.phases.check += evaluation.phases.check;
-    totals.phases.measure += evaluation.phases.measure;
-    const double load = load_of(evaluation.features);
-    if (load > loaded_share) ++totals.loaded;
-    totals.most_load = std::max(totals.most_load, load);
-  });
+  store.each_trial(run, [&](const StoredTrial& trial) { totals.add(trial.outcome.evaluation); });
   totals.inner_trials = store.inner_trials(run).size();
   return totals;
 }

@@ -490,6 +490,7 @@ void begin(RunImpl& run, RunParts& parts) {
   }
 
   run.id = run.resumed ? run.resumed->id : run.store->begin_run(info);
+  run.lock.emplace(run.store->file(), run.id);
   if (asks && parts.model) {
     setup.model = std::move(parts.model);
   } else if (asks) {

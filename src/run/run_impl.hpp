@@ -18,6 +18,7 @@
 #include "kernelsearch/remote/remote_evaluator.hpp"
 #include "kernelsearch/remote/slurm.hpp"
 #include "kernelsearch/run/run.hpp"
+#include "kernelsearch/run/run_lock.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "message_sink.hpp"
 #include "run_models.hpp"
@@ -53,6 +54,7 @@ struct RunImpl {
   std::optional<SlurmAllocation> slurm = {};          ///< outlives the workers in it
   std::optional<RemoteEvaluator> remote = {};         ///< where workers judge
   std::unique_ptr<KernelSearch> search;
+  std::optional<RunLock> lock = {};  ///< tells others that this process works on it
 
   [[nodiscard]] RunOptions& options() { return stored.options; }
   [[nodiscard]] MessageTeller say() const {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -222,4 +223,99 @@ TEST_CASE(
   CHECK(f.taken() == wanted + "does not apply: tiling: there is no loop\n");
   CHECK(printer.status().find("12/20 trials") != std::string::npos);
   CHECK(printer.status().find("12 build_failed, 1 not_applicable") != std::string::npos);
+}
+
+TEST_CASE("ProgressPrinter: a message never runs into the status, which is drawn again below it") {
+  Fixture f;
+  ProgressPrinter printer(f.out, f.options(true));
+  printer.on_start(TrialId{0}, 1);
+  CHECK(f.taken().rfind("\r0 trials", 0) == 0);
+  const std::string longer(300, 'x');
+  printer.message(longer);
+  const std::string told = f.taken();
+  CHECK(told.rfind("\r\x1b[K" + longer + "\n\r0 trials", 0) == 0);
+  CHECK(told.find('\n') == told.rfind('\n'));
+  Fixture plain;
+  ProgressPrinter lines(plain.out, plain.options(false));
+  lines.message("waits");
+  CHECK(plain.taken() == "waits\n");
+}
+
+TEST_CASE("ProgressPrinter: several threads that tell and say leave whole lines") {
+  Fixture f;
+  auto options = f.options(true);
+  options.redraw_seconds = 0;
+  ProgressPrinter printer(f.out, options);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&printer, t] {
+        for (int i = 0; i < 50; ++i) {
+          printer.message("message of " + std::to_string(t));
+          printer.tick();
+        }
+      });
+  }
+  std::istringstream lines(f.taken());
+  std::size_t messages = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find("message of ");
+    if (at == std::string::npos) continue;
+    ++messages;
+    CHECK(line.size() == at + 12);
+    CHECK((at == 0 || line.substr(0, at).ends_with("\x1b[K")));
+  }
+  CHECK(messages == 200);
+}
+
+TEST_CASE("ProgressPrinter: a sparkline of the best so far where the terminal can show it") {
+  Fixture f;
+  auto options = f.options(true);
+  options.unicode = true;
+  ProgressPrinter printer(f.out, options);
+  printer.on_trial(trial(0, Evaluation::failed(Verdict::crashed, "x")), 0);
+  const auto tell = [&](std::uint64_t id, double seconds) {
+    printer.on_trial(trial(id, Evaluation::succeeded(seconds)), 0);
+    printer.on_best(trial(id, Evaluation::succeeded(seconds)));
+  };
+  tell(1, 8e-3);
+  CHECK(printer.status().find("best 8.000 ms, ") != std::string::npos);  // nothing fell yet
+  tell(2, 4e-3);
+  tell(3, 1e-3);
+  CHECK(printer.status().find("best 1.000 ms \u2588\u2586\u2581, ") != std::string::npos);
+  options.unicode = false;
+  ProgressPrinter ascii(f.out, options);
+  ascii.on_trial(trial(1, Evaluation::succeeded(2.0)), 0);
+  ascii.on_trial(trial(2, Evaluation::succeeded(1.0)), 0);
+  const std::string status = ascii.status();
+  CHECK(
+      std::all_of(status.begin(), status.end(), [](char c) { return static_cast<unsigned char>(c) < 128; }));
+}
+
+TEST_CASE("ProgressPrinter: colours only where they are wanted, and never of a kernel's making") {
+  Fixture f;
+  auto options = f.options(true);
+  options.colour = true;
+  options.columns = 60;
+  ProgressPrinter printer(f.out, options);
+  printer.on_best(trial(1, fast()));
+  f.taken();
+  f.time += 1;
+  printer.tick();
+  CHECK(f.taken().find("\x1b[1;32mbest 1.500 ms, 4.20x (4.10 to 4.30)\x1b[0m") != std::string::npos);
+  printer.on_trial(trial(2, Evaluation::failed(Verdict::crashed, "signal \x1b[2J 11")), 0);
+  const std::string failed = f.taken();
+  CHECK(failed.find("\x1b[33mtrial 2 failed: crashed: signal ") != std::string::npos);
+  CHECK(failed.find("\x1b[2J") == std::string::npos);
+  printer.activity("waits for core 3", "waits for core 3");
+  f.time += 1;
+  printer.resize(200);
+  printer.tick();
+  CHECK(f.taken().find("\x1b[33mwaits for core 3\x1b[0m") != std::string::npos);
+  options.colour = false;
+  ProgressPrinter plain(f.out, options);
+  plain.on_best(trial(1, fast()));
+  f.time += 1;
+  plain.tick();
+  CHECK(f.taken().find("\x1b[1") == std::string::npos);
 }

@@ -43,8 +43,11 @@ class ExchangeFolder {
     return keep(asked(request), result);
   }
 
-  /// Calls back with the role, the model and the result of each exchange kept, in any order; files that
-  /// cannot be read are left out.
+  /// Calls back with the question and the result of each exchange kept, in any order; files that cannot be
+  /// read are left out. Of the question there are role, model and messages.
+  void each_question(
+      const std::function<void(const ChatRequest& request, const ChatResult& result)>& visit) const;
+  /// The same with the role and the model alone.
   void each(const std::function<void(const std::string& role, const std::string& model,
                                      const ChatResult& result)>& visit) const;
   [[nodiscard]] std::size_t size() const;  ///< exchanges kept

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
@@ -12,5 +15,8 @@ namespace kernelsearch {
 /// store. ConfigError where the run has no such trial.
 [[nodiscard]] Recording recording_of(const RunStore& store, RunId run,
                                      const ReadRecordingOptions& options = {});
+
+/// A recording as a store would keep it: a run of the policy `recording` without a number, and its trials.
+[[nodiscard]] std::pair<RunRow, std::vector<StoredTrial>> stored_run_of(const Recording& recording);
 
 }  // namespace kernelsearch

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/verdict.hpp"
@@ -23,6 +24,8 @@ namespace kernelsearch {
 struct ProgressOptions {
   bool terminal = false;  ///< one line that is drawn again and again; otherwise plain lines
   int columns = 100;      ///< of the terminal
+  bool unicode = false;   ///< it shows characters beyond ASCII: a sparkline of the best so far
+  bool colour = false;    ///< it shows colours, and its user wants them
   std::optional<std::uint64_t> trials = {};  ///< expected; for the bar and the time left
   std::optional<double> seconds = {};        ///< expected wall time; the nearer of the two ends counts
   std::size_t devices = 1;
@@ -36,7 +39,8 @@ struct ProgressOptions {
 };
 
 /// An observer that shows a run as it goes: bar, time gone and left, trials, best with its speedup and
-/// interval, verdict counts, devices busy. The first failure of each kind has a line of its own, ten kinds at
+/// interval, verdict counts, devices busy. It is the only writer of its stream while it lives: what else is to
+/// be said goes through `message`. The first failure of each kind has a line of its own, ten kinds at
 /// most, or every failure has. What turned out not to apply has a line and is no trial. Without a terminal it
 /// writes a line for each gain and now and then a status line. Every function may be called from any thread;
 /// `tick` redraws between events, so that the time shown keeps running while a long trial is measured.
@@ -70,6 +74,11 @@ class ProgressPrinter {
   void activity(std::string_view doing, std::string_view waiting,
                 std::optional<std::size_t> measuring = std::nullopt);
 
+  /// Words of the run, on a line of their own above the status, which is drawn again below them.
+  void message(std::string_view text);
+  /// The terminal is this wide now.
+  void resize(int columns);
+
   void tick();
 
   /// The status as one line, without the terminal's control characters.
@@ -83,8 +92,9 @@ class ProgressPrinter {
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] std::string status_line() const;
   void show_failure(const Outcome& outcome);
-  void show_line(const std::string& line);
+  void show_line(const std::string& line, std::string_view colour = {});
   void show(bool now);
+  [[nodiscard]] std::string coloured(std::string line) const;
 
   std::ostream& out_;
   ProgressOptions options_;
@@ -100,6 +110,7 @@ class ProgressPrinter {
   std::size_t reasons_shown_ = 0;
   std::string doing_, waited_for_;
   std::optional<std::size_t> measuring_;
+  std::vector<float> curve_;  ///< the best so far after each trial; infinity before the first
   bool line_open_ = false;
 };
 

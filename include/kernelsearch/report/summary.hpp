@@ -18,6 +18,8 @@ struct RunTotals {
   std::uint64_t loaded = 0;  ///< trials that were measured while others used the core or device
   double most_load = 0.0;    ///< the largest share of it that others had, see load_of
   PhaseSeconds phases;  ///< of all trials together; with several at a time their sum may exceed the wall time
+
+  void add(const Evaluation& evaluation);
 };
 [[nodiscard]] RunTotals run_totals(const RunStore& store, RunId run);
 

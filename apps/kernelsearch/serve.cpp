@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/run/report_extras.hpp"
+#include "kernelsearch/run/run_budget.hpp"
+#include "kernelsearch/run/run_lock.hpp"
+#include "served_beside.hpp"
+#include "store_access.hpp"
+
+namespace kernelsearch::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ServeCommand {
+  std::vector<std::string> stores;
+  std::uint16_t port = 0;
+  bool control = false;
+};
+
+/// As Ctrl-C in its terminal: the run ends with its summary, and what was measured is kept.
+std::string stop_run(const RunStore& store, RunId run) {
+  const std::optional<pid_t> process = RunLock::holder(store.file(), run);
+  if (!process) return fmt::format("run {}: no process of this machine works on it", number(run));
+  if (*process == ::getpid() || ::kill(*process, SIGINT) != 0)
+    return fmt::format("run {}: process {} cannot be told to stop", number(run), *process);
+  return fmt::format("run {}: process {} was told to stop", number(run), *process);
+}
+
+/// Starts `tune --resume` for it, in a session of its own, so that it outlives the server.
+std::string resume_run(const RunStore& store, RunId run, const std::string& budget) {
+  if (RunLock::holder(store.file(), run)) return fmt::format("run {}: a process works on it", number(run));
+  std::vector<std::string> words{
+      "kernelsearch",        "tune",   "--resume", std::to_string(number(run)), "--store",
+      store.file().string(), "--quiet"};
+  if (!budget.empty()) {
+    (void)parse_budget(budget);  // what is no budget is said here
+    words.insert(words.end(), {"--budget", budget});
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO})
+    posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  pid_t process = 0;
+  const int failed =
+      ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) return fmt::format("run {}: it cannot be resumed", number(run));
+  std::thread([process] { ::waitpid(process, nullptr, 0); }).detach();
+  return fmt::format("run {}: process {} goes on with it", number(run), process);
+}
+
+std::string control_run(const RunStore& store, RunId run, const std::string& action,
+                        const std::string& budget) {
+  if (action == "stop") return stop_run(store, run);
+  if (action == "resume") return resume_run(store, run, budget);
+  detail::raise<ConfigError>("no such action", action.substr(0, 40), "stop or resume");
+}
+
+int serve(const ServeCommand& command) {
+  const Interrupt interrupt;
+  StoreServerOptions options;
+  options.port = command.port;
+  options.extras = report_extras;
+  if (command.control) options.control = control_run;
+  for (const std::string& store : command.stores.empty() ? std::vector<std::string>{""} : command.stores)
+    options.stores.push_back(open_existing_store(store).file());
+  StoreServer server(std::move(options));
+  fmt::print("{}\n", server.address());
+  std::fflush(stdout);
+  fmt::print(stderr, "open it in a browser of this machine; Ctrl-C ends it\n");
+  server.serve(interrupt.token());
+  return success;
+}
+
+}  // namespace
+
+ServedBeside::ServedBeside(const fs::path& store) {
+  StoreServerOptions options;
+  options.stores = {store};
+  options.extras = report_extras;
+  server_ = std::make_unique<StoreServer>(std::move(options));
+  fmt::print(stderr, "watch it at {}\n", server_->address());
+  thread_ = std::jthread([server = server_.get()](const std::stop_token& stop) { server->serve(stop); });
+}
+
+void add_serve(CLI::App& app, int& exit_code) {
+  auto* sub =
+      app.add_subcommand("serve", "Show the runs of stores to browsers of this machine, as they grow");
+  auto command = std::make_shared<ServeCommand>();
+  sub->add_option("STORE", command->stores, "SQLite files of runs; default as `tune` has it");
+  sub->add_option("--port", command->port, "Port on 127.0.0.1; default any that is free");
+  sub->add_flag("--control", command->control, "Let those who have the address stop and resume runs, too");
+  sub->footer(
+      "It listens on 127.0.0.1 alone and prints an address with a token, without which it answers 403.\n"
+      "Examples:\n"
+      "  kernelsearch serve\n"
+      "  ssh -L 8080:127.0.0.1:8080 gpu3 kernelsearch serve --port 8080    runs of another machine");
+  sub->callback([command, &exit_code] { exit_code = serve(*command); });
+}
+
+}  // namespace kernelsearch::app

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "kernelsearch/store/run_info.hpp"
+
+namespace kernelsearch {
+
+/// Says, while it lives, that this process works on a run: a locked file beside the store holds its number.
+/// The lock ends with the process however that ends. Where no file can be made nothing is said.
+class RunLock {
+ public:
+  RunLock(const std::filesystem::path& store, RunId run);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+  /// The process that works on the run now; nothing where there is none.
+  [[nodiscard]] static std::optional<pid_t> holder(const std::filesystem::path& store, RunId run);
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+}  // namespace kernelsearch

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/report/render_report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/stored_run.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+constexpr const char* attack = "</script><script>alert(1)</script><!-- \xe2\x80\xa8 & \"' \x1b[2J";
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// A run whose every text wants to become markup.
+ReportModel hostile_report(const TemporaryFolder& folder) {
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run({.name = attack,
+                                     .problem = attack,
+                                     .policy = attack,
+                                     .generator = attack,
+                                     .evaluator = attack,
+                                     .device = attack,
+                                     .toolchain = attack});
+  StoredTrial trial;
+  trial.point = to_json_text(Move{MoveKind::rewrite, {}, {attack}, 0});
+  trial.candidate = StoredCandidate{"digest", "[]", "", nlohmann::json{{attack, attack}}.dump()};
+  trial.outcome.objective = 1e-3;
+  trial.outcome.evaluation = Evaluation::succeeded(1e-3);
+  trial.outcome.evaluation.provenance = attack;
+  trial.outcome.evaluation.features.set(attack, 1);
+  trial.outcome.rationale = attack;
+  ShapeMeasurement shape;
+  shape.shape = attack;
+  trial.outcome.evaluation.measurement.shapes = {shape};
+  store.add_trial(run, {}, trial, StoredKernel{"digest", attack, attack, attack});
+  trial.position = 1;
+  trial.outcome.id = TrialId{1};
+  trial.outcome.evaluation = Evaluation::failed(Verdict::build_failed, attack);
+  store.add_trial(run, {}, trial);
+  store.end_run(run, attack, 1.0);
+  ReportExtras extras;
+  extras.exchanges.push_back({attack, attack, {{attack, attack}}, attack, attack, 1, 1, 1, {}});
+  extras.peaks = DevicePeaks{attack, attack, {}, {}, {}, {{attack, 1, 1}}};
+  return report_of(store, run, extras);
+}
+
+}  // namespace
+
+TEST_CASE("report_json: what a page needs, by column, and the same numbers") {
+  StoredRun stored;
+  const ReportModel report = report_of(stored.store, stored.run);
+  const auto json = nlohmann::json::parse(report_json({&report, 1}));
+  const auto& run = json["runs"][0];
+  CHECK(json["verdicts"][3] == "build_failed");
+  CHECK(run["run"]["problem"] == "axpy 2");
+  CHECK(run["winner"] == 1);
+  CHECK(run["trials"]["id"] == nlohmann::json{0, 1, 2, 3});
+  CHECK(run["trials"]["seconds"] == nlohmann::json{2e-3, 1e-3, nullptr, nullptr});
+  CHECK(run["trials"]["speedup"][1] == nlohmann::json{4.0, 3.9, 4.1, 30});
+  CHECK(run["trials"]["verdict"] == nlohmann::json{0, 0, 3, 7});
+  CHECK(run["texts"][run["trials"]["reason"][2].get<std::size_t>()] == "no");
+  CHECK(run["details"]["1"]["shapes"][0]["shape"] == "small");
+  CHECK(run["details"]["1"]["features"]["bytes"] == 12);
+  const std::string kernel = std::to_string(run["trials"]["kernel"][0].get<std::size_t>());
+  CHECK(run["kernels"][kernel][0] == stored.kernel->regions.device);
+  CHECK(run["explained"].is_null());
+  CHECK(run["peaks"].is_null());
+}
+
+TEST_CASE("report_html: no text of a run becomes markup, and the page may connect to nothing") {
+  const TemporaryFolder folder;
+  const ReportModel report = hostile_report(folder);
+  const std::string page = report_html({&report, 1});
+  CHECK(page.rfind("<!DOCTYPE html>", 0) == 0);
+  CHECK(count(page, "<script") == 2);  // the data and the page's own
+  CHECK(count(page, "</script") == 2);
+  CHECK(count(page, "<!--") == 0);
+  CHECK(count(page, "alert(1)") > 10);      // as text
+  CHECK(count(page, "\xe2\x80\xa8") <= 3);  // in the title, the heading and the summary, which are no script
+  CHECK(count(page, "\x1b") == 0);
+  CHECK(count(page, "default-src 'none'") == 1);
+  CHECK(count(page, "connect-src 'none'") == 1);
+  CHECK(count(page, "unsafe") == 0);
+  CHECK(count(page, "http://") == count(page, "http://www.w3.org/2000/svg"));
+  CHECK(count(page, "https://") == 0);
+  const std::string json = report_json({&report, 1});
+  CHECK(json.find_first_of("<>&") == std::string::npos);
+  CHECK(json.find("\xe2\x80\xa8") == std::string::npos);
+  const auto read = nlohmann::json::parse(json);
+  std::string told = attack;
+  told.replace(told.find('\x1b'), 1, "\xef\xbf\xbd");
+  CHECK(read["runs"][0]["exchanges"][0]["reply"] == told);
+}
+
+TEST_CASE("report_html: another page has another nonce, and the same run the same page") {
+  StoredRun stored;
+  const ReportModel report = report_of(stored.store, stored.run);
+  const std::string page = report_html({&report, 1});
+  CHECK(page == report_html({&report, 1}));
+  const auto nonce = [](const std::string& text) { return text.substr(text.find("'nonce-") + 7, 64); };
+  const std::vector<ReportModel> two{report, report};
+  CHECK(nonce(page) != nonce(report_html(two)));
+  CHECK(count(page, "nonce=\"" + nonce(page) + "\"") == 2);
+}
+
+TEST_CASE("report_markdown: tables, and no text of a run is markup") {
+  StoredRun stored;
+  const ReportModel report = report_of(stored.store, stored.run);
+  const std::string text = report_markdown({&report, 1});
+  CHECK(text.rfind("# Run 1: axpy 2\n", 0) == 0);
+  CHECK(text.find("| 1 | 1.000 ms | 990.0 us to 1.010 ms | 4.00x (3.90 to 4.10) | FAST=true ORDER=\\[0, 1\\] "
+                  "TILE=8 |") != std::string::npos);
+  CHECK(text.find("| 1 | build\\_failed | 2 | no |") != std::string::npos);
+  CHECK(text.find("## Code of trial 1") != std::string::npos);
+  const TemporaryFolder folder;
+  const ReportModel hostile = hostile_report(folder);
+  const std::string escaped = report_markdown({&hostile, 1});
+  CHECK(escaped.find("| \\</script\\>") == std::string::npos);  // a cell begins with a number or a name
+  for (std::size_t at = escaped.find("| "); at != std::string::npos; at = escaped.find("| ", at + 1))
+    CHECK(escaped[at + 2] != '<');
+}
+
+TEST_CASE("report_svg: a line for each run, well-formed whatever their names") {
+  StoredRun stored;
+  const ReportModel report = report_of(stored.store, stored.run);
+  const TemporaryFolder folder;
+  const std::vector<ReportModel> two{report, hostile_report(folder)};
+  const std::string svg = report_svg(two);
+  CHECK(count(svg, "<path class=\"best\"") == 4);  // over trials and over time
+  CHECK(count(svg, "<script") == 0);
+  CHECK(count(svg, "run 1: first, 1.000 ms") == 1);
+  CHECK(count(svg, "nan") + count(svg, "inf") == 0);
+  ReportModel empty;
+  CHECK(report_svg({&empty, 1}).find("no candidate was right") != std::string::npos);
+}
