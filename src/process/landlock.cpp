@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "process/syscall_filter.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "process/syscall_filter.hpp"
 
 namespace kernelsearch::detail {
 namespace {
