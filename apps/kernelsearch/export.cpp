@@ -54,13 +54,14 @@ int run(const ExportCommand& command) {
 }  // namespace
 
 void add_export(CLI::App& app, int& exit_code) {
-  auto* sub =
-      app.add_subcommand("export", "Write a run as JSON Lines, CSV, T4, a Kernel Tuner cachefile or DOT");
+  auto* sub = app.add_subcommand(
+      "export", "Write a run as JSON Lines, CSV, T4, a Kernel Tuner cachefile, DOT or a trace");
   auto command = std::make_shared<ExportCommand>();
   sub->add_option("RUN", command->run, "Number or name of the run, or latest")->capture_default_str();
-  sub->add_option("--format", command->format, "jsonl, csv, t4, t4-metadata, cachefile or dot")
+  sub->add_option("--format", command->format,
+                  "jsonl, csv, t4, t4-metadata, cachefile, dot or trace (for Perfetto)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "cachefile", "dot"}));
+      ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "cachefile", "dot", "trace"}));
   sub->add_option("-o,--output", command->output, "File to write; default stdout");
   sub->add_option("--dot", command->dot, "File for the tree of moves, as --format dot -o FILE");
   sub->add_option("--store", command->store, "SQLite file of runs");

@@ -86,6 +86,7 @@ function prepared(report) {
 }
 const verdictName = (i) => data.verdicts[run.trials.verdict[i]];
 const valueText = (i, tunable) => run.trials.values[i][tunable] >= 0 ? run.tunables[tunable].values[run.trials.values[i][tunable]] : "";
+const shortValue = (value, most) => value === "" ? "''" : value.length > most ? value.slice(0, most - 1) + "…" : value;
 const settingsText = (i) => run.tunables.map((tunable, t) => [tunable.name, valueText(i, t)]).filter(([, v]) => v !== "")
   .map(([name, value]) => `${name}=${value}`).join(" ");
 const runName = (report) => report.run.id ? `run ${report.run.id}` : report.run.name || report.run.problem;
@@ -501,7 +502,7 @@ function slices() {
   const shown = run.varied.slice(0, 16), t = run.trials, some = drawn(4000);
   if (!shown.length || run.right.length < 2) return null;
   const [low, high] = bounds(run.right.map((i) => t.seconds[i]));
-  return make("figure", null, make("h3", null, "Slices"), make("figcaption", null, "Time of each right trial against the value of one tunable; the line is the best at each value." + (run.varied.length > 16 ? ` The ${shown.length} most important of ${run.varied.length}.` : "")),
+  return make("figure", null, make("h3", null, "Slices"), make("figcaption", null, "Time of each right trial against the value of one tunable; the line is the best at each value." + (some.length < run.right.length ? ` Drawn are ${some.length.toLocaleString("en")} of ${run.right.length.toLocaleString("en")}, the fastest among them.` : "") + (run.varied.length > 16 ? ` The ${shown.length} most important of ${run.varied.length}.` : "")),
     make("div", {class: "small"}, shown.map((tunable) => {
       const best = tunable.values.map(() => Infinity);
       for (const i of run.right) { const v = t.values[i][tunable.i]; if (v >= 0) best[v] = Math.min(best[v], t.seconds[i]); }
@@ -510,7 +511,7 @@ function slices() {
         const box = {left: 58, right: width - 8, top: 6, bottom: height - 20}, n = tunable.values.length;
         const y = scale(low, high, box.bottom - 4, box.top + 4, true);
         const gap = (box.right - box.left) / n, x = {ticks: tunable.values.map((_, v) => v), place: (v) => box.left + gap * (v + .5)};
-        axes(c, x, {...y, ticks: y.ticks.filter((_, k) => y.ticks.length < 6 || k % 2 === 0)}, box, (v) => tunable.values[v].slice(0, 12), (v) => seconds(v, 2));
+        axes(c, x, {...y, ticks: y.ticks.filter((_, k) => y.ticks.length < 6 || k % 2 === 0)}, box, (v) => shortValue(tunable.values[v], 12), (v) => seconds(v, 2));
         c.fillStyle = colour("--point");
         c.globalAlpha = some.length > 500 ? .3 : .6;
         const places = [];
@@ -560,16 +561,16 @@ function map() {
       make("span", {class: "soft"}, `best time of each pair of values: bright ${seconds(low, 3)}, dark ${seconds(high, 3)}`)),
     canvas(`Best time for each pair of values of ${a.name} and ${b.name}, from ${seconds(low)} to ${seconds(high)}`, tall, (c, width, height) => {
       c.textAlign = "right";
-      const left = Math.min(130, 16 + Math.max(...b.values.map((v) => c.measureText(v.slice(0, 18)).width)));
+      const left = Math.min(130, 16 + Math.max(...b.values.map((v) => c.measureText(shortValue(v, 18)).width)));
       const box = {left, right: width - 8, top: 4, bottom: height - 38}, dx = (box.right - box.left) / a.values.length, dy = (box.bottom - box.top) / b.values.length;
       c.fillStyle = colour("--soft");
       const every = Math.ceil(13 / dy);
-      b.values.forEach((v, k) => { if (k % every === 0) c.fillText(v.slice(0, 18), left - 6, box.bottom - dy * (k + .5) + 4); });
+      b.values.forEach((v, k) => { if (k % every === 0) c.fillText(shortValue(v, 18), left - 6, box.bottom - dy * (k + .5) + 4); });
       c.textAlign = "center";
       let last = -1e9;
       a.values.forEach((v, k) => {
-        const x = box.left + dx * (k + .5), half = c.measureText(v.slice(0, 12)).width / 2;
-        if (x - half > last + 6) { c.fillText(v.slice(0, 12), x, box.bottom + 15); last = x + half; }
+        const x = box.left + dx * (k + .5), half = c.measureText(shortValue(v, 12)).width / 2;
+        if (x - half > last + 6) { c.fillText(shortValue(v, 12), x, box.bottom + 15); last = x + half; }
       });
       c.fillText(`${a.name} across, ${b.name} upwards`, (box.left + box.right) / 2, box.bottom + 31);
       return [...cells.values()].map((cell) => {
@@ -648,7 +649,7 @@ function parallel() {
       c.font = "10.5px system-ui, 'DejaVu Sans', sans-serif";
       c.textAlign = "left";
       const values = axis === "time" ? [[0, seconds(low, 3)], [.5, seconds(low * Math.exp(span / 2), 3)], [1, seconds(high, 3)]]
-        : run.tunables[axis].values.map((v, n) => [n, v.slice(0, 9)]);
+        : run.tunables[axis].values.map((v, n) => [n, shortValue(v, 9)]);
       const every = Math.ceil(values.length / ((box.bottom - box.top) / 14));
       values.forEach(([v, text], n) => {
         if (n % every) return;
@@ -707,7 +708,7 @@ function parallel() {
   node.addEventListener("blur", redraw);
   tell();
   return make("figure", null, make("h3", null, "Parallel coordinates"), make("figcaption", null,
-    "A line is a right trial, bright where it is fast. Drag along an axis to keep what passes there; the table of trials follows." + (some.length < run.right.length ? ` Drawn are ${some.length} of ${run.right.length}, the fastest among them; the brush counts all.` : "")),
+    "A line is a right trial, bright where it is fast. Drag along an axis to keep what passes there; the table of trials follows." + (some.length < run.right.length ? ` Drawn are ${some.length.toLocaleString("en")} of ${run.right.length.toLocaleString("en")}, the fastest among them; the brush counts all.` : "")),
     node, make("div", {class: "choices"}, told, clear));
 }
 

@@ -24,6 +24,9 @@ void write(const detail::ExportSource& source, ExportFormat format, std::ostream
     case ExportFormat::t4_metadata:
       detail::export_t4_metadata(source.run, out);
       break;
+    case ExportFormat::trace:
+      detail::export_trace(source, out);
+      break;
     case ExportFormat::dot: {
       SearchTree tree;
       source.each_trial([&tree](const StoredTrial& trial) { record_stored(tree, trial); });

@@ -20,6 +20,7 @@ struct ExportSource {
 void export_json_lines(const ExportSource& source, std::ostream& out);
 void export_csv(const ExportSource& source, std::ostream& out);
 void export_t4(const ExportSource& source, std::ostream& out);
+void export_trace(const ExportSource& source, std::ostream& out);
 void export_t4_metadata(const RunRow& run, std::ostream& out);
 
 }  // namespace kernelsearch::detail

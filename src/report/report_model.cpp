@@ -354,6 +354,7 @@ ReportModel report_of(const RunRow& run, std::span<const StoredTrial> trials, Re
   for (const StoredTrial& trial : trials)
     if (wanted.contains(number(trial.outcome.id))) report.details.push_back(detail_of(trial));
   report.explained = set_importance(report.tunables, report.trials);
+  report.strategies = strategy_effects(report.trials);
   report.summary = fmt::format("{} on {}\ntrials    {}: {}\n", run.info.problem, run.info.device,
                                trials.size(), format_verdicts(report.totals.verdicts));
   return report;

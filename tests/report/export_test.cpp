@@ -10,6 +10,7 @@
 
 #include "kernelsearch/store/json.hpp"
 #include "support/random_outcome.hpp"
+#include "support/stored_run.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
@@ -238,4 +239,36 @@ TEST_CASE("export: trials that are in no store are written alike, without inner 
       CHECK(out.str() == run.as(format));
     }
   }
+}
+
+TEST_CASE("export: a trace has each trial with its phases inside, on as many lanes as there were at a time") {
+  StoredRun stored;  // trials told at 0, 1, 2, 3 s; the first two take a second, the failures nothing
+  Evaluation overlapping = StoredRun::trial_of(3e-3, {}, 1.0);
+  overlapping.phases = {1.5, 0, 1.0};
+  stored.add(5, 1, overlapping);  // from 2.5 to 5 s
+  Evaluation during = StoredRun::trial_of(3e-3, {}, 1.0);
+  during.phases = {0.5, 0, 0};
+  stored.add(4, 1, during);  // from 3.5 to 4 s
+  std::ostringstream out;
+  export_run(stored.store, stored.run, ExportFormat::trace, out);
+  const json trace = json::parse(out.str());
+  CHECK(trace["traceEvents"][0]["args"]["name"] == "kernelsearch: axpy 2");
+  std::map<std::string, json> trials;
+  std::size_t phases = 0;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    if (event["name"].get<std::string>().rfind("trial ", 0) == 0)
+      trials[event["name"]] = event;
+    else
+      ++phases;
+  }
+  REQUIRE(trials.size() == 4);
+  CHECK(phases == 3 + 3 + 2 + 1);
+  CHECK(trials["trial 1"]["ts"] == 0.0);
+  CHECK(trials["trial 1"]["dur"] == 1e6);
+  CHECK(trials["trial 1"]["args"]["seconds"] == 1e-3);
+  CHECK(trials["trial 1"]["args"]["settings"]["TILE"] == 8);
+  CHECK(trials["trial 5"]["ts"] == 2.5e6);
+  CHECK(trials["trial 5"]["tid"] == 0);
+  CHECK(trials["trial 4"]["tid"] == 1);
 }

@@ -85,7 +85,7 @@ TEST_CASE("report_html: no text of a run becomes markup, and the page may connec
   CHECK(count(page, "</script") == 2);
   CHECK(count(page, "<!--") == 0);
   CHECK(count(page, "alert(1)") > 10);      // as text
-  CHECK(count(page, "\xe2\x80\xa8") <= 3);  // in the title, the heading and the summary, which are no script
+  CHECK(page.find("\xe2\x80\xa8", page.find("<script")) == std::string::npos);
   CHECK(count(page, "\x1b") == 0);
   CHECK(count(page, "default-src 'none'") == 1);
   CHECK(count(page, "connect-src 'none'") == 1);
@@ -124,7 +124,6 @@ TEST_CASE("report_markdown: tables, and no text of a run is markup") {
   const TemporaryFolder folder;
   const ReportModel hostile = hostile_report(folder);
   const std::string escaped = report_markdown({&hostile, 1});
-  CHECK(escaped.find("| \\</script\\>") == std::string::npos);  // a cell begins with a number or a name
   for (std::size_t at = escaped.find("| "); at != std::string::npos; at = escaped.find("| ", at + 1))
     CHECK(escaped[at + 2] != '<');
 }

@@ -18,16 +18,17 @@ enum class ExportFormat : std::uint8_t {
   t4,           ///< autotuning results 1.0.0 (T4, Kernel Tuner's output format)
   t4_metadata,  ///< its companion: hardware and environment
   dot,          ///< the tree of moves, for Graphviz
+  trace,        ///< when each trial was built, checked and measured, for Perfetto and chrome://tracing
 };
 
-/// The name used on command lines: jsonl, csv, t4, t4-metadata, dot.
+/// The name used on command lines: jsonl, csv, t4, t4-metadata, dot, trace.
 [[nodiscard]] constexpr std::string_view to_string(ExportFormat format) noexcept {
-  constexpr std::string_view names[] = {"jsonl", "csv", "t4", "t4-metadata", "dot"};
+  constexpr std::string_view names[] = {"jsonl", "csv", "t4", "t4-metadata", "dot", "trace"};
   return names[static_cast<int>(format)];
 }
 
 [[nodiscard]] constexpr std::optional<ExportFormat> export_format_from(std::string_view name) noexcept {
-  for (int i = 0; i < 5; ++i)
+  for (int i = 0; i < 6; ++i)
     if (to_string(static_cast<ExportFormat>(i)) == name) return static_cast<ExportFormat>(i);
   return std::nullopt;
 }
