@@ -117,9 +117,10 @@ std::string run_summary(const RunStore& store, RunId run) {
   text += row.finished ? ", ended: " + row.reason + "\n"
                        : ", not ended: it is running, or was killed and can be resumed\n";
   if (const auto best = store.best_trial(run)) {
-    text += best_lines(*best, row.info);
+    // Above everything that a single trial says of itself.
     if (const std::string none = no_improvement(store, run); !none.empty())
       text += "no improvement: " + none + "\n";
+    text += best_lines(*best, row.info);
     text += finalist_lines(store, run);
     if (best->outcome.evaluation.features.find("bounds_checked"))
       text += "bounds    kept: no access past the ends of its arrays, on any shape\n";

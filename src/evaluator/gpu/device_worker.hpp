@@ -116,6 +116,9 @@ class DeviceWorker {
     }
   };
 
+  struct SampleTimer;
+  struct PairTimer;
+
   /// Has a process that `candidates` can be checked in: the next one, where they take turns.
   void start(std::size_t candidates = 1);
   /// A process with the evaluator's kernels loaded, which no candidate has run in.
@@ -229,9 +232,6 @@ class DeviceWorker {
   std::optional<Fault> send(std::vector<Action> actions, double seconds, Act::Reply& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
   [[nodiscard]] bool only_timed_shape() const;
-  [[nodiscard]] Combine combine() const noexcept {
-    return problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
-  }
   [[nodiscard]] double floor_seconds(std::size_t shape) const;
   [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
 

@@ -46,7 +46,7 @@ std::optional<Fault> HiddenCheck::check(const Candidate& candidate, const std::f
   once.edge = once.ill_conditioned = false;
   InputSets inputs(problem_, references_, generator_, once);
   const double before = references_.spent_seconds();
-  HostWorker worker(problem_, options_, settings_, inputs, clock_, floor_, candidate, library);
+  HostWorker worker(problem_, options_, settings_, inputs, clock_, floor_, candidate, {library});
   Features features;
   auto fault = worker.check(features);
   if (references_.spent_seconds() - before > options_.check.hidden_seconds) {

@@ -112,9 +112,10 @@ double per_call(double charged, double overhead, std::size_t calls) {
 
 HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
                        InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
-                       const std::filesystem::path& library, std::span<const double> fastest)
+                       const HostSubject& subject, std::span<const double> fastest)
     : problem_(problem),
       options_(options),
+      subject_(subject),
       inputs_(inputs),
       clock_(clock),
       floor_(floor),
@@ -125,18 +126,18 @@ HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
     ShapeState& state = shapes_[s];
     state.plan = plan_shape(problem, candidate, s);
-    const Slots all(state.plan, Storage::native, options.buffer_memory, 2, most_slots);
+    const Slots all(state.plan, subject.storage, options.buffer_memory, 2, most_slots);
     state.slots = most_slots;
     if (s < fastest.size() && fastest[s] > 0) {
       const double wanted = wanted_calls(all, fastest[s] / much_faster, options.cache, problem.threads);
       state.slots = whole(std::max({wanted, held_calls(all), 32.0}), most_slots);
     }
     const ArenaBytes needed =
-        Slots(state.plan, Storage::native, options.buffer_memory, 2, state.slots).arena_bytes();
+        Slots(state.plan, subject.storage, options.buffer_memory, 2, state.slots).arena_bytes();
     bytes.inputs = std::max(bytes.inputs, needed.inputs);
     bytes.outputs = std::max(bytes.outputs, needed.outputs);
   }
-  runner_ = std::make_unique<Runner>(settings, library, Storage::native, false, bytes);
+  runner_ = std::make_unique<Runner>(settings, subject.library, subject.storage, false, bytes);
 }
 
 void HostWorker::select(std::size_t shape) {
@@ -199,9 +200,23 @@ void HostWorker::solve(InputSet& set) {
   }
 }
 
+std::optional<Fault> HostWorker::try_shape(std::size_t shape) {
+  select(shape);
+  ShapeState& state = shapes_[shape];
+  state.unwritten.assign(state.plan.arguments.size(), 0);
+  double seconds = 0;
+  {
+    const PinnedThread here(runner_->core());
+    fill_batch(runner_->slots(), 1, 1, inputs_.others(state.plan), inputs_.fresh(state.plan), options_.cache);
+    if (auto fault = run(1, 0, options_.limits.run_seconds, seconds)) return fault;
+  }
+  state.estimate = std::max(seconds, least_seen * overhead_);
+  return guards(0, 1);
+}
+
 std::optional<Fault> HostWorker::check(Features& features) {
   if (runner_->fault()) return runner_->fault();
-  inputs_.next_candidate();
+  if (!subject_.is_reference) inputs_.next_candidate();
   overhead_ = clock_.of_batch_lately();
   std::vector<std::size_t> order(shapes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -214,6 +229,12 @@ std::optional<Fault> HostWorker::check(Features& features) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return work(a) < work(b); });
   std::size_t differing = 0, outputs = 0;
+  if (subject_.is_reference) {
+    for (const std::size_t shape : order)
+      if (problem_.shapes[shape].weight > 0)
+        if (auto fault = try_shape(shape)) return fault;
+    return std::nullopt;
+  }
   for (const std::size_t shape : order)
     if (auto fault = check_shape(shape, differing, outputs)) return fault;
   if (auto fault = runner_->worker().census()) return fault;
@@ -277,7 +298,7 @@ void HostWorker::plan_batches(ShapeState& state) const {
 bool HostWorker::cramped() const {
   return std::any_of(shapes_.begin(), shapes_.end(), [this](const ShapeState& state) {
     if (state.slots == most_slots || state.alone || state.elapsed <= 0) return false;
-    const Slots slots(state.plan, Storage::native, options_.buffer_memory, 2, most_slots);
+    const Slots slots(state.plan, subject_.storage, options_.buffer_memory, 2, most_slots);
     return whole(wanted_calls(slots, state.estimate, options_.cache, problem_.threads), slots.count()) >
            state.slots;
   });
@@ -291,6 +312,10 @@ std::optional<Fault> HostWorker::inspect(std::size_t calls) {
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     const PlannedArgument& argument = arguments[a];
     if (argument.role != Role::out || !argument.is_array || state.unwritten[a] != 0) continue;
+    if (subject_.is_reference) {  // it may leave elements as they are, but is looked at like any other
+      for (std::size_t slot = 0; slot < calls; ++slot) (void)slots.poison_left(slot, a);
+      continue;
+    }
     const std::size_t allowed =
         size_in_bytes(argument.type) == 4 ? poison_by_chance(argument.type, argument.count) : 0;
     for (std::size_t slot = 0; slot < calls; ++slot) {
@@ -312,6 +337,7 @@ std::optional<Fault> HostWorker::inspect(std::size_t calls) {
 }
 
 std::optional<Fault> HostWorker::verify(const std::vector<std::vector<std::byte>>& got, InputSet& set) {
+  if (subject_.is_reference) return std::nullopt;
   ShapeState& state = shapes_[*selected_];
   solve(set);
   auto fault = compare_outputs(problem_, state.plan, set, got);
@@ -327,13 +353,17 @@ std::optional<Fault> HostWorker::verify(const std::vector<std::vector<std::byte>
   return fault;
 }
 
+std::shared_ptr<InputSet> HostWorker::timing_set(const ShapePlan& plan) {
+  return subject_.is_reference ? inputs_.for_unverified(plan) : inputs_.for_timing(plan, shown_);
+}
+
 std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds, std::vector<double>& samples,
                                        std::size_t most_short) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
   const std::size_t calls = state.calls;
-  const auto set = inputs_.for_timing(state.plan, shown_);
+  const auto set = timing_set(state.plan);
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   const double limit = limit_seconds_ + 20 * state.estimate * static_cast<double>(calls);
   // Where the reference is cheap any call can be verified afterwards, and it is one of a fast batch: whoever
@@ -424,7 +454,7 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
   filled = std::min(slots.count(), filled);
-  const auto set = inputs_.for_timing(state.plan, shown_);
+  const auto set = timing_set(state.plan);
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   const auto order = shuffled(filled, secret_seed());
   const std::span<const std::uint32_t> called =
@@ -438,7 +468,8 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
   const double cpu_before = runner_->worker().cpu(), waited_before = runner_->worker().waited();
   {
     const PinnedThread here(runner_->core());
-    fill_batch(slots, filled, called.front(), set->contents, fresh, options_.cache);
+    fill_batch(slots, filled, subject_.is_reference ? filled : called.front(), set->contents, fresh,
+               options_.cache);
     for (std::size_t a = 0; a < arguments.size(); ++a)
       if (arguments[a].is_array && arguments[a].role == Role::inout)
         for (std::size_t slot = 0; slot < filled; ++slot) before[a].push_back(hash(slot, a));
@@ -548,88 +579,65 @@ std::optional<Fault> HostWorker::time_once(std::size_t shape, double& seconds) {
   return std::nullopt;
 }
 
+/// Rounds of about 10 ms, for the sampling loop.
+struct HostWorker::SampleTimer : PlainSampleTimer {
+  explicit SampleTimer(HostWorker& of) : worker(of) {}
+
+  std::optional<Fault> sample(std::size_t shape, const ShapeMeasurement& so_far,
+                              std::vector<double>& samples) {
+    ShapeState& state = worker.shapes_[shape];
+    const double begin = monotonic_seconds();
+    worker.select(shape);
+    if (so_far.samples.empty()) {
+      state.elapsed = 0;
+      worker.plan_batches(state);
+      std::vector<double> dropped;
+      // one batch to warm up; a call this long has nothing to warm up that its check did not
+      if (state.estimate < 0.05)
+        if (auto fault = worker.round(shape, round_seconds / 2, dropped, warming_batches)) return fault;
+      worker.plan_batches(state);
+      calls_per_sample = std::max(calls_per_sample, static_cast<double>(state.calls));
+    }
+    if (auto fault = worker.round(shape, round_seconds, samples, short_batches)) return fault;
+    state.elapsed += monotonic_seconds() - begin;
+    return std::nullopt;
+  }
+
+  [[nodiscard]] double elapsed(std::size_t shape) const { return worker.shapes_[shape].elapsed; }
+
+  [[nodiscard]] std::optional<SamplingEnd> ended(std::size_t shape, const ShapeMeasurement&,
+                                                 std::size_t rounds, std::optional<SamplingEnd> end) const {
+    const bool few = worker.shapes_[shape].calls > 1 && worker.problem_.threads == 1 && rounds < short_rounds;
+    return few ? std::nullopt : end;
+  }
+
+  HostWorker& worker;
+  double calls_per_sample = 1;  ///< a sample is a batch
+};
+
 std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& features,
                                          std::optional<double> incumbent, const std::stop_token& stop) {
-  const Combine combine =
-      problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
   overhead_ = clock_.of_batch();
   meter_.emplace(cores_);
   cpu_here_ = waited_here_ = 0;
   cpu_then_ = runner_->worker().cpu();
   waited_then_ = runner_->worker().waited();
-  std::vector<std::size_t> open;
-  measurement.shapes.clear();
-  for (std::size_t s = 0; s < shapes_.size(); ++s) {
+  SampleTimer timer(*this);
+  Sampler<Fault, SampleTimer> sampler(problem_, options_.sampling, SamplingOrder::interleaved, timer);
+  if (auto fault = sampler.run(measurement, incumbent, stop)) return fault;
+  for (std::size_t s = 0, i = 0; s < shapes_.size(); ++s) {
     if (problem_.shapes[s].weight <= 0) continue;
-    ShapeMeasurement shape;
-    shape.shape = problem_.shapes[s].name;
-    shape.weight = problem_.shapes[s].weight;
-    measurement.shapes.push_back(std::move(shape));
-    open.push_back(s);
-  }
-  const std::vector<std::size_t> timed = open;
-  std::vector<bool> done(timed.size(), false);
-  double calls_per_sample = 1;  // a sample is a batch
-  for (std::size_t rounds = 1; std::find(done.begin(), done.end(), false) != done.end(); ++rounds) {
-    for (std::size_t i = 0; i < timed.size(); ++i) {
-      if (done[i]) continue;
-      ShapeState& state = shapes_[timed[i]];
-      ShapeMeasurement& shape = measurement.shapes[i];
-      const double begin = monotonic_seconds();
-      select(timed[i]);
-      if (rounds == 1) {
-        plan_batches(state);
-        std::vector<double> dropped;
-        // one batch to warm up; a call this long has nothing to warm up that its check did not
-        if (state.estimate < 0.05)
-          if (auto fault = round(timed[i], round_seconds / 2, dropped, warming_batches)) return fault;
-        plan_batches(state);
-        calls_per_sample = std::max(calls_per_sample, static_cast<double>(state.calls));
-      }
-      if (auto fault = round(timed[i], round_seconds, shape.samples, short_batches)) return fault;
-      state.elapsed += monotonic_seconds() - begin;
-      summarize(shape);
-      const bool few = state.calls > 1 && problem_.threads == 1 && rounds < short_rounds;
-      if (const auto end = sampling_end(shape.samples, state.elapsed, options_.sampling); end && !few) {
-        shape.ended = *end;
-        done[i] = true;
-      }
-      if (stop.stop_requested()) {
-        shape.ended = SamplingEnd::budget;
-        done[i] = true;
-      }
-    }
-    combine_shapes(measurement, combine);
-    const bool enough = std::all_of(measurement.shapes.begin(), measurement.shapes.end(),
-                                    [](const ShapeMeasurement& shape) { return shape.samples.size() >= 3; });
-    if (incumbent && enough &&
-        measurement.interval.low > *incumbent * (1 + options_.sampling.slower_margin)) {
-      for (std::size_t i = 0; i < timed.size(); ++i)
-        if (!done[i]) measurement.shapes[i].ended = SamplingEnd::slower;
-      break;
-    }
-  }
-  for (std::size_t i = 0; i < timed.size(); ++i) {
-    if (auto fault = evenness(timed[i])) return fault;
-    if (auto fault = one_by_one(timed[i], measurement.shapes[i].median)) return fault;
-    if (shapes_[timed[i]].alone) {
-      // What it can only do where it sees the next calls is not the time of a call.
-      ShapeMeasurement& shape = measurement.shapes[i];
-      ShapeState& state = shapes_[timed[i]];
-      plan_batches(state);
-      shape.samples.clear();
-      for (const double begin = monotonic_seconds();
-           shape.samples.empty() ||
-           !sampling_end(shape.samples, monotonic_seconds() - begin, options_.sampling);)
-        if (auto fault = round(timed[i], round_seconds, shape.samples, short_batches)) return fault;
-      summarize(shape);
-      combine_shapes(measurement, combine);
-    }
-    if (const auto why = floor_.below(shapes_[timed[i]].plan, measurement.shapes[i].median))
-      return Fault{Verdict::cheated, *why + " (shape " + measurement.shapes[i].shape + ")"};
+    const std::size_t index = i++;
+    if (auto fault = evenness(s)) return fault;
+    if (auto fault = one_by_one(s, measurement.shapes[index].median)) return fault;
+    // What it can only do where it sees the next calls is not the time of a call.
+    if (shapes_[s].alone)
+      if (auto fault = sampler.again(s, index, measurement)) return fault;
+    if (const auto why = floor_.below(shapes_[s].plan, measurement.shapes[index].median))
+      return Fault{Verdict::cheated, *why + " (shape " + measurement.shapes[index].shape + ")"};
   }
   if (auto fault = runner_->worker().census()) return fault;
-  features.set("calls_per_sample", calls_per_sample);
+  features.set("calls_per_sample", timer.calls_per_sample);
   features.set("timed_calls", static_cast<double>(timed_));
   features.set("verified_calls", static_cast<double>(verified_));
   features.set("clock_overhead", overhead_share_);
@@ -638,29 +646,6 @@ std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& fea
       "timed_alone",
       std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeState& state) { return state.alone; }) ? 1.0
                                                                                                        : 0.0);
-  return std::nullopt;
-}
-
-std::optional<Fault> time_unverified(Runner& runner, InputSets& inputs, const ShapePlan& plan,
-                                     double overhead, CacheMode cache, double call_seconds, double& estimate,
-                                     double& seconds) {
-  Slots& slots = runner.slots();
-  const FreshInputs& fresh = inputs.fresh(plan);
-  const Contents& contents = inputs.others(plan);
-  const bool first = estimate <= 0;
-  const std::size_t calls = first ? 1 : batch_calls(slots, estimate, cache, runner.threads());
-  const std::size_t batches =
-      first ? 1 : whole(pair_seconds / (estimate * static_cast<double>(calls)), most_batches);
-  std::vector<double> samples;
-  const PinnedThread here(runner.core());
-  for (std::size_t batch = 0; batch < batches; ++batch) {
-    fill_batch(slots, calls, calls, contents, fresh, cache);
-    double charged = 0;
-    if (auto fault = runner.run_ordered(calls, call_seconds * static_cast<double>(calls), charged))
-      return fault;
-    samples.push_back(per_call(charged, overhead, calls));
-  }
-  seconds = estimate = median(samples);
   return std::nullopt;
 }
 

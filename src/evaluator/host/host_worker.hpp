@@ -13,8 +13,8 @@
 #include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/runner.hpp"
 #include "evaluator/host/time_floor.hpp"
+#include "judge/sampler.hpp"
 #include "kernelsearch/core/outcome.hpp"
-#include "kernelsearch/evaluator/sampling.hpp"
 
 namespace kernelsearch::detail {
 
@@ -23,7 +23,16 @@ inline constexpr std::size_t most_slots = 4096;
 /// Batches of a round, at most.
 inline constexpr std::size_t most_batches = 64;
 
-/// One candidate in its worker: checked first, then timed by the clock outside. Every timed call has buffers
+/// What a host worker calls.
+struct HostSubject {
+  std::filesystem::path library;
+  /// How it stores floating elements: a reference has types of its own.
+  Storage storage = Storage::native;
+  /// The reference: what it computes is right by definition, and nothing that it does is a fraud.
+  bool is_reference = false;
+};
+
+/// One candidate, or the reference, in its worker: checked first, then timed by the clock outside. Every timed call has buffers
 /// of its own with contents that the candidate has not seen; in each round of batches one call, at a secret
 /// place, has a result that is known.
 class HostWorker {
@@ -32,9 +41,10 @@ class HostWorker {
   /// made for what comes near it.
   HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
              InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
-             const std::filesystem::path& library, std::span<const double> fastest = {});
+             const HostSubject& subject, std::span<const double> fastest = {});
 
-  /// Runs every shape on every set of inputs and compares. Sets features.
+  /// Runs every shape on every set of inputs and compares. Sets features. The reference is called once on
+  /// every shape that has weight and compared with nothing.
   [[nodiscard]] std::optional<Fault> check(Features& features);
 
   /// Times the shapes that have weight until each has a tight interval; call after `check`.
@@ -52,6 +62,8 @@ class HostWorker {
 
   /// Finds out whether the shape's calls must be timed alone; before pairs, which `measure` did not precede.
   [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
+  /// Whether calls of the shape were put beside calls alone already, by `measure` or `settle`.
+  [[nodiscard]] bool is_settled(std::size_t shape) const { return shapes_[shape].together > 0; }
   [[nodiscard]] bool timed_alone(std::size_t shape) const { return shapes_[shape].alone; }
   /// Whether, as `settle` saw both, the faster one is faster where calls are made together and not where they
   /// are made alone.
@@ -76,10 +88,16 @@ class HostWorker {
     std::unordered_set<std::uint64_t> results;  ///< hashes of outputs that were found right
   };
 
+  struct SampleTimer;
+
   void select(std::size_t shape);
+  /// One call on the shape, which tells about how long it takes.
+  [[nodiscard]] std::optional<Fault> try_shape(std::size_t shape);
   [[nodiscard]] std::optional<Fault> check_shape(std::size_t shape, std::size_t& differing,
                                                  std::size_t& outputs);
   [[nodiscard]] std::optional<Fault> guards(std::size_t first, std::size_t count) const;
+  /// The set of a round of timed calls.
+  [[nodiscard]] std::shared_ptr<InputSet> timing_set(const ShapePlan& plan);
   /// Runs calls on slots from `first` on, or as ordered; `seconds`: of one call, without what the clock
   /// takes.
   [[nodiscard]] std::optional<Fault> run(std::size_t calls, std::optional<std::size_t> first,
@@ -111,6 +129,7 @@ class HostWorker {
 
   const Problem& problem_;
   const HostOptions& options_;
+  const HostSubject subject_;
   InputSets& inputs_;
   ClockOverhead& clock_;
   TimeFloor& floor_;
@@ -129,11 +148,5 @@ class HostWorker {
   std::optional<std::size_t> selected_;
   double limit_seconds_;
 };
-
-/// Times calls of a library that is not verified: the baseline of pairs. `overhead`: what the clock takes of
-/// a batch, in seconds.
-[[nodiscard]] std::optional<Fault> time_unverified(Runner& runner, InputSets& inputs, const ShapePlan& plan,
-                                                   double overhead, CacheMode cache, double call_seconds,
-                                                   double& estimate, double& seconds);
 
 }  // namespace kernelsearch::detail

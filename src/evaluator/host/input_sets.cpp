@@ -172,6 +172,14 @@ std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan, ShownSets
   return set;
 }
 
+std::shared_ptr<InputSet> InputSets::for_unverified(const ShapePlan& plan) {
+  auto set = std::make_shared<InputSet>();
+  set->seed = secret_seed();
+  set->contents = others(plan);
+  set->can_solve = !dear(plan, 1);
+  return set;
+}
+
 void InputSets::next_candidate() {
   spent_before_ = references_.spent_seconds();
   drawn_ = reused_ = 0;

@@ -51,6 +51,10 @@ class InputSets {
   /// `CheckOptions::fresh_seconds` and the kept sets are used up its result is not to be had (`can_solve`).
   [[nodiscard]] std::shared_ptr<InputSet> for_timing(const ShapePlan& plan, ShownSets& shown);
 
+  /// A set for timed calls of the reference, which are not verified: solved or not as those of a candidate are
+  /// at the moment, so that both sides of pairs are treated alike.
+  [[nodiscard]] std::shared_ptr<InputSet> for_unverified(const ShapePlan& plan);
+
   /// Contents of what `fresh` does not draw, for calls that are not verified.
   [[nodiscard]] const Contents& others(const ShapePlan& plan);
 
