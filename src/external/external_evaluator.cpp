@@ -543,12 +543,14 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     return evaluation;
   }
   begin = detail::monotonic_seconds();
+  const double reference_before = self.references.spent_seconds();
   fault = worker.check();
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   begin = detail::monotonic_seconds();
   if (!fault)
     fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  evaluation.phases.reference = self.references.spent_seconds() - reference_before;
   evaluation.provenance += worker.account();
   if (fault) fail(*fault, true);
   return evaluation;

@@ -58,13 +58,10 @@ std::string finalist_lines(const RunStore& store, RunId run) {
   return text;
 }
 
-std::string time_line(const RunTotals& totals, double wall) {
-  const double inside = totals.phases.total();
-  if (inside <= 0.0) return {};
-  const double whole = std::max(wall, inside);
-  const auto percent = [whole](double seconds) { return fmt::format("{:.0f} %", 100.0 * seconds / whole); };
-  return fmt::format("time      build {}, check {}, measure {}, else {}\n", percent(totals.phases.build),
-                     percent(totals.phases.check), percent(totals.phases.measure), percent(whole - inside));
+std::string time_line(const RunStore& store, RunId run) {
+  const auto times = store.times(run);
+  const std::string text = times ? to_string(*times) : "";
+  return text.empty() ? text : fmt::format("time      {}: {}\n", format_duration(times->total()), text);
 }
 
 /// The commonest reasons of failure with a trial each, so that one can be looked at.
@@ -137,7 +134,7 @@ std::string run_summary(const RunStore& store, RunId run) {
         "it): "
         "their times are too long and their intervals wide\n",
         totals.loaded, row.trials, 100 * totals.most_load);
-  text += time_line(totals, row.seconds);
+  text += time_line(store, run);
   text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);
   if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
   if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";

@@ -542,7 +542,8 @@ void begin(RunImpl& run, RunParts& parts) {
                         o.reuse,
                         std::move(changes),
                         std::move(checkpoints),
-                        remarks_of(run)};
+                        remarks_of(run),
+                        [sink = run.messages](bool on) { sink->finalists(on); }};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }

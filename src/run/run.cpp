@@ -38,6 +38,14 @@ Run Run::resume(std::string_view number_or_name, RunOptions options, RunParts pa
   return Run(detail::resume_run(number_or_name, std::move(options), std::move(parts)));
 }
 
+detail::Call::~Call() {
+  const RunTimes times = run_.messages->close();
+  try {
+    if (run_.id != RunId{}) run_.store->add_times(run_.id, times);
+  } catch (const StoreError&) {  // where time went is not worth an error
+  }
+}
+
 namespace {
 
 /// The folder of a run's pages; empty where none was asked for.

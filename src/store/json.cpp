@@ -180,7 +180,8 @@ void to_json(json& out, const Evaluation& evaluation) {
          {"phases",
           {{"build", number_to_json(evaluation.phases.build)},
            {"check", number_to_json(evaluation.phases.check)},
-           {"measure", number_to_json(evaluation.phases.measure)}}},
+           {"measure", number_to_json(evaluation.phases.measure)},
+           {"reference", number_to_json(evaluation.phases.reference)}}},
          {"tuned_key", evaluation.tuned_key},
          {"provenance", evaluation.provenance}};
 }
@@ -193,6 +194,8 @@ void from_json(const json& in, Evaluation& evaluation) {
   evaluation.features = member(in, "features").get<Features>();
   const json& phases = member(in, "phases");
   evaluation.phases = {number_of(phases, "build"), number_of(phases, "check"), number_of(phases, "measure")};
+  // Earlier versions did not tell it.
+  if (phases.contains("reference")) evaluation.phases.reference = number_of(phases, "reference");
   evaluation.tuned_key = string_of(in, "tuned_key");
   evaluation.provenance = string_of(in, "provenance");
 }

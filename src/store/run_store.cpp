@@ -155,6 +155,17 @@ void RunStore::end_run(RunId run, std::string_view reason, double seconds) {
   update.bind(utc_now(), reason, seconds, number(run)).run();
 }
 
+void RunStore::add_times(RunId run, const RunTimes& times) {
+  const std::lock_guard lock(impl_->mutex);
+  auto transaction = impl_->transaction();
+  RunTimes all = times;
+  sqlite::Statement query(impl_->database.handle(), "SELECT times FROM runs WHERE id = ?");
+  if (query.bind(number(run)).step() && !query.null(0)) all += run_times_from(query.text(0));
+  sqlite::Statement update(impl_->database.handle(), "UPDATE runs SET times = ? WHERE id = ?");
+  update.bind(to_json_text(all), number(run)).run();
+  transaction.commit();
+}
+
 void RunStore::remove_run(RunId run) {
   const std::lock_guard lock(impl_->mutex);
   impl_->positions.erase(number(run));

@@ -48,6 +48,21 @@ struct ScriptedTimer : PlainSampleTimer {
   Rng rng{7};
 };
 
+/// Has a say in what counts and when a shape is finished.
+struct Picky : ScriptedTimer {
+  template <class Fault>
+  std::optional<Fault> after_rounds() {
+    order += '.';
+    return std::nullopt;
+  }
+  bool counts(std::size_t shape) { return shape != 0 || ++seen > 1; }
+  std::optional<SamplingEnd> ended(std::size_t shape, const ShapeMeasurement&, std::size_t rounds,
+                                   std::optional<SamplingEnd> end) {
+    return shape == 2 && rounds < 4 ? std::nullopt : end;
+  }
+  int seen = 0;
+};
+
 template <class Timer>
 std::optional<Trouble> sampled(Timer& timer, Measurement& measurement, SamplingOptions options = {},
                                std::optional<double> incumbent = {},
@@ -127,19 +142,7 @@ TEST_CASE("Sampler: a fault ends it, a stop ends it after the round") {
 }
 
 TEST_CASE("Sampler: a timer may drop a round, ask for more, and look after all rounds") {
-  struct Picky : ScriptedTimer {
-    template <class Fault>
-    std::optional<Fault> after_rounds() {
-      order += '.';
-      return std::nullopt;
-    }
-    bool counts(std::size_t shape) { return shape != 0 || ++seen > 1; }
-    std::optional<SamplingEnd> ended(std::size_t shape, const ShapeMeasurement&, std::size_t rounds,
-                                     std::optional<SamplingEnd> end) {
-      return shape == 2 && rounds < 4 ? std::nullopt : end;
-    }
-    int seen = 0;
-  } timer;
+  Picky timer;
   Measurement measured;
   CHECK(!sampled(timer, measured));
   CHECK(timer.order == "02.02.02.2.");

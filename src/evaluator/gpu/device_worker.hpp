@@ -261,6 +261,7 @@ class DeviceWorker {
   const bool launches_;              ///< launch functions, which share the worker's process
   std::vector<EmptyBatch> empty_;    ///< of each shape, where candidates are launch functions
   std::size_t verified_ = 0;         ///< timed calls that were right
+  double referee_seconds_ = 0;       ///< that the referee took, since the process began
   std::optional<bool> baseline_ok_;  ///< once it was checked
   std::uint64_t memory_ = 0;         ///< free bytes of the device when the first process was started
   std::size_t wanted_ = 1;           ///< processes that take turns, once they are started

@@ -394,6 +394,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     return evaluation;
   }
   double begin = detail::monotonic_seconds();
+  const double reference_before = impl_->references.spent_seconds();
   auto worker = impl_->open(*staged.artifact);
   auto fault = worker->check(evaluation.features);
   std::string hidden;
@@ -404,6 +405,8 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
       "; inputs: " + std::to_string(drawn) + " sets drawn, " + std::to_string(reused) + " taken again, seeds";
   for (const std::uint64_t seed : impl_->inputs.seeds()) evaluation.provenance += " " + std::to_string(seed);
   evaluation.provenance += hidden;
+  const auto reference_seconds = [&] { return impl_->references.spent_seconds() - reference_before; };
+  evaluation.phases.reference = reference_seconds();
   if (fault) {
     fail(*fault);
     return evaluation;
@@ -428,6 +431,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     if (!fault && pairs.complete()) evaluation.measurement.speedup = pairs.speedup(&evaluation.measurement);
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  evaluation.phases.reference = reference_seconds();
   if (fault) fail(*fault);
   return evaluation;
 }
