@@ -156,7 +156,7 @@ struct HostEvaluator::Impl {
         hidden(problem, options, settings, compiler, clock, floor) {}
 
   detail::HostWorker open(const HostArtifact& artifact) {
-    return detail::HostWorker(problem, options, settings, inputs, clock, floor, artifact.candidate,
+    return detail::HostWorker(problem, options, settings, inputs, verifier, clock, floor, artifact.candidate,
                               artifact.library, fastest);
   }
 
@@ -271,6 +271,7 @@ struct HostEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  detail::Verifier verifier{problem, compiler, settings};
   detail::ClockOverhead clock{settings};
   detail::TimeFloor floor{problem,
                           {.threads = std::max(1, problem.threads),
@@ -489,6 +490,10 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
       fault = impl_->pair(
           worker, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, each,
           shapes);
+    const std::size_t verified = (detail::least_verified + rounds - 1) / rounds;
+    if (!fault) fault = worker.assure(verified, pairs.stop);
+    if (!fault) fault = other.assure(verified, pairs.stop);
+    if (fault && fault->verdict == Verdict::timed_out && pairs.stop.stop_requested()) return {};
     if (fault) refuse("a candidate to compare is not ok", *fault, "compare candidates that are ok");
   }
   return complete(shapes, pairs.stop) ? combined_speedup(shapes, combine_of(impl_->problem)) : Speedup{};
@@ -503,6 +508,7 @@ Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   std::vector<PairedTimes> shapes;
   auto fault = worker.check(features);
   if (!fault) fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
+  if (!fault) fault = worker.assure(detail::least_verified, {});
   if (fault) refuse("the candidate to compare is not ok", *fault, "compare candidates that are ok");
   return combined_speedup(shapes, combine_of(impl_->problem));
 }

@@ -13,6 +13,8 @@
 #include "evaluator/host/load_meter.hpp"
 #include "evaluator/host/runner.hpp"
 #include "evaluator/host/time_floor.hpp"
+#include "evaluator/host/time_judgement.hpp"
+#include "evaluator/host/verifier.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
 
@@ -24,15 +26,16 @@ inline constexpr std::size_t most_slots = 4096;
 inline constexpr std::size_t most_batches = 64;
 
 /// One candidate in its worker: checked first, then timed by the clock outside. Every timed call has buffers
-/// of its own with contents that the candidate has not seen; in each round of batches one call, at a secret
-/// place, has a result that is known.
+/// of its own with contents that the candidate has not seen; of each batch one call, at a secret place, is put
+/// by with its results, and some of those are compared with what is right.
 class HostWorker {
  public:
   /// `fastest`: seconds of a call of each shape, of the fastest kernel so far, where there was one; room is
   /// made for what comes near it.
   HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-             InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
-             const std::filesystem::path& library, std::span<const double> fastest = {});
+             InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
+             const Candidate& candidate, const std::filesystem::path& library,
+             std::span<const double> fastest = {});
 
   /// Runs every shape on every set of inputs and compares. Sets features.
   [[nodiscard]] std::optional<Fault> check(Features& features);
@@ -52,6 +55,9 @@ class HostWorker {
 
   /// Finds out whether the shape's calls must be timed alone; before pairs, which `measure` did not precede.
   [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
+  /// Compares calls that were timed and put by, on each shape of weight, until so many are found right, or as
+  /// many as were timed; what cannot be had makes the candidate unverified, which is no verdict to win with.
+  [[nodiscard]] std::optional<Fault> assure(std::size_t calls, const std::stop_token& stop);
   [[nodiscard]] bool timed_alone(std::size_t shape) const { return shapes_[shape].alone; }
   /// Whether, as `settle` saw both, the faster one is faster where calls are made together and not where they
   /// are made alone.
@@ -63,6 +69,17 @@ class HostWorker {
   [[nodiscard]] double estimate(std::size_t shape) const { return shapes_[shape].estimate; }
 
  private:
+  /// A timed call with its contents and what it made of them.
+  struct Kept {
+    double seconds = 0.0;
+    InputSet set;
+    std::vector<std::vector<std::byte>> outputs;
+  };
+  /// What comparing a call may cost.
+  enum class Price : std::uint8_t {
+    fair,  ///< no reference that is expensive, but where somebody else was of another opinion
+    any,
+  };
   struct ShapeState {
     ShapePlan plan;
     std::size_t slots = 0;               ///< laid out, at most
@@ -73,7 +90,10 @@ class HostWorker {
     std::size_t even = 0, uneven = 0;    ///< rounds
     double elapsed = 0.0;                ///< wall seconds spent on timing
     std::vector<std::size_t> unwritten;  ///< elements of each argument that the reference left so, at most
-    std::unordered_set<std::uint64_t> results;  ///< hashes of outputs that were found right
+    std::unordered_set<std::uint64_t> results;          ///< hashes of outputs that were found right
+    std::size_t verified = 0, timed = 0, doubtful = 0;  ///< calls
+    std::vector<Kept> reserve;                          ///< put by, at random
+    std::size_t offered = 0;                            ///< to the reserve
   };
 
   void select(std::size_t shape);
@@ -91,12 +111,29 @@ class HostWorker {
                                            std::size_t most_short = most_batches);
   /// Guard zones and unwritten outputs of the slots of a batch.
   [[nodiscard]] std::optional<Fault> inspect(std::size_t calls);
-  [[nodiscard]] std::optional<Fault> verify(const std::vector<std::vector<std::byte>>& got, InputSet& set);
+  /// Compares a call with the known result, the reference's or the default configuration's; `decided`:
+  /// whether it could be.
+  [[nodiscard]] std::optional<Fault> verify(std::size_t shape, Kept& call, Price price, bool& decided);
+  /// Compares some calls of a round that took `seconds` and puts the others by.
+  [[nodiscard]] std::optional<Fault> verify_some(std::size_t shape, std::vector<Kept> kept, double seconds);
+  [[nodiscard]] std::optional<Fault> assure(std::size_t shape, std::size_t calls,
+                                            const std::stop_token& stop);
+  /// Puts a call by for `assure`, so that each of the shape has the same chance to be among them.
+  void put_by(ShapeState& state, Kept call);
+  void recycle(Kept call);
   /// Calls that are handed out one by one among more filled slots must leave the others alone. Where they
   /// take longer than in batches, by more than what overlaps there, calls are timed alone from then on.
   [[nodiscard]] std::optional<Fault> one_by_one(std::size_t shape, double claimed);
-  /// No few of the batches may take the time of all.
+  /// No few of the batches may take the time of all, unless the same contents take as long again in a fresh
+  /// process.
   [[nodiscard]] std::optional<Fault> evenness(std::size_t shape);
+  /// How the times of batches with the same contents, in the same order, in two fresh processes belong
+  /// together.
+  [[nodiscard]] std::optional<Fault> shown_again(std::size_t shape, Pattern& pattern);
+  /// Times batches of which each is made from one of `seeds` in a process of its own.
+  [[nodiscard]] std::optional<Fault> replay(std::size_t shape, const Contents& contents,
+                                            std::span<const std::uint64_t> seeds,
+                                            std::vector<double>& seconds);
   /// So many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
   [[nodiscard]] std::optional<Fault> lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
                                                 bool lockstep, double& seconds);
@@ -104,7 +141,7 @@ class HostWorker {
   [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot, Contents copies = {});
   /// Memory of what was kept of an earlier batch: new one costs as much as drawing the inputs.
   [[nodiscard]] Contents spare();
-  void solve(InputSet& set);
+  void solve(ShapeState& state, InputSet& set);
   /// The fault with the argument that was written to, where that is what ended the worker, and the shape.
   [[nodiscard]] Fault explained(Fault fault);
   void plan_batches(ShapeState& state) const;
@@ -112,8 +149,12 @@ class HostWorker {
   const Problem& problem_;
   const HostOptions& options_;
   InputSets& inputs_;
+  Verifier& verifier_;
   ClockOverhead& clock_;
   TimeFloor& floor_;
+  const WorkerSettings& settings_;
+  std::filesystem::path library_;
+  Rng rng_{secret_seed()};
   std::vector<ShapeState> shapes_;
   std::unique_ptr<Runner> runner_;
   ShownSets shown_;

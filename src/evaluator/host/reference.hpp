@@ -20,6 +20,9 @@ struct OutputValues {
       fields{};  ///< of structs, in their order; then the others but `unwritten` are empty
 };
 
+/// What the call on the runner's first slot wrote, per argument of its plan (empty for inputs and scalars).
+[[nodiscard]] std::vector<OutputValues> outputs_in(Runner& runner);
+
 /// The problem's reference in processes of its own: one computes in high precision what is right, one in the
 /// kernel's precision is the baseline of timings. Not thread-safe.
 class References {
