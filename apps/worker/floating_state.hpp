@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "evaluator/host/protocol.hpp"
+#include "judge/protocol.hpp"
 
 namespace kernelsearch {
 

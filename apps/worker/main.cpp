@@ -20,9 +20,9 @@
 #include <cstring>
 #include <typeinfo>
 
-#include "evaluator/host/protocol.hpp"
 #include "floating_state.hpp"
 #include "guarded.hpp"
+#include "judge/protocol.hpp"
 #include "load.hpp"
 #include "lockdown.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "evaluator/host/worker_client.hpp"
+#include "judge/worker_client.hpp"
 
 namespace kernelsearch::detail {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "evaluator/host/input_sets.hpp"
-#include "evaluator/host/runner.hpp"
+#include "judge/input_sets.hpp"
+#include "judge/runner.hpp"
 
 namespace kernelsearch::detail {
 

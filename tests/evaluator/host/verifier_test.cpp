@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "evaluator/host/support.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 
 using namespace kernelsearch;
 using detail::Verifier;
