@@ -20,6 +20,7 @@
 #include <cstring>
 #include <typeinfo>
 
+#include "floating_state.hpp"
 #include "guarded.hpp"
 #include "judge/protocol.hpp"
 #include "load.hpp"
@@ -141,6 +142,7 @@ class Worker {
       reply_->failed = nothing_failed;
       reply_->nonce = command_->nonce;
       reply_->kind = command_->kind;
+      if (command_->kind != Kind::load) kernelsearch::set_floating_state();
       switch (command_->kind) {
         case Kind::load:
           load();
@@ -150,6 +152,11 @@ class Worker {
           break;
         default:
           run();
+      }
+      if (const auto changed = kernelsearch::changed_floating_state();
+          changed && command_->kind != Kind::load) {
+        reply_->failed = left_changed;
+        reply_->offset = *changed;
       }
       if (!send()) return 3;
     }

@@ -122,13 +122,8 @@ namespace {
 class ExternalWorker : public detail::PlainSampleTimer {
  public:
   ExternalWorker(const Problem& problem, const HostOptions& options, detail::InputSets& inputs,
-                 detail::InputGenerator& generator, detail::References& references,
-                 const Candidate& candidate)
-      : problem_(problem),
-        options_(options),
-        inputs_(inputs),
-        generator_(generator),
-        references_(references) {
+                 detail::References& references, const Candidate& candidate)
+      : problem_(problem), options_(options), inputs_(inputs), references_(references) {
     detail::ArenaBytes bytes;
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
       shapes_.emplace_back().plan = detail::plan_shape(problem, candidate, s);
@@ -314,27 +309,9 @@ class ExternalWorker : public detail::PlainSampleTimer {
     return std::nullopt;
   }
 
-  /// A set that no process was ever shown, drawn as those of timed calls are.
-  std::shared_ptr<detail::InputSet> fresh_set(const detail::ShapePlan& plan) {
-    auto set = std::make_shared<detail::InputSet>();
-    const detail::FreshInputs& fresh = inputs_.fresh(plan);
-    set->seed = detail::secret_seed();
-    set->contents = generator_.contents(plan, InputFlavour::declared, set->seed, fresh.others());
-    for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-      if (!fresh.draws(a)) continue;
-      set->contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
-      fresh.draw(a, plan.arguments[a].count, detail::secret_seed(), set->contents[a].data());
-    }
-    return set;
-  }
-
   std::optional<detail::Fault> wrong(std::uint32_t slot, const detail::InputSet& set) {
     if (!slots_.guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
-    std::vector<std::vector<std::byte>> outputs(slots_.plan().arguments.size());
-    for (std::size_t a = 0; a < outputs.size(); ++a)
-      if (slots_.plan().arguments[a].is_output())
-        outputs[a].assign(slots_.data(slot, a), slots_.data(slot, a) + slots_.bytes(a));
-    return detail::compare_outputs(problem_, slots_.plan(), set, outputs);
+    return detail::compare_outputs(problem_, slots_.plan(), set, slots_.outputs(slot));
   }
 
   /// What can be seen of a call whose result is not known: that it wrote all it must and nothing else.
@@ -361,7 +338,7 @@ class ExternalWorker : public detail::PlainSampleTimer {
     const std::size_t known = rng.below(calls);
     std::vector<std::shared_ptr<detail::InputSet>> sets(calls);
     for (std::size_t i = 0; i < calls; ++i) {
-      std::shared_ptr<detail::InputSet> set = fresh_set(shape.plan);
+      std::shared_ptr<detail::InputSet> set = inputs_.new_for_timing(shape.plan);
       slots_.fill(order[i], set->contents, detail::secret_seed());
       if (all || i == known) sets[i] = std::move(set);
     }
@@ -411,7 +388,6 @@ class ExternalWorker : public detail::PlainSampleTimer {
   const Problem& problem_;
   const HostOptions& options_;
   detail::InputSets& inputs_;
-  detail::InputGenerator& generator_;
   detail::References& references_;
   std::vector<ShapeState> shapes_;
   detail::Arena memory_in_, memory_out_;
@@ -532,7 +508,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     return evaluation;
   }
   double begin = detail::monotonic_seconds();
-  ExternalWorker worker(self.problem, self.options, self.inputs, self.generator, self.references, candidate);
+  ExternalWorker worker(self.problem, self.options, self.inputs, self.references, candidate);
   auto fault = start(worker.session(), self.described);
   if (!fault) fault = build_in(worker.session(), candidate, &evaluation.features);
   evaluation.phases.build = detail::monotonic_seconds() - begin;
@@ -576,8 +552,8 @@ Speedup ExternalEvaluator::compare(const Candidate& candidate, const Candidate& 
   detail::Pairs taken(self.problem, pairs);
   while (taken.wants_round()) {
     const double begin = detail::monotonic_seconds();
-    ExternalWorker ours(self.problem, self.options, self.inputs, self.generator, self.references, candidate),
-        theirs(self.problem, self.options, self.inputs, self.generator, self.references, champion);
+    ExternalWorker ours(self.problem, self.options, self.inputs, self.references, candidate),
+        theirs(self.problem, self.options, self.inputs, self.references, champion);
     auto fault = ready(ours, candidate);
     if (!fault) fault = ready(theirs, champion);
     taken.started(detail::monotonic_seconds() - begin);

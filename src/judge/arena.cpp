@@ -257,14 +257,23 @@ void Slots::order(std::span<const std::uint32_t> slots) {
     std::memcpy(places_.inputs + ordered_table() + i * bytes, places_.inputs + table(slots[i]), bytes);
 }
 
-Contents Slots::inputs(std::size_t slot, Contents contents) const {
+Contents Slots::copies(std::size_t slot, Contents contents,
+                       bool (PlannedArgument::*wanted)() const noexcept) const {
   contents.resize(offsets_.size());
   for (std::size_t a = 0; a < offsets_.size(); ++a)
-    if (plan_->arguments[a].is_input())
+    if ((plan_->arguments[a].*wanted)())
       contents[a].assign(data(slot, a), data(slot, a) + bytes_[a]);
     else
       contents[a].clear();
   return contents;
+}
+
+Contents Slots::inputs(std::size_t slot, Contents contents) const {
+  return copies(slot, std::move(contents), &PlannedArgument::is_input);
+}
+
+Contents Slots::outputs(std::size_t slot, Contents contents) const {
+  return copies(slot, std::move(contents), &PlannedArgument::is_output);
 }
 
 template <class F>

@@ -61,6 +61,8 @@ class Pairs {
   }
   /// Of rounds that count, those that were begun.
   [[nodiscard]] std::size_t round() const noexcept { return round_; }
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
+  [[nodiscard]] const std::stop_token& stop() const noexcept { return options_.stop; }
   /// Tells how long it took to start the processes of a round: where that is most of the time, fewer rounds
   /// must do.
   void started(double seconds) noexcept { starting_ += seconds; }

@@ -39,6 +39,16 @@ enum Failure : std::uint32_t {
   want_of_memory,   ///< it ends
   want_of_threads,  ///< it ends
   write_to_inputs,  ///< it ends; `offset` says where
+  left_changed,     ///< `offset` says which register of the processor, see LeftChanged
+};
+
+/// What a caller relies on and a call left otherwise than it found it.
+enum LeftChanged : std::uint64_t {
+  mxcsr,           ///< rounding, subnormal numbers and exceptions of vector instructions
+  x87_control,     ///< rounding, precision and exceptions of the x87
+  x87_stack,       ///< values left there
+  direction_flag,  ///< of string instructions
+  fpcr,            ///< the same of ARM
 };
 
 struct Reply {
@@ -46,7 +56,7 @@ struct Reply {
   Kind kind = Kind::run;
   std::uint32_t failed = 0;                     ///< see Failure
   std::uint64_t inputs_at = 0, outputs_at = 0;  ///< hello: addresses in the worker
-  std::uint64_t offset = 0;                     ///< in the inputs, of a forbidden write
+  std::uint64_t offset = 0;                     ///< in the inputs, of a forbidden write; see left_changed
   char text[max_text] = {};
 };
 /// A reply without text ends here.

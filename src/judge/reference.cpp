@@ -6,6 +6,38 @@
 
 namespace kernelsearch::detail {
 
+std::vector<OutputValues> outputs_in(Runner& runner) {
+  const Slots& slots = runner.slots();
+  const ShapePlan& plan = slots.plan();
+  std::vector<OutputValues> outputs(plan.arguments.size());
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const PlannedArgument& argument = plan.arguments[a];
+    if (!argument.is_output()) continue;
+    OutputValues& output = outputs[a];
+    if (argument.structure != nullptr) {
+      for (const Column& column : columns_of(argument)) {
+        const auto values = gathered(column, slots.data(0, a), argument.count, argument.element_bytes());
+        OutputValues& field = output.fields.emplace_back();
+        if (is_floating(column.type)) {
+          field.floating.resize(argument.count);
+          load_doubles(column.type, Storage::native, values.data(), argument.count, field.floating.data());
+        } else {
+          field.integers = values;
+        }
+      }
+    } else if (is_floating(argument.type)) {
+      output.floating.resize(argument.count);
+      load_doubles(argument.type, runner.storage(), slots.data(0, a), argument.count, output.floating.data());
+    } else {
+      output.integers.assign(slots.data(0, a), slots.data(0, a) + slots.bytes(a));
+    }
+    if (slots.poison_left(0, a) == 0) continue;
+    output.unwritten.resize(argument.count);
+    for (std::size_t i = 0; i < argument.count; ++i) output.unwritten[i] = slots.is_poison(0, a, i);
+  }
+  return outputs;
+}
+
 References::References(const Problem& problem, CompileCache& compiler, WorkerSettings settings)
     : problem_(problem), compiler_(compiler), settings_(std::move(settings)) {}
 
@@ -52,7 +84,7 @@ Runner& References::ready(Real real, const ShapePlan& plan) {
 
 std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, const Contents& contents) {
   const double begin = monotonic_seconds();
-  std::vector<OutputValues> outputs(plan.arguments.size());
+  std::vector<OutputValues> outputs;
   for (int attempt = 0;; ++attempt) {
     Runner& runner = ready(real, plan);
     Slots& slots = runner.slots();
@@ -68,32 +100,7 @@ std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, 
     if (!slots.guards_intact(0))
       raise<ConfigError>("the reference writes outside of its arrays", problem_.shapes[plan.shape].name,
                          "correct it, or the sizes of the arguments");
-    for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-      const PlannedArgument& argument = plan.arguments[a];
-      if (!argument.is_output()) continue;
-      OutputValues& output = outputs[a];
-      if (argument.structure != nullptr) {
-        for (const Column& column : columns_of(argument)) {
-          const auto values = gathered(column, slots.data(0, a), argument.count, argument.element_bytes());
-          OutputValues& field = output.fields.emplace_back();
-          if (is_floating(column.type)) {
-            field.floating.resize(argument.count);
-            load_doubles(column.type, Storage::native, values.data(), argument.count, field.floating.data());
-          } else {
-            field.integers = values;
-          }
-        }
-      } else if (is_floating(argument.type)) {
-        output.floating.resize(argument.count);
-        load_doubles(argument.type, runner.storage(), slots.data(0, a), argument.count,
-                     output.floating.data());
-      } else {
-        output.integers.assign(slots.data(0, a), slots.data(0, a) + slots.bytes(a));
-      }
-      if (slots.poison_left(0, a) == 0) continue;
-      output.unwritten.resize(argument.count);
-      for (std::size_t i = 0; i < argument.count; ++i) output.unwritten[i] = slots.is_poison(0, a, i);
-    }
+    outputs = outputs_in(runner);
     break;
   }
   spent_ += monotonic_seconds() - begin;

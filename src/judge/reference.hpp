@@ -20,6 +20,9 @@ struct OutputValues {
       fields{};  ///< of structs, in their order; then the others but `unwritten` are empty
 };
 
+/// What the call on the runner's first slot wrote, per argument of its plan (empty for inputs and scalars).
+[[nodiscard]] std::vector<OutputValues> outputs_in(Runner& runner);
+
 /// The problem's reference in processes of its own: in high precision it computes what is right, in the
 /// kernel's it is what candidates are timed against. Not thread-safe.
 class References {

@@ -75,6 +75,37 @@ WorkerSettings worker_settings(const HostOptions& options, std::vector<int> core
   return settings;
 }
 
+namespace {
+
+/// Why a call that leaves a register of the processor changed is refused.
+std::string left_changed_text(std::uint64_t which) {
+  const char* name = "a register of the processor";
+  switch (which) {
+    case host_protocol::mxcsr:
+      name = "MXCSR (rounding, subnormal numbers and exceptions of vector instructions)";
+      break;
+    case host_protocol::x87_control:
+      name = "the x87 control word (rounding, precision and exceptions)";
+      break;
+    case host_protocol::x87_stack:
+      name = "values on the x87 stack (after MMX instructions: emms)";
+      break;
+    case host_protocol::direction_flag:
+      name = "the direction flag of string instructions set";
+      break;
+    case host_protocol::fpcr:
+      name = "FPCR (rounding, subnormal numbers and exceptions)";
+      break;
+    default:
+      break;
+  }
+  const bool is_value = which == host_protocol::x87_stack || which == host_protocol::direction_flag;
+  return std::string("a call left ") + name + (is_value ? "" : " changed") +
+         ", which its caller's arithmetic relies on: set it back before the call returns";
+}
+
+}  // namespace
+
 WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, const Arena& outputs,
                            const fs::path& library, bool trusted)
     : settings_(settings), inputs_(inputs), outputs_(outputs) {
@@ -243,6 +274,10 @@ std::optional<Fault> WorkerClient::answered(Got got, const Command& command, con
     stop();
     forbidden_write_ = reply.offset;
     return Fault{Verdict::cheated, "it wrote outside of its arrays"};
+  }
+  if (reply.failed == host_protocol::left_changed) {
+    stop();
+    return Fault{Verdict::cheated, left_changed_text(reply.offset)};
   }
   if (reply.failed != 0 && command.kind != Kind::load) {
     stop();

@@ -69,6 +69,7 @@ inline std::string with_pieces(std::string text, const std::string& problem) {
                                                {"whole_batch.hpp", folder / "whole_batch.hpp"},
                                                {"expected_calls.hpp", folder / "expected_calls.hpp"},
                                                {"part_of_batch.hpp", folder / "part_of_batch.hpp"},
+                                               {"walks_the_table.hpp", folder / "walks_the_table.hpp"},
                                                {"arena.hpp", folder / "arena.hpp"}};
   for (const auto& [name, path] : pieces) {
     const std::string line = "#include \"" + name + "\"";

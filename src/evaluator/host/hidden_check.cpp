@@ -21,6 +21,7 @@ HiddenCheck::HiddenCheck(const Problem& problem, const HostOptions& options, con
     : listed_(problem),
       options_(options),
       settings_(settings),
+      compiler_(compiler),
       clock_(clock),
       floor_(floor),
       active_(problem.hidden_shapes && options.check.hidden_shapes),
@@ -46,7 +47,8 @@ std::optional<Fault> HiddenCheck::check(const Candidate& candidate, const std::f
   once.edge = once.ill_conditioned = false;
   InputSets inputs(problem_, references_, generator_, once);
   const double before = references_.spent_seconds();
-  HostWorker worker(problem_, options_, settings_, inputs, clock_, floor_, candidate, {library});
+  Verifier verifier(problem_, compiler_, settings_);  // idle: nothing is timed here
+  HostWorker worker(problem_, options_, settings_, inputs, verifier, clock_, floor_, candidate, {library});
   Features features;
   auto fault = worker.check(features);
   if (references_.spent_seconds() - before > options_.check.hidden_seconds) {

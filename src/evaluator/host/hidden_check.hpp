@@ -37,6 +37,7 @@ class HiddenCheck {
   const Problem& listed_;
   const HostOptions& options_;
   const WorkerSettings& settings_;
+  CompileCache& compiler_;
   ClockOverhead& clock_;
   TimeFloor& floor_;
   bool active_;

@@ -154,8 +154,8 @@ struct HostEvaluator::Impl {
         hidden(problem, options, settings, compiler, clock, floor) {}
 
   std::unique_ptr<detail::HostWorker> open(const Candidate& candidate, const detail::HostSubject& subject) {
-    return std::make_unique<detail::HostWorker>(problem, options, settings, inputs, clock, floor, candidate,
-                                                subject, fastest);
+    return std::make_unique<detail::HostWorker>(problem, options, settings, inputs, verifier, clock, floor,
+                                                candidate, subject, fastest);
   }
   std::unique_ptr<detail::HostWorker> open(const HostArtifact& artifact) {
     return open(artifact.candidate, {artifact.library});
@@ -279,6 +279,15 @@ struct HostEvaluator::Impl {
       if (changed) pairs.start_over();  // calls together are not to be put beside calls alone
       PairedSide left{*ours, our_side}, right{*theirs, their_side};
       if (auto fault = pairs.take_round<detail::Fault>(Timer(left, right))) return fault;
+      const std::size_t verified = (detail::least_verified + pairs.rounds() - 1) / pairs.rounds();
+      auto fault = ours->assure(verified, pairs.stop());
+      const bool is_ours = fault.has_value();
+      if (!fault) fault = theirs->assure(verified, pairs.stop());
+      if (fault && fault->verdict == Verdict::timed_out && pairs.stop().stop_requested()) {
+        pairs.start_over();  // there was no time left to look at what the pairs were made of
+        return std::nullopt;
+      }
+      if (fault) return told(std::move(fault), is_ours ? our_side : their_side);
     }
     return std::nullopt;
   }
@@ -311,6 +320,7 @@ struct HostEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  detail::Verifier verifier{problem, compiler, settings};
   detail::ClockOverhead clock{settings};
   detail::TimeFloor floor{problem,
                           {.threads = std::max(1, problem.threads),

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "evaluator/host/time_floor.hpp"
+#include "evaluator/host/time_judgement.hpp"
+#include "evaluator/host/verifier.hpp"
 #include "judge/input_sets.hpp"
 #include "judge/load_meter.hpp"
 #include "judge/runner.hpp"
@@ -32,16 +34,16 @@ struct HostSubject {
   bool is_reference = false;
 };
 
-/// One candidate, or the reference, in its worker: checked first, then timed by the clock outside. Every timed call has buffers
-/// of its own with contents that the candidate has not seen; in each round of batches one call, at a secret
-/// place, has a result that is known.
+/// One candidate, or the reference, in its worker: checked first, then timed by the clock outside. Every timed
+/// call has buffers of its own with contents that the candidate has not seen; of each batch one call, at a
+/// secret place, is put by with its results, and some of those are compared with what is right.
 class HostWorker {
  public:
   /// `fastest`: seconds of a call of each shape, of the fastest kernel so far, where there was one; room is
   /// made for what comes near it.
   HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-             InputSets& inputs, ClockOverhead& clock, TimeFloor& floor, const Candidate& candidate,
-             const HostSubject& subject, std::span<const double> fastest = {});
+             InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
+             const Candidate& candidate, const HostSubject& subject, std::span<const double> fastest = {});
 
   /// Runs every shape on every set of inputs and compares. Sets features. The reference is called once on
   /// every shape that has weight and compared with nothing.
@@ -64,6 +66,9 @@ class HostWorker {
   [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
   /// Whether calls of the shape were put beside calls alone already, by `measure` or `settle`.
   [[nodiscard]] bool is_settled(std::size_t shape) const { return shapes_[shape].together > 0; }
+  /// Compares calls that were timed and put by, on each shape of weight, until so many are found right, or as
+  /// many as were timed; what cannot be had makes the candidate unverified, which is no verdict to win with.
+  [[nodiscard]] std::optional<Fault> assure(std::size_t calls, const std::stop_token& stop);
   [[nodiscard]] bool timed_alone(std::size_t shape) const { return shapes_[shape].alone; }
   /// Whether, as `settle` saw both, the faster one is faster where calls are made together and not where they
   /// are made alone.
@@ -75,6 +80,17 @@ class HostWorker {
   [[nodiscard]] double estimate(std::size_t shape) const { return shapes_[shape].estimate; }
 
  private:
+  /// A timed call with its contents and what it made of them.
+  struct Kept {
+    double seconds = 0.0;
+    InputSet set;
+    std::vector<std::vector<std::byte>> outputs;
+  };
+  /// What comparing a call may cost.
+  enum class Price : std::uint8_t {
+    fair,  ///< no reference that is expensive, but where somebody else was of another opinion
+    any,
+  };
   struct ShapeState {
     ShapePlan plan;
     std::size_t slots = 0;               ///< laid out, at most
@@ -85,7 +101,10 @@ class HostWorker {
     std::size_t even = 0, uneven = 0;    ///< rounds
     double elapsed = 0.0;                ///< wall seconds spent on timing
     std::vector<std::size_t> unwritten;  ///< elements of each argument that the reference left so, at most
-    std::unordered_set<std::uint64_t> results;  ///< hashes of outputs that were found right
+    std::unordered_set<std::uint64_t> results;          ///< hashes of outputs that were found right
+    std::size_t verified = 0, timed = 0, doubtful = 0;  ///< calls
+    std::vector<Kept> reserve;                          ///< put by, at random
+    std::size_t offered = 0;                            ///< to the reserve
   };
 
   struct SampleTimer;
@@ -109,12 +128,29 @@ class HostWorker {
                                            std::size_t most_short = most_batches);
   /// Guard zones and unwritten outputs of the slots of a batch.
   [[nodiscard]] std::optional<Fault> inspect(std::size_t calls);
-  [[nodiscard]] std::optional<Fault> verify(const std::vector<std::vector<std::byte>>& got, InputSet& set);
+  /// Compares a call with the known result, the reference's or the default configuration's; `decided`:
+  /// whether it could be.
+  [[nodiscard]] std::optional<Fault> verify(std::size_t shape, Kept& call, Price price, bool& decided);
+  /// Compares some calls of a round that took `seconds` and puts the others by.
+  [[nodiscard]] std::optional<Fault> verify_some(std::size_t shape, std::vector<Kept> kept, double seconds);
+  [[nodiscard]] std::optional<Fault> assure(std::size_t shape, std::size_t calls,
+                                            const std::stop_token& stop);
+  /// Puts a call by for `assure`, so that each of the shape has the same chance to be among them.
+  void put_by(ShapeState& state, Kept call);
+  void recycle(Kept call);
   /// Calls that are handed out one by one among more filled slots must leave the others alone. Where they
   /// take longer than in batches, by more than what overlaps there, calls are timed alone from then on.
   [[nodiscard]] std::optional<Fault> one_by_one(std::size_t shape, double claimed);
-  /// No few of the batches may take the time of all.
+  /// No few of the batches may take the time of all, unless the same contents take as long again in a fresh
+  /// process.
   [[nodiscard]] std::optional<Fault> evenness(std::size_t shape);
+  /// How the times of batches with the same contents, in the same order, in two fresh processes belong
+  /// together.
+  [[nodiscard]] std::optional<Fault> shown_again(std::size_t shape, Pattern& pattern);
+  /// Times batches of which each is made from one of `seeds` in a process of its own.
+  [[nodiscard]] std::optional<Fault> replay(std::size_t shape, const Contents& contents,
+                                            std::span<const std::uint64_t> seeds,
+                                            std::vector<double>& seconds);
   /// So many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
   [[nodiscard]] std::optional<Fault> lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
                                                 bool lockstep, double& seconds);
@@ -122,7 +158,7 @@ class HostWorker {
   [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot, Contents copies = {});
   /// Memory of what was kept of an earlier batch: new one costs as much as drawing the inputs.
   [[nodiscard]] Contents spare();
-  void solve(InputSet& set);
+  void solve(ShapeState& state, InputSet& set);
   /// The fault with the argument that was written to, where that is what ended the worker, and the shape.
   [[nodiscard]] Fault explained(Fault fault);
   void plan_batches(ShapeState& state) const;
@@ -131,8 +167,11 @@ class HostWorker {
   const HostOptions& options_;
   const HostSubject subject_;
   InputSets& inputs_;
+  Verifier& verifier_;
   ClockOverhead& clock_;
   TimeFloor& floor_;
+  const WorkerSettings& settings_;
+  Rng rng_{secret_seed()};
   std::vector<ShapeState> shapes_;
   std::unique_ptr<Runner> runner_;
   ShownSets shown_;
