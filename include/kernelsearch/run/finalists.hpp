@@ -220,7 +220,7 @@ class FinalistMatch {
     return met;
   }
 
-  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, TrialId opponent) const {
+  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, std::optional<TrialId> opponent) const {
     for (const FinalistPair& pair : pairs_)
       if (pair.candidate == candidate && pair.opponent == opponent) return pair.speedup;
     return std::nullopt;

@@ -273,6 +273,9 @@ struct HostEvaluator::Impl {
       const std::unique_ptr<detail::HostWorker> theirs = their_side.open();
       if (auto fault = told(theirs->check(features), their_side)) return fault;
       pairs.started(detail::monotonic_seconds() - begin);
+      const double overhead = clock.of_batch();
+      ours->assume_overhead(overhead);
+      theirs->assume_overhead(overhead);
       bool changed = false;
       if (auto fault = settle(*ours, our_side, *theirs, their_side, pairs.round(), alone, changed))
         return fault;

@@ -16,7 +16,7 @@ using support::quick;
 namespace {
 
 const std::string scale_head = "extern \"C\" void scale(int n, const float* x, float* y) {\n";
-const std::string scale_body = "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n}\n";
+const std::string scaled_body = "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n}\n";
 
 /// A verifier, with what it compares with.
 struct VerifierBench {
@@ -77,7 +77,7 @@ Candidate with_source(const Problem& problem, const std::string& source) {
 }  // namespace
 
 TEST_CASE("the default configuration says whether a call is right, to within the tolerance") {
-  VerifierBench bench(scale_head + scale_body);
+  VerifierBench bench(scale_head + scaled_body);
   CHECK(bench.opinion() == Verifier::Opinion::same);
   const float kept = bench.result.back();
   bench.result.back() = kept * 1.0000005f;
@@ -92,12 +92,12 @@ TEST_CASE("a default configuration that is wrong, or does not build, says nothin
         Verifier::Opinion::none);
   CHECK(VerifierBench("#error nothing\n").opinion() == Verifier::Opinion::none);
   CHECK(VerifierBench(scale_head + "  __builtin_trap();\n}\n").opinion() == Verifier::Opinion::none);
-  CHECK(VerifierBench(scale_head + scale_body, R"(, "valid": "n < 100")").opinion() ==
+  CHECK(VerifierBench(scale_head + scaled_body, R"(, "valid": "n < 100")").opinion() ==
         Verifier::Opinion::none);
 }
 
 TEST_CASE("where the reference is expensive a kernel that is right in its first calls only is found") {
-  const Problem problem = parse_problem(support::scale_problem(scale_head + scale_body), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(scale_head + scaled_body), support::sources);
   HostEvaluator evaluator(problem, expensive_reference());
   for (int i = 0; i < 9; ++i) {  // more than it takes to show all that is kept
     const Evaluation honest = evaluator.evaluate(problem.default_candidate(), {});
@@ -114,20 +114,20 @@ TEST_CASE("where nobody else can say it, an expensive reference is asked for tho
   // The default configuration does not even build.
   const Problem problem = parse_problem(support::scale_problem("#error nothing\n"), support::sources);
   HostEvaluator evaluator(problem, expensive_reference());
-  const Evaluation honest = evaluator.evaluate(with_source(problem, scale_head + scale_body), {});
+  const Evaluation honest = evaluator.evaluate(with_source(problem, scale_head + scaled_body), {});
   CHECK_MESSAGE(honest.verdict == Verdict::ok, honest.reason);
   CHECK(honest.features.find("verified_calls").value_or(0) >= detail::least_verified);
   CHECK(evaluator.evaluate(with_source(problem, right_at_first(30)), {}).verdict == Verdict::wrong_result);
   // It cannot win: then it is not worth it.
   EvaluationContext hopeless;
   hopeless.incumbent = 1e-12;
-  const Evaluation slow = evaluator.evaluate(with_source(problem, scale_head + scale_body), hopeless);
+  const Evaluation slow = evaluator.evaluate(with_source(problem, scale_head + scaled_body), hopeless);
   CHECK(slow.verdict == Verdict::ok);
   CHECK(slow.features.find("verified_calls").value_or(0) < detail::least_verified);
 }
 
 TEST_CASE("both sides of a comparison are verified") {
-  const Problem problem = parse_problem(support::scale_problem(scale_head + scale_body), support::sources);
+  const Problem problem = parse_problem(support::scale_problem(scale_head + scaled_body), support::sources);
   HostEvaluator evaluator(problem, expensive_reference());
   PairOptions few;
   few.min_pairs = few.max_pairs = 1;
