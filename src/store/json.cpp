@@ -180,10 +180,11 @@ void to_json(json& out, const Evaluation& evaluation) {
          {"phases",
           {{"build", number_to_json(evaluation.phases.build)},
            {"check", number_to_json(evaluation.phases.check)},
-           {"measure", number_to_json(evaluation.phases.measure)},
-           {"reference", number_to_json(evaluation.phases.reference)}}},
+           {"measure", number_to_json(evaluation.phases.measure)}}},
          {"tuned_key", evaluation.tuned_key},
          {"provenance", evaluation.provenance}};
+  if (evaluation.phases.reference > 0)
+    out["phases"]["reference"] = number_to_json(evaluation.phases.reference);
 }
 
 void from_json(const json& in, Evaluation& evaluation) {
@@ -194,7 +195,7 @@ void from_json(const json& in, Evaluation& evaluation) {
   evaluation.features = member(in, "features").get<Features>();
   const json& phases = member(in, "phases");
   evaluation.phases = {number_of(phases, "build"), number_of(phases, "check"), number_of(phases, "measure")};
-  // Earlier versions did not tell it.
+  evaluation.phases.reference = 0;
   if (phases.contains("reference")) evaluation.phases.reference = number_of(phases, "reference");
   evaluation.tuned_key = string_of(in, "tuned_key");
   evaluation.provenance = string_of(in, "provenance");

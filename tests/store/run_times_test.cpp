@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -14,7 +15,7 @@ TEST_CASE("RunTimes: to text and back, and the shares in their order") {
   CHECK(times.total() == 28);
   CHECK(run_times_from(to_json_text(times)) == times);
   CHECK(run_times_from(R"({"building": 2, "dreaming": 3})") == RunTimes{.building = 2});
-  CHECK_THROWS_AS((void)run_times_from("{"), StoreError);
+  CHECK_THROWS_AS((void)run_times_from("{"), ConfigError);
   CHECK(to_string(RunTimes{.starting = 10, .building = 60, .measuring = 29.8, .other = 0.2}) ==
         "waiting for builds 60 %, measuring 30 %, starting 10 %");
   CHECK(to_string(RunTimes{}).empty());

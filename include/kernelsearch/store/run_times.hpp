@@ -28,7 +28,7 @@ struct RunTimes {
 
 /// For the store.
 [[nodiscard]] std::string to_json_text(const RunTimes& times);
-/// Unknown causes are none of this version's and are left out; a StoreError for what is no such text.
+/// Causes that this version does not know are left out; a ConfigError for what is not JSON.
 [[nodiscard]] RunTimes run_times_from(std::string_view json);
 
 /// For people: the causes that took at least half a per cent, largest first, in per cent of the total.
