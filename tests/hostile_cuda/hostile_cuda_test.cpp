@@ -37,6 +37,7 @@ struct Judged {
   Evaluation ours, searched;
   hostile::NaiveHarness::Judgement naive;
   Verdict after = Verdict::ok;  ///< of an honest kernel that was judged next by the same evaluator
+  double honest_seconds = 0;    ///< of that kernel, where the sample says `gain: none`
   std::string error;            ///< of the evaluator or the harness itself
 };
 
@@ -76,6 +77,9 @@ void judge(const std::string& name, const std::vector<Judged*>& results, const S
         result->searched = GpuEvaluator(problem, quick).evaluate(candidate, search);
       }
       if (!is_hostile || honest == nullptr) continue;
+      if (result->sample->value("gain") == "none")
+        result->honest_seconds =
+            evaluator.evaluate(hostile::candidate(problem, *honest), {}).measurement.seconds;
       EvaluationContext at_once;
       at_once.incumbent = 1e-12;  // a few samples will do
       result->after = evaluator.evaluate(hostile::candidate(problem, *honest), at_once).verdict;
@@ -151,8 +155,8 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
     for (auto* list : {&hostile_ones, &honest_ones})
       std::erase_if(*list, [](const Sample& sample) { return !sample.host.empty(); });
   }
-  CHECK(hostile_ones.size() >= 45);
-  CHECK(honest_ones.size() >= 20);
+  CHECK(hostile_ones.size() >= 60);
+  CHECK(honest_ones.size() >= 35);
   const std::vector<Judged> results = judge_all(hostile_ones, honest_ones);
   write_table(results);
   for (const Judged& result : results) {
@@ -177,6 +181,8 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
       CHECK(result.ours.features.find("charged_batches").value_or(0) > 0);
       CHECK(result.ours.measurement.seconds > 2e-5);
     }
+    if (sample.value("gain") == "none" && result.ours.verdict == Verdict::ok)
+      CHECK(result.ours.measurement.seconds > 0.7 * result.honest_seconds);
     const std::string naive = sample.at("naive", backend);
     if (sample.value("forged") == "yes") CHECK(result.naive.mean < 1e-7);
     if (naive == "fooled") CHECK(result.naive.accepted);
