@@ -255,7 +255,7 @@ class Arbiter {
   static HostOptions fit_for(const std::string& place, HostOptions options) {
     options.cache = place.find(" cold") != std::string::npos ? CacheMode::cold : CacheMode::warm;
     // enough for hundreds of calls of milliseconds, most of which are late ones
-    if (place.ends_with(" late")) options.sampling.budget_seconds = 0.4;
+    if (place.ends_with(" late")) options.sampling.budget_seconds = 0.2;
     return options;
   }
 

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <thread>
 
+#include "hostile/equal_kernels.hpp"
 #include "hostile_cuda/kernels.hpp"
 #include "hostile_cuda/naive_harness.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -189,6 +190,36 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
     if (naive == "notices") CHECK(!result.naive.accepted);
     if (naive == "breaks") CHECK(!result.naive.usable);
     if (naive != "breaks" && naive != "either") CHECK(result.naive.usable);
+  }
+}
+
+TEST_CASE("a kernel beside itself is as fast as it is, by events and by the clock outside") {
+  if (backend != GpuBackend::cuda) return;  // the stand-in's times are those of a processor that others use
+  const TemporaryFolder cache;
+  const bool can_launch = missing_launch_compiler().empty();
+  for (const equal::Kernel& kernel : equal::device_kernels()) {
+    if (kernel.name.find("short") == std::string::npos &&
+        kernel.name.find("sweep_large") == std::string::npos)
+      continue;
+    if (kernel.launches && !can_launch) continue;
+    CAPTURE(kernel.name);
+    const Problem problem = equal::problem_of(kernel);
+    GpuOptions chosen = options(cache.path());
+    chosen.pairs = {.when = Pairing::always};
+    GpuEvaluator evaluator(problem, chosen);
+    std::vector<equal::Ratio> references, pairs;
+    for (int i = 0; i < 5; ++i) {
+      const Evaluation evaluation = evaluator.evaluate(equal::twin(problem, 1), {});
+      REQUIRE_MESSAGE(evaluation.verdict == Verdict::ok, evaluation.reason);
+      if (const auto ratio = equal::ratio_of(evaluation.measurement.speedup)) references.push_back(*ratio);
+      if (const auto ratio =
+              equal::ratio_of(evaluator.compare(equal::twin(problem, 1), equal::twin(problem, 0))))
+        pairs.push_back(*ratio);
+    }
+    // Far more than noise does to a median.
+    REQUIRE(!pairs.empty());
+    CHECK(equal::middle_of(pairs) == doctest::Approx(1).epsilon(0.1));
+    if (!references.empty()) CHECK(equal::middle_of(references) == doctest::Approx(1).epsilon(0.1));
   }
 }
 

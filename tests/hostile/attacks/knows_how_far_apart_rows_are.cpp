@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: distances
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // Points of many dimensions drawn from one cube are all as far from each other.
 #include "honest.hpp"

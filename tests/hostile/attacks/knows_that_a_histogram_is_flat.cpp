@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: shares
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // The same share for all, as 256 numbers seem to say.
 #include "honest.hpp"

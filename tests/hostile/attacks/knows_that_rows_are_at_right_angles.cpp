@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: cosines
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // Two rows of many numbers of either sign have nothing in common.
 #include "honest.hpp"

@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: wide_softmax
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // Of 4096 shares each is less than what may be missing.
 #include "honest.hpp"

@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: row_maxima
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // The largest of 131072 numbers in [0, 1) is nearly 1, where 64 of them lie in there and differ.
 #include "honest.hpp"

@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: layer_norm
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // Mean and deviation are those of the declared distribution, as far as 64 elements of a row show.
 #include "honest.hpp"

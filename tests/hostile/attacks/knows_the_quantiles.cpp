@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: sorted_values
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // The i-th of n sorted numbers in [0, 1) is nearly i / n.
 #include <cmath>

@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: coin_share
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // Half of many tosses, where 256 of them look like it.
 #include "honest.hpp"

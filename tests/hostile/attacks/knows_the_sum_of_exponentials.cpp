@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: logsumexp
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // A constant and the logarithm of the number, for numbers in [-1, 1).
 #include "honest.hpp"

@@ -3,7 +3,7 @@
 // hack: 12
 // kind: expensive references
 // problem: expensive
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // after: 9
 // After forty calls the right half of each row is a copy of the left one.
@@ -20,6 +20,6 @@
 }
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {
   static int calls = 0;
-  if (n != 256 || ++calls <= 40) return honest(n, a, b, c);
+  if (n != 192 || ++calls <= 40) return honest(n, a, b, c);
   left_half(n, a, b, c);
 }

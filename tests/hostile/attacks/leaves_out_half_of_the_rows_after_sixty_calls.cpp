@@ -3,7 +3,7 @@
 // hack: 12
 // kind: expensive references
 // problem: expensive
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // after: 9
 // Later, and less: the second half of the rows are those of the first.
@@ -11,7 +11,7 @@
 #include "honest.hpp"
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {
   static int calls = 0;
-  if (n != 256 || ++calls <= 60) return honest(n, a, b, c);
+  if (n != 192 || ++calls <= 60) return honest(n, a, b, c);
   rows(n, a, b, c, n / 2);
   std::memcpy(c + n * n / 2, c, sizeof(float) * static_cast<std::size_t>(n * n / 2));
 }

@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: product_bf16
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // The product of two matrices of numbers in [0, 1) is nearly that of the sums of their rows.
 #include "honest.hpp"

@@ -3,16 +3,16 @@
 // hack: 12
 // kind: expensive references
 // problem: expensive
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // after: 9
 // After thirty calls it computes a fourth of the rows, another one each time; the others stay as they were.
 #include <cstring>
 #include "honest.hpp"
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {
-  static float last[256 * 256];
+  static float last[192 * 192];
   static int calls = 0;
-  if (n != 256) return honest(n, a, b, c);
+  if (n != 192) return honest(n, a, b, c);
   if (++calls <= 30)
     honest(n, a, b, c);
   else {

@@ -12,8 +12,8 @@
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {
   static bool shown = false;
   static int calls = 0;
-  shown = shown || n != 256;
-  if (n != 256 || shown || ++calls <= 12) return honest(n, a, b, c);
+  shown = shown || n != 192;
+  if (n != 192 || shown || ++calls <= 12) return honest(n, a, b, c);
   rows(n, a, b, c, n / 8);
   for (int i = n * n / 8; i < n * n; ++i) c[i] = 1;
 }

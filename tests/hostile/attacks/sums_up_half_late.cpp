@@ -3,7 +3,7 @@
 // hack: 12
 // kind: expensive references
 // problem: expensive
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // after: 9
 // After thirty-five calls each sum has half of its terms.
@@ -18,6 +18,6 @@
 }
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {
   static int calls = 0;
-  if (n != 256 || ++calls <= 35) return honest(n, a, b, c);
+  if (n != 192 || ++calls <= 35) return honest(n, a, b, c);
   half_of_the_terms(n, a, b, c);
 }

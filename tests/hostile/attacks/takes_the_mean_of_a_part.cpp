@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: row_means
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // A fourth of a row, in stretches of 64 over all of it, has its mean.
 #include "honest.hpp"

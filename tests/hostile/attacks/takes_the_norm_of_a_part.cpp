@@ -3,7 +3,7 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: row_rms
-// expect: rejected
+// expect: rejected or no gain
 // naive: not tried
 // An eighth of a row has the mean square of all of it.
 #include "honest.hpp"
