@@ -22,6 +22,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "support/test_data.hpp"
 
 namespace judge_bench {
 
@@ -102,7 +103,7 @@ BusyLoops::BusyLoops(int count, int measured) {
 }
 
 std::filesystem::path hostile_folder() {
-  return std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests" / "hostile";
+  return support::test_data() / "hostile";
 }
 
 void print_machine(int loops) {

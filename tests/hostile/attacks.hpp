@@ -17,6 +17,7 @@
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/test_data.hpp"
 
 /// Kernels that try to get a time or a verdict that they did not earn, and what becomes of them.
 namespace hostile {
@@ -24,11 +25,7 @@ namespace hostile {
 namespace fs = std::filesystem;
 using namespace kernelsearch;
 
-/// The folder `tests`, or what KERNELSEARCH_TEST_DATA names: programs may run elsewhere.
-inline fs::path test_data() {
-  const char* given = std::getenv("KERNELSEARCH_TEST_DATA");
-  return given != nullptr ? fs::path(given) : fs::path(KERNELSEARCH_SOURCE_DIR) / "tests";
-}
+using support::test_data;
 
 inline std::string read(const fs::path& path) {
   std::ifstream file(path);
