@@ -44,6 +44,10 @@ constexpr double much_faster = 4;
 // median of those.
 constexpr double most_uneven = 1.5;
 
+// What the problem's generator may take to fill one batch, and all batches of a round: each call gets arrays of its
+// own from it, so that there are fewer calls where it is slow, and never two on the same contents.
+constexpr double generating_batch = 0.002, generating_round = 0.05;
+
 std::size_t whole(double wanted, std::size_t most) {
   return static_cast<std::size_t>(
       std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
@@ -63,8 +67,15 @@ double wanted_calls(const Slots& slots, double estimate, CacheMode cache, int th
   return std::min(wanted, std::max(held_calls(slots), std::ceil(short_batch_seconds / each)));
 }
 
-std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
-  return whole(wanted_calls(slots, estimate, cache, threads), slots.count());
+std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads,
+                        const FreshInputs& fresh) {
+  return std::min(whole(wanted_calls(slots, estimate, cache, threads), slots.count()),
+                  fresh.calls_filled_in(generating_batch));
+}
+
+/// Batches that a generator fills within its time for a round, at most `most`.
+std::size_t filled_batches(const FreshInputs& fresh, std::size_t calls, std::size_t most) {
+  return std::clamp<std::size_t>(fresh.calls_filled_in(generating_round) / calls, 1, most);
 }
 
 std::vector<std::uint32_t> shuffled(std::size_t count, std::uint64_t seed) {
@@ -270,8 +281,9 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
 }
 
 void HostWorker::plan_batches(ShapeState& state) const {
-  state.calls =
-      state.alone ? 1 : batch_calls(runner_->slots(), state.estimate, options_.cache, problem_.threads);
+  state.calls = state.alone ? 1
+                            : batch_calls(runner_->slots(), state.estimate, options_.cache, problem_.threads,
+                                          inputs_.fresh(state.plan));
 }
 
 bool HostWorker::cramped() const {
@@ -339,7 +351,8 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
   // Where the reference is cheap any call can be verified afterwards, and it is one of a fast batch: whoever
   // leaves something out is fast where he does. Else the set whose result is known has its place before.
   const bool dear = set->solved || !set->can_solve;
-  const std::size_t most = dear || state.estimate >= short_call ? most_batches : most_short;
+  const std::size_t most =
+      filled_batches(fresh, calls, dear || state.estimate >= short_call ? most_batches : most_short);
   const std::size_t batches =
       whole(target_seconds / (std::max(state.estimate, 1e-9) * static_cast<double>(calls)), most);
   const auto secrets = secret_seeds(batches + 2);
@@ -423,7 +436,8 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
-  filled = std::min(slots.count(), filled);
+  const std::size_t generated = inputs_.fresh(state.plan).calls_filled_in(generating_round);
+  filled = std::clamp<std::size_t>(generated, 2, std::min(slots.count(), filled));
   const auto set = inputs_.for_timing(state.plan, shown_);
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   const auto order = shuffled(filled, secret_seed());
@@ -648,9 +662,10 @@ std::optional<Fault> time_unverified(Runner& runner, InputSets& inputs, const Sh
   const FreshInputs& fresh = inputs.fresh(plan);
   const Contents& contents = inputs.others(plan);
   const bool first = estimate <= 0;
-  const std::size_t calls = first ? 1 : batch_calls(slots, estimate, cache, runner.threads());
-  const std::size_t batches =
-      first ? 1 : whole(pair_seconds / (estimate * static_cast<double>(calls)), most_batches);
+  const std::size_t calls = first ? 1 : batch_calls(slots, estimate, cache, runner.threads(), fresh);
+  const std::size_t batches = first ? 1
+                                    : whole(pair_seconds / (estimate * static_cast<double>(calls)),
+                                            filled_batches(fresh, calls, most_batches));
   std::vector<double> samples;
   const PinnedThread here(runner.core());
   for (std::size_t batch = 0; batch < batches; ++batch) {

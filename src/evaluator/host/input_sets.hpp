@@ -51,6 +51,9 @@ class InputSets {
   /// `CheckOptions::fresh_seconds` and the kept sets are used up its result is not to be had (`can_solve`).
   [[nodiscard]] std::shared_ptr<InputSet> for_timing(const ShapePlan& plan, ShownSets& shown);
 
+  /// Declared contents, drawn as those of timed calls are.
+  [[nodiscard]] Contents contents(const ShapePlan& plan, std::uint64_t seed);
+
   /// Contents of what `fresh` does not draw, for calls that are not verified.
   [[nodiscard]] const Contents& others(const ShapePlan& plan);
 
