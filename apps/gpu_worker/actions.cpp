@@ -7,9 +7,9 @@
 
 #include "device.hpp"
 #include "evaluator/gpu/service_source.hpp"
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/problem.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch::worker {
 namespace {

@@ -9,10 +9,10 @@
 #include <limits>
 #include <numeric>
 
-#include "evaluator/host/stretches.hpp"
+#include "judge/stretches.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "evaluator/host/host_worker.hpp"
-#include "evaluator/host/input_sets.hpp"
+#include "judge/input_sets.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 namespace kernelsearch::detail {
 namespace {

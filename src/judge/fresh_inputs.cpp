@@ -1,0 +1,495 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "judge/fresh_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "judge/input_generator.hpp"
+#include "judge/lane_rng.hpp"
+#include "judge/stretches.hpp"
+#include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/problem/inputs.hpp"
+
+namespace kernelsearch::detail {
+namespace {
+
+constexpr int bits = std::bit_width(FreshInputs::values - 1);
+static_assert(std::has_single_bit(FreshInputs::values) && bits <= 13);
+
+/// The places in the pool that a lane of a stretch may take values from.
+struct Choice {
+  std::uint32_t first, count;
+};
+using Choices = std::array<Choice, Stretch::lanes>;
+
+Choices choices(const Stretch& stretch, std::size_t values) {
+  Choices result;
+  for (std::size_t lane = 0; lane < result.size(); ++lane) {
+    const auto at = [values](float rank) {
+      return static_cast<std::uint32_t>(rank * static_cast<float>(values));
+    };
+    const std::uint32_t first =
+        std::min(at(stretch.ranks[lane].from), static_cast<std::uint32_t>(values - 1));
+    result[lane] = {
+        first,
+        std::max(1u, std::min(at(stretch.ranks[lane].to), static_cast<std::uint32_t>(values)) - first)};
+  }
+  return result;
+}
+
+// 16 random bits choose an element: the place by all of them, whether it is 0 by the lowest, which tell next
+// to nothing of the place. `bytes` is known when this is compiled, or 0.
+template <std::size_t bytes, bool sparse>
+void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+  const std::size_t size = bytes != 0 ? bytes : each;
+  const Choices places = choices(stretch, FreshInputs::values);
+  LaneRng::Block block;
+  std::uint16_t random[sizeof block / 2];
+  for (std::size_t i = 0; i < stretch.count; i += std::size(random)) {
+    rng(block);
+    std::memcpy(random, &block, sizeof block);
+    const std::size_t here = std::min(std::size(random), stretch.count - i);
+    for (std::size_t j = 0; j < here; ++j) {
+      const Choice& place = places[j % Stretch::lanes];
+      const std::size_t at = place.first + (random[j] * place.count >> 16);
+      if (sparse && (random[j] & 7u) * 32 < stretch.zeros)
+        std::memset(out + (i + j) * size, 0, size);
+      else
+        std::memcpy(out + (i + j) * size, pool + at * size, size);
+    }
+  }
+}
+
+/// Between a value of the pool and the next one, at random: as the pool is sorted that keeps its
+/// distribution. 13 bits are for the pair and the others for the place between its two values, 19 in single
+/// precision; the lowest say whether the element is 0.
+template <class T, class Random, bool sparse>
+void between(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+  constexpr int place = 8 * sizeof(Random) - bits;
+  constexpr T unit = T{1} / static_cast<T>(Random{1} << place);
+  const Choices pairs = choices(stretch, FreshInputs::values - 1);
+  LaneRng::Block block;
+  Random random[sizeof block / sizeof(Random)];
+  constexpr std::size_t drawn = std::size(random);
+  for (std::size_t i = 0; i < stretch.count; i += drawn) {
+    rng(block);
+    std::memcpy(random, &block, sizeof block);
+    const std::size_t here = std::min(drawn, stretch.count - i);
+    for (std::size_t j = 0; j < here; ++j) {
+      const Choice& pair = pairs[j];
+      const std::uint64_t below =
+          pair.first + ((static_cast<std::uint64_t>(random[j] >> place) * pair.count) >> bits);
+      T low, high;
+      std::memcpy(&low, pool + below * sizeof(T), sizeof(T));
+      std::memcpy(&high, pool + (below + 1) * sizeof(T), sizeof(T));
+      const T part = static_cast<T>(random[j] & ((Random{1} << place) - 1)) * unit;
+      T value = std::min(low + (high - low) * part, high);
+      if (sparse && (random[j] & 255u) < stretch.zeros) value = 0;
+      std::memcpy(out + (i + j) * sizeof(T), &value, sizeof(T));
+    }
+  }
+}
+
+/// Evenly between two places of the range from the least to the greatest of the pool, to which the declared
+/// one has shrunk by some hundredths of a per cent. Whole numbers become floating ones around the middle, so
+/// that in single precision small values keep all their bits: a table of the values that were met is of no
+/// use.
+template <class T, class Whole, bool sparse>
+void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+  using Numbers [[gnu::vector_size(16)]] = T;
+  using Wholes [[gnu::vector_size(16)]] = Whole;
+  constexpr std::size_t width = 16 / sizeof(T);
+  T low, high;
+  std::memcpy(&low, pool, sizeof(T));
+  std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
+  Numbers middle[2], scale[2], least[2], greatest[2];
+  for (std::size_t i = 0; i < 2 * width; ++i) {
+    const RankRange ranks = stretch.ranks[i];
+    const T from = ranks.from <= 0 ? low : low + (high - low) * static_cast<T>(ranks.from),
+            to = ranks.to >= 1 ? high : low + (high - low) * static_cast<T>(ranks.to);
+    middle[i / width][i % width] = from + (to - from) / 2;
+    scale[i / width][i % width] =
+        (to - from) / static_cast<T>(std::numeric_limits<std::make_unsigned_t<Whole>>::max());
+    least[i / width][i % width] = from;
+    greatest[i / width][i % width] = to;
+  }
+  const Wholes zeros = static_cast<Whole>(stretch.zeros) - Wholes{};
+  LaneRng::Block block;
+  const std::size_t bytes = stretch.count * sizeof(T);
+  for (std::size_t at = 0; at < bytes; at += sizeof block) {
+    rng(block);
+    for (std::size_t half = 0; half < 2; ++half) {
+      Wholes random;
+      std::memcpy(&random, &block.pair[half], sizeof random);
+      Numbers value = middle[half] + __builtin_convertvector(random, Numbers) * scale[half];
+      value = value < least[half] ? least[half] : value;  // rounding may lead past the ends
+      value = value > greatest[half] ? greatest[half] : value;
+      if constexpr (sparse) value = (random & 255) < zeros ? Numbers{} : value;
+      std::memcpy(&block.pair[half], &value, sizeof value);
+    }
+    std::memcpy(out + at, &block, std::min(sizeof block, bytes - at));
+  }
+}
+
+/// Whether the range of the pool, which is sorted, is one in which `evenly` can compute.
+template <class T>
+bool has_finite_span(const std::vector<std::byte>& pool) {
+  T low, high;
+  std::memcpy(&low, pool.data(), sizeof(T));
+  std::memcpy(&high, pool.data() + pool.size() - sizeof(T), sizeof(T));
+  return std::isfinite(high - low);
+}
+
+/// Whole numbers from the least to the greatest of the pool.
+template <class T, bool sparse>
+void within(const std::byte* pool, const Stretch& stretch, Rng& rng, std::byte* out) {
+  T low, high;
+  std::memcpy(&low, pool, sizeof(T));
+  std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
+  const std::uint64_t all = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  struct Part {
+    std::uint64_t first, span;
+  } parts[Stretch::lanes];
+  for (std::size_t lane = 0; lane < Stretch::lanes; ++lane) {
+    const auto offset = [all](float rank) {
+      const double at = static_cast<double>(all) * double{rank};
+      return at >= static_cast<double>(all) ? all : static_cast<std::uint64_t>(at);
+    };
+    const std::uint64_t first = offset(stretch.ranks[lane].from), last = offset(stretch.ranks[lane].to);
+    parts[lane] = {static_cast<std::uint64_t>(low) + first, last - first + 1};
+  }
+  std::uint64_t random = 0;
+  for (std::size_t i = 0; i < stretch.count; ++i) {
+    const Part& part = parts[i % Stretch::lanes];
+    T value = static_cast<T>(part.first + (part.span == 0 ? rng() : rng.below(part.span)));
+    if constexpr (sparse) {
+      random = i % 8 == 0 ? rng() : random >> 8;
+      if ((random & 255u) < stretch.zeros) value = 0;
+    }
+    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+/// A secret order of the numbers 0 to count-1, each element for itself, where shuffling a table of them would
+/// wait for memory: a Feistel network over as many bits as they need, followed until it comes to a number
+/// that is one of them (Black and Rogaway, 2002). Six rounds: it is nothing but hard to tell from a shuffle
+/// by looking.
+template <class T>
+void permute(std::size_t count, Rng& rng, std::byte* out) {
+  const int width = std::max(2, static_cast<int>(std::bit_width(count - 1)));
+  const int low_bits = width / 2;
+  const std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1,
+                      high_mask = (std::uint64_t{1} << (width - low_bits)) - 1;
+  std::uint64_t keys[6];
+  for (std::uint64_t& key : keys) key = rng();
+  const auto mixed = [](std::uint64_t half, std::uint64_t key) {
+    const std::uint64_t product = (half ^ key) * 0x9e3779b97f4a7c15u;
+    return product >> 32 ^ product >> 47;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t number = i;
+    do {
+      std::uint64_t low = number & low_mask, high = number >> low_bits;
+      for (int round = 0; round < 6; round += 2) {
+        high ^= mixed(low, keys[round]) & high_mask;
+        low ^= mixed(high, keys[round + 1]) & low_mask;
+      }
+      number = high << low_bits | low;
+    } while (number >= count);
+    const T value = static_cast<T>(number);
+    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+/// Ascending elements without sorting all: so many of each pair of neighbours of the pool as chance gives it,
+/// and those few are sorted.
+template <class T>
+void ascending(const std::byte* pool, const RankRange& ranks, std::size_t count, Rng& rng, std::byte* out) {
+  Stretch one;
+  one.ranks.fill(ranks);
+  const Choice part = choices(one, FreshInputs::values - 1).front();
+  const std::uint64_t pairs = part.count;
+  pool += part.first * sizeof(T);
+  std::vector<std::uint32_t> of_pair(pairs);
+  for (std::size_t i = 0; i < count; i += 2) {
+    const std::uint64_t random = rng();
+    ++of_pair[(random >> 32) * pairs >> 32];
+    if (i + 1 < count) ++of_pair[(random & 0xffffffffu) * pairs >> 32];
+  }
+  std::vector<T> within;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    T low, high;
+    std::memcpy(&low, pool + pair * sizeof(T), sizeof(T));
+    std::memcpy(&high, pool + (pair + 1) * sizeof(T), sizeof(T));
+    within.clear();
+    for (std::uint32_t k = 0; k < of_pair[pair]; ++k)
+      if constexpr (std::is_floating_point_v<T>) {
+        within.push_back(std::min(low + (high - low) * static_cast<T>(rng.uniform()), high));
+      } else {
+        __extension__ using Wide = unsigned __int128;
+        const Wide span =
+            static_cast<Wide>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)) + 1;
+        within.push_back(
+            static_cast<T>(static_cast<std::uint64_t>(low) + static_cast<std::uint64_t>(span * rng() >> 64)));
+      }
+    std::sort(within.begin(), within.end());
+    if (!within.empty()) std::memcpy(out, within.data(), within.size() * sizeof(T));
+    out += within.size() * sizeof(T);
+  }
+}
+
+/// By value: what is chosen by rank has a part of the range then.
+void sort_pool(ElementType type, std::vector<std::byte>& pool) {
+  const std::size_t size = size_in_bytes(type);
+  std::vector<std::pair<double, std::size_t>> order(FreshInputs::values);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = {load_element(type, &pool[i * size]), i};
+  std::sort(order.begin(), order.end());
+  const std::vector<std::byte> drawn = pool;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    std::memcpy(&pool[i * size], &drawn[order[i].second * size], size);
+}
+
+/// Structs have no order: parts of the pool are drawn from parts of the fields' ranges instead.
+void fill_structs(Argument argument, Rng& rng, std::vector<std::byte>& pool) {
+  constexpr std::size_t parts = 16, each = FreshInputs::values / parts;
+  const StructType declared = *argument.structure;
+  for (std::size_t part = 0; part < parts; ++part) {
+    for (std::size_t f = 0; f < declared.fields.size(); ++f) {
+      Argument field = field_argument(argument, declared.fields[f]);
+      field.exact = argument.exact;
+      field = narrowed(field, drawn_ranks(declared_range(field), rng));
+      argument.structure->fields[f].low = field.low;
+      argument.structure->fields[f].high = field.high;
+    }
+    fill_input(argument, each, rng, pool.data() + part * each * argument.element_bytes());
+    argument.structure = declared;
+  }
+}
+
+/// How elements of the argument are made; none for what stays as it was drawn for a check.
+std::optional<FreshInputs::Way> way_of(const Argument& argument, std::size_t count) {
+  using Way = FreshInputs::Way;
+  if (!argument.is_array) return std::nullopt;
+  const auto one_of = [&](Way f32, Way f64, Way i32, Way u32, Way i64, Way u64, std::optional<Way> other) {
+    if (argument.structure) return other;
+    switch (argument.type) {
+      case ElementType::f32:
+        return std::optional(f32);
+      case ElementType::f64:
+        return std::optional(f64);
+      case ElementType::i32:
+        return std::optional(i32);
+      case ElementType::u32:
+        return std::optional(u32);
+      case ElementType::i64:
+        return std::optional(i64);
+      case ElementType::u64:
+        return std::optional(u64);
+      default:
+        return other;
+    }
+  };
+  const std::optional<Way> whole =
+      !argument.structure && count <= FreshInputs::most_whole ? std::optional(Way::whole) : std::nullopt;
+  switch (argument.initialisation) {
+    case Initialisation::uniform:
+      return one_of(Way::evenly_f32, Way::evenly_f64, Way::within_i32, Way::within_u32, Way::within_i64,
+                    Way::within_u64, Way::chosen);
+    case Initialisation::normal:
+      return one_of(Way::between_f32, Way::between_f64, Way::chosen, Way::chosen, Way::chosen, Way::chosen,
+                    Way::chosen);
+    case Initialisation::permutation:
+      if (whole || argument.structure || is_floating(argument.type)) return whole;
+      return size_in_bytes(argument.type) == 4 ? Way::permuted_32 : Way::permuted_64;
+    case Initialisation::sorted:
+      if (whole || argument.structure) return whole;
+      return one_of(Way::ascending_f32, Way::ascending_f64, Way::ascending_i32, Way::ascending_u32,
+                    Way::ascending_i64, Way::ascending_u64, std::nullopt);
+    case Initialisation::offsets:
+      return !argument.structure && count <= FreshInputs::most_offsets ? std::optional(Way::whole)
+                                                                       : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Floating ranges that are too wide to compute in are not filled evenly but between neighbours.
+FreshInputs::Way ready(FreshInputs::Way way, const std::vector<std::byte>& pool) {
+  using Way = FreshInputs::Way;
+  if (way == Way::evenly_f32 && !has_finite_span<float>(pool)) return Way::between_f32;
+  if (way == Way::evenly_f64 && !has_finite_span<double>(pool)) return Way::between_f64;
+  return way;
+}
+
+template <std::size_t bytes>
+void choose_any(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng,
+                std::byte* out) {
+  if (stretch.zeros != 0)
+    choose<bytes, true>(pool, each, stretch, rng, out);
+  else
+    choose<bytes, false>(pool, each, stretch, rng, out);
+}
+
+}  // namespace
+
+FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uint64_t seed)
+    : pools_(problem.arguments.size()),
+      ways_(problem.arguments.size()),
+      arguments_(problem.arguments.size()),
+      declared_(problem.arguments.size()),
+      draws_(problem.arguments.size()),
+      bytes_(problem.arguments.size()),
+      others_(problem.arguments.size()) {
+  const Shape& shape = problem.shapes[plan.shape];
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const Argument& argument = problem.arguments[a];
+    bytes_[a] = argument.element_bytes();
+    if (!argument.is_input()) continue;
+    const std::optional<Way> way = way_of(argument, plan.arguments[a].count);
+    draws_[a] = way.has_value();
+    others_[a] = !way;
+    if (!way) continue;
+    ways_[a] = *way;
+    arguments_[a] = at_shape(argument, shape);
+    declared_[a] = declared_range(arguments_[a]);
+    if (*way == Way::whole || *way == Way::permuted_32 || *way == Way::permuted_64) continue;
+    pools_[a].resize(values * bytes_[a]);
+    Rng rng = Rng::stream(seed, argument.name);
+    if (argument.structure) {
+      fill_structs(arguments_[a], rng, pools_[a]);
+    } else {
+      fill_input(arguments_[a], values, rng, pools_[a].data());
+      sort_pool(argument.type, pools_[a]);
+    }
+    ways_[a] = ready(*way, pools_[a]);
+  }
+}
+
+void FreshInputs::generate_by(InputGenerator& generator, const ShapePlan& plan) {
+  generated_.clear();
+  for (const PlannedArgument& argument : plan.arguments)
+    generated_.push_back(argument.is_input() && argument.initialisation == Initialisation::generator);
+  if (std::find(generated_.begin(), generated_.end(), true) == generated_.end()) return;
+  generator_ = &generator;
+  plan_ = plan;
+}
+
+Contents FreshInputs::generated(std::uint64_t seed) const {
+  if (generator_ == nullptr) return {};
+  const double begin = monotonic_seconds();
+  Contents contents = generator_->contents(plan_, InputFlavour::declared, seed, generated_);
+  const double seconds = monotonic_seconds() - begin;
+  generating_ = generating_ > 0 ? std::min(generating_, seconds) : seconds;
+  return contents;
+}
+
+std::size_t FreshInputs::calls_filled_in(double seconds) const {
+  if (generator_ == nullptr) return std::numeric_limits<std::size_t>::max();
+  if (generating_ <= 0) (void)generated(secret_seed());
+  return static_cast<std::size_t>(std::max(1.0, seconds / generating_));
+}
+
+void FreshInputs::draw(std::size_t argument, std::size_t count, std::uint64_t seed, std::byte* out) const {
+  const std::byte* const pool = pools_[argument].data();
+  Rng rng(seed);
+  const auto part = [&] { return drawn_ranks(declared_[argument], rng); };
+  switch (ways_[argument]) {
+    case Way::permuted_32:
+      return permute<std::uint32_t>(count, rng, out);
+    case Way::permuted_64:
+      return permute<std::uint64_t>(count, rng, out);
+    case Way::ascending_f32:
+      return ascending<float>(pool, part(), count, rng, out);
+    case Way::ascending_f64:
+      return ascending<double>(pool, part(), count, rng, out);
+    case Way::ascending_i32:
+      return ascending<std::int32_t>(pool, part(), count, rng, out);
+    case Way::ascending_u32:
+      return ascending<std::uint32_t>(pool, part(), count, rng, out);
+    case Way::ascending_i64:
+      return ascending<std::int64_t>(pool, part(), count, rng, out);
+    case Way::ascending_u64:
+      return ascending<std::uint64_t>(pool, part(), count, rng, out);
+    case Way::whole:
+      return fill_input(narrowed(arguments_[argument], part()), count, rng, out);
+    default:
+      return stretches(argument, count, rng, out);
+  }
+}
+
+void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, std::byte* out) const {
+  const std::byte* const pool = pools_[argument].data();
+  const std::size_t bytes = bytes_[argument];
+  Stretches all(declared_[argument], count, rng);
+  LaneRng lanes(rng());
+  while (true) {
+    const Stretch& stretch = all.next(rng);
+    if (stretch.count == 0) return;
+    fill(argument, stretch, rng, lanes, out);
+    for (std::uint32_t i = 0; i < stretch.outliers; ++i) {
+      // Of the sixteenth of the array's values at either end.
+      const RankRange& whole = all.whole();
+      const float depth = (whole.to - whole.from) * static_cast<float>(rng.uniform()) / 16,
+                  rank = rng.below(2) == 0 ? whole.from + depth : whole.to - depth;
+      const auto place = static_cast<std::size_t>(rank * static_cast<float>(values - 1));
+      std::memcpy(out + rng.below(stretch.count) * bytes, pool + std::min(place, values - 1) * bytes, bytes);
+    }
+    out += stretch.count * bytes;
+  }
+}
+
+void FreshInputs::fill(std::size_t argument, const Stretch& stretch, Rng& rng, LaneRng& lanes,
+                       std::byte* out) const {
+  const std::byte* const pool = pools_[argument].data();
+  const bool sparse = stretch.zeros != 0;
+  switch (ways_[argument]) {
+    case Way::between_f32:
+      return sparse ? between<float, std::uint32_t, true>(pool, stretch, lanes, out)
+                    : between<float, std::uint32_t, false>(pool, stretch, lanes, out);
+    case Way::between_f64:
+      return sparse ? between<double, std::uint64_t, true>(pool, stretch, lanes, out)
+                    : between<double, std::uint64_t, false>(pool, stretch, lanes, out);
+    case Way::evenly_f32:
+      return sparse ? evenly<float, std::int32_t, true>(pool, stretch, lanes, out)
+                    : evenly<float, std::int32_t, false>(pool, stretch, lanes, out);
+    case Way::evenly_f64:
+      return sparse ? evenly<double, std::int64_t, true>(pool, stretch, lanes, out)
+                    : evenly<double, std::int64_t, false>(pool, stretch, lanes, out);
+    case Way::within_i32:
+      return sparse ? within<std::int32_t, true>(pool, stretch, rng, out)
+                    : within<std::int32_t, false>(pool, stretch, rng, out);
+    case Way::within_u32:
+      return sparse ? within<std::uint32_t, true>(pool, stretch, rng, out)
+                    : within<std::uint32_t, false>(pool, stretch, rng, out);
+    case Way::within_i64:
+      return sparse ? within<std::int64_t, true>(pool, stretch, rng, out)
+                    : within<std::int64_t, false>(pool, stretch, rng, out);
+    case Way::within_u64:
+      return sparse ? within<std::uint64_t, true>(pool, stretch, rng, out)
+                    : within<std::uint64_t, false>(pool, stretch, rng, out);
+    default:
+      break;
+  }
+  switch (bytes_[argument]) {
+    case 1:
+      return choose_any<1>(pool, 1, stretch, lanes, out);
+    case 2:
+      return choose_any<2>(pool, 2, stretch, lanes, out);
+    case 4:
+      return choose_any<4>(pool, 4, stretch, lanes, out);
+    case 8:
+      return choose_any<8>(pool, 8, stretch, lanes, out);
+    default:
+      return choose_any<0>(pool, bytes_[argument], stretch, lanes, out);
+  }
+}
+
+}  // namespace kernelsearch::detail
