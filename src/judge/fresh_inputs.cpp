@@ -111,7 +111,7 @@ void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
   std::memcpy(&low, pool, sizeof(T));
   std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
   Numbers middle[2], scale[2], least[2], greatest[2];
-  for (std::size_t i = 0; i < 2 * width; ++i) {
+  for (std::size_t i = 0; i < (stretch.periodic ? 2 * width : 1); ++i) {
     const RankRange ranks = stretch.ranks[i];
     const T from = ranks.from <= 0 ? low : low + (high - low) * static_cast<T>(ranks.from),
             to = ranks.to >= 1 ? high : low + (high - low) * static_cast<T>(ranks.to);
@@ -121,6 +121,8 @@ void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
     least[i / width][i % width] = from;
     greatest[i / width][i % width] = to;
   }
+  if (!stretch.periodic)
+    for (Numbers* const one : {middle, scale, least, greatest}) one[0] = one[1] = one[0][0] - Numbers{};
   const Wholes zeros = static_cast<Whole>(stretch.zeros) - Wholes{};
   LaneRng::Block block;
   const std::size_t bytes = stretch.count * sizeof(T);
@@ -345,6 +347,7 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
       ways_(problem.arguments.size()),
       arguments_(problem.arguments.size()),
       declared_(problem.arguments.size()),
+      spreads_(problem.arguments.size()),
       draws_(problem.arguments.size()),
       bytes_(problem.arguments.size()),
       others_(problem.arguments.size()) {
@@ -360,6 +363,8 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
     ways_[a] = *way;
     arguments_[a] = at_shape(argument, shape);
     declared_[a] = declared_range(arguments_[a]);
+    Rng parameters = Rng::stream(seed, argument.name + " parameters");
+    spreads_[a] = Spread(declared_[a], parameters);
     if (*way == Way::whole || *way == Way::permuted_32 || *way == Way::permuted_64) continue;
     pools_[a].resize(values * bytes_[a]);
     Rng rng = Rng::stream(seed, argument.name);
@@ -428,7 +433,7 @@ void FreshInputs::draw(std::size_t argument, std::size_t count, std::uint64_t se
 void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, std::byte* out) const {
   const std::byte* const pool = pools_[argument].data();
   const std::size_t bytes = bytes_[argument];
-  Stretches all(declared_[argument], count, rng);
+  Stretches all(spreads_[argument], count, rng);
   LaneRng lanes(rng());
   while (true) {
     const Stretch& stretch = all.next(rng);
@@ -436,7 +441,7 @@ void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, s
     fill(argument, stretch, rng, lanes, out);
     for (std::uint32_t i = 0; i < stretch.outliers; ++i) {
       // Of the sixteenth of the array's values at either end.
-      const RankRange& whole = all.whole();
+      const RankRange whole = all.whole();
       const float depth = (whole.to - whole.from) * static_cast<float>(rng.uniform()) / 16,
                   rank = rng.below(2) == 0 ? whole.from + depth : whole.to - depth;
       const auto place = static_cast<std::size_t>(rank * static_cast<float>(values - 1));

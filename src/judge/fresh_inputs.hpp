@@ -89,6 +89,7 @@ class FreshInputs {
   std::vector<Way> ways_;
   std::vector<Argument> arguments_;  ///< at the shape
   std::vector<DeclaredRange> declared_;
+  std::vector<Spread> spreads_;
   std::vector<bool> draws_;
   std::vector<std::size_t> bytes_;  ///< of an element
   std::vector<bool> others_;

@@ -93,13 +93,44 @@ Argument narrowed(Argument argument, const RankRange& ranks) {
   return argument;
 }
 
-Stretches::Stretches(const DeclaredRange& declared, std::size_t count, Rng& rng)
-    : declared_(declared), left_(count) {
-  if (!declared.varies) {
-    length_ = count;
-    return;
+namespace {
+
+Stretch some_stretch(const DeclaredRange& declared, const RankRange& whole, Rng& rng) {
+  const auto narrow = [&] {
+    return declared.zero ? shrunk(whole, *declared.zero, scale(rng)) : half_at_least(whole, rng);
+  };
+  Stretch stretch;
+  RankRange ranks = whole;
+  const std::uint64_t kind = rng.below(8);  // 0 and 1: as the array
+  if (kind == 2 || kind == 3 || kind == 6) ranks = narrow();
+  if (kind == 4) ranks = mixed(declared) ? narrow() : half_at_least(whole, rng);
+  stretch.ranks.fill(ranks);
+  if (kind == 5) {  // with a period of 2, 4 or 8
+    const std::size_t period = std::size_t{2} << rng.below(3), full = rng.below(period);
+    const RankRange other = narrow();
+    for (std::size_t i = 0; i < Stretch::lanes; ++i)
+      if (i % period != full) stretch.ranks[i] = other;
+    stretch.periodic = true;
   }
-  whole_ = drawn_ranks(declared, rng);
+  if (kind >= 6 && declared.zero) stretch.zeros = static_cast<std::uint32_t>(64 + rng.below(177));
+  return stretch;
+}
+
+}  // namespace
+
+Spread::Spread(const DeclaredRange& declared, Rng& rng) {
+  constexpr std::size_t kept = 64;
+  if (!declared.varies) return;
+  parameters_.resize(kept);
+  for (Parameters& one : parameters_) {
+    one.whole = drawn_ranks(declared, rng);
+    for (Stretch& stretch : one.stretches) stretch = some_stretch(declared, one.whole, rng);
+  }
+}
+
+Stretches::Stretches(const Spread& spread, std::size_t count, Rng& rng) : left_(count), length_(count) {
+  if (!spread.varies()) return;
+  parameters_ = &spread.some(rng);
   if (count < 2 * shortest) {
     length_ = std::max(least, count / 2 + 1);
   } else {
@@ -109,43 +140,16 @@ Stretches::Stretches(const DeclaredRange& declared, std::size_t count, Rng& rng)
   first_ = 1 + static_cast<std::size_t>(rng.below(length_));
 }
 
-void Stretches::make(Stretch& stretch, Rng& rng) const {
-  const double around = declared_.zero.value_or(0);
-  const auto narrow = [&] {
-    return declared_.zero ? shrunk(whole_, around, scale(rng)) : half_at_least(whole_, rng);
-  };
-  RankRange ranks = whole_;
-  const std::uint64_t kind = rng.below(8);  // 0 and 1: as the array
-  if (kind == 2 || kind == 3 || kind == 6) ranks = narrow();
-  if (kind == 4) ranks = mixed(declared_) ? narrow() : half_at_least(whole_, rng);
-  stretch.ranks.fill(ranks);
-  if (kind == 5) {  // with a period of 2, 4 or 8
-    const std::size_t period = std::size_t{2} << rng.below(3), full = rng.below(period);
-    const RankRange other = narrow();
-    for (std::size_t i = 0; i < Stretch::lanes; ++i)
-      if (i % period != full) stretch.ranks[i] = other;
-  }
-  if (kind >= 6 && declared_.zero) stretch.zeros = static_cast<std::uint32_t>(64 + rng.below(177));
-}
-
 const Stretch& Stretches::next(Rng& rng) {
-  if (!declared_.varies) {
-    ways_[0].count = left_;
-    left_ = 0;
-    return ways_[0];
+  if (parameters_ != nullptr && left_ != 0) {
+    const std::uint64_t random = rng();
+    stretch_ = parameters_->stretches[random % Spread::ways];
+    stretch_.outliers = static_cast<std::uint32_t>(random >> 32 & 3u) % 3;
   }
-  const std::uint64_t random = rng();
-  const std::size_t way = random % kinds;
-  Stretch& stretch = ways_[way];
-  if ((made_ >> way & 1u) == 0) {
-    make(stretch, rng);
-    made_ |= 1u << way;
-  }
-  stretch.count = std::min(left_, first_ != 0 ? first_ : length_);
-  stretch.outliers = static_cast<std::uint32_t>(random >> 32 & 3u) % 3;
+  stretch_.count = std::min(left_, first_ != 0 ? first_ : length_);
   first_ = 0;
-  left_ -= stretch.count;
-  return stretch;
+  left_ -= stretch_.count;
+  return stretch_;
 }
 
 }  // namespace kernelsearch::detail

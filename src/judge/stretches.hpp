@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/problem/argument.hpp"
@@ -29,34 +30,51 @@ struct RankRange {
 struct Stretch {
   static constexpr std::size_t lanes = 8;
   std::array<RankRange, lanes> ranks{};
+  bool periodic = false;       ///< the lanes differ
   std::uint32_t zeros = 0;     ///< of 256 elements so many, at random places, are 0
   std::size_t count = 0;       ///< elements
   std::uint32_t outliers = 0;  ///< elements that lie near the ends of the array's range, at most 2
 };
 
-/// The secret parameters of one draw of one array: a part of the declared range for all of it, and in it
-/// stretches that are spread as the array, narrower, around or towards 0, with a period, sparse, or with
-/// outliers. No mean, maximum, variance, share or balance of signs is that of another draw. A few ways for
-/// one array, in changing order: with many stretches of all kinds the means of arrays would be alike again.
+/// The secret parameters that draws of one array choose from: parts of the declared range for all of it, each
+/// with eight ways of stretches in it: as the array, narrower, around or towards 0, with a period, or sparse.
+/// They are drawn once, as drawing them takes as long as some dozens of elements.
+class Spread {
+ public:
+  static constexpr std::size_t ways = 8;
+  struct Parameters {
+    RankRange whole;
+    std::array<Stretch, ways> stretches;
+  };
+
+  Spread() = default;
+  Spread(const DeclaredRange& declared, Rng& rng);
+
+  [[nodiscard]] bool varies() const noexcept { return !parameters_.empty(); }
+  [[nodiscard]] const Parameters& some(Rng& rng) const { return parameters_[rng() % parameters_.size()]; }
+
+ private:
+  std::vector<Parameters> parameters_;
+};
+
+/// The stretches of one draw of an array, from some of its parameters, with outliers: no mean, maximum,
+/// variance, share or balance of signs is that of another draw.
 class Stretches {
  public:
-  Stretches(const DeclaredRange& declared, std::size_t count, Rng& rng);
+  Stretches(const Spread& spread, std::size_t count, Rng& rng);
 
   /// The next one; its count is 0 after the last.
   [[nodiscard]] const Stretch& next(Rng& rng);
 
   /// What the array as a whole is drawn from.
-  [[nodiscard]] const RankRange& whole() const noexcept { return whole_; }
+  [[nodiscard]] RankRange whole() const noexcept {
+    return parameters_ != nullptr ? parameters_->whole : RankRange{};
+  }
 
  private:
-  void make(Stretch& stretch, Rng& rng) const;
-
-  static constexpr std::size_t kinds = 8;
-  DeclaredRange declared_;
-  RankRange whole_;
-  std::size_t left_, length_ = 0, first_ = 0;
-  std::uint32_t made_ = 0;  ///< which of the ways, a bit for each
-  std::array<Stretch, kinds> ways_;
+  const Spread::Parameters* parameters_ = nullptr;
+  std::size_t left_, length_, first_ = 0;
+  Stretch stretch_;
 };
 
 /// A part of the declared range for what is drawn as a whole, such as sorted arrays.

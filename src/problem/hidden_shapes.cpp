@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -23,6 +24,7 @@ namespace {
 constexpr std::size_t most_hidden = 64;
 constexpr std::size_t tries = 1000;
 constexpr double least_bytes = 4 << 20, least_operations = 1e8;
+constexpr double derived_bytes = 1 << 20, derived_operations = 1e7;
 
 double operations_of(const Problem& problem, const Shape& shape) {
   return problem.operations ? to_number(evaluate(*problem.operations, shape)) : 0.0;
@@ -181,7 +183,7 @@ std::optional<HiddenShapes> derived_hidden_shapes(const Problem& problem, std::s
   if (!why_not.empty()) return std::nullopt;
   HiddenShapes hidden;
   hidden.derived = true;
-  hidden.count = 2;
+  hidden.count = 1;
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> known;
   for (const NamedValue& variable : problem.shapes.front().variables)
     if (auto values = listed_values(problem, variable.first); !values.empty())
@@ -238,10 +240,19 @@ std::string sizes_not_varied(const std::string& why) {
 HiddenShapeLimits hidden_shape_limits(const Problem& problem) {
   const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
   HiddenShapeLimits limits{least_bytes, least_operations};
+  double fewest_bytes = std::numeric_limits<double>::infinity(), fewest_operations = fewest_bytes;
   for (const Shape& shape : problem.shapes) {
-    limits.bytes = std::max(limits.bytes, bytes_of_arrays(problem.arguments, shape, tunables));
-    limits.operations = std::max(limits.operations, operations_of(problem, shape));
+    const double bytes = bytes_of_arrays(problem.arguments, shape, tunables),
+                 operations = operations_of(problem, shape);
+    limits.bytes = std::max(limits.bytes, bytes);
+    limits.operations = std::max(limits.operations, operations);
+    fewest_bytes = std::min(fewest_bytes, bytes);
+    fewest_operations = std::min(fewest_operations, operations);
   }
+  // Nobody asked for derived ones: they must not make trials longer.
+  if (!problem.hidden_shapes || problem.hidden_shapes->derived)
+    return {std::min(limits.bytes, std::max(derived_bytes, 2 * fewest_bytes)),
+            std::min(limits.operations, std::max(derived_operations, 2 * fewest_operations))};
   return limits;
 }
 

@@ -53,7 +53,8 @@ TEST_CASE("Stretches: they cover the array, in ranks between 0 and 1, and many d
   for (const std::size_t count : {1u, 15u, 700u, 5000u, 300000u})
     for (int draw = 0; draw < 200; ++draw)
       for (const DeclaredRange& declared : {mixed, positive}) {
-        Stretches all(declared, count, rng);
+        const Spread spread(declared, rng);
+        Stretches all(spread, count, rng);
         std::size_t covered = 0;
         while (true) {
           const Stretch& stretch = all.next(rng);
@@ -70,9 +71,7 @@ TEST_CASE("Stretches: they cover the array, in ranks between 0 and 1, and many d
             if (declared.zero) REQUIRE((ranks.from <= 0.5f && ranks.to >= 0.5f));
           }
           if (!declared.zero) REQUIRE(stretch.zeros == 0);
-          const bool periodic =
-              stretch.ranks[0].to != stretch.ranks[1].to || stretch.ranks[1].to != stretch.ranks[2].to;
-          kinds.insert(stretch.zeros != 0 ? 1 : periodic ? 2 : stretch.ranks[0].to < all.whole().to ? 3 : 4);
+          kinds.insert(stretch.zeros != 0 ? 1 : stretch.periodic ? 2 : stretch.ranks[0].to < all.whole().to ? 3 : 4);
         }
         REQUIRE(covered == count);
       }
@@ -81,7 +80,9 @@ TEST_CASE("Stretches: they cover the array, in ranks between 0 and 1, and many d
 
 TEST_CASE("Stretches: what does not vary is one stretch of all ranks") {
   Rng rng(1);
-  Stretches all({false, 0.5}, 1000, rng);
+  const Spread spread({false, 0.5}, rng);
+  CHECK(!spread.varies());
+  Stretches all(spread, 1000, rng);
   const Stretch first = all.next(rng);
   CHECK(first.count == 1000);
   CHECK(first.zeros == 0);
