@@ -46,26 +46,39 @@ Choices choices(const Stretch& stretch, std::size_t values) {
 }
 
 // 16 random bits choose an element: the place by all of them, whether it is 0 by the lowest, which tell next
-// to nothing of the place. `bytes` is known when this is compiled, or 0.
+// to nothing of the place. Behind the pool's values lies a zero. `bytes` is known when this is compiled, or 0.
 template <std::size_t bytes, bool sparse>
 void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng, std::byte* out) {
   const std::size_t size = bytes != 0 ? bytes : each;
-  const Choices places = choices(stretch, FreshInputs::values);
+  constexpr std::size_t drawn = sizeof(LaneRng::Block) / 2;
+  const Choices choice = choices(stretch, FreshInputs::values);
+  std::uint16_t random[drawn], place[drawn], first[drawn], of[drawn];
+  for (std::size_t j = 0; j < drawn; ++j) {
+    first[j] = static_cast<std::uint16_t>(choice[j % Stretch::lanes].first);
+    of[j] = static_cast<std::uint16_t>(choice[j % Stretch::lanes].count);
+  }
+  const auto zeros = static_cast<std::uint16_t>(stretch.zeros / 32);
   LaneRng::Block block;
-  std::uint16_t random[sizeof block / 2];
-  for (std::size_t i = 0; i < stretch.count; i += std::size(random)) {
+  const auto choose_places = [&] {
     rng(block);
     std::memcpy(random, &block, sizeof block);
-    const std::size_t here = std::min(std::size(random), stretch.count - i);
-    for (std::size_t j = 0; j < here; ++j) {
-      const Choice& place = places[j % Stretch::lanes];
-      const std::size_t at = place.first + (random[j] * place.count >> 16);
-      if (sparse && (random[j] & 7u) * 32 < stretch.zeros)
-        std::memset(out + (i + j) * size, 0, size);
-      else
-        std::memcpy(out + (i + j) * size, pool + at * size, size);
+    for (std::size_t j = 0; j < drawn; ++j) {
+      const std::uint32_t product = std::uint32_t{random[j]} * of[j];
+      place[j] = static_cast<std::uint16_t>(first[j] + static_cast<std::uint16_t>(product >> 16));
     }
+    if constexpr (sparse)
+      for (std::size_t j = 0; j < drawn; ++j)
+        place[j] = (random[j] & 7u) < zeros ? static_cast<std::uint16_t>(FreshInputs::values) : place[j];
+  };
+  std::size_t i = 0;
+  for (; i + drawn <= stretch.count; i += drawn, out += drawn * size) {
+    choose_places();
+    for (std::size_t j = 0; j < drawn; ++j) std::memcpy(out + j * size, pool + place[j] * size, size);
   }
+  if (i == stretch.count) return;
+  choose_places();
+  for (std::size_t j = 0; i + j < stretch.count; ++j)
+    std::memcpy(out + j * size, pool + place[j] * size, size);
 }
 
 /// Between a value of the pool and the next one, at random: as the pool is sorted that keeps its
@@ -123,7 +136,9 @@ void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
   }
   if (!stretch.periodic)
     for (Numbers* const one : {middle, scale, least, greatest}) one[0] = one[1] = one[0][0] - Numbers{};
-  const Wholes zeros = static_cast<Whole>(stretch.zeros) - Wholes{};
+  // Compared in halves where numbers are long: processors without more than SSE2 compare no longer ones.
+  using Halves [[gnu::vector_size(16)]] = std::int32_t;
+  const Halves zeros = static_cast<std::int32_t>(stretch.zeros) - Halves{};
   LaneRng::Block block;
   const std::size_t bytes = stretch.count * sizeof(T);
   for (std::size_t at = 0; at < bytes; at += sizeof block) {
@@ -134,7 +149,16 @@ void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
       Numbers value = middle[half] + __builtin_convertvector(random, Numbers) * scale[half];
       value = value < least[half] ? least[half] : value;  // rounding may lead past the ends
       value = value > greatest[half] ? greatest[half] : value;
-      if constexpr (sparse) value = (random & 255) < zeros ? Numbers{} : value;
+      if constexpr (sparse) {
+        Halves low_bits;
+        std::memcpy(&low_bits, &block.pair[half], sizeof low_bits);
+        Halves kept = (low_bits & 255) >= zeros;
+        if constexpr (sizeof(T) == 8) kept = __builtin_shuffle(kept, Halves{0, 0, 2, 2});
+        Halves whole;
+        std::memcpy(&whole, &value, sizeof value);
+        whole &= kept;
+        std::memcpy(&value, &whole, sizeof value);
+      }
       std::memcpy(&block.pair[half], &value, sizeof value);
     }
     std::memcpy(out + at, &block, std::min(sizeof block, bytes - at));
@@ -146,37 +170,42 @@ template <class T>
 bool has_finite_span(const std::vector<std::byte>& pool) {
   T low, high;
   std::memcpy(&low, pool.data(), sizeof(T));
-  std::memcpy(&high, pool.data() + pool.size() - sizeof(T), sizeof(T));
+  std::memcpy(&high, pool.data() + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
   return std::isfinite(high - low);
 }
 
-/// Whole numbers from the least to the greatest of the pool.
+/// Whole numbers from the least to the greatest of the pool: the upper half of a product with as many random
+/// bits as they have. The lowest bits say whether the element is 0.
 template <class T, bool sparse>
-void within(const std::byte* pool, const Stretch& stretch, Rng& rng, std::byte* out) {
+void within(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+  using Whole = std::make_unsigned_t<T>;
+  __extension__ using Wide = std::conditional_t<sizeof(T) == 4, std::uint64_t, unsigned __int128>;
+  constexpr std::size_t drawn = sizeof(LaneRng::Block) / sizeof(T);
   T low, high;
   std::memcpy(&low, pool, sizeof(T));
   std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
-  const std::uint64_t all = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  struct Part {
-    std::uint64_t first, span;
-  } parts[Stretch::lanes];
-  for (std::size_t lane = 0; lane < Stretch::lanes; ++lane) {
+  const Whole all = static_cast<Whole>(static_cast<Whole>(high) - static_cast<Whole>(low));
+  Whole first[drawn], last[drawn];
+  for (std::size_t j = 0; j < drawn; ++j) {
     const auto offset = [all](float rank) {
       const double at = static_cast<double>(all) * double{rank};
-      return at >= static_cast<double>(all) ? all : static_cast<std::uint64_t>(at);
+      return at >= static_cast<double>(all) ? all : static_cast<Whole>(at);
     };
-    const std::uint64_t first = offset(stretch.ranks[lane].from), last = offset(stretch.ranks[lane].to);
-    parts[lane] = {static_cast<std::uint64_t>(low) + first, last - first + 1};
+    first[j] = offset(stretch.ranks[j % Stretch::lanes].from);
+    last[j] = static_cast<Whole>(offset(stretch.ranks[j % Stretch::lanes].to) - first[j]);
+    first[j] = static_cast<Whole>(first[j] + static_cast<Whole>(low));
   }
-  std::uint64_t random = 0;
-  for (std::size_t i = 0; i < stretch.count; ++i) {
-    const Part& part = parts[i % Stretch::lanes];
-    T value = static_cast<T>(part.first + (part.span == 0 ? rng() : rng.below(part.span)));
-    if constexpr (sparse) {
-      random = i % 8 == 0 ? rng() : random >> 8;
-      if ((random & 255u) < stretch.zeros) value = 0;
+  LaneRng::Block block;
+  Whole random[drawn], value[drawn];
+  for (std::size_t i = 0; i < stretch.count; i += drawn) {
+    rng(block);
+    std::memcpy(random, &block, sizeof block);
+    for (std::size_t j = 0; j < drawn; ++j) {
+      const Wide product = Wide{random[j]} * last[j] + random[j];  // times last + 1, which may not fit
+      value[j] = static_cast<Whole>(first[j] + static_cast<Whole>(product >> (8 * sizeof(T))));
+      if constexpr (sparse) value[j] = (random[j] & 255u) < stretch.zeros ? Whole{0} : value[j];
     }
-    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+    std::memcpy(out + i * sizeof(T), value, std::min(drawn, stretch.count - i) * sizeof(T));
   }
 }
 
@@ -375,6 +404,7 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
       sort_pool(argument.type, pools_[a]);
     }
     ways_[a] = ready(*way, pools_[a]);
+    pools_[a].resize((values + 1) * bytes_[a]);  // a zero for sparse ones
   }
 }
 
@@ -438,21 +468,22 @@ void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, s
   while (true) {
     const Stretch& stretch = all.next(rng);
     if (stretch.count == 0) return;
-    fill(argument, stretch, rng, lanes, out);
+    fill(argument, stretch, lanes, out);
     for (std::uint32_t i = 0; i < stretch.outliers; ++i) {
       // Of the sixteenth of the array's values at either end.
+      const std::uint64_t random = rng();
       const RankRange whole = all.whole();
-      const float depth = (whole.to - whole.from) * static_cast<float>(rng.uniform()) / 16,
-                  rank = rng.below(2) == 0 ? whole.from + depth : whole.to - depth;
+      const float depth = (whole.to - whole.from) * static_cast<float>(random & 1023u) / 16384,
+                  rank = (random & 1024u) == 0 ? whole.from + depth : whole.to - depth;
       const auto place = static_cast<std::size_t>(rank * static_cast<float>(values - 1));
-      std::memcpy(out + rng.below(stretch.count) * bytes, pool + std::min(place, values - 1) * bytes, bytes);
+      const std::size_t at = (random >> 32) * stretch.count >> 32;
+      std::memcpy(out + at * bytes, pool + std::min(place, values - 1) * bytes, bytes);
     }
     out += stretch.count * bytes;
   }
 }
 
-void FreshInputs::fill(std::size_t argument, const Stretch& stretch, Rng& rng, LaneRng& lanes,
-                       std::byte* out) const {
+void FreshInputs::fill(std::size_t argument, const Stretch& stretch, LaneRng& lanes, std::byte* out) const {
   const std::byte* const pool = pools_[argument].data();
   const bool sparse = stretch.zeros != 0;
   switch (ways_[argument]) {
@@ -469,17 +500,17 @@ void FreshInputs::fill(std::size_t argument, const Stretch& stretch, Rng& rng, L
       return sparse ? evenly<double, std::int64_t, true>(pool, stretch, lanes, out)
                     : evenly<double, std::int64_t, false>(pool, stretch, lanes, out);
     case Way::within_i32:
-      return sparse ? within<std::int32_t, true>(pool, stretch, rng, out)
-                    : within<std::int32_t, false>(pool, stretch, rng, out);
+      return sparse ? within<std::int32_t, true>(pool, stretch, lanes, out)
+                    : within<std::int32_t, false>(pool, stretch, lanes, out);
     case Way::within_u32:
-      return sparse ? within<std::uint32_t, true>(pool, stretch, rng, out)
-                    : within<std::uint32_t, false>(pool, stretch, rng, out);
+      return sparse ? within<std::uint32_t, true>(pool, stretch, lanes, out)
+                    : within<std::uint32_t, false>(pool, stretch, lanes, out);
     case Way::within_i64:
-      return sparse ? within<std::int64_t, true>(pool, stretch, rng, out)
-                    : within<std::int64_t, false>(pool, stretch, rng, out);
+      return sparse ? within<std::int64_t, true>(pool, stretch, lanes, out)
+                    : within<std::int64_t, false>(pool, stretch, lanes, out);
     case Way::within_u64:
-      return sparse ? within<std::uint64_t, true>(pool, stretch, rng, out)
-                    : within<std::uint64_t, false>(pool, stretch, rng, out);
+      return sparse ? within<std::uint64_t, true>(pool, stretch, lanes, out)
+                    : within<std::uint64_t, false>(pool, stretch, lanes, out);
     default:
       break;
   }

@@ -83,7 +83,7 @@ class FreshInputs {
 
  private:
   void stretches(std::size_t argument, std::size_t count, Rng& rng, std::byte* out) const;
-  void fill(std::size_t argument, const Stretch& stretch, Rng& rng, LaneRng& lanes, std::byte* out) const;
+  void fill(std::size_t argument, const Stretch& stretch, LaneRng& lanes, std::byte* out) const;
 
   std::vector<std::vector<std::byte>> pools_;  ///< by value, but for structs
   std::vector<Way> ways_;

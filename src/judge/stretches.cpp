@@ -9,8 +9,11 @@
 namespace kernelsearch::detail {
 namespace {
 
-// Shorter arrays are one or two stretches: parameters take as long to draw as some dozens of elements.
-constexpr std::size_t shortest = 512, least = 16;
+// To begin a stretch takes as long as some dozens of elements: short arrays are one, or one and a half on an
+// average, and only longer stretches have outliers.
+constexpr std::size_t shortest = 1024, whole_below = 256;
+// Stretches begin at multiples of this: vectors that are stored across two lines take longer.
+constexpr std::size_t together = 64;
 
 /// Whether both signs may be drawn. Then parts lie around 0: long rows of one sign here and of the other
 /// there would cancel in sums far beyond what the declared draw does, and honest kernels round.
@@ -131,13 +134,14 @@ Spread::Spread(const DeclaredRange& declared, Rng& rng) {
 Stretches::Stretches(const Spread& spread, std::size_t count, Rng& rng) : left_(count), length_(count) {
   if (!spread.varies()) return;
   parameters_ = &spread.some(rng);
+  if (count < whole_below) return;
   if (count < 2 * shortest) {
-    length_ = std::max(least, count / 2 + 1);
+    length_ = (count / 2 / together + 1) * together;
   } else {
     const int width = static_cast<int>(std::bit_width(count / shortest));
     length_ = shortest << rng.below(static_cast<std::uint64_t>(width));
   }
-  first_ = 1 + static_cast<std::size_t>(rng.below(length_));
+  first_ = (1 + static_cast<std::size_t>(rng.below(length_ / together))) * together;
 }
 
 const Stretch& Stretches::next(Rng& rng) {
@@ -147,6 +151,7 @@ const Stretch& Stretches::next(Rng& rng) {
     stretch_.outliers = static_cast<std::uint32_t>(random >> 32 & 3u) % 3;
   }
   stretch_.count = std::min(left_, first_ != 0 ? first_ : length_);
+  if (stretch_.count < whole_below) stretch_.outliers = 0;
   first_ = 0;
   left_ -= stretch_.count;
   return stretch_;
