@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -310,7 +311,7 @@ class ShapeTrial {
   double limit_, begin_, seconds_ = 0;
   bool late_ = false;
   ShapePlan plan_;
-  std::vector<Solved> sets_;
+  std::deque<Solved> sets_;  ///< of which references stay while others come
   TrivialAnswers& found_;
 };
 

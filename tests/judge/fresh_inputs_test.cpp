@@ -311,5 +311,5 @@ TEST_CASE("FreshInputs: fields of structs are parts of their ranges in some of t
     least = std::min(least, mean);
     most = std::max(most, mean);
   }
-  CHECK(most - least > 0.05);
+  CHECK(most - least > 0.02);
 }
