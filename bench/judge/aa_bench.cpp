@@ -21,7 +21,7 @@
 #include "judge_bench.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"

@@ -31,6 +31,7 @@
 #include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/hidden_shapes.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -94,6 +95,59 @@ bool claims(const Problem& problem) {
 
 }  // namespace
 
+namespace {
+
+/// Sizes that are drawn for each candidate. They are checked in its process, where starting and building again
+/// may take minutes, after the listed ones.
+class VariedSizes {
+ public:
+  VariedSizes(const Problem& problem, const HostOptions& options, detail::CompileCache& compiler,
+              const detail::WorkerSettings& settings)
+      : options_(options),
+        listed_(with_hidden_shapes(problem, why_not_)),
+        problem_(problem),
+        references_(problem_, compiler, settings),
+        generator_(problem_, options),
+        limits_(hidden_shape_limits(problem)) {
+    problem_.shapes.clear();
+    if (!why_not_.empty()) leave_out(why_not_);
+  }
+
+  /// Others for the next candidate; there may be none.
+  void draw(const Candidate& candidate) {
+    problem_.shapes.clear();
+    if (!why_not_.empty() || !listed_.hidden_shapes || !options_.check.hidden_shapes) return;
+    Rng rng(detail::secret_seed());
+    problem_.shapes = draw_hidden_shapes(listed_, candidate, limits_, rng);
+  }
+  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] bool derived() const noexcept {
+    return listed_.hidden_shapes && listed_.hidden_shapes->derived;
+  }
+  [[nodiscard]] detail::References& references() noexcept { return references_; }
+  [[nodiscard]] detail::InputSets inputs() {
+    CheckOptions once;
+    once.seeds = 1;  // what edge values show, the listed shapes have shown
+    once.edge = once.ill_conditioned = false;
+    return {problem_, references_, generator_, once};
+  }
+  void leave_out(const std::string& why) {
+    why_not_ = why;
+    if (options_.notes && options_.check.hidden_shapes) options_.notes(sizes_not_varied(why));
+  }
+
+ private:
+  const HostOptions& options_;
+  std::string why_not_;
+  Problem listed_;   ///< with hidden shapes
+  Problem problem_;  ///< with those that were drawn
+  detail::References references_;
+  detail::InputGenerator generator_;
+  HiddenShapeLimits limits_;
+};
+
+}  // namespace
+
 struct ExternalEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
       : problem(checked_external(std::move(given), chosen)),
@@ -102,7 +156,8 @@ struct ExternalEvaluator::Impl {
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, detail::worker_settings(options, {}, problem)),
         generator(problem, options),
-        inputs(problem, references, generator, options.check) {}
+        inputs(problem, references, generator, options.check),
+        varied(problem, options, compiler, detail::worker_settings(options, {}, problem)) {}
 
   Problem problem;
   HostOptions options;
@@ -111,6 +166,7 @@ struct ExternalEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  VariedSizes varied;
   EvaluatorReply described;
   std::string identity;
   std::mutex measuring;
@@ -122,11 +178,16 @@ namespace {
 class ExternalWorker : public detail::PlainSampleTimer {
  public:
   ExternalWorker(const Problem& problem, const HostOptions& options, detail::InputSets& inputs,
-                 detail::References& references, const Candidate& candidate)
+                 detail::References& references, const Candidate& candidate, VariedSizes* varied = nullptr,
+                 bool draws = true)
       : problem_(problem), options_(options), inputs_(inputs), references_(references) {
     detail::ArenaBytes bytes;
-    for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
-      shapes_.emplace_back().plan = detail::plan_shape(problem, candidate, s);
+    if (varied != nullptr && draws) varied->draw(candidate);
+    const std::size_t listed = problem.shapes.size(),
+                      others = varied != nullptr ? varied->problem().shapes.size() : 0;
+    for (std::size_t s = 0; s < listed + others; ++s) {
+      shapes_.emplace_back().plan = s < listed ? detail::plan_shape(problem, candidate, s)
+                                               : detail::plan_shape(varied->problem(), candidate, s - listed);
       const detail::ArenaBytes needed = laid_out(s).arena_bytes();
       bytes.inputs = std::max(bytes.inputs, needed.inputs);
       bytes.outputs = std::max(bytes.outputs, needed.outputs);
@@ -141,7 +202,7 @@ class ExternalWorker : public detail::PlainSampleTimer {
   /// Every shape on every set of inputs, one call to a request.
   std::optional<detail::Fault> check() {
     inputs_.next_candidate();
-    for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    for (std::size_t s = 0; s < problem_.shapes.size(); ++s) {
       if (auto fault = select(s)) return fault;
       for (const auto& set : inputs_.for_check(shapes_[s].plan, shown_)) {
         inputs_.solve(shapes_[s].plan, *set);
@@ -151,6 +212,24 @@ class ExternalWorker : public detail::PlainSampleTimer {
         if (auto fault = request({&slot, 1}, wall, nullptr)) return fault;
         if (auto fault = wrong(slot, *set)) return fault;
         shapes_[s].estimate = std::min(shapes_[s].estimate, wall);
+        ++checked_;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// The sizes that were drawn for it; with those of another candidate where they were not drawn anew.
+  std::optional<detail::Fault> check_varied(VariedSizes& varied) {
+    detail::InputSets inputs = varied.inputs();
+    for (std::size_t s = problem_.shapes.size(); s < shapes_.size(); ++s) {
+      if (auto fault = select(s)) return fault;
+      for (const auto& set : inputs.for_check(shapes_[s].plan, shown_)) {
+        inputs.solve(shapes_[s].plan, *set);
+        double wall = 0;
+        const std::uint32_t slot = next_slot();
+        slots_.fill(slot, set->contents, detail::secret_seed());
+        if (auto fault = request({&slot, 1}, wall, nullptr)) return fault;
+        if (auto fault = wrong(varied.problem(), slot, *set)) return fault;
         ++checked_;
       }
     }
@@ -200,7 +279,7 @@ class ExternalWorker : public detail::PlainSampleTimer {
     detail::Sampler<detail::Fault, ExternalWorker> sampler(problem_, options_.sampling,
                                                            detail::SamplingOrder::shape_by_shape, *this);
     if (auto fault = sampler.run(measurement, incumbent, stop)) return fault;
-    for (std::size_t s = 0, i = 0; s < shapes_.size(); ++s)
+    for (std::size_t s = 0, i = 0; s < problem_.shapes.size(); ++s)
       if (problem_.shapes[s].weight > 0)
         if (auto fault = judge_claims(s, measurement.shapes[i++], features)) return fault;
     if (const double spent = session_->cpu() - cpu; cpu >= 0 && spent >= 0 && wall_ > 0)
@@ -310,8 +389,12 @@ class ExternalWorker : public detail::PlainSampleTimer {
   }
 
   std::optional<detail::Fault> wrong(std::uint32_t slot, const detail::InputSet& set) {
+    return wrong(problem_, slot, set);
+  }
+  std::optional<detail::Fault> wrong(const Problem& problem, std::uint32_t slot,
+                                     const detail::InputSet& set) {
     if (!slots_.guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
-    return detail::compare_outputs(problem_, slots_.plan(), set, slots_.outputs(slot));
+    return detail::compare_outputs(problem, slots_.plan(), set, slots_.outputs(slot));
   }
 
   /// What can be seen of a call whose result is not known: that it wrote all it must and nothing else.
@@ -421,6 +504,22 @@ std::optional<detail::Fault> build_in(EvaluatorSession& session, const Candidate
   return std::nullopt;
 }
 
+/// Where nobody said that these sizes are allowed, a candidate is accused only where the default is right.
+template <class DefaultIsRight>
+std::optional<detail::Fault> check_sizes(VariedSizes& varied, ExternalWorker& worker,
+                                         DefaultIsRight&& default_is_right) {
+  try {
+    auto fault = worker.check_varied(varied);
+    if (!fault || !varied.derived() || default_is_right()) return fault;
+    varied.leave_out("the default configuration fails where a size lies between the listed ones");
+  } catch (const ConfigError& error) {
+    if (!varied.derived()) throw;
+    varied.leave_out("the reference fails where a size lies between the listed ones: " +
+                     std::string(error.what()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ExternalEvaluator::ExternalEvaluator(Problem problem, HostOptions options)
@@ -508,7 +607,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     return evaluation;
   }
   double begin = detail::monotonic_seconds();
-  ExternalWorker worker(self.problem, self.options, self.inputs, self.references, candidate);
+  ExternalWorker worker(self.problem, self.options, self.inputs, self.references, candidate, &self.varied);
   auto fault = start(worker.session(), self.described);
   if (!fault) fault = build_in(worker.session(), candidate, &evaluation.features);
   evaluation.phases.build = detail::monotonic_seconds() - begin;
@@ -520,7 +619,16 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
   }
   begin = detail::monotonic_seconds();
   const double reference_before = self.references.spent_seconds();
+  // What the default configuration does with the sizes of a candidate that is wrong there.
+  const auto default_is_right = [&] {
+    const Candidate first = self.problem.default_candidate();
+    ExternalWorker other(self.problem, self.options, self.inputs, self.references, first, &self.varied,
+                         false);
+    return !start(other.session(), self.described) && !build_in(other.session(), first, nullptr) &&
+           !other.check_varied(self.varied);
+  };
   fault = worker.check();
+  if (!fault) fault = check_sizes(self.varied, worker, default_is_right);
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   begin = detail::monotonic_seconds();
   if (!fault)

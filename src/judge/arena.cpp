@@ -365,12 +365,15 @@ void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poiso
   guard(slot);
   poison_[slot] = poison_seed;
   Rng rng(seed);
+  const Contents generated = fresh.generated(rng());
   for (std::size_t a = 0; a < offsets_.size(); ++a) {
     const PlannedArgument& argument = plan_->arguments[a];
     if (!argument.is_array) continue;
     std::byte* const out = at(slot, a);
     if (!argument.is_input()) {
       poison(slot, a);
+    } else if (fresh.generates(a)) {
+      store(a, generated[a].data(), argument.count, out);
     } else if (!fresh.draws(a)) {
       const std::size_t by = argument.count > 1 && rotatable(argument.initialisation)
                                  ? static_cast<std::size_t>(rng.below(argument.count))

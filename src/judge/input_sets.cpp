@@ -83,7 +83,8 @@ std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour fl
   auto set = std::make_shared<InputSet>();
   set->seed = secret_seed();
   set->flavour = flavour;
-  set->contents = generator_.contents(plan, flavour, set->seed);
+  set->contents = flavour == InputFlavour::declared ? contents(plan, set->seed)
+                                                    : generator_.contents(plan, flavour, set->seed);
   auto& kept = kept_[key_of(plan, flavour)];
   kept.push_back(set);
   while (kept.size() > (bytes_of(*set) > kept_bytes / kept_sets ? 1 : kept_sets)) kept.pop_front();
@@ -150,23 +151,32 @@ const Contents& InputSets::others(const ShapePlan& plan) {
   return contents;
 }
 
+Contents InputSets::contents(const ShapePlan& plan, std::uint64_t seed) {
+  const FreshInputs& fresh = this->fresh(plan);
+  Contents contents = generator_.contents(plan, InputFlavour::declared, seed, fresh.others());
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    if (!fresh.draws(a)) continue;
+    contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
+    fresh.draw(a, plan.arguments[a].count, Rng::stream(seed, problem_.arguments[a].name)(),
+               contents[a].data());
+  }
+  return contents;
+}
+
 const FreshInputs& InputSets::fresh(const ShapePlan& plan) {
   const Key key = key_of(plan, InputFlavour::declared);
   const auto known = fresh_.find(key);
   if (known != fresh_.end()) return known->second;
-  return fresh_.emplace(key, FreshInputs(problem_, plan, secret_seed())).first->second;
+  FreshInputs& fresh = fresh_.emplace(key, FreshInputs(problem_, plan, secret_seed())).first->second;
+  // A matrix from a file is the same in every call.
+  if (problem_.generator && problem_.generator->matrix_market.empty()) fresh.generate_by(generator_, plan);
+  return fresh;
 }
 
 std::shared_ptr<InputSet> InputSets::new_for_timing(const ShapePlan& plan) {
   auto set = std::make_shared<InputSet>();
   set->seed = secret_seed();
-  const FreshInputs& fresh = this->fresh(plan);
-  set->contents = generator_.contents(plan, InputFlavour::declared, set->seed, fresh.others());
-  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-    if (!fresh.draws(a)) continue;
-    set->contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
-    fresh.draw(a, plan.arguments[a].count, secret_seed(), set->contents[a].data());
-  }
+  set->contents = contents(plan, set->seed);
   return set;
 }
 
@@ -331,7 +341,8 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
       const Column& column = columns[c];
       const bool field = argument.structure != nullptr;
       const OutputValues& expected = field ? set.expected[a].fields[c] : set.expected[a];
-      const Tolerance tolerance = field ? problem.tolerance_of(column.type) : argument.tolerance;
+      const Tolerance tolerance = tolerance_for(
+          column.type, field ? problem.tolerance_of(column.type) : argument.tolerance, expected.floating);
       const std::span<const double> all = set.slack[a];
       const auto slack = all.empty() ? all : all.subspan(c * argument.count, argument.count);
       std::vector<std::byte> copy;

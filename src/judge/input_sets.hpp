@@ -73,6 +73,9 @@ class InputSets {
   /// share of what passed; between candidates, as nobody waits for it then.
   void solve_ahead(const ShapePlan& plan);
 
+  /// Declared contents, drawn as those of timed calls are.
+  [[nodiscard]] Contents contents(const ShapePlan& plan, std::uint64_t seed);
+
   /// Contents of what `fresh` does not draw, for calls that are not verified.
   [[nodiscard]] const Contents& others(const ShapePlan& plan);
 

@@ -115,6 +115,9 @@ class ShapeLint {
  private:
   using Outputs = std::vector<std::vector<double>>;
 
+  Tolerance tolerance(std::size_t o, const std::vector<double>& expected) const {
+    return tolerance_for(outputs_[o].type, problem_.tolerance_of(outputs_[o]), expected);
+  }
   std::string name(std::size_t o) const { return outputs_[o].name + " (shape " + shape_.name + ")"; }
 
   void add(Severity severity, std::string what, std::string todo) {
@@ -151,7 +154,7 @@ class ShapeLint {
     const auto first = call(false, inputs);
     if (!first) return;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
-      const auto wrong = first_wrong(problem_.tolerance_of(outputs_[o]), (*first)[o], expected[o]);
+      const auto wrong = first_wrong(tolerance(o, expected[o]), (*first)[o], expected[o]);
       if (!wrong) continue;
       const auto at = [&](const std::vector<double>& values) {
         return *wrong < values.size() ? number(values[*wrong]) : std::string("nothing");
@@ -164,7 +167,7 @@ class ShapeLint {
     if (!second) return;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       if (same((*first)[o], (*second)[o])) continue;
-      if (first_wrong(problem_.tolerance_of(outputs_[o]), (*first)[o], (*second)[o]))
+      if (first_wrong(tolerance(o, (*second)[o]), (*first)[o], (*second)[o]))
         error("two runs of the default differ beyond the tolerance in output " + name(o),
               "look for uninitialised memory, races and elements that are never written");
       else
@@ -174,8 +177,8 @@ class ShapeLint {
   }
 
   void check_output(std::size_t o, const std::vector<double>& values, const std::vector<double>& others) {
-    const Tolerance tolerance = problem_.tolerance_of(outputs_[o]);
     if (values.empty()) return;
+    const Tolerance tolerance = this->tolerance(o, values);
     const auto odd =
         std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
     if (odd == static_cast<std::ptrdiff_t>(values.size())) {

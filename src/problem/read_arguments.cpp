@@ -10,8 +10,8 @@
 namespace kernelsearch::detail {
 namespace {
 
-constexpr const char* fill_keys[] = {"init", "low",   "high", "mean", "deviation",
-                                     "edge", "total", "skew", "file"};
+constexpr const char* fill_keys[] = {"init", "low",   "high",  "mean", "deviation",
+                                     "edge", "exact", "total", "skew", "file"};
 
 ElementType read_element_type(const JsonCursor& place) {
   return static_cast<ElementType>(place.choice(
@@ -69,6 +69,15 @@ void read_edge(const JsonCursor& place, Argument& argument, bool drawn) {
                   "\"low\" and \"high\" say where the kernel is defined");
     argument.edge->push_back(value);
   }
+}
+
+/// Why the distribution is what the algorithm depends on.
+void read_exact(const JsonCursor& place, Argument& argument) {
+  constexpr const char* todo = "say why, e.g. \"the sampler's bins are made for uniform keys\"";
+  if (!is_drawn(argument.initialisation) && argument.initialisation != Initialisation::sorted)
+    place.refuse("keeps a distribution that is not varied", "remove it");
+  argument.exact = place.string(todo);
+  if (argument.exact.find_first_not_of(' ') == std::string::npos) place.refuse("gives no reason", todo);
 }
 
 /// The keys of `offsets`.
@@ -190,6 +199,7 @@ void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
     if (argument.structure) edge->refuse("gives edge values to structs", "remove it");
     read_edge(*edge, argument, drawn);
   }
+  if (const auto exact = place.find("exact")) read_exact(*exact, argument);
   read_offsets(place, argument, scope);
   read_contents(place, argument, folder, shapes);
 }
@@ -337,8 +347,8 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
   bool output = false;
   const std::vector<JsonCursor> items = place.items(todo);
   for (const JsonCursor& item : items) {
-    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "edge", "total",
-               "skew", "file", "value", "tolerance", "tensor_map", "symbol"});
+    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "edge", "exact",
+               "total", "skew", "file", "value", "tolerance", "tensor_map", "symbol"});
     Argument argument;
     const JsonCursor name = item.at("name", "name the argument as in the function's signature");
     argument.name = name.string("name the argument as in the function's signature");

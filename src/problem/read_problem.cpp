@@ -144,7 +144,7 @@ void check_external(const JsonCursor& document, const Problem& problem) {
     document.refuse("lacks the key \"reference\"", "backend external",
                     "write a C++ function that says what is right: {\"source\": \"reference.cpp\", "
                     "\"function\": \"name\"}");
-  for (const char* key : {"build", "hidden_shapes", "libraries", "over_read_bytes", "memory_gib"})
+  for (const char* key : {"build", "libraries", "over_read_bytes", "memory_gib"})
     if (const auto found = document.find(key))
       found->refuse("is for kernels that we build ourselves", "backend external", "remove it");
   if (const auto sources = document.at("kernel", "").find("sources"))
@@ -326,11 +326,12 @@ std::uint64_t read_over_read(const JsonCursor& place, const Scope& scope) {
 }
 
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
-  document.only({"schema",     "name",          "description", "backend",         "function",    "kernel",
-                 "arguments",  "shapes",        "valid",       "tunables",        "constraints", "default",
-                 "reference",  "build",         "launch",      "tolerances",      "aggregate",   "threads",
-                 "operations", "bytes",         "traits",      "files",           "generator",   "bit_exact",
-                 "memory_gib", "hidden_shapes", "libraries",   "over_read_bytes", "external"});
+  document.only(
+      {"schema",     "name",          "description",     "backend",    "function",        "kernel",
+       "arguments",  "shapes",        "valid",           "tunables",   "constraints",     "default",
+       "reference",  "build",         "launch",          "tolerances", "aggregate",       "threads",
+       "operations", "bytes",         "traits",          "files",      "generator",       "bit_exact",
+       "memory_gib", "hidden_shapes", "trivial_answers", "libraries",  "over_read_bytes", "external"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -379,6 +380,13 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
                      folder, problem.shapes, problem.generator.has_value());
   if (problem.generator) check_generated(document.at("generator", ""), problem);
 
+  if (const auto place = document.find("trivial_answers")) {
+    constexpr const char* why =
+        "say why answers such as zeros are right enough, e.g. \"most inputs have none\"";
+    problem.trivial_answers = place->string(why);
+    if (problem.trivial_answers.find_first_not_of(' ') == std::string::npos)
+      place->refuse("gives no reason", why);
+  }
   if (const auto place = document.find("hidden_shapes"))
     problem.hidden_shapes = read_hidden_shapes(*place, problem);
   if (const auto valid = document.find("valid"))

@@ -96,6 +96,7 @@ OrderedJson argument_json(const Argument& argument) {
                                               : OrderedJson(argument.high);
     }
     if (argument.edge) json["edge"] = *argument.edge;
+    if (!argument.exact.empty()) json["exact"] = argument.exact;
     if (argument.total) {
       json["total"] = argument.total->text();
       json["skew"] = argument.skew;
@@ -183,6 +184,7 @@ OrderedJson generator_json(const GeneratedInputs& generator, Sources& sources) {
 }
 
 OrderedJson hidden_shapes_json(const HiddenShapes& hidden) {
+  if (!hidden.none.empty()) return {{"none", hidden.none}};
   OrderedJson json{{"count", hidden.count}, {"ranges", OrderedJson::object()}};
   for (const SizeRange& range : hidden.ranges) {
     OrderedJson& one = json["ranges"][range.name];
@@ -262,6 +264,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     json["shapes"].push_back(std::move(one));
   }
   if (problem.hidden_shapes) json["hidden_shapes"] = hidden_shapes_json(*problem.hidden_shapes);
+  if (!problem.trivial_answers.empty()) json["trivial_answers"] = problem.trivial_answers;
   if (problem.generator) json["generator"] = generator_json(*problem.generator, sources);
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);

@@ -91,6 +91,7 @@ HostOptions host_options(const MeasurementOptions& options) {
   host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
   host.waits = options.waits;
+  host.notes = options.notes;
   host.readable = readable_folders(options.readable);
   set_samples(options.samples, host.sampling);
   return host;
@@ -105,6 +106,7 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   gpu.build_for = options.build_for;
   gpu.builders = options.jobs;
   gpu.waits = options.waits;
+  gpu.notes = options.notes;
   gpu.readable = readable_folders(options.readable);
   set_samples(options.samples, gpu.sampling);
   return gpu;

@@ -28,6 +28,7 @@ struct MeasurementOptions {
   std::string require_sandbox = {};        ///< a weaker one is a ConfigError; empty: none is required
   std::vector<std::string> readable = {};  ///< for build commands, and kernels on the host
   WaitTeller waits = nullptr;              ///< hears when another process measures on the same core or device
+  WaitTeller notes = nullptr;              ///< hears once what about the problem cannot be checked
   std::string build_for = {};              ///< see GpuOptions::build_for; for workers that only build
 };
 

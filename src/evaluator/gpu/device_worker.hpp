@@ -79,6 +79,8 @@ class DeviceWorker {
     /// Of each set that it holds what is made of: for each argument.
     std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made;
     std::uint64_t held_made_bytes = 0;
+    /// Of these the ones that timed calls were given last.
+    std::vector<std::tuple<std::size_t, std::uint64_t, InputFlavour>> timed_made;
   };
   /// What a loaded candidate looks like on one shape.
   struct ShapeState {
@@ -105,6 +107,7 @@ class DeviceWorker {
     std::uint64_t poison = 0;
     std::vector<InputSetPointer> sets{};  ///< of each call
     std::vector<std::size_t> verified{};  ///< calls whose outputs the referee will look at
+    std::size_t first_sights = 0;         ///< calls, the first ones, whose inputs no other call had
   };
   /// What a batch of calls that launch nothing takes by the controller's clock, from the command until the
   /// outputs that are to be verified are handed over. Measured before the candidate is loaded.
@@ -193,10 +196,10 @@ class DeviceWorker {
   /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
   std::optional<Fault> hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour);
   void forget_made();
-  /// The seed of one of the sets, as declared, that the worker holds of a shape.
-  [[nodiscard]] std::uint64_t some_made_seed(std::size_t shape);
-  /// Inputs that no call has had, but for what is made.
-  [[nodiscard]] InputSetPointer fresh_inputs(std::size_t shape);
+  /// Has it hold new sets for the calls of a batch in place of those of the batch before: as many as there
+  /// are calls, or as can be made in a twentieth of a second, at least one. `seeds` are theirs.
+  std::optional<Fault> hold_new(std::size_t shape, std::size_t count, std::vector<std::uint64_t>& seeds);
+  void forget_timed();
   void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
                    std::uint64_t poison) const;
   void call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,

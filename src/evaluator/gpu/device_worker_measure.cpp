@@ -30,13 +30,16 @@ double DeviceWorker::floor_seconds(std::size_t shape) const {
 std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, bool shared, Batch& batch) {
   batch = {.shape = shape, .shared = shared, .poison = rng_()};
   if (auto fault = make_room(shape, count, batch.first)) return fault;
-  // So that calls whose results are not known have something to be made of.
-  const bool holds = std::any_of(now_.held_made.begin(), now_.held_made.end(), [&](const auto& held) {
-    return std::get<0>(held.first) == shape && std::get<2>(held.first) == InputFlavour::declared;
-  });
-  if (!holds)
-    if (auto fault = hold_made(shape, secret_seed(), InputFlavour::declared)) return fault;
-  for (std::size_t i = 0; i < count; ++i) batch.sets.push_back(fresh_inputs(shape));
+  batch.first_sights = count;
+  std::vector<std::uint64_t> made;
+  if (made_.any()) {
+    if (auto fault = hold_new(shape, count, made)) return fault;
+    batch.first_sights = made.size();
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t seed = rng_();
+    batch.sets.push_back(referee_.unsolved(shape, seed, made.empty() ? seed : made[i % made.size()]));
+  }
   return std::nullopt;
 }
 
@@ -144,6 +147,7 @@ std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, st
   if (auto fault = run_batch(subject, batch, seconds, results)) return fault;
   remember(batch, results, state);
   state.results.insert(results.begin(), results.end());
+  seconds.resize(std::min(seconds.size(), batch.first_sights));  // of others the results may have been kept
   samples.insert(samples.end(), seconds.begin(), seconds.end());
   state.estimate = median(std::move(seconds));
   return std::nullopt;

@@ -52,6 +52,10 @@ constexpr std::size_t most_doubtful = 3;
 // What comparing calls may take once the run is asked to stop.
 constexpr double stopped_seconds = 0.5;
 
+// What the problem's generator may take to fill one batch, and all batches of a round: each call gets arrays of its
+// own from it, so that there are fewer calls where it is slow, and never two on the same contents.
+constexpr double generating_batch = 0.002, generating_round = 0.05;
+
 std::size_t whole(double wanted, std::size_t most) {
   return static_cast<std::size_t>(
       std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(most, 1))));
@@ -71,8 +75,15 @@ double wanted_calls(const Slots& slots, double estimate, CacheMode cache, int th
   return std::min(wanted, std::max(held_calls(slots), std::ceil(short_batch_seconds / each)));
 }
 
-std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads) {
-  return whole(wanted_calls(slots, estimate, cache, threads), slots.count());
+std::size_t batch_calls(const Slots& slots, double estimate, CacheMode cache, int threads,
+                        const FreshInputs& fresh) {
+  return std::min(whole(wanted_calls(slots, estimate, cache, threads), slots.count()),
+                  fresh.calls_filled_in(generating_batch));
+}
+
+/// Batches that a generator fills within its time for a round, at most `most`.
+std::size_t filled_batches(const FreshInputs& fresh, std::size_t calls, std::size_t most) {
+  return std::clamp<std::size_t>(fresh.calls_filled_in(generating_round) / calls, 1, most);
 }
 
 std::vector<std::uint32_t> shuffled(std::size_t count, std::uint64_t seed) {
@@ -303,8 +314,9 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
 }
 
 void HostWorker::plan_batches(ShapeState& state) const {
-  state.calls =
-      state.alone ? 1 : batch_calls(runner_->slots(), state.estimate, options_.cache, problem_.threads);
+  state.calls = state.alone ? 1
+                            : batch_calls(runner_->slots(), state.estimate, options_.cache, problem_.threads,
+                                          inputs_.fresh(state.plan));
 }
 
 bool HostWorker::cramped() const {
@@ -470,7 +482,8 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
   const auto set = timing_set(state.plan);
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   const double limit = limit_seconds_ + 20 * state.estimate * static_cast<double>(calls);
-  const std::size_t most = state.estimate >= short_call ? most_batches : most_short;
+  const std::size_t most =
+      filled_batches(fresh, calls, state.estimate >= short_call ? most_batches : most_short);
   const std::size_t batches =
       whole(target_seconds / (std::max(state.estimate, 1e-9) * static_cast<double>(calls)), most);
   const auto secrets = secret_seeds(batches + 1);
@@ -585,7 +598,8 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
-  filled = std::min(slots.count(), filled);
+  const std::size_t generated = inputs_.fresh(state.plan).calls_filled_in(generating_round);
+  filled = std::clamp<std::size_t>(generated, 2, std::min(slots.count(), filled));
   const auto set = timing_set(state.plan);
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   const auto order = shuffled(filled, secret_seed());
