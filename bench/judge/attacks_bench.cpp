@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "hostile/attacks.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;

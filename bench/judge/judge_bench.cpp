@@ -17,8 +17,8 @@
 #include <stop_token>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 
 namespace judge_bench {
 

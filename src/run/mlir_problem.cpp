@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/file_word.hpp"
@@ -21,6 +20,7 @@
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "problem/replace_file.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch {
 namespace {

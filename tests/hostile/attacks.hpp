@@ -15,7 +15,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 
 /// Kernels that try to get a time or a verdict that they did not earn, and what becomes of them.
