@@ -30,7 +30,7 @@ RULES = {
         re.compile(r"/ \(?(?!file_word|detail::identifier|identifier)[\w.>-]*(?:\bname|problem|->name)\b\s*\+|"
                    r"\b(?:problem|info|row\.info)\.(?:name|problem) \+ \"_"),
         {
-            ("src/evaluator/host/measuring_lock.cpp", '(folder / (name + ".lock"))'): "MeasuredThing::lock, letters and digits",
+            ("src/judge/measuring_lock.cpp", '(folder / (name + ".lock"))'): "MeasuredThing::lock, letters and digits",
             ("src/report/winner.cpp", "folder / (name + "): "name is identifier()'s",
             ("src/report/winner_text.cpp", "folder / (name + "): "name is identifier()'s",
             ("src/run/use_plan.cpp", "folder / (name + "): "name is identifier()'s",
@@ -39,11 +39,8 @@ RULES = {
         ["src", "apps"],
         re.compile(r"shell_launch\(|std::system\(|popen\("),
         {
-            ("src/evaluator/host/process.cpp", "Launch shell_launch("): "the door itself",
-            ("src/evaluator/host/process.hpp", "Launch shell_launch("): "the door itself",
             ("src/process/process.cpp", "Launch shell_launch("): "the door itself",
             ("src/process/process.hpp", "Launch shell_launch("): "the door itself",
-            ("include/kernelsearch/process", "Launch shell_launch("): "the door itself",
             ("src/remote/lane.cpp", "shell_launch(command"): "a launch prefix of the user's, words of ours by shell_word()",
             ("src/remote/slurm_job.cpp", "shell_launch("): "each name in it by shell_word(), slurm_place()",
             ("src/run/made_problem.cpp", "shell_launch(line"): "make_problem.json's command, each word by shell_word(), shown before",
