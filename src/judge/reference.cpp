@@ -31,9 +31,12 @@ std::unique_ptr<Runner>& References::ready(Real real, const ShapePlan& plan, std
     const Compiled compiled =
         compiler_.compile(independent() ? reference_job(problem_, real)
                                         : candidate_job(problem_, problem_.default_candidate()));
+    if (compiled.verdict != Verdict::ok && !independent())
+      raise<ConfigError>("the default configuration does not build, and the problem has no reference",
+                         problem_.name + ":\n" + compiled.reason, "correct the kernel");
     if (compiled.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + compiled.reason,
-                         "mend it: its floating types must be `real`, its signature the kernel's");
+                         "correct it: its floating types must be `real`, its signature the kernel's");
     libraries_[index] = compiled.library;
   }
   auto& runner = runners_[index];
