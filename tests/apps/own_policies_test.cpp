@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include <cmath>
 #include <cstdlib>

@@ -18,18 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path fresh(const std::string& name) {
+fs::path others_folder(const std::string& name) {
   const fs::path folder = support::scratch() / ("others-" + name);
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;
 }
 
-void put(const fs::path& file, const std::string& text) {
+void put_other(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-Evaluation judged(const Problem& problem) {
+Evaluation judged_here(const Problem& problem) {
   HostEvaluator evaluator(problem, support::quick());
   return evaluator.evaluate(support::default_candidate(problem), {});
 }
@@ -61,15 +61,16 @@ TEST_CASE("kernels of others: one called as a function of libc or libm is what i
             "void plus(int n, real* p) { for (int i = 0; i < n; ++i) p[i] += 1; }"}}, )" +
             in_place + "}",
         ".");
-    const Evaluation e = judged(problem);
+    const Evaluation e = judged_here(problem);
     CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
     CHECK(errors_of(problem).empty());
   }
 }
 
 TEST_CASE("kernels of others: a file in C is compiled as C, with the tunables, and needs no extern C") {
-  const fs::path folder = fresh("c");
-  put(folder / "kernel.c",
+  const fs::path folder = others_folder("c");
+  put_other(
+      folder / "kernel.c",
       "#include \"twice.h\"\n#include <stdlib.h>\n"
       "void gesummv(int n, double alpha, double A[n][n], double *restrict x, double *restrict y) {\n"
       "  double *sums = malloc(n * sizeof *sums);  /* no C++: an implicit conversion, and arrays of variable "
@@ -77,7 +78,7 @@ TEST_CASE("kernels of others: a file in C is compiled as C, with the tunables, a
       "  for (int i0 = 0; i0 < n; i0 += T)\n    for (int i = i0; i < n && i < i0 + T; i++) {\n"
       "      sums[i] = 0;\n      for (int j = 0; j < n; j++) sums[i] += A[i][j] * x[j];\n    }\n"
       "  for (int i = 0; i < n; i++) y[i] = TWICE(alpha * sums[i]) / 2;\n  free(sums);\n}\n");
-  put(folder / "twice.h", "#define TWICE(x) ((x) + (x))\n");
+  put_other(folder / "twice.h", "#define TWICE(x) ((x) + (x))\n");
   const auto problem_of = [&](const std::string& more) {
     return parse_problem(
         R"({"schema": 1, "name": "c", "function": "gesummv", "kernel": {"device": "kernel.c"},
@@ -95,7 +96,7 @@ TEST_CASE("kernels of others: a file in C is compiled as C, with the tunables, a
        R"(, "reference": {"function": "r", "source": {"text": "void r(int n, real alpha, const real* A, const real* x, real* y) { for (int i = 0; i < n; ++i) { real s = 0; for (int j = 0; j < n; ++j) s += A[i * n + j] * x[j]; y[i] = alpha * s; } }"}})"}) {
     CAPTURE(reference);
     const Problem problem = problem_of(reference);
-    const Evaluation e = judged(problem);
+    const Evaluation e = judged_here(problem);
     CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
     HostEvaluator evaluator(problem, support::quick());
     const auto kernel = std::make_shared<const Kernel>(problem.kernel);
@@ -105,9 +106,9 @@ TEST_CASE("kernels of others: a file in C is compiled as C, with the tunables, a
     // Written and read again it is the same.
     CHECK(parse_problem(problem_json(problem), folder).build.command == problem.build.command);
   }
-  put(folder / "kernel.c", "void gesummv(int n, { }\n");
+  put_other(folder / "kernel.c", "void gesummv(int n, { }\n");
   try {
-    (void)judged(problem_of(""));
+    (void)judged_here(problem_of(""));
     CHECK(false);
   } catch (const ConfigError& error) {
     const std::string text = error.what();
@@ -136,7 +137,7 @@ TEST_CASE("kernels of others: a field of a struct may be an array, as in blocks 
   REQUIRE(problem.arguments[1].structure);
   CHECK(problem.arguments[1].structure->fields.size() == 17);
   CHECK(size_in_bytes(*problem.arguments[1].structure) == 20);
-  const Evaluation e = judged(problem);
+  const Evaluation e = judged_here(problem);
   CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
   const std::string written = problem_json(problem);
   CHECK(written.find("\"count\": 16") != std::string::npos);
@@ -144,7 +145,7 @@ TEST_CASE("kernels of others: a field of a struct may be an array, as in blocks 
   // What the kernel's own struct has otherwise is said when it is built.
   std::string other = text;
   other.replace(other.find("qs[16]"), 6, "qs[17]");
-  CHECK(judged(parse_problem(other, ".")).verdict == Verdict::build_failed);
+  CHECK(judged_here(parse_problem(other, ".")).verdict == Verdict::build_failed);
   for (const char* count : {"0", "257", "-1", "\"x\""}) {
     other = text;
     other.replace(other.find("\"count\": 16"), 11, std::string("\"count\": ") + count);
@@ -170,7 +171,7 @@ TEST_CASE("kernels of others: check and tune say the same of what is compared bi
           "reference": {"function": "r", "flags": ["-O2", "-ffp-contract=off"], "source": {"text": )" +
           support::quoted("void r" + reference) + "}}}",
       ".");
-  const Evaluation e = judged(problem);
+  const Evaluation e = judged_here(problem);
   CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
   CHECK_MESSAGE(errors_of(problem).find("is wrong") == std::string::npos, errors_of(problem));
 }
@@ -191,14 +192,14 @@ TEST_CASE(
         ".");
   };
   const Problem plain = problem_of("");
-  CHECK_MESSAGE(judged(plain).verdict == Verdict::ok, judged(plain).reason);
+  CHECK_MESSAGE(judged_here(plain).verdict == Verdict::ok, judged_here(plain).reason);
   CHECK_MESSAGE(errors_of(plain).find("the default fails") == std::string::npos, errors_of(plain));
   const auto findings = lint_static(plain);
   CHECK(std::any_of(findings.begin(), findings.end(), [](const LintFinding& finding) {
     return finding.what.find("built with OpenMP") != std::string::npos;
   }));
   const Problem four = problem_of("num_threads(4)");
-  const Evaluation e = judged(four);
+  const Evaluation e = judged_here(four);
   CHECK(e.verdict == Verdict::crashed);
   CHECK_MESSAGE(e.reason.find("set \"threads\" in the problem") != std::string::npos, e.reason);
   CHECK_MESSAGE(errors_of(four).find("set \"threads\" in the problem") != std::string::npos, errors_of(four));
