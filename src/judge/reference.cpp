@@ -46,6 +46,9 @@ const std::filesystem::path& References::library(Real real) {
   if (!library.empty()) return library;
   const Compiled compiled = compiler_.compile(
       independent() ? reference_job(problem_, real) : candidate_job(problem_, problem_.default_candidate()));
+  if (compiled.verdict != Verdict::ok && !independent())
+    raise<ConfigError>("the default configuration does not build, and the problem has no reference",
+                       problem_.name + ":\n" + compiled.reason, "correct the kernel");
   if (compiled.verdict != Verdict::ok)
     raise<ConfigError>("the reference does not build", problem_.name + ":\n" + compiled.reason,
                        "correct it: its floating types must be `real`, its signature the kernel's");

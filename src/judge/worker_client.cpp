@@ -373,8 +373,13 @@ Fault WorkerClient::ending(const char* during) {
                 during};
   if (signal == SIGXCPU) return {Verdict::timed_out, "CPU time limit reached"};
   if (signal != 0) return {Verdict::crashed, signal_text(signal) + " " + during};
-  return {Verdict::crashed,
-          "it ended the process with status " + std::to_string(WEXITSTATUS(status)) + " " + during};
+  const std::string how =
+      "it ended the process with status " + std::to_string(WEXITSTATUS(status)) + " " + during;
+  // OpenMP's runtime says so where it cannot start a thread, and is not heard.
+  if (WEXITSTATUS(status) == 1)
+    return {Verdict::crashed,
+            threads_text(how + ", as OpenMP does where it can start no more threads", settings_.threads)};
+  return {Verdict::crashed, how};
 }
 
 std::optional<Fault> WorkerClient::census() const {

@@ -33,6 +33,16 @@ std::vector<std::string> slurm_nodes(const std::string& list) {
   return nodes;
 }
 
+std::string slurm_place(const std::string& job, const std::string& node) {
+  // No name has others; `{worker}` in one would be replaced in the launch command.
+  constexpr const char* known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
+  for (const std::string* name : {&job, &node})
+    if (name->empty() || name->front() == '-' || name->find_first_not_of(known) != std::string::npos)
+      detail::raise<DeviceError>("Slurm's job or node has a name that is none", clean_text(*name),
+                                 "look at SLURM_JOB_ID, SLURM_JOB_NODELIST and scontrol show hostnames");
+  return "--jobid=" + shell_word(job) + " -w " + shell_word(node);
+}
+
 SlurmJob::SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
                    const std::vector<std::string>& without) {
   std::string salloc = "salloc -J kernelsearch -N " + std::to_string(nodes);
@@ -125,9 +135,9 @@ std::string QueuedNode::place(const std::stop_token& stop) {
       continue;
     }
     node_ = job_->nodes().front();
-    if (say_) say_("Slurm gives " + node_ + ", job " + job_->number());
+    if (say_) say_(clean_text("Slurm gives " + node_ + ", job " + job_->number()));
   }
-  return "--jobid=" + job_->number() + " -w " + node_;
+  return slurm_place(job_->number(), node_);
 }
 
 }  // namespace kernelsearch::remote

@@ -21,6 +21,10 @@ namespace kernelsearch::remote {
 /// Names of nodes as Slurm writes lists of them, e.g. `n[1-3]`. DeviceError where it has none.
 [[nodiscard]] std::vector<std::string> slurm_nodes(const std::string& list);
 
+/// Where srun runs a step, as words of a shell: on that node of that job. Both come from the environment or
+/// from Slurm; a DeviceError for what is no name of a job or a node.
+[[nodiscard]] std::string slurm_place(const std::string& job, const std::string& node);
+
 /// What a command of Slurm printed; a DeviceError with what it says where it fails.
 [[nodiscard]] std::string slurm_output(const std::string& command);
 

@@ -9,14 +9,17 @@
 #include <vector>
 
 #include "export_formats.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/value.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
-/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line end.
-std::string quoted(const std::string& field) {
+/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line end. It may come from a
+/// store of others and be shown by a terminal.
+std::string quoted(const std::string& text_of_others) {
+  const std::string field = clean_text(text_of_others);
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";
   for (const char c : field) {

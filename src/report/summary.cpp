@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/improvement.hpp"
@@ -141,7 +142,7 @@ std::string run_summary(const RunStore& store, RunId run) {
   const nlohmann::json environment = nlohmann::json::parse(row.info.environment, nullptr, false);
   if (const auto sandbox = environment.find("sandbox"); sandbox != environment.end() && sandbox->is_string())
     text += "sandbox   " + sandbox->get<std::string>() + "\n";
-  return text;
+  return clean_text(text);
 }
 
 }  // namespace kernelsearch

@@ -7,14 +7,17 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
+#include "problem/replace_file.hpp"
 #include "shader/ready_module.hpp"
 #include "shader/shader_text.hpp"
 
@@ -87,6 +90,7 @@ std::string kernel_extension(const Problem& problem) {
 }
 
 std::string one_line(std::string text) {
+  text = clean_text(text);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
   return text;
@@ -227,16 +231,15 @@ CommandFiles write_command_files(const Problem& problem, const Regions& regions,
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
   write_file(files.source, text);
-  std::error_code error;  // a failure shows when the file is written
-  const fs::path beside = folder / (name + "_build");
+  const fs::path beside = name + "_build";
   bool any = false;
   for (const std::vector<SourceFile>* some : {&problem.files, &problem.build.files})
     for (const SourceFile& file : *some) {
-      fs::create_directories((beside / file.path).parent_path(), error);
-      write_file(beside / file.path, file.text);
+      write_file_below(folder, beside / file.path, file.text);
       any = true;
     }
   write_file(files.script, script_text(problem, values, comment, files.source.filename().string(), any));
+  std::error_code error;
   fs::permissions(files.script, fs::perms::owner_exec, fs::perm_options::add, error);
   return files;
 }
@@ -329,11 +332,25 @@ std::string settings_text(const std::string& comment, const std::string& problem
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out)
-    detail::raise<ConfigError>("the winner cannot be written", file.string(),
+  // Replaced, not opened: of a link that lies there under this name the target stays as it is.
+  if (const std::error_code error = replace_file(file, text))
+    detail::raise<ConfigError>("the winner cannot be written", file.string() + ": " + error.message(),
                                "check that the folder can be written");
+}
+
+void write_file_below(const std::filesystem::path& folder, const std::filesystem::path& name,
+                      const std::string& text) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path at = folder;
+  for (const fs::path& part : name.parent_path()) {
+    at /= part;
+    if (part == ".." || fs::is_symlink(at, error))
+      detail::raise<ConfigError>("the winner's files would be written outside of their folder", at.string(),
+                                 "remove the link, or name another folder");
+  }
+  fs::create_directories(at, error);  // a failure shows when the file is written
+  write_file(folder / name, text);
 }
 
 }  // namespace kernelsearch::detail

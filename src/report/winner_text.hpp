@@ -65,4 +65,8 @@ struct CommandFiles {
 /// Replaces the file; a ConfigError where that cannot be done.
 void write_file(const std::filesystem::path& file, const std::string& text);
 
+/// The same of a file in a subfolder of `folder`, which is made; ConfigError where a link leads out of it.
+void write_file_below(const std::filesystem::path& folder, const std::filesystem::path& name,
+                      const std::string& text);
+
 }  // namespace kernelsearch::detail

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/store/clean_json.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -310,7 +311,7 @@ Value value_from_json(const json& in) {
 }
 
 std::string json_text(const json& in) {
-  return in.dump(-1, ' ', false, json::error_handler_t::replace);
+  return clean_json(in.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 json parse_json(std::string_view text, std::string_view what) {

@@ -212,6 +212,27 @@ TEST_CASE("write_winner: of an external program the kernel's text as it is, and 
   CHECK(record["time"] == "claimed");
 }
 
+TEST_CASE("write_winner: links that lie in the folder are not followed") {
+  StoredRun stored;
+  const auto out = stored.folder / "out";
+  std::filesystem::create_directories(out);
+  std::ofstream(stored.folder / "precious") << "mine";
+  for (const char* name : {"axpy_2_best.cpp", "axpy_2_settings.hpp", "axpy_2_best.json"})
+    std::filesystem::create_symlink(stored.folder / "precious", out / name);
+  const WinnerFiles files = write_winner(stored.store, stored.run, stored.problem, out);
+  CHECK(read(stored.folder / "precious") == "mine");
+  CHECK(read(files.source).starts_with("// axpy 2"));
+  // The folder of a build command's files may be a link as well.
+  Problem problem = stored.problem;
+  problem.build.command = {"sh", "build.sh", "${SOURCE}", "${LIBRARY}"};
+  problem.build.files = {{"build.sh", "exit 1\n"}};
+  std::filesystem::create_directories(stored.folder / "elsewhere");
+  std::filesystem::create_directory_symlink(stored.folder / "elsewhere", out / "axpy_2_build");
+  CHECK_THROWS_WITH_AS(write_winner(stored.store, stored.run, problem, out), doctest::Contains("outside of"),
+                       ConfigError);
+  CHECK(std::filesystem::is_empty(stored.folder / "elsewhere"));
+}
+
 TEST_CASE("write_winner: no winner, no kernel, no folder") {
   StoredRun stored;
   const RunId empty = stored.store.begin_run({.name = "empty"});

@@ -28,6 +28,9 @@ struct StoreOptions {
   /// price of waiting for the disk on every trial.
   bool sync_every_trial = false;
   double busy_seconds = 30.0;  ///< wait so long for another process that is writing
+  /// Every call that changes the store is a StoreError, and the file, which is there, and its folder may be
+  /// read-only: then it is read as it is now, and what others write later is not seen.
+  bool only_read = false;
 };
 
 /// Runs, trials and results in one SQLite file (schema: docs/formats/store.md). Several processes may use
