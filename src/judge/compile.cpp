@@ -100,11 +100,6 @@ Made kind_of(const std::string& bytes) {
   return type == 1 ? Made::object : type == 3 ? Made::shared : Made::other;
 }
 
-std::string ending_of(const Finished& finished) {
-  if (WIFSIGNALED(finished.status)) return "was ended by " + signal_text(WTERMSIG(finished.status));
-  return "ended with exit code " + std::to_string(WEXITSTATUS(finished.status));
-}
-
 }  // namespace
 
 fs::path shared_place(const fs::path& stem) {
@@ -285,7 +280,7 @@ std::string CompileCache::identity(const BuildCommand& by) {
     if (!ended_well(finished))
       raise<ConfigError>(
           "what identifies the build's toolchain fails",
-          shown + " " + ending_of(finished) + "\n" + clean_text(first_messages(finished.errors)),
+          shown + " " + end_text(finished.status) + "\n" + clean_text(first_messages(finished.errors)),
           "install the toolchain, list its folder in build.readable, or mend build.identity");
     found += sha256(finished.output) + sha256(finished.errors) + "\n";
   }
@@ -333,8 +328,9 @@ CommandOutput CompileCache::make(const BuildCommand& by, const std::stop_token& 
   }
   result.said = clean_text(first_messages(finished.errors));
   if (!ended_well(finished)) {
-    result.reason = result.said.empty() ? command_failed(ending_of(finished) + " and without a message", {})
-                                        : result.said;
+    result.reason = result.said.empty()
+                        ? command_failed(end_text(finished.status) + " and without a message", {})
+                        : result.said;
     return result;
   }
   if (finished.too_much_output) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "judge/worker_client.hpp"
 
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +25,7 @@
 #include "process/helper_program.hpp"
 #include "process/pinned_thread.hpp"
 #include "process/sandboxed.hpp"
+#include "process/stream.hpp"
 
 #ifndef KERNELSEARCH_WORKER_PATHS
 #  define KERNELSEARCH_WORKER_PATHS ""
@@ -174,12 +173,9 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, 
 WorkerClient::Got WorkerClient::receive(Reply& reply, double limit_seconds) {
   const double deadline = monotonic_seconds() + limit_seconds;
   while (true) {
-    pollfd ready{socket_.number(), POLLIN, 0};
     const double left = deadline - monotonic_seconds();
     if (left <= 0) return Got::timed_out;
-    const int polled = poll(&ready, 1, static_cast<int>(std::ceil(left * 1000)));
-    if (polled < 0 && errno != EINTR) return Got::ended;
-    if (polled <= 0) continue;
+    if (!wait_ready(socket_.number(), POLLIN, left)) continue;
     iovec part{&reply, sizeof reply};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * 8)> control{};
     msghdr message{};

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernelsearch/remote/slurm.hpp"
-#include "process/process.hpp"
+#include "process/child.hpp"
 
 namespace kernelsearch::remote {
 
@@ -50,8 +50,7 @@ class SlurmJob {
   [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
 
  private:
-  detail::Process holder_;
-  detail::Descriptor to_holder_, from_holder_, errors_;
+  std::optional<detail::Child> holder_;  ///< salloc
   std::string number_;
   std::vector<std::string> nodes_;
 };

@@ -20,7 +20,7 @@
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "problem/replace_file.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -91,6 +91,28 @@ TEST_CASE("write_winner: ready-to-use source, settings and record") {
   CHECK(record["kernel_digest"].get<std::string>().size() == 64);
 }
 
+TEST_CASE(
+    "write_winner: the printed line compiles as the evaluator did: a bool, an order, two words in a flag") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  Problem& problem = stored.problem;
+  problem.build.flags = {"-O2 -Wall", "--param=max-completely-peel-times=${FAST}", "-DPLACES=${ORDER}"};
+  const WinnerFiles files = write_winner(stored.store, stored.run, problem, stored.folder / "out");
+  const auto record = nlohmann::json::parse(read(files.record));
+  CHECK(record["flags"] ==
+        nlohmann::json::array({"-O2", "-Wall", "--param=max-completely-peel-times=1", "-DPLACES={0,1}"}));
+  const std::string source = read(files.source), before = "built with ";
+  const std::size_t begin = source.find(before);
+  REQUIRE(begin != std::string::npos);
+  const std::string line =
+      source.substr(begin + before.size(), source.find('\n', begin) - begin - before.size());
+  std::ofstream(files.source, std::ios::app)
+      << "int places[] = PLACES;\nstatic_assert(sizeof places == 8);\n";
+  CHECK(std::system(
+            (line + " -c -o '" + (stored.folder / "out/o").string() + "' '" + files.source.string() + "'")
+                .c_str()) == 0);
+}
+
 TEST_CASE("write_winner: of a build command a script that makes the object file again, anywhere") {
   StoredRun stored;
   stored.store.end_run(stored.run, "4 trials", 4.0);
