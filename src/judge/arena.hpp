@@ -161,6 +161,11 @@ class Slots {
   [[nodiscard]] std::size_t ordered_table() const noexcept { return table(count_); }
   /// Writes the tables of these slots one after the other.
   void order(std::span<const std::uint32_t> slots);
+  /// Lets the worker draw its calls from the first `filled` slots.
+  void let_draw(std::size_t filled);
+  /// The slots that it drew for so many calls, and behind them those that it did not; nothing where what it
+  /// left is no order of all.
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> drawn(std::size_t filled) const;
   /// What the inputs of a slot hold, as stored.
   /// In the memory of `contents`, which are of no use any more.
   [[nodiscard]] Contents inputs(std::size_t slot, Contents contents = {}) const;

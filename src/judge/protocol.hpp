@@ -27,9 +27,11 @@ enum class Kind : std::uint32_t {
 struct Command {
   std::uint64_t nonce = 0;  ///< echoed by the reply; drawn anew for each command
   Kind kind = Kind::run;
-  std::uint32_t calls = 0;  ///< of `run`: each has the next table of arguments
+  std::uint32_t calls = 0;  ///< of `run`: each has the next table of arguments, or that of a drawn slot
   std::uint64_t table = 0;  ///< offset of the first table in the inputs
   std::uint32_t width = 0;  ///< pointers in a table
+  /// Above 0: each call has one of so many slots, which the worker draws as it makes the call, none twice.
+  std::uint32_t filled = 0;
 };
 
 /// Of a reply: why it ends, or could not do what it was told.
@@ -74,5 +76,9 @@ inline constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 struct alignas(64) Answer {
   std::atomic<std::uint64_t> sequence;
 };
+
+/// Behind it in the outputs: the slots in the order in which they were drawn, then those that were not. The
+/// controller writes the numbers of the filled slots there before a batch.
+inline constexpr std::size_t drawn_at = sizeof(Answer);
 
 }  // namespace kernelsearch::host_protocol

@@ -98,7 +98,8 @@ class HostWorker {
     ShapePlan plan;
     std::size_t slots = 0;               ///< laid out, at most
     double estimate = 0.0;               ///< seconds per call
-    std::size_t calls = 1;               ///< per batch
+    std::size_t calls = 1, filled = 1;   ///< per batch, and the slots that they are drawn from
+    double loop = 0.0;                   ///< seconds per call that are the worker's own
     bool alone = false;                  ///< each call is a batch
     double lone = 0.0, together = 0.0;   ///< seconds per call, as compared last
     std::size_t even = 0, uneven = 0;    ///< rounds
@@ -120,17 +121,20 @@ class HostWorker {
   [[nodiscard]] std::optional<Fault> guards(std::size_t first, std::size_t count) const;
   /// The set of a round of timed calls.
   [[nodiscard]] std::shared_ptr<InputSet> timing_set(const ShapePlan& plan);
-  /// Runs calls on slots from `first` on, or as ordered; `seconds`: of one call, without what the clock
-  /// takes.
-  [[nodiscard]] std::optional<Fault> run(std::size_t calls, std::optional<std::size_t> first,
-                                         double limit_seconds, double& seconds);
+  /// Runs calls on slots from `first` on; `seconds`: of one call, without what the clock takes.
+  [[nodiscard]] std::optional<Fault> run(std::size_t calls, std::size_t first, double limit_seconds,
+                                         double& seconds);
+  /// Runs a batch on slots that the worker draws (`drawn_`); `seconds` without what its loop takes as well.
+  [[nodiscard]] std::optional<Fault> run_drawn(const ShapeState& state, double limit_seconds,
+                                               double& seconds);
   /// Batches on the shape for about so long, with one verified call; appends seconds per call, of each batch.
   /// Of short calls at most `most_short` batches, where verifying costs little.
   [[nodiscard]] std::optional<Fault> round(std::size_t shape, double target_seconds,
                                            std::vector<double>& samples,
                                            std::size_t most_short = most_batches);
-  /// Guard zones and unwritten outputs of the slots of a batch.
-  [[nodiscard]] std::optional<Fault> inspect(std::size_t calls);
+  /// Guard zones and unwritten outputs of the slots of a batch, and some that were not called.
+  [[nodiscard]] std::optional<Fault> inspect();
+  [[nodiscard]] Fault wrote_others() const;
   /// Compares a call with the known result, the reference's or the default configuration's; `decided`:
   /// whether it could be.
   [[nodiscard]] std::optional<Fault> verify(std::size_t shape, Kept& call, Price price, bool& decided);
@@ -138,6 +142,8 @@ class HostWorker {
   [[nodiscard]] std::optional<Fault> verify_some(std::size_t shape, std::vector<Kept> kept, double seconds);
   [[nodiscard]] std::optional<Fault> assure(std::size_t shape, std::size_t calls,
                                             const std::stop_token& stop);
+  /// Calls a shape on until it was called often enough to be believed.
+  [[nodiscard]] std::optional<Fault> call_on(std::size_t shape, const std::stop_token& stop);
   /// Puts a call by for `assure`, so that each of the shape has the same chance to be among them.
   void put_by(ShapeState& state, Kept call);
   void recycle(Kept call);
@@ -157,14 +163,12 @@ class HostWorker {
   /// So many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
   [[nodiscard]] std::optional<Fault> lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
                                                 bool lockstep, double& seconds);
-  /// In the memory of `copies`, which are of no use any more.
-  [[nodiscard]] std::vector<std::vector<std::byte>> outputs(std::size_t slot, Contents copies = {});
   /// Memory of what was kept of an earlier batch: new one costs as much as drawing the inputs.
   [[nodiscard]] Contents spare();
   void solve(ShapeState& state, InputSet& set);
   /// The fault with the argument that was written to, where that is what ended the worker, and the shape.
   [[nodiscard]] Fault explained(Fault fault);
-  void plan_batches(ShapeState& state) const;
+  void plan_batches(ShapeState& state);
 
   const Problem& problem_;
   const HostOptions& options_;
@@ -182,6 +186,7 @@ class HostWorker {
   double overhead_share_ = 0.0;           ///< of what was measured, the largest of all shapes
   double one_by_one_ = 0.0;               ///< time of lone calls over that in batches, the largest
   std::size_t verified_ = 0, timed_ = 0;  ///< calls
+  std::vector<std::uint32_t> drawn_;      ///< slots of the last batch as they were called, then the others
   std::vector<Contents> spare_;
   std::vector<int> cores_;                 ///< that it measures on
   std::optional<LoadMeter> meter_;         ///< since measuring began

@@ -126,6 +126,26 @@ TEST_CASE("where nobody else can say it, an expensive reference is asked for tho
   CHECK(slow.features.find("verified_calls").value_or(0) < detail::least_verified);
 }
 
+TEST_CASE("what may win is called more often than a kernel may be right at first") {
+  const std::string slow = scale_head +
+                           "  for (volatile int i = 0; i < 2000000; i = i + 1) {}\n  for (int i = 0; i < n; "
+                           "++i) y[i] = 3 * x[i] + 1;\n}\n";
+  const Problem problem = parse_problem(support::scale_problem(slow), support::sources);
+  HostOptions options = quick();
+  options.sampling.max_samples = 10;
+  options.sampling.budget_seconds = 5;
+  HostEvaluator evaluator(problem, options);
+  const auto timed = [&](const EvaluationContext& context) {
+    const Evaluation e = evaluator.evaluate(problem.default_candidate(), context);
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+    return e.features.find("timed_calls").value_or(0);
+  };
+  CHECK(timed({}) >= 64);
+  EvaluationContext hopeless;
+  hopeless.incumbent = 1e-12;
+  CHECK(timed(hopeless) < 64);
+}
+
 TEST_CASE("both sides of a comparison are verified") {
   const Problem problem = parse_problem(support::scale_problem(scale_head + scaled_body), support::sources);
   HostEvaluator evaluator(problem, expensive_reference());
