@@ -5,7 +5,7 @@
 
 #include "device.hpp"
 #include "evaluator/gpu/service_source.hpp"
-#include "evaluator/host/process.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch::worker {
 namespace {

@@ -17,7 +17,7 @@
 #include "devices_option.hpp"
 #include "input.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/read_problem.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelsearch/evaluator/host/carried_programs.hpp"
+#include "kernelsearch/process/carried_programs.hpp"
 
 namespace CLI {
 class App;

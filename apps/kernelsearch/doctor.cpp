@@ -17,11 +17,11 @@
 #include "kernelsearch/evaluator/gpu/profiling_tools.hpp"
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/llm/model_file.hpp"
 #include "kernelsearch/llm/ping_model.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch::app {

@@ -11,8 +11,8 @@
 #include "commands.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
-#include "kernelsearch/evaluator/host/carried_programs.hpp"
-#include "kernelsearch/evaluator/host/close_process.hpp"
+#include "kernelsearch/process/carried_programs.hpp"
+#include "kernelsearch/process/close_process.hpp"
 #include "kernelsearch/version.hpp"
 
 namespace {

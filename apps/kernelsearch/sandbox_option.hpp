@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 
 /// The option `--sandbox` of all commands that build or run candidates.
 namespace kernelsearch::app {

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "evaluator/host/protocol.hpp"
-#include "evaluator/host/syscall_filter.hpp"
+#include "judge/protocol.hpp"
+#include "process/syscall_filter.hpp"
 
 namespace kernelsearch {
 

@@ -20,8 +20,8 @@
 #include <cstring>
 #include <typeinfo>
 
-#include "evaluator/host/protocol.hpp"
 #include "guarded.hpp"
+#include "judge/protocol.hpp"
 #include "load.hpp"
 #include "lockdown.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "hostile/attacks.hpp"
 #include "judge_bench.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 
 // Does an attack on the judge ever pay? Every kernel of tests/hostile/attacks (with --all also those of
 // tests/evaluator/host/hostile) is judged over and over, beside the honest kernel that it pretends to be.

@@ -20,8 +20,8 @@
 #include <stop_token>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 #include "support/test_data.hpp"
 
 namespace judge_bench {

@@ -20,6 +20,7 @@
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/core/random_order.hpp"
+#include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/core/value.hpp"

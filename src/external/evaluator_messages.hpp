@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluator/host/arena.hpp"
+#include "judge/arena.hpp"
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/problem/kernel.hpp"

@@ -13,11 +13,11 @@
 #include <fstream>
 #include <utility>
 
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed.hpp"
-#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/replace_all.hpp"
+#include "process/process.hpp"
+#include "process/sandboxed.hpp"
 
 namespace kernelsearch::external {
 namespace {

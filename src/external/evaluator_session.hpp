@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "evaluator/host/arena.hpp"
-#include "evaluator/host/scratch_folder.hpp"
-#include "evaluator/host/worker_client.hpp"
 #include "evaluator_messages.hpp"
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "judge/arena.hpp"
+#include "judge/worker_client.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "line_process.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch::external {
 

@@ -16,17 +16,17 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/host/compile.hpp"
-#include "evaluator/host/input_generator.hpp"
-#include "evaluator/host/input_sets.hpp"
-#include "evaluator/host/reference.hpp"
 #include "evaluator_session.hpp"
+#include "judge/compile.hpp"
+#include "judge/input_generator.hpp"
+#include "judge/input_sets.hpp"
+#include "judge/reference.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/measuring_lock.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/result.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch::external {
 

@@ -11,6 +11,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -38,11 +39,6 @@ std::optional<ElementOf> element_of(const std::string& name) {
       for (const int width : {2, 4, 8, 16})
         if (name == known + std::to_string(width)) return ElementOf{type, width};
   return std::nullopt;
-}
-
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
 }
 
 /// Collects what is missing while the parts of the problem are made.
@@ -116,11 +112,12 @@ class Conversion {
   /// `ProblemSize[0]` becomes a variable; `max(tunable)` is over the tunable's values, as in the hub's files.
   std::string translated(std::string text) const {
     for (std::size_t i = 0; i < 3; ++i)
-      replace_all(text, "ProblemSize[" + std::to_string(i) + "]", axis_names[i]);
+      detail::replace_all(text, "ProblemSize[" + std::to_string(i) + "]", axis_names[i]);
     for (const Tunable& tunable : file_.space.tunables()) {
       double largest = to_number(tunable.values.front());
       for (const Value& value : tunable.values) largest = std::max(largest, to_number(value));
-      replace_all(text, "max(" + tunable.name + ")", to_string(Value{static_cast<std::int64_t>(largest)}));
+      detail::replace_all(text, "max(" + tunable.name + ")",
+                          to_string(Value{static_cast<std::int64_t>(largest)}));
     }
     return text;
   }

@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/remote/remote_options.hpp"
+#include "process/process.hpp"
 #include "remote/lane_content.hpp"
 #include "remote/lane_wire.hpp"
 

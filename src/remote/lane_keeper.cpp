@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/replace_all.hpp"
 #include "remote/remote_lanes.hpp"
 
 namespace kernelsearch::remote {

@@ -23,13 +23,13 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/bounded_queue.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/version.hpp"
+#include "process/scratch_folder.hpp"
 #include "remote/lane_content.hpp"
 #include "remote/lane_wire.hpp"
 

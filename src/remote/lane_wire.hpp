@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "evaluator/host/process.hpp"
+#include "process/process.hpp"
 #include "remote/lane_frame.hpp"
 
 namespace kernelsearch::remote {

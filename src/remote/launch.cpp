@@ -8,8 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/store/json.hpp"
 

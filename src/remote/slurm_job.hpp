@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/remote/slurm.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch::remote {
 

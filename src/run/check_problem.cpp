@@ -9,10 +9,10 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_preprocess.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
 #include "kernelsearch/evaluator/host/host_preprocess.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/problem/unused_tunables.hpp"
 
 namespace kernelsearch {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "evaluator/host/kept_affinity.hpp"
 #include "kernelsearch/run/measurement.hpp"
+#include "process/kept_affinity.hpp"
 
 namespace kernelsearch::detail {
 

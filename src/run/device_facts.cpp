@@ -14,7 +14,7 @@
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/store/json.hpp"
 

@@ -15,7 +15,7 @@
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/history.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/measuring_lock.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
 #include "kernelsearch/store/json.hpp"
 

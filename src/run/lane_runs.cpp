@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/remote/launch.hpp"
 #include "kernelsearch/remote/slurm.hpp"
 #include "kernelsearch/remote/sort_lanes.hpp"

@@ -15,14 +15,14 @@
 #include <system_error>
 #include <utility>
 
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed_compiler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "problem/json_cursor.hpp"
 #include "problem/replace_file.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch {
 namespace {

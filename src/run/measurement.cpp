@@ -12,8 +12,8 @@
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
+#include "kernelsearch/judge/machine.hpp"
 
 namespace kernelsearch {
 namespace {

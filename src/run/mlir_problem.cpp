@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/mlir_payload.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "problem/replace_file.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch {
 namespace {

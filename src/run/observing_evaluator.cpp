@@ -15,8 +15,8 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_roofline.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/then.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/problem/traits.hpp"
 
 namespace kernelsearch {

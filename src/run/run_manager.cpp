@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "kernelsearch/core/nearest.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/run/measurement_context.hpp"

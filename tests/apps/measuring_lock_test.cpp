@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "apps/command.hpp"
-#include "kernelsearch/evaluator/host/measuring_lock.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
 
 using namespace kernelsearch_test;
 using kernelsearch::measured_core;

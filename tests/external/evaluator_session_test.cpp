@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 #include "scripted_evaluator.hpp"
 #include "support/temporary_folder.hpp"
 

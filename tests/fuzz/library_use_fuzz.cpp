@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "kernelsearch/evaluator/host/library_use.hpp"
+#include "kernelsearch/judge/library_use.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view elf(reinterpret_cast<const char*>(data), size);

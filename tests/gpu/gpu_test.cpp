@@ -20,7 +20,7 @@
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/replay.hpp"

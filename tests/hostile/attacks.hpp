@@ -15,7 +15,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "support/test_data.hpp"
 

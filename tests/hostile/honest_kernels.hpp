@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 
 /// The kernels and problems of tests/hostile, for tests and benches.

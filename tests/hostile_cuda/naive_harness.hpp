@@ -12,7 +12,7 @@
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/gpu_worker.hpp"
 #include "evaluator/gpu/service_source.hpp"
-#include "evaluator/host/arena.hpp"
+#include "judge/arena.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 
 namespace hostile {

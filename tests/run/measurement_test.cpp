@@ -9,8 +9,8 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 #include "run/support.hpp"
 
 using namespace kernelsearch;

@@ -12,7 +12,7 @@
 #include "evaluator/gpu/device_source.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "standin/support.hpp"
 #include "support/temporary_folder.hpp"

@@ -10,7 +10,7 @@
 
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/run/measurement.hpp"

@@ -10,7 +10,7 @@
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/problem.hpp"
 

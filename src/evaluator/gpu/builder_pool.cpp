@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "evaluator/gpu/kept_file.hpp"
-#include "evaluator/host/compile.hpp"
-#include "evaluator/host/scratch_folder.hpp"
+#include "judge/compile.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch::detail::gpu {
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "evaluator/gpu/gpu_worker.hpp"
-#include "evaluator/host/compile.hpp"
+#include "judge/compile.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
 #include "kernelsearch/evaluator/portable_artifact.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 namespace kernelsearch::detail::gpu {
 

@@ -10,7 +10,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluator/gpu/protocol.hpp"
-#include "evaluator/host/arena.hpp"
+#include "judge/arena.hpp"
 #include "kernelsearch/evaluator/portable_artifact.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/kernel.hpp"

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "evaluator/gpu/device_source.hpp"
-#include "kernelsearch/evaluator/host/library_use.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/library_use.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
 
 namespace kernelsearch::detail::gpu {

@@ -7,7 +7,7 @@
 #include "evaluator/gpu/kept_file.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/problem/digest.hpp"
 
 namespace kernelsearch::detail::gpu {

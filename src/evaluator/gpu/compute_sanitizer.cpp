@@ -10,8 +10,8 @@
 #include "evaluator/gpu/replay_target.hpp"
 #include "evaluator/gpu/sanitizer_run.hpp"
 #include "evaluator/gpu/tool.hpp"
-#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -11,9 +11,9 @@
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/kept_file.hpp"
 #include "evaluator/gpu/vulkan_source.hpp"
-#include "evaluator/host/compile.hpp"
+#include "judge/compile.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
 

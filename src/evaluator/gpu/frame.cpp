@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "evaluator/gpu/protocol.hpp"
-#include "evaluator/host/process.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "evaluator/gpu/tool.hpp"
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed_compiler.hpp"
-#include "evaluator/host/scratch_folder.hpp"
+#include "kernelsearch/core/replace_all.hpp"
+#include "process/process.hpp"
+#include "process/scratch_folder.hpp"
 #include "shader/spirv_module.hpp"
 
 namespace kernelsearch::detail::gpu {

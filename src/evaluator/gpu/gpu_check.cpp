@@ -8,7 +8,7 @@
 #include "evaluator/gpu/device_source.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch {

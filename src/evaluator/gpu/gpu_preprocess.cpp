@@ -9,10 +9,10 @@
 
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/vulkan_source.hpp"
-#include "evaluator/host/compile.hpp"
+#include "judge/compile.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "evaluator/gpu/frame.hpp"
-#include "evaluator/host/sandboxed.hpp"
-#include "evaluator/host/worker_client.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "process/helper_program.hpp"
+#include "process/sandboxed.hpp"
 
 #ifndef KERNELSEARCH_GPU_WORKER_PATHS
 #  define KERNELSEARCH_GPU_WORKER_PATHS ""

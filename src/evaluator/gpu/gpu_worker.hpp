@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "evaluator/gpu/protocol.hpp"
-#include "evaluator/host/arena.hpp"
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/scratch_folder.hpp"
+#include "judge/arena.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/process/sandbox.hpp"
+#include "process/process.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch::detail::gpu {
 

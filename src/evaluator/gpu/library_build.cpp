@@ -8,8 +8,8 @@
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/kept_file.hpp"
 #include "evaluator/gpu/tool.hpp"
-#include "evaluator/host/compile.hpp"
-#include "evaluator/host/sandboxed_compiler.hpp"
+#include "judge/compile.hpp"
+#include "judge/sandboxed_compiler.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {

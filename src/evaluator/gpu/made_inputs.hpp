@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "evaluator/gpu/gpu_worker.hpp"
-#include "evaluator/host/input_generator.hpp"
+#include "judge/input_generator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 

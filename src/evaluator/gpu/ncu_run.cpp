@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "evaluator/gpu/tool.hpp"
-#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {

@@ -14,7 +14,7 @@
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/correctness.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {

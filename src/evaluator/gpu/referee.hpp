@@ -15,7 +15,7 @@
 #include "evaluator/gpu/call_plan.hpp"
 #include "evaluator/gpu/gpu_worker.hpp"
 #include "evaluator/gpu/made_inputs.hpp"
-#include "evaluator/host/worker_client.hpp"
+#include "judge/worker_client.hpp"
 #include "kernelsearch/core/rng.hpp"
 
 namespace kernelsearch::detail::gpu {

@@ -12,7 +12,7 @@
 
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/wire.hpp"
-#include "evaluator/host/arena.hpp"
+#include "judge/arena.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"

@@ -8,8 +8,8 @@
 #include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch::detail::gpu {

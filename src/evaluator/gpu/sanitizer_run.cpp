@@ -6,8 +6,8 @@
 
 #include "evaluator/gpu/replay_file.hpp"
 #include "evaluator/gpu/tool.hpp"
-#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {

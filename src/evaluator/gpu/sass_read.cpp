@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "evaluator/gpu/tool.hpp"
-#include "evaluator/host/scratch_folder.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/sass.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluator/host/process.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch::detail::gpu {
 

@@ -10,7 +10,7 @@
 #include "evaluator/gpu/call_plan.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/service_source.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
 #include "kernelsearch/problem/unused_tunables.hpp"

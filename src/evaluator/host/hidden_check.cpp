@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "evaluator/host/host_worker.hpp"
-#include "evaluator/host/input_sets.hpp"
+#include "judge/input_sets.hpp"
 #include "kernelsearch/core/rng.hpp"
 
 namespace kernelsearch::detail {

@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 
-#include "evaluator/host/compile.hpp"
-#include "evaluator/host/input_generator.hpp"
-#include "evaluator/host/reference.hpp"
-#include "evaluator/host/runner.hpp"
 #include "evaluator/host/time_floor.hpp"
-#include "evaluator/host/worker_client.hpp"
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "judge/compile.hpp"
+#include "judge/input_generator.hpp"
+#include "judge/reference.hpp"
+#include "judge/runner.hpp"
+#include "judge/worker_client.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/hidden_shapes.hpp"
 #include "kernelsearch/problem/problem.hpp"
 

@@ -10,20 +10,20 @@
 #include <cstring>
 #include <new>
 
-#include "evaluator/host/arena.hpp"
-#include "evaluator/host/compile.hpp"
 #include "evaluator/host/guarded_call.hpp"
-#include "evaluator/host/input_generator.hpp"
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed.hpp"
-#include "evaluator/host/worker_client.hpp"
+#include "judge/arena.hpp"
+#include "judge/compile.hpp"
+#include "judge/input_generator.hpp"
+#include "judge/worker_client.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "process/process.hpp"
+#include "process/sandboxed.hpp"
 
 namespace kernelsearch {
 namespace {

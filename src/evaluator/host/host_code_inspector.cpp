@@ -10,9 +10,9 @@
 #include <map>
 #include <mutex>
 
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "process/process.hpp"
+#include "process/sandboxed.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -14,22 +14,22 @@
 #include <iterator>
 #include <mutex>
 
-#include "evaluator/host/compile.hpp"
 #include "evaluator/host/hidden_check.hpp"
 #include "evaluator/host/host_worker.hpp"
-#include "evaluator/host/input_sets.hpp"
-#include "evaluator/host/reference.hpp"
-#include "evaluator/host/sandboxed.hpp"
-#include "evaluator/host/scratch_folder.hpp"
+#include "judge/compile.hpp"
+#include "judge/input_sets.hpp"
+#include "judge/reference.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
-#include "kernelsearch/evaluator/host/library_use.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/library_use.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
+#include "process/sandboxed.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace kernelsearch {
 namespace {

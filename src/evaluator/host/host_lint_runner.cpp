@@ -8,13 +8,13 @@
 #include <map>
 #include <string>
 
-#include "evaluator/host/compile.hpp"
-#include "evaluator/host/input_generator.hpp"
-#include "evaluator/host/reference.hpp"
+#include "judge/compile.hpp"
+#include "judge/input_generator.hpp"
+#include "judge/reference.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 
 namespace kernelsearch {

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "evaluator/host/compile.hpp"
 #include "evaluator/host/peak_kernels.hpp"
 #include "evaluator/host/peaks.hpp"
-#include "evaluator/host/process.hpp"
+#include "judge/compile.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch {
 namespace detail {

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "evaluator/host/compile.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "judge/compile.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 namespace kernelsearch {
 

@@ -14,18 +14,18 @@
 #include <sstream>
 #include <utility>
 
-#include "evaluator/host/arena.hpp"
-#include "evaluator/host/compile.hpp"
-#include "evaluator/host/input_generator.hpp"
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed.hpp"
 #include "evaluator/host/sanitizer_text.hpp"
+#include "judge/arena.hpp"
+#include "judge/compile.hpp"
+#include "judge/input_generator.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "process/process.hpp"
+#include "process/sandboxed.hpp"
 
 namespace kernelsearch {
 namespace {

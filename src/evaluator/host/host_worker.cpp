@@ -10,8 +10,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "evaluator/host/pinned_thread.hpp"
 #include "evaluator/host/time_judgement.hpp"
+#include "process/pinned_thread.hpp"
 
 namespace kernelsearch::detail {
 namespace {

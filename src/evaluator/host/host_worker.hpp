@@ -9,10 +9,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "evaluator/host/input_sets.hpp"
-#include "evaluator/host/load_meter.hpp"
-#include "evaluator/host/runner.hpp"
 #include "evaluator/host/time_floor.hpp"
+#include "judge/input_sets.hpp"
+#include "judge/load_meter.hpp"
+#include "judge/runner.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
 

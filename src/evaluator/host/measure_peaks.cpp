@@ -20,11 +20,11 @@
 
 #include "evaluator/host/peak_kernels.hpp"
 #include "evaluator/host/peaks.hpp"
-#include "evaluator/host/process.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
-#include "kernelsearch/evaluator/host/measuring_lock.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch {
 namespace detail {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
 
 namespace kernelsearch::detail {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "evaluator/host/pinned_thread.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "process/pinned_thread.hpp"
 
 namespace kernelsearch::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "evaluator/host/arena.hpp"
+#include "judge/arena.hpp"
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
 #include "kernelsearch/problem/problem.hpp"

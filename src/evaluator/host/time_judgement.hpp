@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "evaluator/host/worker_client.hpp"
+#include "judge/worker_client.hpp"
 
 namespace kernelsearch::detail {
 

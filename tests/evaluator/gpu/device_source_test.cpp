@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "evaluator/gpu/support.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 using namespace gpu_test;
 using namespace kernelsearch::detail::gpu;

@@ -10,7 +10,7 @@
 #include "evaluator/gpu/support.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_preprocess.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/write_problem.hpp"
 

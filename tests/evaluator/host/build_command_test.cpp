@@ -16,7 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "evaluator/host/process.hpp"
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/code_inspected.hpp"
@@ -24,8 +23,9 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_preprocess.hpp"
 #include "kernelsearch/evaluator/host/host_sanitizer.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "process/process.hpp"
 
 using namespace kernelsearch;
 

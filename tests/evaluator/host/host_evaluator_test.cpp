@@ -10,13 +10,13 @@
 #include <cmath>
 #include <thread>
 
-#include "evaluator/host/load_meter.hpp"
-#include "evaluator/host/process.hpp"
 #include "evaluator/host/support.hpp"
+#include "judge/load_meter.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/attribution.hpp"
+#include "process/process.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;

@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "evaluator/host/input_generator.hpp"
 #include "evaluator/host/support.hpp"
+#include "judge/input_generator.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/evaluator/host/generated_sizes.hpp"
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
-#include "kernelsearch/evaluator/host/translation_unit.hpp"
+#include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <string>
 
-#include "evaluator/host/process.hpp"
-#include "evaluator/host/sandboxed_compiler.hpp"
 #include "evaluator/host/support.hpp"
+#include "judge/sandboxed_compiler.hpp"
+#include "process/process.hpp"
 
 using namespace kernelsearch;
 

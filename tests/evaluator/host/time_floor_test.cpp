@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "evaluator/host/pinned_thread.hpp"
-#include "kernelsearch/evaluator/host/machine.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "process/pinned_thread.hpp"
 #include "support.hpp"
 
 using namespace kernelsearch;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/gpu/gpu_backend.hpp"
-#include "kernelsearch/evaluator/host/measuring_lock.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 
 namespace kernelsearch {
 

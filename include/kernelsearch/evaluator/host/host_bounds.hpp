@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include "kernelsearch/core/outcome.hpp"
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 

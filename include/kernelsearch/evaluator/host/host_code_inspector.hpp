@@ -9,7 +9,7 @@
 
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/object_code.hpp"
-#include "kernelsearch/evaluator/host/sandbox.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 
 namespace kernelsearch {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "kernelsearch/evaluator/evaluator.hpp"
-#include "kernelsearch/evaluator/host/host_options.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/evaluator/portable_artifact.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/lint.hpp"
 
 namespace kernelsearch {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/unused_tunables.hpp"
 
 namespace kernelsearch {

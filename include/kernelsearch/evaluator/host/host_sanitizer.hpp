@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelsearch/evaluator/host/host_options.hpp"
+#include "kernelsearch/judge/host_options.hpp"
 #include "kernelsearch/problem/lint.hpp"
 #include "kernelsearch/problem/problem.hpp"
 

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "judge/arena.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+namespace kernelsearch::detail {
+
+/// Draws contents for timed calls, each of which gets its own: many per second, so each element is made from
+/// `values` that were drawn as the argument declares. Even distributions fill the range from the least to the
+/// greatest, other floating elements lie at random between two neighbouring ones; of narrower types and of
+/// structs each is one of the values. Permutations, sorted arrays and offsets are drawn anew as well, but for
+/// long ones of types that few have: offsets of more than `most_offsets` elements, permutations of floating
+/// and sorted arrays of narrow types of more than `most_whole`. Sets with known results are drawn in the same
+/// way, lest a kernel tell them from the others.
+class FreshInputs {
+ public:
+  static constexpr std::size_t values = 8192;  ///< of each argument, a secret of the controller's
+
+  enum class Way : std::uint8_t {
+    chosen,
+    between_f32,  ///< two neighbouring values of the pool, as it is sorted
+    between_f64,
+    evenly_f32,  ///< the pool's range
+    evenly_f64,
+    within_i32,
+    within_u32,
+    within_i64,
+    within_u64,
+    permuted_32,
+    permuted_64,
+    ascending_f32,
+    ascending_f64,
+    ascending_i32,
+    ascending_u32,
+    ascending_i64,
+    ascending_u64,
+    whole,  ///< drawn as for checks
+  };
+  /// Longer arrays that are drawn as a whole are too dear to draw for every call.
+  static constexpr std::size_t most_whole = 65536;
+  /// Of offsets, whose kernels have more to do for each.
+  static constexpr std::size_t most_offsets = 1 << 20;
+
+  FreshInputs() = default;
+  /// For one shape; `seed` makes the values.
+  FreshInputs(const Problem& problem, const ShapePlan& plan, std::uint64_t seed);
+
+  /// Whether the argument is drawn here; others are filled as for checks.
+  [[nodiscard]] bool draws(std::size_t argument) const noexcept { return draws_[argument]; }
+
+  /// Writes `count` elements in the argument's own type.
+  void draw(std::size_t argument, std::size_t count, std::uint64_t seed, std::byte* out) const;
+
+  /// Per argument, whether it is an input that is not drawn here.
+  [[nodiscard]] const std::vector<bool>& others() const noexcept { return others_; }
+
+ private:
+  std::vector<std::vector<std::byte>> pools_;
+  std::vector<Way> ways_;
+  std::vector<Argument> arguments_;  ///< at the shape, of those drawn as a whole
+  std::vector<bool> draws_;
+  std::vector<std::size_t> bytes_;  ///< of an element
+  std::vector<bool> others_;
+};
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "judge/input_sets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+namespace kernelsearch::detail {
+namespace {
+
+constexpr std::size_t kept_sets = 4;                        // per shape and flavour
+constexpr std::size_t kept_bytes = std::size_t{256} << 20;  // larger sets are kept singly
+
+bool has_edge_inputs(const PlannedArgument& argument) {
+  return argument.is_input() && has_edge_flavour(argument.initialisation);
+}
+
+bool has_floats(const PlannedArgument& argument) {
+  const auto columns = columns_of(argument);
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const Column& column) { return is_floating(column.type); });
+}
+
+std::size_t bytes_of(const InputSet& set) {
+  std::size_t bytes = 0;
+  for (const auto& content : set.contents) bytes += content.size();
+  return bytes;
+}
+
+// What an honest kernel may be off by on inputs made to provoke rounding. Two parts for each element: the
+// relative tolerance applied to the result that the absolute values of the inputs give (for sums of products
+// the sum of magnitudes, the usual condition-aware bound; Higham, Accuracy and Stability, section 3.1), and
+// four times the error that the reference itself makes in the kernel's precision. Where that overflows,
+// nothing is asked.
+std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magnitude,
+                             const OutputValues& kernel, const Tolerance& tolerance) {
+  std::vector<double> slack(exact.floating.size());
+  for (std::size_t i = 0; i < slack.size(); ++i) {
+    const double e = exact.floating[i], m = std::abs(magnitude.floating[i]), k = kernel.floating[i];
+    if (std::isinf(e) && k == e) continue;
+    const bool tame = std::isfinite(e) && std::isfinite(m) && std::isfinite(k);
+    slack[i] = tame ? tolerance.relative * std::max(0.0, m - std::abs(e)) + 4 * std::abs(k - e)
+                    : std::numeric_limits<double>::infinity();
+  }
+  return slack;
+}
+
+}  // namespace
+
+InputSets::InputSets(const Problem& problem, References& references, InputGenerator& generator,
+                     CheckOptions options)
+    : problem_(problem), references_(references), generator_(generator), options_(options) {}
+
+InputSets::Key InputSets::key_of(const ShapePlan& plan, InputFlavour flavour) const {
+  std::vector<std::size_t> sizes;
+  for (const auto& argument : plan.arguments) sizes.push_back(argument.count);
+  return {plan.shape, flavour, std::move(sizes)};
+}
+
+void InputSets::note(const InputSet& set, ShownSets& shown) {
+  shown.insert(set.seed);
+  seeds_.push_back(set.seed);
+}
+
+std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown) {
+  auto set = std::make_shared<InputSet>();
+  set->seed = secret_seed();
+  set->flavour = flavour;
+  set->contents = generator_.contents(plan, flavour, set->seed);
+  auto& kept = kept_[key_of(plan, flavour)];
+  kept.push_back(set);
+  while (kept.size() > (bytes_of(*set) > kept_bytes / kept_sets ? 1 : kept_sets)) kept.pop_front();
+  ++drawn_;
+  note(*set, shown);
+  return set;
+}
+
+double InputSets::cost(const ShapePlan& plan) const {
+  const auto known = cost_.find(key_of(plan, InputFlavour::declared));
+  return known == cost_.end() ? 0.0 : known->second;
+}
+
+bool InputSets::dear(const ShapePlan& plan, double runs) const {
+  return references_.spent_seconds() - spent_before_ + runs * cost(plan) > options_.fresh_seconds;
+}
+
+std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown) {
+  const auto kept = kept_.find(key_of(plan, flavour));
+  if (!dear(plan, 1) || kept == kept_.end()) return draw(plan, flavour, shown);
+  const auto unseen = std::find_if(kept->second.begin(), kept->second.end(),
+                                   [&](const auto& set) { return !shown.contains(set->seed); });
+  if (unseen == kept->second.end()) return draw(plan, flavour, shown);
+  ++reused_;
+  note(**unseen, shown);
+  return *unseen;
+}
+
+std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& plan, ShownSets& shown) {
+  const bool first_shape = drawn_ == 0;
+  std::vector<std::shared_ptr<InputSet>> sets;
+  sets.push_back(first_shape ? draw(plan, InputFlavour::declared, shown)
+                             : take(plan, InputFlavour::declared, shown));
+  solve(plan, *sets.front());  // tells what the reference costs
+  while (sets.size() < options_.seeds) sets.push_back(take(plan, InputFlavour::declared, shown));
+  const auto special = [&](InputFlavour flavour) {
+    constexpr double runs = 3;  // exact, of magnitudes, in the kernel's precision
+    const auto kept = kept_.find(key_of(plan, flavour));
+    const bool known = kept != kept_.end() && !kept->second.empty();
+    if (known && dear(plan, runs) && !shown.contains(kept->second.back()->seed)) {
+      ++reused_;
+      note(*kept->second.back(), shown);
+      sets.push_back(kept->second.back());
+    } else if (first_shape || cost(plan) <= options_.special_seconds) {
+      sets.push_back(draw(plan, flavour, shown));
+    }
+  };
+  const auto& arguments = plan.arguments;
+  if (options_.edge && std::any_of(arguments.begin(), arguments.end(), has_edge_inputs))
+    special(InputFlavour::edge);
+  if (options_.ill_conditioned &&
+      std::any_of(arguments.begin(), arguments.end(), [](const PlannedArgument& argument) {
+        return has_edge_inputs(argument) && argument.initialisation != Initialisation::offsets &&
+               has_floats(argument);
+      }))
+    special(InputFlavour::ill_conditioned);
+  return sets;
+}
+
+const Contents& InputSets::others(const ShapePlan& plan) {
+  Contents& contents = others_[key_of(plan, InputFlavour::declared)];
+  if (contents.empty())
+    contents = generator_.contents(plan, InputFlavour::declared, secret_seed(), fresh(plan).others());
+  return contents;
+}
+
+const FreshInputs& InputSets::fresh(const ShapePlan& plan) {
+  const Key key = key_of(plan, InputFlavour::declared);
+  const auto known = fresh_.find(key);
+  if (known != fresh_.end()) return known->second;
+  return fresh_.emplace(key, FreshInputs(problem_, plan, secret_seed())).first->second;
+}
+
+std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan, ShownSets& shown) {
+  auto& kept = timing_[key_of(plan, InputFlavour::declared)];
+  const bool is_dear = dear(plan, 1);
+  if (is_dear)
+    for (const auto& set : kept)
+      if (set->solved && !shown.contains(set->seed)) {
+        ++reused_;
+        note(*set, shown);
+        return set;
+      }
+  auto set = std::make_shared<InputSet>();
+  set->seed = secret_seed();
+  const FreshInputs& fresh = this->fresh(plan);
+  set->contents = generator_.contents(plan, InputFlavour::declared, set->seed, fresh.others());
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    if (!fresh.draws(a)) continue;
+    set->contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
+    fresh.draw(a, plan.arguments[a].count, secret_seed(), set->contents[a].data());
+  }
+  const std::size_t room =
+      std::clamp<std::size_t>(kept_bytes / std::max<std::size_t>(bytes_of(*set), 1), 1, library_sets);
+  set->can_solve = !is_dear || kept.size() < room;
+  if (set->can_solve) kept.push_back(set);
+  while (kept.size() > room) kept.pop_front();
+  ++drawn_;
+  note(*set, shown);
+  return set;
+}
+
+void InputSets::next_candidate() {
+  spent_before_ = references_.spent_seconds();
+  drawn_ = reused_ = 0;
+  seeds_.clear();
+}
+
+void InputSets::solve(const ShapePlan& plan, InputSet& set) {
+  if (set.solved) return;
+  const double begin = references_.spent_seconds();
+  set.expected = problem_.bit_exact ? references_.in_kernel_precision(plan, set.contents)
+                                    : references_.exact(plan, set.contents);
+  cost_[key_of(plan, InputFlavour::declared)] = references_.spent_seconds() - begin;
+  set.slack.resize(plan.arguments.size());
+  const bool lenient = set.flavour != InputFlavour::declared && !problem_.bit_exact;
+  std::vector<OutputValues> magnitude, kernel;
+  if (lenient) {
+    Contents absolute = set.contents;
+    for (std::size_t a = 0; a < absolute.size(); ++a) {
+      // What is sorted, generated or read from a file may mean something that its magnitudes do not.
+      if (!is_drawn(plan.arguments[a].initialisation)) continue;
+      const std::size_t step = plan.arguments[a].element_bytes();
+      for (const Column& column : columns_of(plan.arguments[a])) {
+        if (!is_floating(column.type)) continue;
+        const std::size_t last = column.offset + size_in_bytes(column.type) - 1;
+        for (std::size_t i = last; i < absolute[a].size(); i += step)
+          absolute[a][i] &= std::byte{0x7f};  // the sign
+      }
+    }
+    magnitude = references_.exact(plan, absolute);
+    kernel = references_.in_kernel_precision(plan, set.contents);
+  }
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const PlannedArgument& argument = plan.arguments[a];
+    const OutputValues& expected = set.expected[a];
+    if (!argument.is_output()) continue;
+    std::vector<double>& slack = set.slack[a];
+    const std::size_t columns = argument.structure != nullptr ? expected.fields.size() : 1;
+    if (lenient || !expected.unwritten.empty()) slack.resize(argument.count * columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto column = [&](const OutputValues& whole) -> const OutputValues& {
+        return argument.structure != nullptr ? whole.fields[c] : whole;
+      };
+      double* const part = slack.data() + c * argument.count;
+      if (lenient && !column(expected).floating.empty()) {
+        const Tolerance tolerance = argument.structure != nullptr
+                                        ? problem_.tolerance_of(argument.structure->fields[c].type)
+                                        : argument.tolerance;
+        const auto allowed = slack_of(column(expected), column(magnitude[a]), column(kernel[a]), tolerance);
+        std::copy(allowed.begin(), allowed.end(), part);
+      }
+      for (std::size_t i = 0; i < expected.unwritten.size(); ++i)
+        if (expected.unwritten[i]) part[i] = std::numeric_limits<double>::infinity();
+    }
+  }
+  set.solved = true;
+}
+
+namespace {
+
+/// The bits of an element in hexadecimal.
+std::string bits_of(const std::byte* element, std::size_t bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, element, bytes);
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * bytes),
+                static_cast<unsigned long long>(value));
+  return text;
+}
+
+/// The bits that the reference's value has in the output's own type.
+std::vector<std::byte> expected_bits(ElementType type, const std::vector<double>& values) {
+  const std::size_t size = size_in_bytes(type);
+  std::vector<std::byte> bits(values.size() * size);
+  for (std::size_t i = 0; i < values.size(); ++i) store_element(type, values[i], &bits[i * size]);
+  return bits;
+}
+
+Comparison compare_bits(ElementType type, const std::byte* got, const std::byte* expected, std::size_t count,
+                        std::span<const double> slack) {
+  Comparison result;
+  result.elements = count;
+  const std::size_t size = size_in_bytes(type);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!slack.empty() && std::isinf(slack[i])) {
+      ++result.exempt;
+      continue;
+    }
+    if (std::memcmp(got + i * size, expected + i * size, size) == 0) continue;
+    const double value = load_element(type, got + i * size), wanted = load_element(type, expected + i * size);
+    if (is_floating(type) && std::isnan(value) && std::isnan(wanted)) continue;
+    if (result.wrong++ == 0) result.first = {i, value, wanted, 0.0};
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& plan, const InputSet& set,
+                                     const std::vector<std::vector<std::byte>>& got) {
+  std::optional<Fault> fault;
+  std::size_t elements = 0, wrong = 0;
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const PlannedArgument& argument = plan.arguments[a];
+    if (!argument.is_output()) continue;
+    const auto columns = columns_of(argument);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Column& column = columns[c];
+      const bool field = argument.structure != nullptr;
+      const OutputValues& expected = field ? set.expected[a].fields[c] : set.expected[a];
+      const Tolerance tolerance = field ? problem.tolerance_of(column.type) : argument.tolerance;
+      const std::span<const double> all = set.slack[a];
+      const auto slack = all.empty() ? all : all.subspan(c * argument.count, argument.count);
+      std::vector<std::byte> copy;
+      if (field) copy = gathered(column, got[a].data(), argument.count, argument.element_bytes());
+      const std::byte* const values = field ? copy.data() : got[a].data();
+      std::vector<std::byte> bits;
+      if (problem.bit_exact && is_floating(column.type)) bits = expected_bits(column.type, expected.floating);
+      const Comparison comparison =
+          problem.bit_exact ? compare_bits(column.type, values,
+                                           is_floating(column.type) ? bits.data() : expected.integers.data(),
+                                           argument.count, slack)
+          : is_floating(column.type)
+              ? compare_floating(column.type, values, expected.floating, tolerance, slack)
+              : compare_integers(column.type, values, expected.integers.data(), argument.count, tolerance);
+      elements += comparison.elements - comparison.exempt;
+      wrong += comparison.wrong;
+      if (comparison.ok() || fault) continue;
+      constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
+      const std::size_t i = comparison.first->index, size = size_in_bytes(column.type);
+      char within[160];
+      if (problem.bit_exact)
+        std::snprintf(
+            within, sizeof within, "bit by bit (%s, expected %s)", bits_of(values + i * size, size).c_str(),
+            bits_of((is_floating(column.type) ? bits.data() : expected.integers.data()) + i * size, size)
+                .c_str());
+      else
+        std::snprintf(within, sizeof within, "within %.3g", comparison.first->allowed);
+      char text[640];
+      std::snprintf(
+          text, sizeof text,
+          "%s[%zu]%s is %.9g, expected %.9g %s; %.4g %% of %s%s wrong (shape %s, %s inputs, seed %#llx)",
+          problem.arguments[a].name.c_str(), i, column.name.c_str(), comparison.first->got,
+          comparison.first->expected, within, 100 * (1 - comparison.right_share()),
+          problem.arguments[a].name.c_str(), column.name.c_str(), problem.shapes[plan.shape].name.c_str(),
+          flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
+      fault = Fault{Verdict::wrong_result, text};
+    }
+  }
+  if (fault && elements != 0)
+    fault->right_share = 1.0 - static_cast<double>(wrong) / static_cast<double>(elements);
+  return fault;
+}
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/judge/measuring_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace kernelsearch {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// How often a waiting process looks. A blocking flock could not be given up when a stop is asked for.
+constexpr std::chrono::milliseconds interval{4};
+
+/// A descriptor of the lock's file, -1 with errno where there is none.
+int opened(const fs::path& folder, const std::string& name) {
+  // First without O_CREAT: in a sticky folder for all Linux refuses O_CREAT of other users' files
+  // (fs.protected_regular). A file that is only read can be locked all the same.
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
+  const std::string path = (folder / (name + ".lock")).string();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    int fd = ::open(path.c_str(), flags);
+    if (fd >= 0 || errno != ENOENT) return fd;
+    fd = ::open(path.c_str(), flags | O_CREAT | O_EXCL, 0644);
+    if (fd >= 0) {
+      (void)::fchmod(fd, 0644);  // for all users, whatever this one's umask is
+      return fd;
+    }
+    if (errno == ENOENT) {
+      if (::mkdir(folder.c_str(), 01777) == 0)
+        (void)::chmod(folder.c_str(), 01777);
+      else if (errno != EEXIST)
+        return -1;
+    } else if (errno != EEXIST) {
+      return -1;
+    }
+  }
+  return -1;
+}
+
+MeasuredThing core_of_a_run(int core) {
+  return {"core-" + std::to_string(core) + ".run", "core " + std::to_string(core)};
+}
+
+}  // namespace
+
+MeasuredThing measured_core(int core) {
+  return {"core-" + std::to_string(core), "core " + std::to_string(core)};
+}
+
+MeasuredThing measured_gpu(const std::string& bus) {
+  std::string name = bus.empty() ? std::string("unknown") : bus;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.') c = '-';
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return {"gpu-" + name, "GPU " + (bus.empty() ? std::string("of unknown address") : bus)};
+}
+
+fs::path lock_folder() {
+  const char* const given = std::getenv("KERNELSEARCH_LOCKS");
+  return given != nullptr && *given != '\0' ? fs::path(given) : fs::path("/tmp/kernelsearch-locks");
+}
+
+std::string lock_problem(const fs::path& folder) {
+  const int fd = opened(folder, "probe");
+  if (fd < 0) return folder.string() + ": " + std::strerror(errno);
+  ::close(fd);
+  return {};
+}
+
+/// One file of a lock. Beside it lies that of its queue: who waits holds the queue, so that whoever had the
+/// last turn stands behind and cannot take the lock again at once.
+struct MeasuringTurn::File {
+  File(const fs::path& folder, const std::string& name)
+      : lock(opened(folder, name)), queue(opened(folder, name + ".next")) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    // Unlocked before it is closed: a child between fork and exec still has the descriptor.
+    for (const int fd : {lock, queue})
+      if (fd >= 0) {
+        (void)::flock(fd, LOCK_UN);
+        ::close(fd);
+      }
+  }
+  /// Whether it is held now, or cannot be locked at all.
+  [[nodiscard]] bool take_now() {
+    if (lock < 0 || queue < 0) return true;
+    if (!queued && !locked(queue)) return false;
+    queued = true;
+    if (!locked(lock)) return false;
+    (void)::flock(queue, LOCK_UN);
+    queued = false;
+    return true;
+  }
+  /// A file system without locks (EOPNOTSUPP, ENOLCK) must not keep anyone waiting.
+  [[nodiscard]] static bool locked(int fd) {
+    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      return errno != EWOULDBLOCK;
+    }
+    return true;
+  }
+  int lock, queue;
+  bool queued = false;
+};
+
+MeasuringTurn::MeasuringTurn() = default;
+MeasuringTurn::MeasuringTurn(MeasuringTurn&&) noexcept = default;
+MeasuringTurn& MeasuringTurn::operator=(MeasuringTurn&&) noexcept = default;
+MeasuringTurn::~MeasuringTurn() = default;
+
+MeasuringTurn MeasuringTurn::take(std::vector<MeasuredThing> things, const std::stop_token& stop,
+                                  const WaitTeller& tell, const fs::path& folder) {
+  // In one order for everybody: two that want the same things in another order would wait for each other.
+  std::sort(things.begin(), things.end(),
+            [](const MeasuredThing& a, const MeasuredThing& b) { return a.lock < b.lock; });
+  MeasuringTurn turn;
+  bool told = false;
+  const auto done = [&] {
+    if (told && tell) tell("");
+  };
+  for (const MeasuredThing& thing : things) {
+    auto file = std::make_unique<File>(folder, thing.lock);
+    while (!file->take_now()) {
+      if (stop.stop_requested()) {
+        done();
+        return MeasuringTurn();
+      }
+      if (!told && tell) tell("waits for " + thing.words + ": another kernelsearch measures on it");
+      told = true;
+      std::this_thread::sleep_for(interval);
+    }
+    turn.files_.push_back(std::move(file));
+  }
+  done();
+  turn.taken_ = true;
+  return turn;
+}
+
+std::optional<MeasuringTurn> MeasuringTurn::try_take(std::vector<MeasuredThing> things,
+                                                     const fs::path& folder) {
+  MeasuringTurn turn;
+  for (const MeasuredThing& thing : things) {
+    auto file = std::make_unique<File>(folder, thing.lock);
+    if (!file->take_now()) return std::nullopt;
+    turn.files_.push_back(std::move(file));
+  }
+  turn.taken_ = true;
+  return turn;
+}
+
+std::optional<MeasuringTurn> reserve_core(int core, const fs::path& folder) {
+  return MeasuringTurn::try_take({core_of_a_run(core)}, folder);
+}
+
+int free_core(const std::vector<int>& allowed, const fs::path& folder) {
+  if (allowed.size() >= 4)
+    for (auto core = allowed.rbegin(); core != allowed.rend(); ++core)
+      if (reserve_core(*core, folder)) return *core;
+  return allowed.back();
+}
+
+}  // namespace kernelsearch

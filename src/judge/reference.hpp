@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "judge/compile.hpp"
+#include "judge/runner.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
+
+namespace kernelsearch::detail {
+
+/// What a reference says of one output.
+struct OutputValues {
+  std::vector<double> floating;     ///< of floating outputs
+  std::vector<std::byte> integers;  ///< of the others, in their own type
+  std::vector<bool> unwritten;      ///< empty where every element was written
+  std::vector<OutputValues>
+      fields{};  ///< of structs, in their order; then the others but `unwritten` are empty
+};
+
+/// The problem's reference in processes of its own: one computes in high precision what is right, one in the
+/// kernel's precision is the baseline of timings. Not thread-safe.
+class References {
+ public:
+  References(const Problem& problem, CompileCache& compiler, WorkerSettings settings);
+
+  /// The outputs for these inputs, per argument (empty for inputs and scalars). A ConfigError if the
+  /// reference does not build or run: then the problem is wrong, not a candidate.
+  [[nodiscard]] std::vector<OutputValues> exact(const ShapePlan& plan, const Contents& contents);
+  [[nodiscard]] std::vector<OutputValues> in_kernel_precision(const ShapePlan& plan,
+                                                              const Contents& contents);
+
+  /// The baseline, laid out for `plan`; `bytes` of buffers.
+  [[nodiscard]] Runner& baseline(const ShapePlan& plan, std::size_t bytes, std::size_t least,
+                                 std::size_t most);
+
+  /// False where the reference is the kernel itself, so that there is no higher precision.
+  [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
+  [[nodiscard]] double spent_seconds() const noexcept { return spent_; }
+
+ private:
+  std::unique_ptr<Runner>& ready(Real real, const ShapePlan& plan, std::size_t bytes, std::size_t least,
+                                 std::size_t most);
+  std::vector<OutputValues> compute(Real real, const ShapePlan& plan, const Contents& contents);
+
+  const Problem& problem_;
+  CompileCache& compiler_;
+  WorkerSettings settings_;
+  std::filesystem::path libraries_[3];
+  std::unique_ptr<Runner> runners_[3];
+  double spent_ = 0.0;
+};
+
+}  // namespace kernelsearch::detail

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "judge/fresh_inputs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "evaluator/host/support.hpp"
+
+using namespace kernelsearch;
+using namespace kernelsearch::detail;
+
+namespace {
+
+/// A problem whose inputs are declared as given, of n elements.
+Problem with_inputs(const std::string& inputs, int n = 4096) {
+  return parse_problem(
+      R"({"schema": 1, "name": "p", "backend": "host", "function": "f", "arguments": [)" + inputs +
+          R"(, {"name": "y", "type": "f32", "size": "n", "role": "out"}, {"name": "n", "type": "i32"}],
+        "kernel": {"device": {"text": "void f() {}"}}, "shapes": [{"name": "s", "n": )" +
+          std::to_string(n) + "}]}",
+      support::sources);
+}
+
+template <class T>
+std::vector<T> drawn(const Problem& problem, std::uint64_t pool, std::uint64_t seed,
+                     std::size_t argument = 0) {
+  const ShapePlan plan = plan_shape(problem, problem.default_candidate(), 0);
+  const FreshInputs fresh(problem, plan, pool);
+  REQUIRE(fresh.draws(argument));
+  std::vector<T> values(plan.arguments[argument].count);
+  fresh.draw(argument, values.size(), seed, reinterpret_cast<std::byte*>(values.data()));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("FreshInputs: each seed another array, of values as declared and not of a few") {
+  const Problem problem = with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -2, "high": 6})");
+  const auto one = drawn<float>(problem, 1, 2), again = drawn<float>(problem, 1, 2),
+             other = drawn<float>(problem, 1, 3);
+  CHECK(one == again);
+  CHECK(one != other);
+  CHECK(*std::min_element(one.begin(), one.end()) >= -2);
+  CHECK(*std::max_element(one.begin(), one.end()) < 6);
+  double mean = 0, square = 0;
+  for (const float value : one) mean += value / 4096.0;
+  for (const float value : one) square += (value - mean) * (value - mean) / 4096.0;
+  CHECK(mean == doctest::Approx(2).epsilon(0.15));
+  CHECK(square == doctest::Approx(64.0 / 12).epsilon(0.1));
+  // A table of values met before is of no use.
+  const std::set<float> met(one.begin(), one.end());
+  CHECK(std::count_if(other.begin(), other.end(), [&](float value) { return met.contains(value); }) < 40);
+}
+
+TEST_CASE("FreshInputs: a normal distribution stays one, integers reach every value") {
+  const auto normal = drawn<double>(
+      with_inputs(
+          R"({"name": "x", "type": "f64", "size": "n", "init": "normal", "mean": 1, "deviation": 2})"),
+      1, 2);
+  double mean = 0, square = 0;
+  for (const double value : normal) mean += value / 4096;
+  for (const double value : normal) square += (value - mean) * (value - mean) / 4096;
+  CHECK(mean == doctest::Approx(1).epsilon(0.15));
+  CHECK(std::sqrt(square) == doctest::Approx(2).epsilon(0.06));
+  const auto few = drawn<std::int32_t>(
+      with_inputs(R"({"name": "x", "type": "i32", "size": "n", "low": 3, "high": 7})"), 1, 2);
+  CHECK(std::set<std::int32_t>(few.begin(), few.end()) == std::set<std::int32_t>{3, 4, 5, 6});
+  const auto many = drawn<std::uint64_t>(
+      with_inputs(R"({"name": "x", "type": "u64", "size": "n", "low": 0, "high": 1e15})"), 1, 2);
+  CHECK(std::set<std::uint64_t>(many.begin(), many.end()).size() == 4096);
+}
+
+TEST_CASE("FreshInputs: permutations are drawn anew, what is given stays") {
+  const Problem problem = with_inputs(
+      R"({"name": "p", "type": "i32", "size": "n", "init": "permutation"},
+         {"name": "z", "type": "f32", "size": "n", "init": "zeros"})");
+  auto one = drawn<std::int32_t>(problem, 1, 2), other = drawn<std::int32_t>(problem, 1, 3);
+  CHECK(one != other);
+  std::sort(one.begin(), one.end());
+  for (std::int32_t i = 0; i < 4096; ++i) REQUIRE(one[static_cast<std::size_t>(i)] == i);
+  const FreshInputs fresh(problem, plan_shape(problem, problem.default_candidate(), 0), 1);
+  CHECK(!fresh.draws(1));
+  CHECK(fresh.others() == std::vector<bool>{false, true, false, false});
+}
+
+TEST_CASE("FreshInputs: of a million single-precision elements few were met in the million before") {
+  const Problem problem =
+      with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -1, "high": 1})", 1 << 20);
+  auto one = drawn<float>(problem, 1, 2);
+  const auto other = drawn<float>(problem, 1, 3);
+  std::sort(one.begin(), one.end());
+  const auto met = std::count_if(other.begin(), other.end(), [&](float value) {
+    return std::binary_search(one.begin(), one.end(), value);
+  });
+  CHECK(met < (1 << 20) / 20);  // 2 % where small values have all their bits, 12 % with 23 bits each
+}
+
+TEST_CASE("FreshInputs: double-precision elements fill their range evenly, an enormous one too") {
+  const auto even = drawn<double>(
+      with_inputs(R"({"name": "x", "type": "f64", "size": "n", "low": 10, "high": 12})", 65537), 1, 2);
+  int quarters[4] = {};
+  for (const double value : even) {
+    REQUIRE(value >= 10);
+    REQUIRE(value < 12);
+    ++quarters[static_cast<int>((value - 10) * 2)];
+  }
+  for (const int quarter : quarters) CHECK(quarter == doctest::Approx(65537 / 4).epsilon(0.05));
+  const auto wide = drawn<float>(
+      with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -3e38, "high": 3e38})"), 1, 2);
+  CHECK(std::all_of(wide.begin(), wide.end(), [](float value) { return std::isfinite(value); }));
+  CHECK(*std::min_element(wide.begin(), wide.end()) < -2e38f);
+  CHECK(*std::max_element(wide.begin(), wide.end()) > 2e38f);
+}
+
+TEST_CASE("FreshInputs: a long permutation is another one each time, and not the same one turned") {
+  constexpr int n = 70001;
+  for (const char* type : {"i32", "u64"}) {
+    CAPTURE(type);
+    const Problem problem = with_inputs(
+        std::string(R"({"name": "p", "type": ")") + type + R"(", "size": "n", "init": "permutation"})", n);
+    const auto values = [&](std::uint64_t seed) {
+      if (type[0] == 'u') return drawn<std::uint64_t>(problem, 1, seed);
+      const auto narrow = drawn<std::int32_t>(problem, 1, seed);
+      return std::vector<std::uint64_t>(narrow.begin(), narrow.end());
+    };
+    auto one = values(2);
+    const auto other = values(3);
+    const auto first =
+        static_cast<std::size_t>(std::find(other.begin(), other.end(), one.front()) - other.begin());
+    int in_turn = 0, following = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      in_turn += other[(first + i) % n] == one[i] ? 1 : 0;
+      following += i > 0 && one[i] == one[i - 1] + 1 ? 1 : 0;
+    }
+    CHECK(in_turn < 20);
+    CHECK(following < 20);
+    std::sort(one.begin(), one.end());
+    for (std::size_t i = 0; i < n; ++i) REQUIRE(one[i] == i);
+  }
+}
+
+TEST_CASE("FreshInputs: sorted arrays are drawn anew, long ones too") {
+  for (const int n : {1000, 100000}) {
+    CAPTURE(n);
+    const auto real =
+        with_inputs(R"({"name": "x", "type": "f32", "size": "n", "init": "sorted", "low": 2, "high": 4})", n);
+    const auto one = drawn<float>(real, 1, 2), other = drawn<float>(real, 1, 3);
+    CHECK(std::is_sorted(one.begin(), one.end()));
+    CHECK(one.front() >= 2);
+    CHECK(one.back() <= 4);
+    double mean = 0;
+    for (const float value : one) mean += double{value} / n;
+    CHECK(mean == doctest::Approx(3).epsilon(0.03));
+    int same = 0;
+    for (std::size_t i = 0; i < one.size(); ++i) same += one[i] == other[i] ? 1 : 0;
+    CHECK(same < n / 50);
+    const auto whole = with_inputs(
+        R"({"name": "x", "type": "i64", "size": "n", "init": "sorted", "low": -3, "high": 9e15})", n);
+    const auto ints = drawn<std::int64_t>(whole, 1, 2);
+    CHECK(std::is_sorted(ints.begin(), ints.end()));
+    CHECK(ints.front() >= -3);
+    CHECK(std::set<std::int64_t>(ints.begin(), ints.end()).size() > static_cast<std::size_t>(n) * 9 / 10);
+  }
+  const Problem bytes = with_inputs(
+      R"({"name": "x", "type": "u8", "size": "n", "init": "sorted"}, {"name": "p", "type": "f32", "size": "n", "init": "permutation"})",
+      100000);
+  const FreshInputs fresh(bytes, plan_shape(bytes, bytes.default_candidate(), 0), 1);
+  CHECK(!fresh.draws(0));
+  CHECK(!fresh.draws(1));
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "judge/worker_client.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "evaluator/host/support.hpp"
+#include "judge/compile.hpp"
+#include "judge/runner.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
+#include "process/pinned_thread.hpp"
+#include "process/process.hpp"
+
+using namespace kernelsearch;
+using namespace kernelsearch::detail;
+
+namespace {
+
+/// A worker with a kernel of `scale`, as it is timed.
+struct Timed {
+  explicit Timed(const std::string& source)
+      : problem(parse_problem(support::scale_problem(source), support::sources)),
+        options(support::quick()),
+        settings(worker_settings(options, {host_machine().cores.back()}, problem)),
+        plan(plan_shape(problem, problem.default_candidate(), 1)) {
+    CompileCache compiler(options, host_machine().id(), host_machine().cores);
+    const Compiled compiled = compiler.compile(candidate_job(problem, problem.default_candidate()));
+    REQUIRE_MESSAGE(compiled.verdict == Verdict::ok, compiled.reason);
+    runner.emplace(settings, compiled.library, Storage::native, false,
+                   Slots(plan, Storage::native, 1 << 20, 2, 16).arena_bytes());
+    REQUIRE(!runner->fault());
+    runner->select(plan, 1 << 20, 2, 16);
+    Contents contents(plan.arguments.size());
+    contents[1].resize(plan.arguments[1].count * sizeof(float));
+    for (std::size_t slot = 0; slot < runner->slots().count(); ++slot)
+      runner->slots().fill(slot, contents, secret_seed());
+  }
+
+  Problem problem;
+  HostOptions options;
+  WorkerSettings settings;
+  ShapePlan plan;
+  std::optional<Runner> runner;
+};
+
+const char* const scale =
+    "extern \"C\" void scale(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 3 * x[i] "
+    "+ 1; }";
+
+}  // namespace
+
+TEST_CASE("a worker that is timed stands still but while it is called, threads of its own too") {
+  // A thread that never rests, started when it is loaded: the filter comes after.
+  Timed timed(
+      std::string("#include <thread>\nstatic std::thread burner([] { for (volatile int i = 0;; i = 1) {} "
+                  "});\n") +
+      scale);
+  const double before = timed.runner->worker().cpu();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(timed.runner->worker().cpu() - before < 1e-3);
+  // What the thread does while a call runs is charged to it.
+  double seconds = 0;
+  const PinnedThread here(timed.runner->core());
+  REQUIRE(here.pinned());
+  REQUIRE(!timed.runner->run(1, 0, 10, seconds));
+  CHECK(seconds > 0);
+  // Nor does it run when we leave the core, whichever of its threads the system would have chosen.
+  double meanwhile = 0;
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(!timed.runner->run(1, 0, 10, seconds));
+    const double stopped = timed.runner->worker().cpu();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    meanwhile += timed.runner->worker().cpu() - stopped;
+  }
+  CHECK(meanwhile < 1e-3);
+}
+
+TEST_CASE("what a worker does before and after its calls is charged like the calls") {
+  // The time of a hundred thousand steps, spent in the message that says that it is done.
+  const std::string burn = "for (volatile int i = 0; i < 300000; i = i + 1) {}";
+  Timed honest(scale), late(std::string("#include <sys/types.h>\nextern \"C\" ssize_t send(int, const void*, "
+                                        "size_t, int);\n") +
+                            "extern \"C\" void scale(int n, const float* x, float* y) { " + burn +
+                            " for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1; }");
+  double plain = 0, burnt = 0;
+  const PinnedThread here(honest.runner->core());
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(!honest.runner->run(1, 0, 10, plain));
+    REQUIRE(!late.runner->run(1, 0, 10, burnt));
+  }
+  CHECK(burnt > 5 * plain);
+}
+
+TEST_CASE("inputs cannot be written, and the argument is found by where it was tried") {
+  Timed timed(
+      "extern \"C\" void scale(int n, const float* x, float* y) { y[0] = 1; ((float*)x)[n - 1] = 1; }");
+  double seconds = 0;
+  const auto fault = timed.runner->run(1, 1, 10, seconds);
+  REQUIRE(fault);
+  CHECK(fault->verdict == Verdict::cheated);
+  CHECK(timed.runner->changed_input() == 1);
+}
+
+TEST_CASE("calls in lockstep are made one at a time, on the slots that are asked for") {
+  Timed timed(scale);
+  if (!timed.runner->has_lockstep()) {
+    MESSAGE("skipped: this machine has one core");
+    return;
+  }
+  const std::vector<std::uint32_t> called{3, 0};
+  double seconds = 0;
+  REQUIRE(!timed.runner->lockstep(called, 10, seconds));
+  CHECK(seconds > 0);
+  for (std::size_t slot = 0; slot < 4; ++slot)
+    CHECK(timed.runner->slots().is_all_poison(slot, 2) == (slot == 1 || slot == 2));
+}
+
+TEST_CASE("child_count: processes that threads of a process started, until they are waited for") {
+  if (detail::child_count(getpid()) < 0) {
+    MESSAGE("skipped: this kernel does not list children by process");
+    return;
+  }
+  // In a process of its own, as others of this program may have started some.
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const pid_t first = fork();
+    if (first == 0)
+      for (;;) pause();
+    pid_t second = 0;  // by another thread than the first
+    std::thread([&second] {
+      second = fork();
+      if (second == 0)
+        for (;;) pause();
+    }).join();
+    const bool two = detail::child_count(getpid()) == 2;
+    (void)kill(first, SIGKILL);
+    (void)waitpid(first, nullptr, 0);
+    const bool one = detail::child_count(getpid()) == 1;
+    (void)kill(second, SIGKILL);
+    (void)waitpid(second, nullptr, 0);
+    _exit(two && one && detail::child_count(getpid()) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(parent, &status, 0) == parent);
+  CHECK(status == 0);
+  CHECK(detail::child_count(parent) < 0);
+}
+
+TEST_CASE("ClockOverhead: what the clock takes is short and known") {
+  Timed timed(scale);
+  ClockOverhead clock(timed.settings);
+  const double overhead = clock.of_batch();
+  CHECK(overhead > 0);
+  CHECK(clock.uncertainty() >= 0);
+  CHECK(clock.uncertainty() < overhead);
+}
