@@ -214,7 +214,6 @@ Printed by_own_run(Subject& subject) {
 Printed by_remote_run(Subject& subject) {
   RunOptions options = run_options(subject);
   options.lanes.pools = {launch_pool("local")};
-  options.lanes.worker = subject.place().command;
   options.lanes.pools.front().worker = subject.place().command;
   return by_run(subject, options, "remote ");
 }
