@@ -21,8 +21,8 @@
 #include "judge_bench.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
-#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/evaluator/paired_with_parent.hpp"
+#include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -214,7 +214,6 @@ Printed by_own_run(Subject& subject) {
 Printed by_remote_run(Subject& subject) {
   RunOptions options = run_options(subject);
   options.lanes.pools = {launch_pool("local")};
-  options.lanes.worker = subject.place().command;
   options.lanes.pools.front().worker = subject.place().command;
   return by_run(subject, options, "remote ");
 }

@@ -18,7 +18,6 @@
 namespace judge_bench {
 namespace {
 
-
 using namespace kernelsearch;
 using hostile::Attack;
 using hostile::Judgement;

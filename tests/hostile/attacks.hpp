@@ -201,7 +201,7 @@ inline std::string place_of(const Attack& attack) {
 class Arbiter {
  public:
   Arbiter(const std::string& place, const HostOptions& options)
-      : problem_(problem(place.substr(0, place.find(' ')))),
+      : problem_(with_honest_default(problem(place.substr(0, place.find(' '))))),
         twin_(with_code(problem_, honest_twin(problem_))),
         evaluator_(problem_, fit_for(place, options)) {}
 
@@ -248,6 +248,12 @@ class Arbiter {
     for (int again = 0; again < 4 && evaluation.verdict == Verdict::timed_out; ++again)
       evaluation = evaluator_.evaluate(candidate, {});
     return evaluation;
+  }
+
+  /// What a judge may compare candidates with: the problem's own kernel, which all else is measured by.
+  static Problem with_honest_default(Problem problem) {
+    problem.kernel.regions.device = honest_twin(problem);
+    return problem;
   }
 
   static HostOptions fit_for(const std::string& place, HostOptions options) {

@@ -58,7 +58,11 @@ GpuOptions options(const std::filesystem::path& cache) {
 /// Judges the kernels of one problem, hostile ones also naively, and after each of them an honest one.
 void judge(const std::string& name, const std::vector<Judged*>& results, const Sample* honest,
            const std::filesystem::path& cache) {
-  const Problem problem = hostile::problem(name, backend);
+  Problem problem = hostile::problem(name, backend);
+  if (honest != nullptr) {  // what a judge may compare candidates with
+    problem.kernel.regions.device = honest->code;
+    problem.kernel.regions.host = honest->host;
+  }
   GpuOptions quick = options(cache), brief = quick;
   brief.sampling.max_samples = 6;
   hostile::NaiveHarness naive(problem, backend, quick);

@@ -26,7 +26,7 @@ const std::string scaling_arguments =
 const std::string scaling_reference =
     R"("reference": {"function": "scale_reference", "flags": ["-O3", "-march=native"], "source": {"text":
         "void scale_reference(std::int32_t n, const real* x, const real* penalty, real* y) { for (int c = 0; c < n; ++c) { real v = x[c]; y[c] = v > 0 ? v / penalty[c] : v * penalty[c]; } }"}})";
-const std::string built = R"("build": {"compiler": "g++", "flags": ["-O3", "-march=native"]})";
+const std::string native_build = R"("build": {"compiler": "g++", "flags": ["-O3", "-march=native"]})";
 
 /// Kernels and their references with one text and one set of flags, whose speedup was once far from 1.
 std::vector<Problem> kernels_beside_themselves() {
@@ -34,10 +34,10 @@ std::vector<Problem> kernels_beside_themselves() {
                             scaling + "\"}}, " + scaling_arguments + ", ";
   std::vector<Problem> all;
   all.push_back(parse_problem(scale + R"("name": "small", "shapes": [{"name": "s", "n": 51}]})", "."));
+  all.push_back(parse_problem(
+      scale + native_build + R"(, "name": "default", "shapes": [{"name": "s", "n": 200}]})", "."));
   all.push_back(
-      parse_problem(scale + built + R"(, "name": "default", "shapes": [{"name": "s", "n": 200}]})", "."));
-  all.push_back(
-      parse_problem(scale + built + ", " + scaling_reference +
+      parse_problem(scale + native_build + ", " + scaling_reference +
                         R"(, "name": "exact", "bit_exact": true, "shapes": [{"name": "s", "n": 200}]})",
                     "."));
   all.push_back(parse_problem(
@@ -46,14 +46,14 @@ std::vector<Problem> kernels_beside_themselves() {
         "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "f32", "size": "n"},
           {"name": "z", "type": "f32", "size": "n", "low": 0.5, "high": 2}, {"name": "y", "type": "f32", "size": "n", "role": "out"}],
         "shapes": [{"name": "s", "n": 200000}], "tunables": {"B": [1]}, )" +
-          built +
+          native_build +
           R"(, "reference": {"function": "triad_reference", "flags": ["-O3", "-march=native"], "source": {"text":
         "void triad_reference(int n, const real* x, const real* z, real* y) { for (int i = 0; i < n; ++i) y[i] = x[i] + 3.0f * z[i]; }"}}})",
       "."));
   return all;
 }
 
-std::string listed(const std::vector<equal::Ratio>& ratios) {
+std::string ratios_in_words(const std::vector<equal::Ratio>& ratios) {
   std::string text;
   for (const equal::Ratio& one : ratios) text += " " + std::to_string(one.ratio);
   return text;
@@ -77,7 +77,7 @@ TEST_CASE("equal kernels: the reference beside itself is as fast as it is") {
       REQUIRE(ratio);
       ratios.push_back(*ratio);
     }
-    CHECK_MESSAGE(std::abs(equal::middle_of(ratios) - 1) < too_far, listed(ratios));
+    CHECK_MESSAGE(std::abs(equal::middle_of(ratios) - 1) < too_far, ratios_in_words(ratios));
   }
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("equal kernels: what a run says of finalists beside the default and ea
     for (const FinalistPair& pair : result.finalists->pairs)
       if (const auto ratio = equal::ratio_of(pair.speedup)) ratios.push_back(*ratio);
     REQUIRE(!ratios.empty());
-    CHECK_MESSAGE(std::abs(equal::middle_of(ratios) - 1) < too_far, listed(ratios));
+    CHECK_MESSAGE(std::abs(equal::middle_of(ratios) - 1) < too_far, ratios_in_words(ratios));
     // What is printed above all of them.
     REQUIRE(result.best);
     const auto best = equal::ratio_of(result.best->outcome.evaluation.measurement.speedup);
