@@ -16,10 +16,17 @@
 namespace kernelsearch::detail {
 namespace {
 
-/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line end. It may come from a
-/// store of others and be shown by a terminal.
+/// The text without what commands a terminal: it may come from a store of others. Its line ends stay as they are.
+std::string clean_lines(std::string_view text) {
+  std::string clean;
+  for (std::size_t end; (end = text.find("\r\n")) != std::string_view::npos; text.remove_prefix(end + 2))
+    clean += clean_text(text.substr(0, end)) + "\r\n";
+  return clean + clean_text(text);
+}
+
+/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line end.
 std::string quoted(const std::string& text_of_others) {
-  const std::string field = clean_text(text_of_others);
+  const std::string field = clean_lines(text_of_others);
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";
   for (const char c : field) {

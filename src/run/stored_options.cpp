@@ -181,9 +181,9 @@ void check_given_again(const RunRow& row, const RunOptions& o, const std::filesy
   ask_again(row, "--policy-plugin", first.policy_plugin.string(), own_policy);
   ask_again(row, "--readable", first_of(first.measurement.readable), !o.measurement.readable.empty());
   if (first.system.empty()) return;
-  ask_again(row, "--models", first.models.file, !o.models.file.empty() || !o.models.replay.empty());
-  ask_again(row, "--record-exchanges", first.models.record,
-            !o.models.record.empty() || !o.models.replay.empty());
+  const bool replays = !o.models.replay.empty() || !first.models.replay.empty();
+  ask_again(row, "--models", first.models.file, replays || !o.models.file.empty());
+  ask_again(row, "--record-exchanges", first.models.record, replays || !o.models.record.empty());
   const std::string files = folder_of(first.system_options, "from_files");
   ask_again(row, "--from-files", files,
             beside(files, store) || !folder_of(o.system_options, "from_files").empty());
@@ -226,6 +226,8 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
     if (o.models.max_tokens == 0) o.models.max_tokens = first.models.max_tokens;
     if (o.models.max_cost == 0) o.models.max_cost = first.models.max_cost;
     if (o.models.replay.empty()) o.models.replay = first.models.replay;
+    // Where all answers are recorded nobody is asked: the file then says who has which role, no more.
+    if (o.models.file.empty() && !o.models.replay.empty()) o.models.file = first.models.file;
     o.methods = first.methods;
     o.proposals = first.proposals;
     o.inner_trials = first.inner_trials;

@@ -142,7 +142,10 @@ TEST_CASE("stored options: a policy from outside comes back, with where its comm
 }
 
 TEST_CASE("stored options: a store of others says nothing of what runs, connects, records or is readable") {
-  const StoredOptions stored = full();
+  StoredOptions stored = full();
+  // With recorded answers nobody is asked, and the file only says who has which role.
+  CHECK(resumed_options(row_of(stored), {}).options.models.file == "/models.json");
+  stored.options.models.replay = "";
   const RunRow row = row_of(stored);
   CHECK(resumed_options(row, {}).options.models.file.empty());
   CHECK(resumed_options(row, {}).options.models.record.empty());
