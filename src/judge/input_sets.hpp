@@ -24,6 +24,7 @@ struct InputSet {
   InputFlavour flavour = InputFlavour::declared;
   Contents contents;
   bool solved = false;
+  bool lenient = false;                ///< what rounding costs the reference is in `slack`
   bool can_solve = true;               ///< false where asking the reference would cost too much
   std::vector<OutputValues> expected;  ///< per argument
   /// Per argument, of structs for all elements of one field after those of another; see compare_floating.
@@ -65,6 +66,12 @@ class InputSets {
 
   /// Asks the references what is right, unless known.
   void solve(const ShapePlan& plan, InputSet& set);
+
+  /// What is wrong with outputs on a solved set. Where something is, what rounding costs the reference in the
+  /// kernel's own precision, four times over, is allowed besides: parameters of a draw may make a plain sum of
+  /// many elements less exact than the declared ones would.
+  [[nodiscard]] std::optional<Fault> compare(const ShapePlan& plan, InputSet& set,
+                                             const std::vector<std::vector<std::byte>>& got);
 
   /// Sets drawn and sets taken again since `next_candidate`.
   [[nodiscard]] std::pair<std::size_t, std::size_t> drawn_and_reused() const noexcept {

@@ -265,7 +265,7 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
     if ((fault = guards(0, count))) return fault;
     for (std::size_t i = 0; i < count; ++i) {
       solve(*sets[begin + i]);
-      if ((fault = compare_outputs(problem_, state.plan, *sets[begin + i], got[i]))) return fault;
+      if ((fault = inputs_.compare(state.plan, *sets[begin + i], got[i]))) return fault;
     }
     for (const auto& outputs : got) state.results.insert(hash_of(outputs));
     if (begin == 0) first = got.front();
@@ -326,7 +326,7 @@ std::optional<Fault> HostWorker::inspect(std::size_t calls) {
 std::optional<Fault> HostWorker::verify(const std::vector<std::vector<std::byte>>& got, InputSet& set) {
   ShapeState& state = shapes_[*selected_];
   solve(set);
-  auto fault = compare_outputs(problem_, state.plan, set, got);
+  auto fault = inputs_.compare(state.plan, set, got);
   const std::uint64_t hash = hash_of(got);
   ++verified_;
   if (!fault) {
