@@ -16,6 +16,7 @@
 #include "kernelsearch/systems/cuda_skill_v2/skill_report.hpp"
 #include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -26,7 +27,7 @@ struct ReportCommand {
 };
 
 int report(const ReportCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   const RunRow row = require_run(store, command.run);
   const auto options = nlohmann::json::parse(row.info.options, nullptr, false);
   if (!options.is_object() || !options.contains("skill"))
@@ -37,12 +38,12 @@ int report(const ReportCommand& command) {
       options["skill"].dump(), read_methods(row.info.evaluator, options.value("methods", std::string())));
   const RooflineBudget replayed = replayed_skill(store, row.id, search);
   if (command.out.empty()) {
-    fmt::print("{}", skill_summary(store, row.id, replayed));
+    print_clean("{}", skill_summary(store, row.id, replayed));
     return success;
   }
   const Problem problem = read_any_problem(options.value("problem", std::string()));
   write_skill_report(store, row.id, problem, replayed, command.out, device_peaks(problem));
-  fmt::print("{}\n", (std::filesystem::path(command.out) / "summary.md").string());
+  print_clean("{}\n", (std::filesystem::path(command.out) / "summary.md").string());
   return success;
 }
 

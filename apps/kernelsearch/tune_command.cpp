@@ -176,7 +176,7 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
                   "A published system instead of a policy; see `kernelsearch list systems`");
   add_option_file(*sub, *file);
   sub->add_option("--models", o->run.models.file,
-                  "Model file; default $KERNELSEARCH_MODELS, ./models.json, "
+                  "Model file; default $KERNELSEARCH_MODELS, "
                   "~/.config/kernelsearch/models.json");
   sub->add_option("--model", o->run.models.model, "Its model for every role");
   auto* record = sub->add_option("--record-exchanges", o->run.models.record,

@@ -20,7 +20,9 @@
 #include "judge/compile.hpp"
 #include "judge/input_generator.hpp"
 #include "judge/input_sets.hpp"
+#include "judge/pairs.hpp"
 #include "judge/reference.hpp"
+#include "judge/sampler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
@@ -173,7 +175,7 @@ struct ExternalEvaluator::Impl {
 namespace {
 
 /// One candidate in a program of its own.
-class ExternalWorker {
+class ExternalWorker : public detail::PlainSampleTimer {
  public:
   ExternalWorker(const Problem& problem, const HostOptions& options, detail::InputSets& inputs,
                  detail::References& references, const Candidate& candidate, VariedSizes* varied = nullptr,
@@ -271,54 +273,48 @@ class ExternalWorker {
 
   std::optional<detail::Fault> measure(Measurement& measurement, Features& features,
                                        std::optional<double> incumbent, const std::stop_token& stop) {
-    const auto timed_shapes = std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
-                                            [](const Shape& shape) { return shape.weight > 0; });
     const double cpu = session_->cpu();
     wall_ = 0;
-    for (std::size_t s = 0; s < problem_.shapes.size(); ++s) {
-      if (problem_.shapes[s].weight <= 0) continue;
-      ShapeMeasurement shape;
-      shape.shape = problem_.shapes[s].name;
-      shape.weight = problem_.shapes[s].weight;
-      double warming = 0;
-      if (auto fault = time_once(s, warming)) return fault;
-      shapes_[s].claimed_share.clear();
-      shapes_[s].single.clear();
-      const double begin = wall_;
-      while (!stop.stop_requested()) {
-        double seconds = 0;
-        if (auto fault = time_once(s, seconds)) return fault;
-        shape.samples.push_back(seconds);
-        const std::size_t rounds = shape.samples.size();
-        if (rounds < (claims(problem_) ? 3 : least_rounds)) continue;
-        if (claims(problem_) && std::all_of(shape.samples.begin(), shape.samples.end(),
-                                            [&](double one) { return one == shape.samples.front(); })) {
-          shape.ended = SamplingEnd::converged;
-          break;
-        }
-        if (const auto end = sampling_end(shape.samples, wall_ - begin, options_.sampling)) {
-          shape.ended = *end;
-          break;
-        }
-        if (incumbent && timed_shapes == 1 && rounds >= 6 &&
-            median_interval(shape.samples).low > *incumbent * (1 + options_.sampling.slower_margin)) {
-          shape.ended = SamplingEnd::slower;
-          break;
-        }
-      }
-      if (shape.samples.empty()) return detail::Fault{Verdict::rejected, "stopped before it was measured"};
-      summarize(shape);
-      if (auto fault = judge_claims(s, shape, features)) return fault;
-      measurement.shapes.push_back(std::move(shape));
-    }
-    combine_shapes(measurement, problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean
-                                                                                : Combine::weighted_sum);
+    // Another shape is another message to the program, which may take it long.
+    detail::Sampler<detail::Fault, ExternalWorker> sampler(problem_, options_.sampling,
+                                                           detail::SamplingOrder::shape_by_shape, *this);
+    if (auto fault = sampler.run(measurement, incumbent, stop)) return fault;
+    for (std::size_t s = 0, i = 0; s < problem_.shapes.size(); ++s)
+      if (problem_.shapes[s].weight > 0)
+        if (auto fault = judge_claims(s, measurement.shapes[i++], features)) return fault;
     if (const double spent = session_->cpu() - cpu; cpu >= 0 && spent >= 0 && wall_ > 0)
       features.set("external.processors", spent / wall_);
     features.set("checked_calls", static_cast<double>(checked_));
     features.set("timed_calls", static_cast<double>(timed_));
     features.set("verified_calls", static_cast<double>(verified_));
     return std::nullopt;
+  }
+
+  /// For the sampling loop: a round is one time.
+  std::optional<detail::Fault> sample(std::size_t s, const ShapeMeasurement& so_far,
+                                      std::vector<double>& samples) {
+    ShapeState& shape = shapes_[s];
+    double seconds = 0;
+    if (so_far.samples.empty()) {
+      if (auto fault = time_once(s, seconds)) return fault;  // to warm up
+      shape.claimed_share.clear();
+      shape.single.clear();
+      shape.begin = wall_;
+    }
+    if (auto fault = time_once(s, seconds)) return fault;
+    samples.push_back(seconds);
+    return std::nullopt;
+  }
+
+  /// Seconds that the program took for calls of the shape; what verifying takes is not its.
+  [[nodiscard]] double elapsed(std::size_t s) const { return wall_ - shapes_[s].begin; }
+
+  [[nodiscard]] std::optional<SamplingEnd> ended(std::size_t, const ShapeMeasurement& so_far,
+                                                 std::size_t rounds, std::optional<SamplingEnd> end) const {
+    if (rounds < (claims(problem_) ? 3 : least_rounds)) return std::nullopt;
+    const bool same = std::all_of(so_far.samples.begin(), so_far.samples.end(),
+                                  [&](double one) { return one == so_far.samples.front(); });
+    return claims(problem_) && same ? SamplingEnd::converged : end;
   }
 
   [[nodiscard]] double estimate(std::size_t s) const { return shapes_[s].estimate; }
@@ -348,6 +344,7 @@ class ExternalWorker {
     std::vector<double> single, claimed;
     std::vector<double> claimed_share;  ///< of what our clock showed, one a round
     double verifying = 0;
+    double begin = 0;  ///< of its sampling, in what `wall_` counts
   };
 
   [[nodiscard]] detail::Slots laid_out(std::size_t s) const {
@@ -391,25 +388,13 @@ class ExternalWorker {
     return std::nullopt;
   }
 
-  /// A set that no process was ever shown, drawn as those of timed calls are.
-  std::shared_ptr<detail::InputSet> fresh_set(const detail::ShapePlan& plan) {
-    auto set = std::make_shared<detail::InputSet>();
-    set->seed = detail::secret_seed();
-    set->contents = inputs_.contents(plan, set->seed);
-    return set;
-  }
-
   std::optional<detail::Fault> wrong(std::uint32_t slot, const detail::InputSet& set) {
     return wrong(problem_, slot, set);
   }
   std::optional<detail::Fault> wrong(const Problem& problem, std::uint32_t slot,
                                      const detail::InputSet& set) {
     if (!slots_.guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
-    std::vector<std::vector<std::byte>> outputs(slots_.plan().arguments.size());
-    for (std::size_t a = 0; a < outputs.size(); ++a)
-      if (slots_.plan().arguments[a].is_output())
-        outputs[a].assign(slots_.data(slot, a), slots_.data(slot, a) + slots_.bytes(a));
-    return detail::compare_outputs(problem, slots_.plan(), set, outputs);
+    return detail::compare_outputs(problem, slots_.plan(), set, slots_.outputs(slot));
   }
 
   /// What can be seen of a call whose result is not known: that it wrote all it must and nothing else.
@@ -436,7 +421,7 @@ class ExternalWorker {
     const std::size_t known = rng.below(calls);
     std::vector<std::shared_ptr<detail::InputSet>> sets(calls);
     for (std::size_t i = 0; i < calls; ++i) {
-      std::shared_ptr<detail::InputSet> set = fresh_set(shape.plan);
+      std::shared_ptr<detail::InputSet> set = inputs_.new_for_timing(shape.plan);
       slots_.fill(order[i], set->contents, detail::secret_seed());
       if (all || i == known) sets[i] = std::move(set);
     }
@@ -633,6 +618,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     return evaluation;
   }
   begin = detail::monotonic_seconds();
+  const double reference_before = self.references.spent_seconds();
   // What the default configuration does with the sizes of a candidate that is wrong there.
   const auto default_is_right = [&] {
     const Candidate first = self.problem.default_candidate();
@@ -648,6 +634,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
   if (!fault)
     fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  evaluation.phases.reference = self.references.spent_seconds() - reference_before;
   evaluation.provenance += worker.account();
   if (fault) fail(*fault, true);
   return evaluation;
@@ -670,43 +657,21 @@ Speedup ExternalEvaluator::compare(const Candidate& candidate, const Candidate& 
     if (!fault) fault = worker.check();
     return fault;
   };
-  std::vector<PairedTimes> shapes;
-  const std::size_t rounds = std::max<std::size_t>(pairs.rounds, 1);
-  const std::size_t most = std::max<std::size_t>((pairs.max_pairs + rounds - 1) / rounds, 1);
-  for (std::size_t round = 0; round < rounds && !pairs.stop.stop_requested(); ++round) {
+  detail::Pairs taken(self.problem, pairs);
+  while (taken.wants_round()) {
+    const double begin = detail::monotonic_seconds();
     ExternalWorker ours(self.problem, self.options, self.inputs, self.references, candidate),
         theirs(self.problem, self.options, self.inputs, self.references, champion);
     auto fault = ready(ours, candidate);
     if (!fault) fault = ready(theirs, champion);
-    std::size_t timed = 0;
-    for (std::size_t s = 0; s < self.problem.shapes.size() && !fault; ++s) {
-      if (self.problem.shapes[s].weight <= 0) continue;
-      if (shapes.size() == timed) shapes.emplace_back().weight = self.problem.shapes[s].weight;
-      PairedTimes& all = shapes[timed++];
-      all.rounds.push_back(all.reference.size());
-      const double begin = detail::monotonic_seconds();
-      double a = 0, b = 0;
-      fault = theirs.time_once(s, b);  // to warm up
-      if (!fault) fault = ours.time_once(s, a);
-      for (std::size_t i = 0; i < most && !fault && !pairs.stop.stop_requested(); ++i) {
-        if (i % 2 == 0) fault = theirs.time_once(s, b);
-        if (!fault) fault = ours.time_once(s, a);
-        if (!fault && i % 2 != 0) fault = theirs.time_once(s, b);
-        if (fault) break;
-        all.reference.push_back(b);
-        all.candidate.push_back(a);
-        if (i + 1 >= 3 && detail::monotonic_seconds() - begin > 4 * pairs.budget_seconds) break;
-      }
-    }
+    taken.started(detail::monotonic_seconds() - begin);
+    if (!fault)
+      fault = taken.take_round<detail::Fault>(
+          detail::AlternatingTimer<detail::Fault, ExternalWorker, ExternalWorker>(ours, theirs));
     if (fault)
       raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   }
-  if (shapes.empty() || std::any_of(shapes.begin(), shapes.end(),
-                                    [](const PairedTimes& shape) { return shape.reference.empty(); }))
-    return {};
-  return combined_speedup(shapes, self.problem.aggregate == Aggregate::geometric_mean
-                                      ? Combine::geometric_mean
-                                      : Combine::weighted_sum);
+  return taken.speedup();
 }
 
 std::string ExternalEvaluator::device_id() const {

@@ -120,13 +120,14 @@ StructType read_struct(const JsonCursor& place) {
   type.name = name.string(todo);
   check_name(name, type.name, "a struct");
   for (const JsonCursor& item : place.at("fields", todo).items(todo)) {
-    item.only({"name", "type", "low", "high"});
+    item.only({"name", "type", "count", "low", "high"});
     const JsonCursor called = item.at("name", todo);
     Argument field;
     field.name = called.string(todo);
     check_name(called, field.name, "a field");
     for (const StructField& other : type.fields)
-      if (other.name == field.name) called.refuse("is the name of two fields", "give each its own name");
+      if (other.name.substr(0, other.name.find('[')) == field.name)
+        called.refuse("is the name of two fields", "give each its own name");
     field.type = read_element_type(item.at("type", todo));
     default_range(field);
     if (const auto low = item.find("low")) field.low = finite(*low, "give a number");
@@ -135,10 +136,21 @@ StructType read_struct(const JsonCursor& place) {
       item.refuse("has an empty range",
                   "low " + to_string(Value{field.low}) + ", high " + to_string(Value{field.high}),
                   "give low < high");
-    type.fields.push_back({field.name, field.type, field.low, field.high});
+    const auto count = item.find("count");
+    if (!count) {
+      type.fields.push_back({field.name, field.type, field.low, field.high});
+      continue;
+    }
+    constexpr const char* many = "give the number of its elements, from 1 to 256";
+    const std::int64_t elements = count->integer(many);
+    if (elements < 1 || elements > 256) count->refuse("is no number of elements", many);
+    // Each element is a field of its own: drawn, compared and named by itself.
+    for (std::int64_t i = 0; i < elements; ++i)
+      type.fields.push_back({field.name + "[" + std::to_string(i) + "]", field.type, field.low, field.high});
   }
   if (type.fields.empty()) place.refuse("is a struct without fields", todo);
-  if (type.fields.size() > 64) place.refuse("is a struct of over 64 fields", "split it");
+  if (type.fields.size() > 256)
+    place.refuse("is a struct of over 256 fields, elements of arrays among them", "split it");
   return type;
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch {
@@ -217,6 +218,39 @@ void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
   }
 }
 
+/// A kernel in a file `.c` is C: its restrict, implicit conversions of void* and arrays of variable length are no
+/// C++. It is compiled by a command, as if the problem had named one.
+void compile_as_c(const JsonCursor& device, const Scope& scope, Problem& problem) {
+  HostBuild& build = problem.build;
+  if (problem.backend != Backend::host || !build.command.empty() ||
+      std::filesystem::path(problem.names.device).extension() != ".c")
+    return;
+  const std::string compiler = build.compiler == "g++"       ? "gcc"
+                               : build.compiler == "clang++" ? "clang"
+                                                             : build.compiler;
+  if (compiler.find("${") != std::string::npos)
+    device.refuse("is in C, and its compiler is a tunable", compiler,
+                  "name one compiler, or write build.command");
+  std::string flags;
+  for (const std::string& flag : build.flags) flags += (flags.empty() ? "" : " ") + flag;
+  // The flags in one word, which the shell takes apart: one of a tunable may be empty.
+  build.command = {"sh",
+                   "-c",
+                   "set -f; source=$1; made=$2; flags=$3; shift 3; exec " + shell_word(compiler) +
+                       " -std=gnu17 -fPIC $flags \"$@\" -c \"$source\" -o \"$made\"",
+                   "sh",
+                   "${SOURCE}",
+                   "${LIBRARY}",
+                   flags};
+  for (const std::string& name : scope.tunables) {
+    for (const char* own : {"SOURCE", "LIBRARY", "NAME", "READABLE"})
+      if (name == own)
+        device.refuse("is in C, and a tunable has a name of build commands", name, "rename it");
+    build.command.push_back("-D" + name + "=${" + name + "}");
+  }
+  build.identity = {{compiler, "--version"}};
+}
+
 Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope,
                          std::string& name) {
   constexpr const char* todo = "write {\"source\": \"reference.cpp\", \"function\": \"name\"}";
@@ -397,6 +431,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.reference = read_reference(*place, folder, scope, problem.names.reference);
   problem.build = default_build(problem.backend, !problem.kernel.regions.host.empty());
   if (const auto build = document.find("build")) read_build(*build, scope, problem.build);
+  compile_as_c(document.at("kernel", "").at("device", ""), scope, problem);
   if (const auto external = document.find("external")) problem.external = read_external(*external);
   check_external(document, problem);
   const auto launch = document.find("launch");

@@ -68,9 +68,18 @@ OrderedJson argument_json(const Argument& argument) {
   }
   if (argument.structure) {
     OrderedJson fields = OrderedJson::array();
-    for (const StructField& field : argument.structure->fields)
-      fields.push_back(
-          {{"name", field.name}, {"type", to_string(field.type)}, {"low", field.low}, {"high", field.high}});
+    for (const StructField& field : argument.structure->fields) {
+      const std::size_t bracket = field.name.find('[');
+      const std::string name = field.name.substr(0, bracket);
+      if (bracket != std::string::npos && !fields.empty() && fields.back()["name"] == name) {
+        fields.back()["count"] = fields.back()["count"].get<int>() + 1;
+        continue;
+      }
+      fields.push_back({{"name", name}, {"type", to_string(field.type)}});
+      if (bracket != std::string::npos) fields.back()["count"] = 1;
+      fields.back()["low"] = field.low;
+      fields.back()["high"] = field.high;
+    }
     json["type"] = {{"struct", argument.structure->name}, {"fields", std::move(fields)}};
   } else {
     json["type"] = to_string(argument.type);

@@ -555,7 +555,8 @@ void begin(RunImpl& run, RunParts& parts) {
                         o.reuse,
                         std::move(changes),
                         std::move(checkpoints),
-                        remarks_of(run)};
+                        remarks_of(run),
+                        [sink = run.messages](bool on) { sink->finalists(on); }};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }
@@ -590,11 +591,17 @@ std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions 
   run->resumed = run->store->find_run(number_or_name);
   if (!run->resumed)
     raise<ConfigError>("no run to resume", number_or_name, "see `kernelsearch runs` for what there is");
+  check_given_again(*run->resumed, run->stored.options, run->store->file());
   run->stored = resumed_options(*run->resumed, std::move(run->stored.options));
   if (!parts.problem_path.empty()) run->stored.problem = parts.problem_path.string();
   if (!parts.problem && run->stored.problem.empty())
     raise<ConfigError>("the problem of this run was not read from a file", run->resumed->info.problem,
                        "give it again, as RunParts::problem");
+  StoredOptions named = run->stored;  // by the store, and not given again
+  if (parts.problem) named.problem.clear();
+  if (const std::string sources = stored_sources(named); parts.observer != nullptr && !sources.empty())
+    parts.observer->on_message("run " + std::to_string(number(run->resumed->id)) +
+                               " reads what its store names: " + sources);
   run->problem = parts.problem ? *std::move(parts.problem) : read_problem(run->stored.problem);
   begin(*run, parts);
   return run;

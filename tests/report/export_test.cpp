@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "support/random_outcome.hpp"
 #include "support/temporary_folder.hpp"
@@ -211,6 +213,34 @@ TEST_CASE("export: T4 has what its schema requires, of the types it requires") {
   CHECK(metadata.at("metadata").at("hardware").at("operating_system") == "Linux");
   CHECK(metadata.at("metadata").at("environment").at("device_query") == json{{"clock", 3}});
   CHECK(metadata.at("metadata").at("environment").at("requirements").at(1) == "g++ 12");
+}
+
+TEST_CASE("export: no text of a store of others commands the terminal that shows an export") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const std::string evil = "\x1b[2J\xe2\x80\xae\x07\xc2\x9b\x7f";
+  const RunId run =
+      store.begin_run({.name = evil, .problem = evil, .policy = evil, .device = evil, .toolchain = evil});
+  StoredTrial trial;
+  trial.point = R"({"kind":"rewrite","parents":[],"strategies":[")" + std::string("\xe2\x80\xae") + R"("]})";
+  trial.candidate = StoredCandidate{"", "[0]", evil, R"({"A":")" + std::string("\xe2\x80\xae") + R"("})"};
+  trial.outcome.evaluation = Evaluation::succeeded(1.0);
+  trial.outcome.evaluation.provenance = evil;
+  trial.outcome.objective = 1.0;
+  trial.outcome.rationale = evil;
+  store.add_trial(run, {}, trial);
+  for (const ExportFormat format : {ExportFormat::json_lines, ExportFormat::csv, ExportFormat::t4,
+                                    ExportFormat::t4_metadata, ExportFormat::dot}) {
+    CAPTURE(to_string(format));
+    std::ostringstream out;
+    export_run(store, run, format, out);
+    std::string text = out.str();
+    std::erase(text, '\r');
+    CHECK(clean_text(text) == text);
+    if (format == ExportFormat::json_lines) CHECK(json::parse(text)["run"]["name"] == evil);
+  }
+  const std::string summary = run_summary(store, run);
+  CHECK(clean_text(summary) == summary);
 }
 
 TEST_CASE("export: a run without trials, a run that is not there, a stream that fails") {

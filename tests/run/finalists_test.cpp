@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -303,15 +304,24 @@ TEST_CASE("choose_winner: none of the pairs says that another finalist is faster
     Match match(std::move(pairs), static_cast<std::uint32_t>(rng.below(12)));
     const auto chosen = match.choose();
     REQUIRE(chosen);
-    const double winner = match.search.evaluator().truth[match.point(chosen->winner)];
+    const auto truth = [&](TrialId id) { return match.search.evaluator().truth[match.point(id)]; };
+    const double winner = truth(chosen->winner);
+    const std::uint32_t by_default = match.steps.baseline->config.indices[0];
+    CHECK(chosen->winner_is_default == (match.point(chosen->winner) == by_default));
+    // A tie is the default's: then the fastest of the finalists is not surely faster.
+    double fastest = std::numeric_limits<double>::infinity(), surely = 0;
     for (const FinalistPair& pair : chosen->pairs) {
-      CHECK(winner <= match.search.evaluator().truth[match.point(pair.candidate)]);
-      if (pair.opponent && pair.candidate == chosen->winner) CHECK(pair.speedup.ratio >= 1);
+      if (!chosen->winner_is_default) CHECK(winner <= truth(pair.candidate));
+      if (pair.opponent && pair.candidate == chosen->winner && !chosen->winner_is_default)
+        CHECK(pair.speedup.ratio >= 1);
+      if (pair.opponent || truth(pair.candidate) > fastest) continue;
+      fastest = truth(pair.candidate);
+      surely = pair.speedup.interval.low;
     }
-    // The default configuration was a trial too.
-    CHECK(winner <= match.search.evaluator().truth[match.steps.baseline->config.indices[0]]);
-    CHECK(chosen->winner_is_default ==
-          (match.point(chosen->winner) == match.steps.baseline->config.indices[0]));
+    if (chosen->winner_is_default)
+      CHECK(surely <= 1);
+    else
+      CHECK(winner <= match.search.evaluator().truth[by_default]);
   }
 }
 
@@ -358,6 +368,22 @@ TEST_CASE("choose_winner: a default that is faster than all the others wins") {
   REQUIRE(chosen);
   CHECK(match.point(chosen->winner) == 3);
   CHECK(chosen->winner_is_default);
+}
+
+TEST_CASE("choose_winner: a tie is the default's, where it was tried") {
+  const auto winner = [](double default_truth, double width, std::set<std::uint32_t> broken = {}) {
+    Match match({.measured = {1.0, 1.1, 1.2, 5.0},
+                 .truth = {1.2, 1.0, 1.3, default_truth},
+                 .broken = std::move(broken),
+                 .width = width},
+                3);
+    const auto chosen = match.choose();
+    REQUIRE(chosen);
+    return match.point(chosen->winner);
+  };
+  CHECK(winner(1.02, 0.01) == 1);       // surely faster
+  CHECK(winner(1.02, 0.03) == 3);       // perhaps
+  CHECK(winner(1.02, 0.03, {3}) == 1);  // there is no default to give it to
 }
 
 TEST_CASE("choose_winner: what the validator objects to does not win by its pairs either") {

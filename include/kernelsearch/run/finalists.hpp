@@ -170,11 +170,12 @@ class FinalistMatch {
   [[nodiscard]] bool is_baseline(TrialId id) {
     return steps_.baseline && same_candidate(candidate_of(id), *steps_.baseline);
   }
-  /// The trial of the default configuration where its pairs say that it is faster than all finalists.
-  [[nodiscard]] std::optional<TrialId> faster_default() {
-    if (!baseline_met_ || field_.empty()) return std::nullopt;
-    for (const Entry& entry : field_)
-      if (!(entry.speedup.ratio < 1)) return std::nullopt;
+  /// The trial of the default configuration where the pairs do not show that this finalist is faster: a tie is
+  /// the default's.
+  [[nodiscard]] std::optional<TrialId> tied_default(TrialId winner) {
+    if (!baseline_met_) return std::nullopt;
+    const auto over_default = known(winner, std::nullopt);
+    if (!over_default || over_default->interval.low > 1) return std::nullopt;
     for (const Trial<Candidate>& trial : search_.trials())
       if (trial.outcome.ok() && trial.candidate && is_baseline(trial.outcome.id)) return trial.outcome.id;
     return std::nullopt;
@@ -219,7 +220,7 @@ class FinalistMatch {
     return met;
   }
 
-  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, TrialId opponent) const {
+  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, std::optional<TrialId> opponent) const {
     for (const FinalistPair& pair : pairs_)
       if (pair.candidate == candidate && pair.opponent == opponent) return pair.speedup;
     return std::nullopt;
@@ -280,7 +281,8 @@ class FinalistMatch {
 /// Measures the finalists again as `measure_finalists_again`, then times the best few in fresh processes in
 /// interleaved pairs: all against the default configuration, and those that this leaves close against each
 /// other. The order of the pairs says which won, also where another one was measured to be faster on its own:
-/// of many noisy times the smallest is mostly luck. Nothing where the evaluator cannot compare candidates or
+/// the smallest of many noisy times is mostly luck. A finalist that is not surely faster than the default
+/// configuration leaves the win to it, where it was tried. Nothing where the evaluator cannot compare candidates or
 /// the stop came too early; the lowest objective then stands.
 template <class Search, class E, class... Observers>
 std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, const std::stop_token& stop,
@@ -298,9 +300,9 @@ std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, co
     detail::FinalistMatch match(search, evaluator, stop, steps);
     match.play(finalists);
     while (true) {
-      std::optional<TrialId> winner = match.faster_default();
-      if (!winner) winner = match.winner();
+      std::optional<TrialId> winner = match.winner();
       if (!winner) return std::nullopt;
+      if (const auto tied = match.tied_default(*winner)) winner = tied;
       // What wins has passed all that the best on its own has: the validator, and a fresh process.
       if (!again.contains(*winner) && !stop.stop_requested()) {
         const Candidate candidate = match.candidate_of(*winner);

@@ -488,6 +488,7 @@ void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
 Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
                                Evaluation evaluation, const EvaluationContext& context) {
   double begin = monotonic_seconds();
+  const double referee_before = referee_seconds_;
   const bool unknown_baseline = baseline != nullptr && !baseline_ok_;
   start(unknown_baseline ? 2 : 1);
   Subject subject;
@@ -537,6 +538,7 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   set_load(evaluation.features, monotonic_seconds() - begin);
   dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
+  evaluation.phases.reference = referee_seconds_ - referee_before;
   if (fault) {
     now_.rewrite_guards = true;
     // It wrote where it must not, so who knows what else is damaged.

@@ -119,6 +119,9 @@ class DeviceWorker {
     }
   };
 
+  struct SampleTimer;
+  struct PairTimer;
+
   /// Has a process that `candidates` can be checked in: the next one, where they take turns.
   void start(std::size_t candidates = 1);
   /// A process with the evaluator's kernels loaded, which no candidate has run in.
@@ -232,9 +235,6 @@ class DeviceWorker {
   std::optional<Fault> send(std::vector<Action> actions, double seconds, Act::Reply& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
   [[nodiscard]] bool only_timed_shape() const;
-  [[nodiscard]] Combine combine() const noexcept {
-    return problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
-  }
   [[nodiscard]] double floor_seconds(std::size_t shape) const;
   [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
 
@@ -264,6 +264,7 @@ class DeviceWorker {
   const bool launches_;              ///< launch functions, which share the worker's process
   std::vector<EmptyBatch> empty_;    ///< of each shape, where candidates are launch functions
   std::size_t verified_ = 0;         ///< timed calls that were right
+  double referee_seconds_ = 0;       ///< that the referee took, since the process began
   std::optional<bool> baseline_ok_;  ///< once it was checked
   std::uint64_t memory_ = 0;         ///< free bytes of the device when the first process was started
   std::size_t wanted_ = 1;           ///< processes that take turns, once they are started

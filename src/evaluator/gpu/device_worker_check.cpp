@@ -267,6 +267,11 @@ std::optional<Fault> DeviceWorker::collect(const std::vector<Called>& calls, std
 }
 
 std::optional<Fault> DeviceWorker::verify_pending() {
+  struct Timed {  // what the referee takes, also where it finds a fault
+    double& total;
+    double begin = monotonic_seconds();
+    ~Timed() { total += monotonic_seconds() - begin; }
+  } const timed_here{referee_seconds_};
   const std::vector<Called> calls = std::exchange(pending_, {});
   held_.assign(plans_.size(), 0);
   for (std::size_t begin = 0; begin < calls.size();) {

@@ -17,6 +17,8 @@
 
 #include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/launch_judgement.hpp"
+#include "judge/pairs.hpp"
+#include "judge/sampler.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -246,12 +248,12 @@ std::optional<Fault> DeviceWorker::pairs_apart(const GpuArtifact& candidate, con
                                                Measurement* measurement) {
   // A process that still lived could keep the device busy while the other side is timed, so there is only one
   // at a time; several rounds, since where things lie and how warm the device is differ between them.
-  const std::size_t rounds = std::max<std::size_t>(4, limits.rounds);
-  const std::size_t count =
-      std::max<std::size_t>({2, (limits.min_pairs + rounds - 1) / rounds, limits.max_pairs / rounds});
-  std::vector<PairedTimes> all(plans_.size());
-  for (std::size_t round = 0; round < rounds; ++round) {
-    if (limits.stop.stop_requested()) break;
+  PairOptions all = limits;
+  all.rounds = std::max<std::size_t>(4, limits.rounds);
+  const std::size_t count = std::max<std::size_t>(
+      {2, (limits.min_pairs + all.rounds - 1) / all.rounds, limits.max_pairs / all.rounds});
+  Pairs taken(problem_, all);
+  for (std::size_t round = 0; round < all.rounds && !limits.stop.stop_requested(); ++round) {
     std::vector<std::vector<double>> ours(plans_.size()), theirs(plans_.size());
     for (const bool first : {true, false}) {
       const bool is_ours = first == (round % 2 == 0);
@@ -261,26 +263,11 @@ std::optional<Fault> DeviceWorker::pairs_apart(const GpuArtifact& candidate, con
         return std::nullopt;  // a baseline that is not ok leaves the candidate without a speedup
       }
     }
-    for (std::size_t shape = 0; shape < plans_.size(); ++shape) {
-      PairedTimes& times = all[shape];
-      const std::size_t pairs = std::min(ours[shape].size(), theirs[shape].size());
-      if (pairs == 0) continue;
-      times.weight = problem_.shapes[shape].weight;
-      times.rounds.push_back(times.candidate.size());
-      times.candidate.insert(times.candidate.end(), ours[shape].begin(),
-                             ours[shape].begin() + static_cast<std::ptrdiff_t>(pairs));
-      times.reference.insert(times.reference.end(), theirs[shape].begin(),
-                             theirs[shape].begin() + static_cast<std::ptrdiff_t>(pairs));
-    }
+    for (std::size_t shape = 0, timed = 0; shape < plans_.size(); ++shape)
+      if (!ours[shape].empty() && !theirs[shape].empty())
+        taken.add(timed++, problem_.shapes[shape].weight, theirs[shape], ours[shape]);
   }
-  std::vector<PairedTimes> taken;
-  for (PairedTimes& times : all) {
-    if (times.candidate.empty()) continue;
-    if (measurement != nullptr && taken.size() < measurement->shapes.size())
-      measurement->shapes[taken.size()].speedup = paired_speedup(times);
-    taken.push_back(std::move(times));
-  }
-  if (!taken.empty()) speedup = combined_speedup(taken, combine());
+  speedup = taken.speedup(measurement);
   return std::nullopt;
 }
 

@@ -47,7 +47,8 @@ std::optional<Fault> HiddenCheck::run(const Candidate& candidate, const std::fil
   once.seeds = 1;  // and the same once more; what edge values show, the listed shapes have shown
   once.edge = once.ill_conditioned = false;
   InputSets inputs(problem_, references_, generator_, once);
-  HostWorker worker(problem_, options_, settings_, inputs, clock_, floor_, candidate, library);
+  Verifier verifier(problem_, compiler_, settings_);  // idle: nothing is timed here
+  HostWorker worker(problem_, options_, settings_, inputs, verifier, clock_, floor_, candidate, {library});
   Features features;
   return worker.check(features);
 }
