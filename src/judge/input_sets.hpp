@@ -25,6 +25,7 @@ struct InputSet {
   InputFlavour flavour = InputFlavour::declared;
   Contents contents;
   bool solved = false;
+  bool lenient = false;                ///< what rounding costs the reference is in `slack`
   std::vector<OutputValues> expected;  ///< per argument
   /// Per argument, of structs for all elements of one field after those of another; see compare_floating.
   std::vector<std::vector<double>> slack;
@@ -87,6 +88,12 @@ class InputSets {
 
   /// Asks the references what is right, unless known.
   void solve(const ShapePlan& plan, InputSet& set);
+
+  /// What is wrong with outputs on a solved set. Where something is, what rounding costs the reference in the
+  /// kernel's own precision, four times over, is allowed besides: parameters of a draw may make a plain sum of
+  /// many elements less exact than the declared ones would.
+  [[nodiscard]] std::optional<Fault> compare(const ShapePlan& plan, InputSet& set,
+                                             const std::vector<std::vector<std::byte>>& got);
 
   /// Sets drawn and sets taken again since `next_candidate`.
   [[nodiscard]] std::pair<std::size_t, std::size_t> drawn_and_reused() const noexcept {

@@ -95,7 +95,7 @@ class ShapeTrial {
         references_(references),
         inputs_(problem, references, generator, options),
         limit_(options.trivial_seconds),
-        begin_(references.spent_seconds()),
+        begin_(detail::monotonic_seconds()),
         plan_(detail::plan_shape(problem, problem.default_candidate(), shape)),
         found_(found) {}
 
@@ -120,7 +120,7 @@ class ShapeTrial {
   using Answer = std::function<std::optional<Bytes>(std::size_t)>;
 
   bool time_left() {
-    if (references_.spent_seconds() - begin_ + seconds_ <= limit_) return true;
+    if (detail::monotonic_seconds() - begin_ + seconds_ <= limit_) return true;
     late_ = true;
     return false;
   }

@@ -330,7 +330,7 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
     if ((fault = guards(0, count))) return fault;
     for (std::size_t i = 0; i < count; ++i) {
       solve(state, *sets[begin + i]);
-      if ((fault = compare_outputs(problem_, state.plan, *sets[begin + i], got[i]))) return fault;
+      if ((fault = inputs_.compare(state.plan, *sets[begin + i], got[i]))) return fault;
     }
     for (const auto& outputs : got) state.results.insert(hash_of(outputs));
     if (begin == 0) first = got.front();
@@ -425,7 +425,7 @@ std::optional<Fault> HostWorker::verify(std::size_t shape, Kept& call, Price pri
   decided = true;
   ++verified_;
   ++state.verified;
-  auto fault = compare_outputs(problem_, state.plan, call.set, call.outputs);
+  auto fault = inputs_.compare(state.plan, call.set, call.outputs);
   const std::uint64_t hash = hash_of(call.outputs);
   if (!fault) {
     state.results.insert(hash);
