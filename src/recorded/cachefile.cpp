@@ -183,12 +183,14 @@ class Cachefile {
 
   /// Whether the object that comes lacks the first tunable.
   bool is_environment() {
+    unfinished_ = true;
     JsonReader look(text_, source_, in_.position());
     bool has = false;
     look.object([&](std::string_view key) {
       has = has || key == raw_.names.front();
       look.skip();
     });
+    unfinished_ = false;
     return !has;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: find_first
+// only: cuda
 // 256 at a time, and no more once one of them was found: the time is where it is.
 extern "C" __global__ void find_first(int n, const float* x, int* y) {
   __shared__ int found;
