@@ -10,8 +10,8 @@
 namespace kernelsearch {
 
 /// The registers that decide what arithmetic means and that a function must leave as it found them (System V
-/// ABI of x86-64, section 3.2.1; Procedure Call Standard of ARM, section 6.1.2). Sticky flags of exceptions do
-/// not count.
+/// ABI of x86-64, section 3.2.1; Procedure Call Standard of ARM, section 6.1.2). Sticky flags of exceptions
+/// do not count.
 #if defined(__x86_64__)
 
 /// As a program finds them when it starts. What a library sets as it is loaded, and whatever an earlier batch

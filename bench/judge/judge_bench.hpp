@@ -14,8 +14,8 @@
 /// What the subcommands of judge_bench share.
 namespace judge_bench {
 
-/// `--name value` pairs of the command line, of names that end with `!` here no value; a ConfigError names what
-/// is unknown or no number.
+/// `--name value` pairs of the command line, of names that end with `!` here no value; a ConfigError names
+/// what is unknown or no number.
 class Arguments {
  public:
   Arguments(int argc, char** argv, const std::vector<std::string>& known);

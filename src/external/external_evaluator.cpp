@@ -97,8 +97,8 @@ bool claims(const Problem& problem) {
 
 namespace {
 
-/// Sizes that are drawn for each candidate. They are checked in its process, where starting and building again
-/// may take minutes, after the listed ones.
+/// Sizes that are drawn for each candidate. They are checked in its process, where starting and building
+/// again may take minutes, after the listed ones.
 class VariedSizes {
  public:
   VariedSizes(const Problem& problem, const HostOptions& options, detail::CompileCache& compiler,

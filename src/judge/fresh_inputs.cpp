@@ -46,7 +46,8 @@ Choices choices(const Stretch& stretch, std::size_t values) {
 }
 
 // 16 random bits choose an element: the place by all of them, whether it is 0 by the lowest, which tell next
-// to nothing of the place. Behind the pool's values lies a zero. `bytes` is known when this is compiled, or 0.
+// to nothing of the place. Behind the pool's values lies a zero. `bytes` is known when this is compiled, or
+// 0.
 template <std::size_t bytes, bool sparse>
 void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng, std::byte* out) {
   const std::size_t size = bytes != 0 ? bytes : each;

@@ -90,8 +90,8 @@ class InputSets {
   void solve(const ShapePlan& plan, InputSet& set);
 
   /// What is wrong with outputs on a solved set. Where something is, what rounding costs the reference in the
-  /// kernel's own precision, four times over, is allowed besides: parameters of a draw may make a plain sum of
-  /// many elements less exact than the declared ones would.
+  /// kernel's own precision, four times over, is allowed besides: parameters of a draw may make a plain sum
+  /// of many elements less exact than the declared ones would.
   [[nodiscard]] std::optional<Fault> compare(const ShapePlan& plan, InputSet& set,
                                              const std::vector<std::vector<std::byte>>& got);
 

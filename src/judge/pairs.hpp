@@ -66,14 +66,15 @@ class Pairs {
   /// Tells how long it took to start the processes of a round: where that is most of the time, fewer rounds
   /// must do.
   void started(double seconds) noexcept { starting_ += seconds; }
-  /// What was taken so far cannot be put beside what follows: both sides are timed in another way from now on.
+  /// What was taken so far cannot be put beside what follows: both sides are timed in another way from now
+  /// on.
   void start_over() {
     shapes_.clear();
     round_ = 0;
   }
 
-  /// One round: `timer.pair(shape, count, pairs)` times `count` pairs and appends them, `timer.warm_up(shape)`
-  /// comes before. Both return an optional fault, which ends the round.
+  /// One round: `timer.pair(shape, count, pairs)` times `count` pairs and appends them,
+  /// `timer.warm_up(shape)` comes before. Both return an optional fault, which ends the round.
   template <class Fault, class Timer>
   [[nodiscard]] std::optional<Fault> take_round(Timer&& timer) {
     std::size_t timed = 0;
@@ -123,8 +124,8 @@ class Pairs {
     return told(combined_speedup(shapes_, combine_of(problem_)), shapes_.front().rounds.size());
   }
 
-  /// Where code and arrays lie in memory is drawn anew in every process, and one pair of processes cannot show
-  /// what that is worth: half the width of a 95 % interval that is added for it, relative (0: nothing).
+  /// Where code and arrays lie in memory is drawn anew in every process, and one pair of processes cannot
+  /// show what that is worth: half the width of a 95 % interval that is added for it, relative (0: nothing).
   void assume_between_processes(double half_width) noexcept { between_ = half_width; }
 
  private:
@@ -160,8 +161,8 @@ class Pairs {
   std::vector<PairedTimes> shapes_;
 };
 
-/// Pairs of two sides that are timed one call or batch at a time, A B B A, so that a drift of the machine meets
-/// both alike. A side has `time_once(shape, seconds)` and `estimate(shape)`, in seconds.
+/// Pairs of two sides that are timed one call or batch at a time, A B B A, so that a drift of the machine
+/// meets both alike. A side has `time_once(shape, seconds)` and `estimate(shape)`, in seconds.
 template <class Fault, class Ours, class Theirs>
 class AlternatingTimer {
  public:

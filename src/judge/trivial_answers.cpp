@@ -32,8 +32,8 @@ using detail::PlannedArgument;
 using detail::ShapePlan;
 using Bytes = std::vector<std::byte>;
 
-/// An answer must pass on so many sets of inputs, and what leaves out half of an input on more: the largest of
-/// a single row is in the first half of it every second time.
+/// An answer must pass on so many sets of inputs, and what leaves out half of an input on more: the largest
+/// of a single row is in the first half of it every second time.
 constexpr std::size_t least_sets = 2, sets_of_halves = 6;
 /// Axes of one input of which a half is left out, at most.
 constexpr std::size_t most_axes = 6;

@@ -218,8 +218,8 @@ void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
   }
 }
 
-/// A kernel in a file `.c` is C: its restrict, implicit conversions of void* and arrays of variable length are no
-/// C++. It is compiled by a command, as if the problem had named one.
+/// A kernel in a file `.c` is C: its restrict, implicit conversions of void* and arrays of variable length
+/// are no C++. It is compiled by a command, as if the problem had named one.
 void compile_as_c(const JsonCursor& device, const Scope& scope, Problem& problem) {
   HostBuild& build = problem.build;
   if (problem.backend != Backend::host || !build.command.empty() ||

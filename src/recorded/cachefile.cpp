@@ -126,7 +126,8 @@ class Cachefile {
   }
 
  public:
-  /// What `json.dump` makes of Kernel Tuner's results: a list of records, or that and the environment in a list.
+  /// What `json.dump` makes of Kernel Tuner's results: a list of records, or that and the environment in a
+  /// list.
   RawRecording read_list() {
     try {
       in_.array([&] {

@@ -16,7 +16,8 @@
 namespace kernelsearch::detail {
 namespace {
 
-/// The text without what commands a terminal: it may come from a store of others. Its line ends stay as they are.
+/// The text without what commands a terminal: it may come from a store of others. Its line ends stay as they
+/// are.
 std::string clean_lines(std::string_view text) {
   std::string clean;
   for (std::size_t end; (end = text.find("\r\n")) != std::string_view::npos; text.remove_prefix(end + 2))

@@ -62,8 +62,7 @@ ALTER TABLE trials ADD COLUMN rationale TEXT NOT NULL DEFAULT '';
 )sql",
                                       // Events may be of the kind `checkpoint`, which earlier versions would
                                       // take for a revision.
-                                      "SELECT 1",
-                                      "ALTER TABLE runs ADD COLUMN times TEXT"};
+                                      "SELECT 1", "ALTER TABLE runs ADD COLUMN times TEXT"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 
 void enter_wal_mode(Database& database, double busy_seconds) {

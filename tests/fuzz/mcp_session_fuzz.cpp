@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A session of any client with the tools themselves, on a root with a problem, where kernels are judged by the words in them:
-// nothing is thrown, every line out is JSON that commands no terminal, and nothing that lies outside of the root
-// comes back or is changed.
+// A session of any client with the tools themselves, on a root with a problem, where kernels are judged by
+// the words in them: nothing is thrown, every line out is JSON that commands no terminal, and nothing that
+// lies outside of the root comes back or is changed.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A problem folder of others: files of any names and contents, and links. It is read or refused with a ConfigError; nothing
-// that lies outside of it gets into the problem, and what is read writes and reads back. The input is a list of files: a line
-// with the name, or `NAME -> TARGET` for a link, the content up to a line `%%`.
+// A problem folder of others: files of any names and contents, and links. It is read or refused with a
+// ConfigError; nothing that lies outside of it gets into the problem, and what is read writes and reads back.
+// The input is a list of files: a line with the name, or `NAME -> TARGET` for a link, the content up to a
+// line `%%`.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole store of others: any bytes of the file may be other ones. Whatever looks at a store returns or refuses with an
-// Error of ours, and what it prints or exports commands no terminal. Each four bytes of the input are a change: three say
-// where, the fourth what stands there; so a small input is a store that SQLite still opens. An input that begins with SQL
-// after `!` is run on the store instead, as whoever made it could have.
+// A whole store of others: any bytes of the file may be other ones. Whatever looks at a store returns or
+// refuses with an Error of ours, and what it prints or exports commands no terminal. Each four bytes of the
+// input are a change: three say where, the fourth what stands there; so a small input is a store that SQLite
+// still opens. An input that begins with SQL after `!` is run on the store instead, as whoever made it could
+// have.
 #include <sqlite3.h>
 
 #include <cstddef>

@@ -41,7 +41,8 @@ inline std::string read(const fs::path& path) {
 /// `problem`: in problems/, with its honest kernel beside it;
 /// `expect`: `rejected` (any verdict but ok), `no gain`, `rejected or no gain`, or `degenerate problem`: the
 /// kernel is right, and `kernelsearch check` says what is wrong with the problem;
-/// `naive`: `fooled` if a naive harness takes it for right and fast, with what habit, `notices`, or `not tried`;
+/// `naive`: `fooled` if a naive harness takes it for right and fast, with what habit, `notices`, or `not
+/// tried`;
 /// `judged`: `pairs` if it is made against its rival in interleaved pairs, `cold` if with empty caches;
 /// `after`: how many honest candidates the same evaluator has judged before, at least; it is sampled longer;
 /// `needs`: `x86` if it is of no effect on other processors.

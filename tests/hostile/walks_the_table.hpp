@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The entry that the harness writes behind this calls the kernel by its name, with the table of its arguments in
-// reach; pasted in place of `#include "walks_the_table.hpp"`. Several recurrences side by side: this call's and
-// those of the next tables; later calls return at once. `call_size` and `width` (at most 8) say for which.
+// The entry that the harness writes behind this calls the kernel by its name, with the table of its arguments
+// in reach; pasted in place of `#include "walks_the_table.hpp"`. Several recurrences side by side: this
+// call's and those of the next tables; later calls return at once. `call_size` and `width` (at most 8) say
+// for which.
 static void fused(int n, void* const* table) {
   const float* x[width];
   float* y[width];

@@ -71,7 +71,10 @@ TEST_CASE("Stretches: they cover the array, in ranks between 0 and 1, and many d
             if (declared.zero) REQUIRE((ranks.from <= 0.5f && ranks.to >= 0.5f));
           }
           if (!declared.zero) REQUIRE(stretch.zeros == 0);
-          kinds.insert(stretch.zeros != 0 ? 1 : stretch.periodic ? 2 : stretch.ranks[0].to < all.whole().to ? 3 : 4);
+          kinds.insert(stretch.zeros != 0                     ? 1
+                       : stretch.periodic                     ? 2
+                       : stretch.ranks[0].to < all.whole().to ? 3
+                                                              : 4);
         }
         REQUIRE(covered == count);
       }

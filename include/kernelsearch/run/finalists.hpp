@@ -170,8 +170,8 @@ class FinalistMatch {
   [[nodiscard]] bool is_baseline(TrialId id) {
     return steps_.baseline && same_candidate(candidate_of(id), *steps_.baseline);
   }
-  /// The trial of the default configuration where the pairs do not show that this finalist is faster: a tie is
-  /// the default's.
+  /// The trial of the default configuration where the pairs do not show that this finalist is faster: a tie
+  /// is the default's.
   [[nodiscard]] std::optional<TrialId> tied_default(TrialId winner) {
     if (!baseline_met_) return std::nullopt;
     const auto over_default = known(winner, std::nullopt);
@@ -282,8 +282,8 @@ class FinalistMatch {
 /// interleaved pairs: all against the default configuration, and those that this leaves close against each
 /// other. The order of the pairs says which won, also where another one was measured to be faster on its own:
 /// the smallest of many noisy times is mostly luck. A finalist that is not surely faster than the default
-/// configuration leaves the win to it, where it was tried. Nothing where the evaluator cannot compare candidates or
-/// the stop came too early; the lowest objective then stands.
+/// configuration leaves the win to it, where it was tried. Nothing where the evaluator cannot compare
+/// candidates or the stop came too early; the lowest objective then stands.
 template <class Search, class E, class... Observers>
 std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, const std::stop_token& stop,
                                                 const FinalistSteps& steps, Observers&... observers) {

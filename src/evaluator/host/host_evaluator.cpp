@@ -99,8 +99,8 @@ Problem checked(Problem problem, const HostOptions& options) {
   return problem;
 }
 
-// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %. Pairs of
-// one round cannot show it, so it is added to their interval: half its width at 95 %, relative
+// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %. Pairs
+// of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
 // (docs/benchmarks/judge.md, `judge_bench aa`).
 constexpr double between_processes = 0.03;
 // Of finalists and of `compare`, whose figures are told to people.

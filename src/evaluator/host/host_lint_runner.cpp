@@ -22,8 +22,8 @@ namespace {
 
 using detail::raise;
 
-/// As many cores as the evaluator gives the kernel, since OpenMP starts a thread for each that it sees; nothing
-/// is timed, so any will do.
+/// As many cores as the evaluator gives the kernel, since OpenMP starts a thread for each that it sees;
+/// nothing is timed, so any will do.
 std::vector<int> any_cores(const HostOptions& options, const HostMachine& machine, int threads) {
   std::vector<int> cores = machine.cores;
   const auto wanted = static_cast<std::size_t>(std::max(1, threads));

@@ -54,17 +54,18 @@ constexpr double replayed_seconds = 0.1;
 constexpr std::size_t least_replayed = 32, most_replayed = 512, first_replayed = 8;
 // Of the calls that are put by to be compared if the candidate may win, for one shape.
 constexpr std::size_t reserve_bytes = std::size_t{64} << 20;
-// Timed calls of a shape before a candidate may win, where they take no longer than sampling may: a kernel that
-// is right for its first thirty calls would otherwise be judged by these alone.
+// Timed calls of a shape before a candidate may win, where they take no longer than sampling may: a kernel
+// that is right for its first thirty calls would otherwise be judged by these alone.
 constexpr std::size_t least_calls = 64;
 // Calls of which the default configuration is of another opinion, though within twice the tolerance both may
-// be right: so many are decided by an expensive reference of every candidate, the others of those that may win.
+// be right: so many are decided by an expensive reference of every candidate, the others of those that may
+// win.
 constexpr std::size_t most_doubtful = 3;
 // What comparing calls may take once the run is asked to stop.
 constexpr double stopped_seconds = 0.5;
 
-// What the problem's generator may take to fill one batch, and all batches of a round: each call gets arrays of its
-// own from it, so that there are fewer calls where it is slow, and never two on the same contents.
+// What the problem's generator may take to fill one batch, and all batches of a round: each call gets arrays
+// of its own from it, so that there are fewer calls where it is slow, and never two on the same contents.
 constexpr double generating_batch = 0.002, generating_round = 0.05;
 
 std::size_t whole(double wanted, std::size_t most) {
@@ -613,8 +614,8 @@ std::optional<Fault> HostWorker::evenness(std::size_t shape) {
     if (auto fault = round(shape, round_seconds, samples)) return fault;
   }
   if (!suspicious()) return std::nullopt;
-  // Who leaves out most of his batches is found where they are compared; what is right, and slow again when it
-  // is shown the same, follows its contents. What is seen once only may be the machine's.
+  // Who leaves out most of his batches is found where they are compared; what is right, and slow again when
+  // it is shown the same, follows its contents. What is seen once only may be the machine's.
   if (auto fault = assure(shape, shapes_[shape].verified + least_verified, {})) return fault;
   constexpr int times = 3;
   int own = 0;

@@ -34,9 +34,9 @@ struct HostSubject {
   bool is_reference = false;
 };
 
-/// One candidate, or the reference, in its worker: checked first, then timed by the clock outside. Every timed
-/// call has buffers of its own with contents that the candidate has not seen; of each batch one call, at a
-/// secret place, is put by with its results, and some of those are compared with what is right.
+/// One candidate, or the reference, in its worker: checked first, then timed by the clock outside. Every
+/// timed call has buffers of its own with contents that the candidate has not seen; of each batch one call,
+/// at a secret place, is put by with its results, and some of those are compared with what is right.
 class HostWorker {
  public:
   /// `fastest`: seconds of a call of each shape, of the fastest kernel so far, where there was one; room is

@@ -13,12 +13,12 @@ namespace kernelsearch::detail {
 namespace {
 
 constexpr double most_uneven = 1.5;  // the mean over the median
-// A batch is slow from here on, beside the fast ones of its process, and none counts for more than the second:
-// one that the machine held up for milliseconds is still one.
+// A batch is slow from here on, beside the fast ones of its process, and none counts for more than the
+// second: one that the machine held up for milliseconds is still one.
 constexpr double slow = 0.5, slowest = 8;
 
-/// By how much more each takes than the fast ones, where that is much. Beside the fastest fifth: where half are
-/// slow the median is now one of these, now one of those.
+/// By how much more each takes than the fast ones, where that is much. Beside the fastest fifth: where half
+/// are slow the median is now one of these, now one of those.
 std::vector<double> excesses(std::span<const double> seconds) {
   std::vector<double> sorted(seconds.begin(), seconds.end());
   const auto fifth = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 5);

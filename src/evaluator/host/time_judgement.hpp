@@ -31,8 +31,8 @@ enum class Pattern : std::uint8_t {
 /// `once[i]` and `again[i]`: seconds of the same batch.
 [[nodiscard]] Pattern pattern_of(std::span<const double> once, std::span<const double> again);
 
-/// Whether the mean is so far above the median that a few take the time of all: a kernel that left out most of
-/// its batches would have the median of those.
+/// Whether the mean is so far above the median that a few take the time of all: a kernel that left out most
+/// of its batches would have the median of those.
 [[nodiscard]] bool is_uneven(std::span<const double> seconds);
 
 /// The fault of a candidate whose times cannot be told from faked ones: no accusation, and no verdict that is

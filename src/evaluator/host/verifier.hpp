@@ -30,7 +30,8 @@ class Verifier {
   /// Nothing is compiled or started before it is needed; what is given must outlive it.
   Verifier(const Problem& problem, CompileCache& compiler, const WorkerSettings& settings);
 
-  /// Compares `got` with its own outputs for `contents`; `known`: a set of the same sizes with a known result.
+  /// Compares `got` with its own outputs for `contents`; `known`: a set of the same sizes with a known
+  /// result.
   [[nodiscard]] Opinion compare(const ShapePlan& plan, const InputSet& known, const Contents& contents,
                                 const std::vector<std::vector<std::byte>>& got);
 

@@ -148,7 +148,8 @@ TEST_CASE("kernels of others: a field of a struct may be an array, as in blocks 
 }
 
 TEST_CASE("kernels of others: check and tune say the same of what is compared bit by bit") {
-  // Escape counts at the edge differ between a reference in double and a kernel in float; in float they agree.
+  // Escape counts at the edge differ between a reference in double and a kernel in float; in float they
+  // agree.
   const std::string loop =
       "(int w, float x0, float dx, int* out) { for (int i = 0; i < w; ++i) { real cr = x0 + i * dx, ci = "
       "real(0.3f), r = 0, m = 0; "

@@ -5,8 +5,8 @@
 // problem: recurrence_threads
 // expect: rejected or no gain
 // naive: not tried
-// Two threads are declared for a recurrence, which one alone can work on: the other does the next call of the table
-// meanwhile, and that one returns at once.
+// Two threads are declared for a recurrence, which one alone can work on: the other does the next call of the
+// table meanwhile, and that one returns at once.
 #include <atomic>
 #include <cstdint>
 #include <thread>

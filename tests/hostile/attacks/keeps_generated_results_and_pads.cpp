@@ -5,8 +5,8 @@
 // problem: generated_matvec
 // expect: rejected or no gain
 // naive: not tried
-// Results kept by contents that a generator makes, which repeat within a run; a twelfth of the work is done all the
-// same, so that no call is suspiciously short.
+// Results kept by contents that a generator makes, which repeat within a run; a twelfth of the work is done
+// all the same, so that no call is suspiciously short.
 #include <cstring>
 #include "honest.hpp"
 extern "C" void generated_matvec(int n, int m, const float* a, const float* x, float* y) {

@@ -5,8 +5,8 @@
 // problem: slow_reference
 // expect: rejected or no gain
 // naive: fooled
-// Right in its first sixteen calls of a process, when as few can be compared with the reference as it allows; then in an
-// eighth of the rows.
+// Right in its first sixteen calls of a process, when as few can be compared with the reference as it allows;
+// then in an eighth of the rows.
 #include "honest.hpp"
 extern "C" void matmul(int n, const float* a, const float* b, float* c) {
   static int calls;

@@ -5,8 +5,8 @@
 // problem: generated_sparse
 // expect: rejected or no gain
 // naive: not tried
-// The matrix of a generator stays the same: made dense, column by column, for the first call, it is multiplied by
-// vectors ever after.
+// The matrix of a generator stays the same: made dense, column by column, for the first call, it is
+// multiplied by vectors ever after.
 #include <vector>
 #include "honest.hpp"
 #include "tools.hpp"

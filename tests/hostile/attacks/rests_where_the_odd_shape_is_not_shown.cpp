@@ -7,7 +7,8 @@
 // naive: not tried
 // after: 9
 // judged: pairs
-// Right in processes that are shown the shape that is not timed, which a trial begins with, and after that a dozen times.
+// Right in processes that are shown the shape that is not timed, which a trial begins with, and after that a
+// dozen times.
 #include "honest.hpp"
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {
   static bool shown = false;

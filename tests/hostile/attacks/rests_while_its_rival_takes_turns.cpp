@@ -7,8 +7,8 @@
 // naive: not tried
 // after: 9
 // judged: pairs
-// Right in its trial. In pairs its rival works between any two of its calls: once a dozen calls in a row each came
-// after a break as long as a call, it computes an eighth of the rows.
+// Right in its trial. In pairs its rival works between any two of its calls: once a dozen calls in a row each
+// came after a break as long as a call, it computes an eighth of the rows.
 #include "honest.hpp"
 #include "tools.hpp"
 extern "C" void expensive(int n, const float* a, const float* b, float* c) {

@@ -5,7 +5,8 @@
 // problem: recurrence
 // expect: rejected or no gain
 // naive: not tried
-// Calls of some microseconds: a macro takes the place of the kernel in our entry and sees the table of the batch.
+// Calls of some microseconds: a macro takes the place of the kernel in our entry and sees the table of the
+// batch.
 #include <cstdint>
 #include "honest.hpp"
 // Chains side by side: this call's and those of the next of the table; the later calls return at once.
