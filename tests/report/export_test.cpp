@@ -141,13 +141,15 @@ TEST_CASE("export: CSV reads back by RFC 4180 with the same numbers") {
     const Evaluation& evaluation = trial.outcome.evaluation;
     REQUIRE(field("problem") == "mat,mul \"x\"");
     REQUIRE(field("verdict") == to_string(evaluation.verdict));
-    // Carriage returns command a terminal: what is exported may lack them.
-    const auto shown = [](std::string text) {
-      std::erase(text, '\r');
-      return text;
+    // A carriage return of its own commands a terminal, one at the end of a line stays.
+    const auto shown = [](const std::string& text) {
+      std::string kept;
+      for (std::size_t k = 0; k < text.size(); ++k)
+        if (text[k] != '\r' || (k + 1 < text.size() && text[k + 1] == '\n')) kept += text[k];
+      return kept;
     };
-    REQUIRE(shown(field("reason")) == shown(evaluation.reason));
-    REQUIRE(shown(field("provenance")) == shown(evaluation.provenance));
+    REQUIRE(field("reason") == shown(evaluation.reason));
+    REQUIRE(field("provenance") == shown(evaluation.provenance));
     REQUIRE(std::strtod(field("elapsed_seconds").c_str(), nullptr) == trial.elapsed);
     if (trial.outcome.ok()) {
       REQUIRE(std::strtod(field("seconds").c_str(), nullptr) == evaluation.measurement.seconds);
