@@ -56,8 +56,8 @@ class Pairs {
 
   /// Whether a further round of processes is wanted.
   [[nodiscard]] bool wants_round() const {
-    return round_ < rounds_ && !options_.stop.stop_requested() &&
-           !(round_ >= 3 && starting_ > most_starting());
+    if (round_ >= rounds_ || options_.stop.stop_requested()) return false;
+    return round_ < rounds_of_plain || !(starting_ > most_starting() || is_plain());
   }
   /// Of rounds that count, those that were begun.
   [[nodiscard]] std::size_t round() const noexcept { return round_; }
@@ -136,6 +136,16 @@ class Pairs {
     options.budget_seconds /= static_cast<double>(rounds);
     options.precision *= std::sqrt(static_cast<double>(rounds));  // all of them together are finer
     return options;
+  }
+
+  /// Rounds after which a difference that is plain is not looked at any longer: its interval, as wide as so
+  /// few make it, is nowhere near 1. Between equal kernels this ends nothing.
+  static constexpr std::size_t rounds_of_plain = 3;
+  static constexpr double plain = 1.25;
+
+  [[nodiscard]] bool is_plain() const {
+    const Speedup now = speedup();
+    return now.pairs > 0 && (now.interval.low > plain || now.interval.high < 1 / plain);
   }
 
   [[nodiscard]] double most_starting() const {

@@ -556,7 +556,8 @@ void begin(RunImpl& run, RunParts& parts) {
                         std::move(changes),
                         std::move(checkpoints),
                         remarks_of(run),
-                        [sink = run.messages](bool on) { sink->finalists(on); }};
+                        [sink = run.messages](bool on) { sink->finalists(on); },
+                        finalist_pairs(o.measurement)};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }

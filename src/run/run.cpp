@@ -151,7 +151,7 @@ std::optional<Speedup> Run::compare_told(TrialId trial, TrialId against, RunObse
     detail::raise<ConfigError>("these are the same kernel with the same settings",
                                fmt::format("trials {} and {}", number(trial), number(against)),
                                "name two that differ");
-  PairOptions pairs = FinalistSteps().pairs;
+  PairOptions pairs = finalist_pairs(impl_->stored.options.measurement);
   pairs.stop = impl_->stop.get_token();
   impl_->search->measuring().renew();
   std::optional<Speedup> speedup = impl_->search->measuring().compare(candidate, champion, pairs);

@@ -287,7 +287,8 @@ class TypedSearch final : public KernelSearch {
             },
         .validate = context.validate,
         .passed = context.validated,
-        .baseline = context.problem.default_candidate()};
+        .baseline = context.problem.default_candidate(),
+        .pairs = context.pairs};
     struct Told {
       explicit Told(const std::function<void(bool)>& to) : tell(to) { say(true); }
       ~Told() { say(false); }

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <string>
 
 #include "apps/command.hpp"
@@ -27,9 +28,11 @@ void put_problem(const Desk& desk, const std::string& name) {
 }
 
 Ran tuned(const Desk& desk, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> line{"tune",      "mine", "--policy", "random",  "--budget", "2",
-                                "--samples", "5",    "--store",  "runs.db", "-q"};
+  std::vector<std::string> line{"tune", "mine",      "--policy", "random", "--budget",
+                                "2",    "--samples", "5",        "-q"};
   line.insert(line.end(), more.begin(), more.end());
+  if (std::find(more.begin(), more.end(), "--store") == more.end())
+    line.insert(line.end(), {"--store", "runs.db"});
   return desk.kernelsearch(line);
 }
 
@@ -164,11 +167,12 @@ TEST_CASE("doors: check --static says what a problem of others would run and rea
   auto problem = nlohmann::json::parse(read_text(desk.path() / "mine/problem.json"));
   const std::string owned = (desk.path() / "owned").string();
   problem["build"] = {{"command", {"sh", "-c", "touch " + owned, "${LIBRARY}"}},
-                      {"identity", {{"cat", "/opt/secret"}}},
+                      {"identity", nlohmann::json::array({nlohmann::json::array({"cat", "/opt/secret"})})},
                       {"readable", {"/opt/secret"}}};
   problem["reference"] = {{"source", {{"text", "void r() {}"}}}, {"function", "r"}};
   write_text(desk.path() / "mine/problem.json", problem.dump());
   Ran ran = desk.kernelsearch({"check", "mine", "--static"});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
   check_has(ran.out, "builds by  'sh' '-c' 'touch " + owned + "'");
   check_has(ran.out, "asks       'cat' '/opt/secret'");
   check_has(ran.out, "reads      /opt/secret");

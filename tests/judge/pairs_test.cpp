@@ -148,6 +148,21 @@ TEST_CASE("Pairs: rounds end early where starting takes most of the time, and be
   CHECK(pairs.speedup().pairs == 0);
 }
 
+TEST_CASE("Pairs: what is plain after three rounds takes no more, and equal sides take all") {
+  const Problem problem = shapes_of({1});
+  const auto rounds_of = [&](double theirs) {
+    Scene scene;
+    scene.theirs.seconds = theirs;
+    Pairs pairs(problem, {.max_pairs = 60, .budget_seconds = 100, .rounds = 6});
+    while (pairs.wants_round()) CHECK(!scene.take(pairs));
+    return pairs.round();
+  };
+  CHECK(rounds_of(2e-3) == 3);
+  CHECK(rounds_of(0.5e-3) == 3);
+  CHECK(rounds_of(1e-3) == 6);
+  CHECK(rounds_of(1.2e-3) == 6);
+}
+
 TEST_CASE("Pairs: one pair of processes cannot show what lies between processes") {
   const Problem problem = shapes_of({1});
   Scene scene;

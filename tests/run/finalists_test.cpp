@@ -326,12 +326,24 @@ TEST_CASE("choose_winner: none of the pairs says that another finalist is faster
 }
 
 TEST_CASE("choose_winner: at least three are compared where there are, at most eight") {
-  // Far apart by their intervals, and yet three.
-  Match apart({.measured = {1, 2, 3, 4, 5}, .truth = {1, 2, 3, 4, 5}, .measured_width = 0.01}, 4);
+  // Apart by their intervals, and yet three.
+  Match apart({.measured = {1, 1.2, 1.4, 1.5, 5}, .truth = {1, 1.2, 1.4, 1.5, 5}, .measured_width = 0.01}, 4);
   REQUIRE(apart.choose());
   std::set<std::uint32_t> seen;
   for (const auto& [a, b] : apart.search.evaluator().compared) seen.insert(a);
   CHECK(seen == std::set<std::uint32_t>{0, 1, 2});
+
+  // So far apart that nothing makes up for it: the best meets the default and nobody else does.
+  Match far({.measured = {1, 1.6, 2, 3, 5}, .truth = {1, 1.6, 2, 3, 5}, .measured_width = 0.01}, 4);
+  REQUIRE(far.choose());
+  CHECK(far.search.evaluator().compared == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 4}});
+
+  // All are hopelessly behind the default.
+  Match behind({.measured = {3, 1, 2, 3}, .truth = {3, 1, 2, 3}, .measured_width = 0.01}, 1);
+  const auto chosen = behind.choose();
+  REQUIRE(chosen);
+  CHECK(chosen->winner_is_default);
+  CHECK(chosen->pairs.empty());
 
   Pairs same{.measured = std::vector<double>(20, 1.0), .truth = std::vector<double>(20, 1.0)};
   Match equal(std::move(same), 19);

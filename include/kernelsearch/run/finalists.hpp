@@ -47,9 +47,13 @@ struct FinalistSteps {
 };
 
 inline constexpr std::size_t fewest_finalists = 3, most_finalists = 8;
+/// What is slower than the best by this factor, bound to bound, is no finalist however few there are: a
+/// machine that misleads by as much in a trial misleads in pairs too.
+inline constexpr double hopeless = 1.5;
 
 /// The trials to be compared, best first: those that may be as fast as the best one, since the intervals of
-/// their times overlap its, at least 3 where there are and at most 8. Of equal candidates the first.
+/// their times overlap its, at most 8; of those that are not `hopeless` at least 3 where there are. Of equal
+/// candidates the first.
 [[nodiscard]] std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials);
 
 /// Whether the candidates are the same code at the same configuration.
@@ -92,6 +96,7 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
     if constexpr (requires { evaluator.renew(); }) evaluator.renew();
     EvaluationContext context;
     context.stop = stop;
+    context.finalist = true;
     Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, context);
     if (stop.stop_requested()) return done;
     detail::mark_passed(steps, evaluation);
@@ -141,9 +146,11 @@ class FinalistMatch {
                      [](const Entry& a, const Entry& b) { return a.speedup.ratio > b.speedup.ratio; });
   }
 
-  /// The fastest by its pairs that has not been sent off; nothing where fewer than two could be compared.
+  /// The fastest by its pairs that has not been sent off; nothing where fewer than two could be compared, but
+  /// for the default configuration that all others are hopelessly behind.
   [[nodiscard]] std::optional<TrialId> winner() {
-    if (field_.empty() || met_ == 0) return std::nullopt;
+    const bool default_alone = baseline_met_ && field_.size() == 1;
+    if (field_.empty() || (met_ == 0 && !default_alone)) return std::nullopt;
     Entry champion = field_.front();
     for (std::size_t i = 1; i < field_.size() && !stop_.stop_requested(); ++i) {
       const Entry& challenger = field_[i];
@@ -312,6 +319,7 @@ std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, co
           if constexpr (requires { evaluator.renew(); }) evaluator.renew();
           EvaluationContext context;
           context.stop = stop;
+          context.finalist = true;
           evaluation = evaluator.evaluate(*search.log().own(*winner).candidate, context);
           detail::mark_passed(steps, *evaluation);
         }

@@ -103,8 +103,6 @@ Problem checked(Problem problem, const HostOptions& options) {
 // of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
 // (docs/benchmarks/judge.md, `judge_bench aa`).
 constexpr double between_processes = 0.03;
-// Of finalists and of `compare`, whose figures are told to people.
-constexpr std::size_t told_rounds = 6;
 
 // Before a carried library of a build command's and the size of its caller, which comes first.
 const std::string pair_mark = "kernelsearch caller and library\n";
@@ -435,8 +433,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     PairOptions options = impl_->options.pairs;
     options.stop = context.stop;
-    const bool finalist = context.trial == TrialId{};  // of no search
-    if (finalist) options.rounds = std::max(options.rounds, told_rounds);
+    if (context.finalist) options.rounds = std::max(options.rounds, impl_->options.finalist_rounds);
     detail::Pairs pairs(impl_->problem, options);
     Impl::Side ours = impl_->side_of(*staged.artifact);
     ours.failed = nullptr;
@@ -488,7 +485,7 @@ HostArtifact HostEvaluator::carried(const Candidate& candidate, const PortableAr
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
   PairOptions pairs = impl_->options.pairs;
-  pairs.rounds = std::max(pairs.rounds, told_rounds);
+  pairs.rounds = std::max(pairs.rounds, impl_->options.finalist_rounds);
   return compare(candidate, champion, pairs);
 }
 
@@ -500,7 +497,7 @@ Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& cham
 
 Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
   PairOptions options = impl_->options.pairs;
-  options.rounds = std::max(options.rounds, told_rounds);
+  options.rounds = std::max(options.rounds, impl_->options.finalist_rounds);
   const HostArtifact ours = impl_->built(*this, candidate);
   return impl_->compared(impl_->side_of(ours), impl_->reference_side(candidate), options);
 }

@@ -750,6 +750,8 @@ std::optional<Fault> HostWorker::settle(std::size_t shape) {
   ShapeState& state = shapes_[shape];
   state.alone = false;
   plan_batches(state);
+  constexpr double long_call = 0.02;  // seconds; nothing about it is not known from its check
+  if (state.calls == 1 && state.estimate >= long_call) return one_by_one(shape, state.estimate);
   std::vector<double> samples;
   if (auto fault = round(shape, round_seconds / 2, samples)) return fault;
   plan_batches(state);

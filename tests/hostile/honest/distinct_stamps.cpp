@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A table that is not emptied: entries have the number of their call, and each 64th call, when numbers begin
-// again, clears megabytes. problem: distinct
+// again, clears megabytes.
+// problem: distinct
 #include <cstdint>
 #include <cstring>
 #include <vector>

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Takes turns between two loops in its first calls, by the processor's own clock, and keeps to the faster
-// one. problem: total needs: sse2
+// one.
+// problem: total
+// needs: sse2
 #include <cstdint>
 static float forwards(int n, const float* x) {
   float t = 0;
