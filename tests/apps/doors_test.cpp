@@ -182,7 +182,7 @@ TEST_CASE("doors: check --static says what a problem of others would run and rea
 
   fs::create_directories(desk.path() / "made");
   write_text(desk.path() / "made/make_problem.json",
-             nlohmann::json{{"schema", 1}, {"name", "made"}, {"command", {"touch", owned}}}.dump());
+             nlohmann::json{{"schema", 1}, {"name", "made"}, {"command", {"touch", owned, "${OUT}"}}}.dump());
   ran = desk.kernelsearch({"check", "made", "--static"});
   CHECK(ran.code == 0);
   check_has(ran.out, "makes      'touch'");

@@ -29,8 +29,8 @@ int last_core() {
   return last;
 }
 
-/// A problem whose kernel has a shared lock on the file `mine` while it is called, and dies where anyone has
-/// one on the file `theirs`: where a kernel of the other problem is called at the same time.
+/// A problem whose kernel, once it is loaded, has a shared lock on the file `mine` until its process ends,
+/// and dies where anyone has one on the file `theirs`: where a kernel of the other problem is loaded too.
 void write_problem(const std::filesystem::path& folder, const std::filesystem::path& mine,
                    const std::filesystem::path& theirs) {
   std::filesystem::create_directories(folder);
@@ -49,15 +49,17 @@ void write_problem(const std::filesystem::path& folder, const std::filesystem::p
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
-static const int mine = open(")" + mine.string() +
+__attribute__((constructor)) static void alone() {
+  const int mine = open(")" + mine.string() +
                                         R"(", O_RDONLY), theirs = open(")" + theirs.string() +
                                         R"(", O_RDONLY);
-extern "C" void twice(int n, const float* x, float* y) {
   if (mine < 0 || theirs < 0) abort();
   if (flock(mine, LOCK_SH) != 0) abort();
-  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
   if (flock(theirs, LOCK_EX | LOCK_NB) != 0) abort();
-  if (flock(theirs, LOCK_UN) != 0 || flock(mine, LOCK_UN) != 0) abort();
+  close(theirs);
+}
+extern "C" void twice(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
 }
 )");
   write_text(mine, "");

@@ -297,6 +297,7 @@ struct HostEvaluator::Impl {
     const std::scoped_lock lock(measuring);
     const MeasuringTurn taken = turn(wanted.stop);
     if (!taken) return {};
+    const detail::VerifiesUntilHere until_turn_ends(verifier);
     detail::Pairs pairs(problem, wanted);
     (void)pair(ours, nullptr, theirs, pairs);  // either side raises what goes wrong
     return pairs.speedup();
@@ -404,6 +405,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     fail({Verdict::rejected, "stopped before it was measured"});
     return evaluation;
   }
+  const detail::VerifiesUntilHere until_turn_ends(impl_->verifier);
   double begin = detail::monotonic_seconds();
   const double reference_before = impl_->references.spent_seconds();
   auto worker = impl_->open(*staged.artifact);

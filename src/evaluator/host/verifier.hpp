@@ -38,6 +38,10 @@ class Verifier {
   /// Seconds that one comparison on the shape took last; 0 before the first.
   [[nodiscard]] double seconds(std::size_t shape) const { return places_[shape].seconds; }
 
+  /// Ends its process, which the next comparison starts anew: outside of a measuring turn none of our kernels
+  /// is there.
+  void rest() noexcept { runner_.reset(); }
+
  private:
   struct Place {
     std::optional<ShapePlan> plan;
@@ -57,6 +61,18 @@ class Verifier {
   std::vector<Place> places_;  ///< of each shape
   std::optional<std::filesystem::path> library_;
   std::unique_ptr<Runner> runner_;
+};
+
+/// Has the verifier rest at the end of a scope, which is that of a measuring turn.
+class VerifiesUntilHere {
+ public:
+  explicit VerifiesUntilHere(Verifier& verifier) noexcept : verifier_(verifier) {}
+  VerifiesUntilHere(const VerifiesUntilHere&) = delete;
+  VerifiesUntilHere& operator=(const VerifiesUntilHere&) = delete;
+  ~VerifiesUntilHere() { verifier_.rest(); }
+
+ private:
+  Verifier& verifier_;
 };
 
 }  // namespace kernelsearch::detail
