@@ -126,6 +126,7 @@ class Pairs {
 
   /// Where code and arrays lie in memory is drawn anew in every process, and one pair of processes cannot
   /// show what that is worth: half the width of a 95 % interval that is added for it, relative (0: nothing).
+  /// Where one process scatters by more than that, processes are taken to differ by as much.
   void assume_between_processes(double half_width) noexcept { between_ = half_width; }
 
  private:
@@ -156,9 +157,10 @@ class Pairs {
 
   [[nodiscard]] Speedup told(Speedup speedup, std::size_t rounds) const {
     if (rounds > 1 || between_ <= 0 || !(speedup.ratio > 0)) return speedup;
+    const double between = std::max(between_, std::log(speedup.interval.high / speedup.interval.low) / 2);
     const auto widened = [&](double end, double sign) {
       const double seen = std::log(end / speedup.ratio);
-      return speedup.ratio * std::exp(sign * std::sqrt(seen * seen + between_ * between_));
+      return speedup.ratio * std::exp(sign * std::sqrt(seen * seen + between * between));
     };
     speedup.interval = {widened(speedup.interval.low, -1), widened(speedup.interval.high, 1)};
     return speedup;

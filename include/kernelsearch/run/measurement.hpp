@@ -43,8 +43,8 @@ struct MeasurementOptions {
 /// Folders for HostOptions::readable by the names that a user gave; ConfigError for what is no folder.
 [[nodiscard]] std::vector<std::filesystem::path> readable_folders(const std::vector<std::string>& names);
 
-/// How finalists and whatever else is compared for people are paired: as FinalistSteps says, and no more pairs
-/// than `samples` where that is set.
+/// How finalists and whatever else is compared for people are paired: as FinalistSteps says, and no more
+/// pairs than `samples` where that is set.
 [[nodiscard]] PairOptions finalist_pairs(const MeasurementOptions& options);
 
 [[nodiscard]] HostOptions host_options(const MeasurementOptions& options);

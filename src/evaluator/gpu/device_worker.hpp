@@ -112,10 +112,12 @@ class DeviceWorker {
   /// What a batch of calls that launch nothing takes by the controller's clock, from the command until the
   /// outputs that are to be verified are handed over. Measured before the candidate is loaded.
   struct EmptyBatch {
-    double fixed = 0, call = 0, collected = 0;  ///< seconds; of each call, of each verified one
-    bool disturbed = false;                     ///< load may have made them longer
+    double fixed = 0, call = 0;            ///< seconds; of each call
+    double collecting = 0, collected = 0;  ///< of handing over outputs at all, and those of each call
+    bool disturbed = false;                ///< load may have made them longer
     [[nodiscard]] double seconds(std::size_t calls, std::size_t verified) const noexcept {
-      return fixed + call * static_cast<double>(calls) + collected * static_cast<double>(verified);
+      return fixed + call * static_cast<double>(calls) + (verified > 0 ? collecting : 0.0) +
+             collected * static_cast<double>(verified);
     }
   };
 

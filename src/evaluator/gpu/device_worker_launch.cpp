@@ -116,8 +116,8 @@ std::optional<Fault> DeviceWorker::calibrate() {
         static_cast<std::size_t>(shared_.size() / std::max<std::uint64_t>(1, output_bytes(plans_[shape]))), 1,
         most);
     bool disturbed = false;
-    double seconds[3] = {};  // few calls, many, many of which some are handed over
-    for (std::size_t kind = 0; kind < 3; ++kind) {
+    double seconds[4] = {};  // few calls, many, many of which one is handed over, or some
+    for (std::size_t kind = 0; kind < std::size(seconds); ++kind) {
       UndisturbedTime taken;
       for (std::size_t turn = 0; turn <= most_turns && !taken.is_settled(); ++turn) {
         Batch batch;
@@ -128,9 +128,9 @@ std::optional<Fault> DeviceWorker::calibrate() {
         // That nothing was written is no fault here; that the process ended is.
         (void)run_batch(nothing, batch, ignored, results);
         if (!now_.worker->alive()) return Fault{Verdict::crashed, "its process ended"};
-        if (kind == 2) {
+        if (kind >= 2) {
           std::vector<Called> calls;
-          for (std::size_t i = 0; i < verified; ++i)
+          for (std::size_t i = 0; i < (kind == 2 ? 1 : verified); ++i)
             calls.push_back({batch.sets[i], batch.first + i, results[i], true});
           std::vector<Referee::OutputSample> samples;
           if (auto fault = collect(calls, 0, samples)) return fault;
@@ -144,7 +144,11 @@ std::optional<Fault> DeviceWorker::calibrate() {
     empty.disturbed = disturbed;
     if (most > few) empty.call = std::max(0.0, (seconds[1] - seconds[0]) / static_cast<double>(most - few));
     empty.fixed = std::max(0.0, seconds[1] - empty.call * static_cast<double>(most));
-    empty.collected = std::max(0.0, (seconds[2] - seconds[1]) / static_cast<double>(verified));
+    const double one = std::max(0.0, seconds[2] - seconds[1]);
+    empty.collected =
+        verified == 1 ? one
+                      : std::clamp((seconds[3] - seconds[2]) / static_cast<double>(verified - 1), 0.0, one);
+    empty.collecting = one - empty.collected;  // handing over takes its time however few there are
   }
   return std::nullopt;
 }

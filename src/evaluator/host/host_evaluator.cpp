@@ -102,7 +102,7 @@ Problem checked(Problem problem, const HostOptions& options) {
 // Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %. Pairs
 // of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
 // (docs/benchmarks/judge.md, `judge_bench aa`).
-constexpr double between_processes = 0.03;
+constexpr double between_processes = 0.05;
 
 // Before a carried library of a build command's and the size of its caller, which comes first.
 const std::string pair_mark = "kernelsearch caller and library\n";
