@@ -127,6 +127,7 @@ class FinalistMatch {
     // Once: an evaluator that keeps a process (a GPU's) takes seconds to start another.
     if constexpr (requires { evaluator_.renew(); }) evaluator_.renew();
     const TrialId first = ids.front();
+    alone_ = ids.size() == 1;
     std::vector<TrialId> others(ids.begin() + 1, ids.end());
     // With several devices the first does not go ahead, although without it there is nothing for the others
     // to meet: that is rare, and a device that waits is lost time.
@@ -149,7 +150,7 @@ class FinalistMatch {
   /// The fastest by its pairs that has not been sent off; nothing where fewer than two could be compared, but
   /// for the default configuration that all others are hopelessly behind.
   [[nodiscard]] std::optional<TrialId> winner() {
-    const bool default_alone = baseline_met_ && field_.size() == 1;
+    const bool default_alone = alone_ && baseline_met_ && field_.size() == 1;
     if (field_.empty() || (met_ == 0 && !default_alone)) return std::nullopt;
     Entry champion = field_.front();
     for (std::size_t i = 1; i < field_.size() && !stop_.stop_requested(); ++i) {
@@ -280,6 +281,7 @@ class FinalistMatch {
   std::vector<FinalistPair> pairs_;
   std::size_t met_ = 0;
   bool baseline_met_ = false;
+  bool alone_ = false;             ///< there was one finalist
   std::atomic<bool> able_ = true;  ///< the evaluator can compare
 };
 
