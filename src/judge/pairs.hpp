@@ -18,6 +18,9 @@
 
 namespace kernelsearch::detail {
 
+/// Seconds of a call that its check has warmed up, and about which its check has said what a batch would.
+inline constexpr double long_call = 0.02;
+
 /// When the pairs of one shape in one pair of processes are enough. It looks at the interval rarely: a rule
 /// that looks after every pair stops where the interval is narrow by chance.
 class PairingRule {
@@ -57,7 +60,7 @@ class Pairs {
   /// Whether a further round of processes is wanted.
   [[nodiscard]] bool wants_round() const {
     if (round_ >= rounds_ || options_.stop.stop_requested()) return false;
-    return round_ < rounds_of_plain || !(starting_ > most_starting() || is_plain());
+    return round_ < least_rounds || !(starting_ > most_starting() || is_plain());
   }
   /// Of rounds that count, those that were begun.
   [[nodiscard]] std::size_t round() const noexcept { return round_; }
@@ -139,11 +142,11 @@ class Pairs {
     return options;
   }
 
-  /// Rounds after which a difference that is plain is not looked at any longer: its interval, as wide as so
-  /// few make it, is nowhere near 1. Between equal kernels this ends nothing.
-  static constexpr std::size_t rounds_of_plain = 3;
+  /// Before these nothing but a stop ends the rounds early.
+  static constexpr std::size_t least_rounds = 3;
   static constexpr double plain = 1.25;
 
+  /// Whether the interval, as wide as so few rounds make it, is nowhere near 1. That of equal kernels is not.
   [[nodiscard]] bool is_plain() const {
     const Speedup now = speedup();
     return now.pairs > 0 && (now.interval.low > plain || now.interval.high < 1 / plain);
@@ -183,8 +186,6 @@ class AlternatingTimer {
   [[nodiscard]] static bool has(std::size_t) { return true; }
 
   [[nodiscard]] std::optional<Fault> warm_up(std::size_t shape) {
-    // What takes this long was warmed up by its check.
-    constexpr double long_call = 0.02;
     if (ours_.estimate(shape) >= long_call) return std::nullopt;
     double ignored = 0;
     if (auto fault = theirs_.time_once(shape, ignored)) return fault;

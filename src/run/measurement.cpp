@@ -110,7 +110,9 @@ HostOptions host_options(const MeasurementOptions& options) {
   host.notes = options.notes;
   host.readable = readable_folders(options.readable);
   set_samples(options.samples, host.sampling, host.pairs);
-  if (options.samples > 0) host.finalist_rounds = limited_to(options.samples, FinalistSteps().pairs).rounds;
+  PairOptions finalist = FinalistSteps().pairs;
+  finalist.rounds = host.finalist_rounds;
+  host.finalist_rounds = limited_to(options.samples, finalist).rounds;
   return host;
 }
 

@@ -109,6 +109,19 @@ constexpr const char* scripted_device = "a scripted device";
 
 }  // namespace
 
+TEST_CASE("lane content: what a lane is told of a trial is what it hears") {
+  EvaluationContext context;
+  CHECK(!context_from(context_json(context)).finalist);
+  CHECK(!context_from(context_json(context)).incumbent);
+  context.trial = TrialId{7};
+  context.incumbent = 0.25;
+  context.finalist = true;
+  const EvaluationContext heard = context_from(context_json(context));
+  CHECK(heard.trial == context.trial);
+  CHECK(heard.incumbent == context.incumbent);
+  CHECK(heard.finalist);
+}
+
 TEST_CASE("RemoteEvaluator: gives the verdicts of the judge at the other end") {
   Workers workers;
   RemoteEvaluator remote(small_problem(), workers.options(1));

@@ -31,8 +31,10 @@ struct Lucky {
   std::vector<double> first{3.0, 1.0, 2.0, 1.5}, second{3.0, 4.0, 2.5, 1.6};
   std::vector<int> seen = std::vector<int>(4, 0);
   int renewed = 0;
-  Evaluation evaluate(const Candidate& candidate, const EvaluationContext&) {
+  int finalists = 0;
+  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
     const std::size_t i = candidate.config.indices[0];
+    finalists += context.finalist ? 1 : 0;
     return Evaluation::succeeded(seen[i]++ == 0 ? first[i] : second[i]);
   }
   void renew() { ++renewed; }
@@ -54,6 +56,7 @@ TEST_CASE("measure_finalists_again: the winner is one that was measured again") 
   CHECK(search.best()->outcome.objective == 1.6);
   CHECK(told.size() == 2);
   CHECK(search.evaluator().renewed == 2);
+  CHECK(search.evaluator().finalists == 2);  // and none of the search's own
 
   // A stop leaves what is known as it is.
   Optimizer stopped{Exhaustive(space), TemplateGenerator(kernel), lucky};

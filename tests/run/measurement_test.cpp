@@ -51,6 +51,7 @@ TEST_CASE("finalist_pairs: no more pairs than samples, and one pair of processes
   CHECK(finalist_pairs(options).max_pairs == 30);
   CHECK(finalist_pairs(options).min_pairs == standard.min_pairs);
   CHECK(finalist_pairs(options).rounds == standard.rounds);
+  CHECK(host_options(options).finalist_rounds == HostOptions{}.finalist_rounds);
   options.samples = 5;
   CHECK(finalist_pairs(options).min_pairs == 5);
   CHECK(finalist_pairs(options).max_pairs == 5);

@@ -151,7 +151,7 @@ class FinalistMatch {
   /// for the default configuration that all others are hopelessly behind.
   [[nodiscard]] std::optional<TrialId> winner() {
     const bool default_alone = alone_ && baseline_met_ && field_.size() == 1;
-    if (field_.empty() || (met_ == 0 && !default_alone)) return std::nullopt;
+    if (field_.empty() || (pairs_.empty() && !default_alone)) return std::nullopt;
     Entry champion = field_.front();
     for (std::size_t i = 1; i < field_.size() && !stop_.stop_requested(); ++i) {
       const Entry& challenger = field_[i];
@@ -266,10 +266,7 @@ class FinalistMatch {
   }
 
   Entry noted(TrialId id, std::optional<TrialId> opponent, const Speedup& speedup) {
-    if (speedup.pairs > 0) {
-      ++met_;
-      pairs_.push_back({id, opponent, speedup});
-    }
+    if (speedup.pairs > 0) pairs_.push_back({id, opponent, speedup});
     return {id, speedup};
   }
 
@@ -279,7 +276,6 @@ class FinalistMatch {
   FinalistSteps steps_;
   std::vector<Entry> field_;
   std::vector<FinalistPair> pairs_;
-  std::size_t met_ = 0;
   bool baseline_met_ = false;
   bool alone_ = false;             ///< there was one finalist
   std::atomic<bool> able_ = true;  ///< the evaluator can compare

@@ -117,7 +117,8 @@ std::optional<Fault> DeviceWorker::calibrate() {
         most);
     bool disturbed = false;
     double seconds[4] = {};  // few calls, many, many of which one is handed over, or some
-    for (std::size_t kind = 0; kind < std::size(seconds); ++kind) {
+    const std::size_t kinds = verified > 1 ? 4 : 3;  // some are no more than one
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
       UndisturbedTime taken;
       for (std::size_t turn = 0; turn <= most_turns && !taken.is_settled(); ++turn) {
         Batch batch;

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "evaluator/host/time_judgement.hpp"
+#include "judge/pairs.hpp"
 #include "process/pinned_thread.hpp"
 
 namespace kernelsearch::detail {
@@ -750,7 +751,6 @@ std::optional<Fault> HostWorker::settle(std::size_t shape) {
   ShapeState& state = shapes_[shape];
   state.alone = false;
   plan_batches(state);
-  constexpr double long_call = 0.02;  // seconds; nothing about it is not known from its check
   if (state.calls == 1 && state.estimate >= long_call) return one_by_one(shape, state.estimate);
   std::vector<double> samples;
   if (auto fault = round(shape, round_seconds / 2, samples)) return fault;
