@@ -49,6 +49,22 @@ const Value& size_value(const Shape& shape, const std::string& name) {
       ->second;
 }
 
+/// A size of a remainder, by eight steps of its range, that no listed size has, where a few tries find one:
+/// loops over parts of vectors, blocks or tiles may be written for the listed remainders alone.
+std::int64_t draw_unlisted_remainder(const SizeRange& range, const std::vector<Shape>& listed, Rng& rng) {
+  const std::int64_t first = first_multiple(range), period = 8 * range.multiple_of;
+  const auto steps = static_cast<std::uint64_t>((range.high - first) / range.multiple_of);
+  std::int64_t size = first;
+  for (int i = 0; i < 32; ++i) {
+    size = first + static_cast<std::int64_t>(rng.below(steps + 1)) * range.multiple_of;
+    if (std::none_of(listed.begin(), listed.end(), [&](const Shape& shape) {
+          return (size - std::get<std::int64_t>(size_value(shape, range.name))) % period == 0;
+        }))
+      break;
+  }
+  return size;
+}
+
 std::int64_t draw_size(const SizeRange& range, const std::vector<Shape>& listed, Rng& rng) {
   const std::int64_t first = first_multiple(range);
   const auto steps = static_cast<std::uint64_t>((range.high - first) / range.multiple_of);
@@ -95,12 +111,14 @@ std::optional<double> accepted(const Problem& problem, const Candidate& candidat
   }
 }
 
-Shape drawn_shape(const Problem& problem, Rng& rng) {
+/// One shape of the ranges; by `draw`, a size of one range among the listed shapes.
+template <class Draw>
+Shape drawn_shape(const Problem& problem, Rng& rng, Draw&& draw) {
   Shape shape = problem.shapes[rng.below(problem.shapes.size())];
   shape.weight = 0;
   shape.generated.clear();
   for (const SizeRange& range : problem.hidden_shapes->ranges) {
-    const Value value{draw_size(range, problem.shapes, rng)};
+    const Value value{draw(range, problem.shapes, rng)};
     for (NamedValue& variable : shape.variables)
       if (variable.first == range.name) variable.second = value;
   }
@@ -183,7 +201,7 @@ std::optional<HiddenShapes> derived_hidden_shapes(const Problem& problem, std::s
   if (!why_not.empty()) return std::nullopt;
   HiddenShapes hidden;
   hidden.derived = true;
-  hidden.count = 1;
+  hidden.count = 2;
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> known;
   for (const NamedValue& variable : problem.shapes.front().variables)
     if (auto values = listed_values(problem, variable.first); !values.empty())
@@ -263,7 +281,9 @@ std::vector<Shape> draw_hidden_shapes(const Problem& problem, const Candidate& c
   const auto tunables = tunables_of(problem, candidate);
   const std::size_t wanted = problem.hidden_shapes->count;
   for (std::size_t i = 0; i < wanted * tries && found.size() < wanted; ++i) {
-    Shape shape = drawn_shape(problem, rng);
+    // One of them has remainders that are not listed; every other try, as `valid` may refuse all such.
+    Shape shape =
+        drawn_shape(problem, rng, found.empty() && i % 2 == 0 ? draw_unlisted_remainder : draw_size);
     const bool known =
         std::any_of(found.begin(), found.end(),
                     [&shape](const auto& one) { return one.second.variables == shape.variables; }) ||

@@ -264,6 +264,27 @@ TEST_CASE("derived hidden shapes: sizes vary between the listed ones, in steps t
   CHECK(met.size() > 50);
 }
 
+TEST_CASE("hidden shapes: one of them has remainders that no listed shape has, where `valid` accepts such") {
+  std::string why;
+  const std::string shapes = R"({"n": 61, "m": 103, "t": 1}, {"n": 256, "m": 256, "t": 1})";
+  const Problem any = with_hidden_shapes(sized(shapes), why);
+  const Problem eights = with_hidden_shapes(sized(shapes, R"(, "valid": "m % 8 in [0, 7]")"), why);
+  REQUIRE(any.hidden_shapes);
+  REQUIRE(eights.hidden_shapes);
+  Rng rng(11);
+  for (int i = 0; i < 50; ++i) {
+    const auto of = [&](const Problem& problem) {
+      return draw_hidden_shapes(problem, problem.default_candidate(), hidden_shape_limits(problem), rng);
+    };
+    const auto drawn = of(any);
+    CHECK(std::any_of(drawn.begin(), drawn.end(), [](const Shape& shape) {
+      return value_of(shape, "m") % 8 != 0 && value_of(shape, "m") % 8 != 7 &&
+             value_of(shape, "n") % 8 != 0 && value_of(shape, "n") % 8 != 5;
+    }));
+    CHECK(of(eights).size() == 2);
+  }
+}
+
 TEST_CASE("derived hidden shapes: what two variables have in common everywhere stays so, constants stay") {
   std::string why;
   const auto drawn = [&](const std::string& shapes, const std::string& size = "n * m * t") {
