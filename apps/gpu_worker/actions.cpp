@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "device.hpp"
 #include "evaluator/gpu/service_source.hpp"
+#include "kernelsearch/problem/element_access.hpp"
+#include "kernelsearch/problem/problem.hpp"
 #include "process/process.hpp"
 
 namespace kernelsearch::worker {
@@ -265,6 +269,22 @@ void Device::perform(const gpu::ConvertArray& a) {
   serve(gpu::service_widen, count, p);
 }
 
+double Device::absolute_of(const gpu::CompareArrays& a) {
+  if (a.bits || (a.type != ElementType::f16 && a.type != ElementType::bf16)) return a.absolute;
+  const std::uint64_t stride = a.stride != 0 ? a.stride : size_in_bytes(a.expected_type);
+  check(driver_->stream_synchronize(stream_), "waiting for the kernels");
+  std::vector<double> sample;
+  for (const auto& [first, count] : scale_sample(a.count)) {
+    std::vector<std::byte> piece(count * stride);
+    if (!piece.empty())
+      check(driver_->copy_out(piece.data(), buffer(a.expected).data + first * stride, piece.size()),
+            "reading expected results");
+    for (std::size_t i = 0; i < count; ++i)
+      sample.push_back(load_element(a.expected_type, piece.data() + i * stride + a.offset));
+  }
+  return scaled_tolerance(a.type, {a.absolute, a.relative}, sample).absolute;
+}
+
 void Device::perform(const gpu::CompareArrays& a) {
   Address got = buffer(a.got).data + a.offset, expected = buffer(a.expected).data + a.offset,
           slack = a.slack ? buffer(*a.slack).data : 0;
@@ -273,7 +293,7 @@ void Device::perform(const gpu::CompareArrays& a) {
   int bits = a.bits ? 1 : 0;
   std::uint64_t count = a.count;
   int type = static_cast<int>(a.type), expected_type = static_cast<int>(a.expected_type);
-  double absolute = a.absolute, relative = a.relative, overflow = a.overflow;
+  double absolute = absolute_of(a), relative = a.relative, overflow = a.overflow;
   Address result = next_value(2);
   check(driver_->set_bytes(result + 8, 0xff, 8, stream_), "preparing a result");
   const gpu::LaunchParameter p[] = {place(got),

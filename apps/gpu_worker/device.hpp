@@ -91,6 +91,8 @@ class Device {
   void perform(const gpu::StoreBytes& action);
   void perform(const gpu::ConvertArray& action);
   void perform(const gpu::CompareArrays& action);
+  /// The absolute bound of a comparison; see scaled_tolerance.
+  double absolute_of(const gpu::CompareArrays& action);
   void perform(const gpu::ComputeSlack& action);
   void perform(const gpu::ReadElement& action);
   void enter(const Loaded& library, void* const* parameters) const;

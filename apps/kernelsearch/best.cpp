@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "kernelsearch/runtime/settings_table.hpp"
 #include "result.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -36,8 +36,8 @@ struct BestCommand {
 void append_table(const RunStore& store, const RunRow& row, const Problem& problem, const std::string& file) {
   const std::vector<Settings> settings = best_settings(store, row.id, problem);
   SettingsTable::append(file, settings);
-  fmt::print(stderr, "{} shapes of {} on {} added to {}\n", settings.size(), problem.name, row.info.device,
-             file);
+  print_clean(stderr, "{} shapes of {} on {} added to {}\n", settings.size(), problem.name, row.info.device,
+              file);
 }
 
 /// Prints what the run came to, also where its files cannot be written.
@@ -54,22 +54,22 @@ int result_of(const RunStore& store, RunId run, const Problem& problem, const Be
 }
 
 int run(const BestCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   const RunRow row = require_run(store, command.run);
   if (!store.best_trial(row.id)) {
-    fmt::print(stderr, "kernelsearch: run {} has no right candidate; see `kernelsearch show {}`\n",
-               number(row.id), number(row.id));
+    print_clean(stderr, "kernelsearch: run {} has no right candidate; see `kernelsearch show {}`\n",
+                number(row.id), number(row.id));
     return nothing_found;
   }
   // The run remembers where its problem was; the code itself comes from the store.
   const std::string remembered = nlohmann::json::parse(row.info.options).value("problem", "");
   const Problem problem = read_problem(command.problem.empty() ? remembered : command.problem);
   if (command.source)
-    fmt::print("{}", winner_source(store, row.id, problem));
+    print_exact(winner_source(store, row.id, problem));
   else if (command.settings && !command.table.empty())
     append_table(store, row, problem, command.table);
   else if (command.settings)
-    fmt::print("{}", winner_settings(store, row.id, problem));
+    print_exact(winner_settings(store, row.id, problem));
   else
     return result_of(store, row.id, problem, command);
   return success;

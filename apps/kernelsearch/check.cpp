@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -21,10 +22,13 @@
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/problem/t1_problem.hpp"
 #include "kernelsearch/run/check_problem.hpp"
+#include "kernelsearch/run/made_problem.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "sandbox_option.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -132,6 +136,28 @@ std::string reference_text(const Problem& problem) {
   return problem.reference.source.empty() ? "the kernel at its default" : problem.reference.function;
 }
 
+/// What the problem has us run besides compilers, and what that may read: in the sandbox, once it is built.
+std::vector<std::pair<std::string, std::string>> asked_of_us(const Problem& problem) {
+  std::vector<std::pair<std::string, std::string>> asked;
+  const auto commands = [&asked](const char* what, const std::vector<std::string>& words) {
+    std::string line;
+    for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+    if (!line.empty()) asked.emplace_back(what, line);
+  };
+  const auto folders = [&asked](const std::vector<std::string>& readable) {
+    for (const std::string& folder : readable) asked.emplace_back("reads", folder);
+  };
+  commands("builds by", problem.build.command);
+  for (const auto& words : problem.build.identity) commands("asks", words);
+  folders(problem.build.readable);
+  if (!problem.external) return asked;
+  commands("runs", problem.external->command);
+  for (const auto& words : problem.external->identity) commands("asks", words);
+  folders(problem.external->readable);
+  if (problem.external->devices) asked.emplace_back("sees", "the machine's devices");
+  return asked;
+}
+
 using Severity = LintFinding::Severity;
 
 std::size_t count_of(Severity severity, const std::vector<LintFinding>& findings) {
@@ -141,11 +167,11 @@ std::size_t count_of(Severity severity, const std::vector<LintFinding>& findings
 }
 
 void print_hidden_shapes(const HiddenShapes& hidden) {
-  fmt::print("hidden     {} of each evaluation, checked only\n", hidden.count);
+  print_clean("hidden     {} of each evaluation, checked only\n", hidden.count);
   for (const SizeRange& range : hidden.ranges)
-    fmt::print("  {:<12} {} to {}{}\n", range.name, range.low, range.high,
-               range.multiple_of == 1 ? "" : fmt::format(", multiples of {}", range.multiple_of));
-  for (const Expression& condition : hidden.where) fmt::print("  {:<12} {}\n", "where", condition.text());
+    print_clean("  {:<12} {} to {}{}\n", range.name, range.low, range.high,
+                range.multiple_of == 1 ? "" : fmt::format(", multiples of {}", range.multiple_of));
+  for (const Expression& condition : hidden.where) print_clean("  {:<12} {}\n", "where", condition.text());
 }
 
 nlohmann::ordered_json hidden_shapes_json(const HiddenShapes& hidden) {
@@ -161,51 +187,52 @@ nlohmann::ordered_json hidden_shapes_json(const HiddenShapes& hidden) {
 void print_description(const Subject& subject) {
   if (subject.problem) {
     const Problem& problem = *subject.problem;
-    fmt::print("{} {}{}{}\n", subject.kind, problem.name, problem.description.empty() ? "" : ": ",
-               problem.description);
-    fmt::print("function   {} ({})\n", problem.function, to_string(problem.backend));
-    fmt::print("reference  {}\n", reference_text(problem));
-    fmt::print("arguments\n");
+    print_clean("{} {}{}{}\n", subject.kind, problem.name, problem.description.empty() ? "" : ": ",
+                problem.description);
+    print_clean("function   {} ({})\n", problem.function, to_string(problem.backend));
+    print_clean("reference  {}\n", reference_text(problem));
+    for (const auto& [what, text] : asked_of_us(problem)) print_clean("{:<10} {}\n", what, text);
+    print_clean("arguments\n");
     const int width = problem.backend == Backend::host ? 7 : 10;
     for (const Argument& argument : problem.arguments) {
       const std::string line = fmt::format("  {:<12} {:<5} {:<{}} {}", argument.name, type_text(argument),
                                            role_name(argument), width, size_text(argument));
-      fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+      print_clean("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
-    if (!problem.launch.empty()) fmt::print("steps\n");
-    for (const LaunchStep& step : problem.launch) fmt::print("  {}\n", step_text(step));
-    fmt::print("shapes\n");
+    if (!problem.launch.empty()) print_clean("steps\n");
+    for (const LaunchStep& step : problem.launch) print_clean("  {}\n", step_text(step));
+    print_clean("shapes\n");
     for (const Shape& shape : problem.shapes)
-      fmt::print(
+      print_clean(
           "  {:<12} {}: {}, {}\n", shape.name, variables_text(shape),
           waits_for_sizes(problem, shape) ? "sizes from its generator" : bytes_text(bytes_of(problem, shape)),
           shape.weight > 0 ? fmt::format("weight {:g}", shape.weight) : "checked only");
     if (problem.hidden_shapes) print_hidden_shapes(*problem.hidden_shapes);
     if (problem.libraries)
-      fmt::print("libraries  {}\n", problem.libraries->empty()
-                                        ? "none"
-                                        : fmt::format("{}", fmt::join(*problem.libraries, ", ")));
+      print_clean("libraries  {}\n", problem.libraries->empty()
+                                         ? "none"
+                                         : fmt::format("{}", fmt::join(*problem.libraries, ", ")));
   } else {
-    fmt::print("{} {}: a space without a kernel that could be run\n", subject.kind, subject.name);
+    print_clean("{} {}: a space without a kernel that could be run\n", subject.kind, subject.name);
   }
-  fmt::print("space      {} tunables, {} combinations, {} valid\n", subject.space.size(),
-             subject.space.raw_count().to_string(), subject.space.count().to_string());
-  for (const std::string& missing : subject.missing) fmt::print("lacks      {}\n", missing);
-  for (const std::string& note : subject.notes) fmt::print("note       {}\n", note);
+  print_clean("space      {} tunables, {} combinations, {} valid\n", subject.space.size(),
+              subject.space.raw_count().to_string(), subject.space.count().to_string());
+  for (const std::string& missing : subject.missing) print_clean("lacks      {}\n", missing);
+  for (const std::string& note : subject.notes) print_clean("note       {}\n", note);
 }
 
 void print_findings(const ProblemCheck& check, const std::string& depth) {
   constexpr const char* labels[] = {"note", "warning", "ERROR"};
   for (const LintFinding& finding : check.findings)
-    fmt::print("{:<10} {}\n           -> {}\n", labels[static_cast<int>(finding.severity)], finding.what,
-               finding.todo);
-  for (const std::string& why : check.left_out) fmt::print("left out   {}\n", why);
+    print_clean("{:<10} {}\n           -> {}\n", labels[static_cast<int>(finding.severity)], finding.what,
+                finding.todo);
+  for (const std::string& why : check.left_out) print_clean("left out   {}\n", why);
   const std::size_t errors = count_of(Severity::error, check.findings);
   const std::size_t warnings = count_of(Severity::warning, check.findings);
   if (errors + warnings == 0)
-    fmt::print("clean: no findings ({})\n", depth);
+    print_clean("clean: no findings ({})\n", depth);
   else
-    fmt::print("{} errors, {} warnings ({})\n", errors, warnings, depth);
+    print_clean("{} errors, {} warnings ({})\n", errors, warnings, depth);
 }
 
 /// A count as a JSON number where it is exact there, else as its digits.
@@ -226,7 +253,7 @@ std::string depth_text(const GpuCheck& gpu) {
   return "nothing was compiled or run: " + gpu.missing;
 }
 
-void print_json(const Subject& subject, const ProblemCheck& check) {
+void print_check_json(const Subject& subject, const ProblemCheck& check) {
   nlohmann::ordered_json out{
       {"kind", subject.kind}, {"name", subject.name}, {"runnable", subject.problem.has_value()}};
   if (subject.problem) {
@@ -235,6 +262,9 @@ void print_json(const Subject& subject, const ProblemCheck& check) {
     out["backend"] = to_string(problem.backend);
     out["function"] = problem.function;
     out["reference"] = reference_text(problem);
+    out["asks"] = nlohmann::ordered_json::array();
+    for (const auto& [what, text] : asked_of_us(problem))
+      out["asks"].push_back({{"what", what}, {"text", text}});
     auto& arguments = out["arguments"] = nlohmann::ordered_json::array();
     for (const Argument& argument : problem.arguments) {
       nlohmann::ordered_json one{{"name", argument.name}};
@@ -279,7 +309,7 @@ void print_json(const Subject& subject, const ProblemCheck& check) {
                     {"what", finding.what},
                     {"todo", finding.todo}});
   out["left_out"] = check.left_out;
-  fmt::print("{}\n", out.dump(2));
+  print_json(out);
 }
 
 ProblemCheckOptions options_of(const CheckCommand& command, const Problem& problem) {
@@ -308,7 +338,24 @@ std::string depth_text(const ProblemCheck& check, const Subject& subject, bool r
   return "nothing was run";
 }
 
+/// A folder whose problem a command makes: says which, and runs nothing.
+int show_maker(const CheckCommand& command) {
+  const ProblemMaker maker = read_problem_maker(command.problem);
+  std::string line;
+  for (const std::string& word : maker.command) line += (line.empty() ? "" : " ") + shell_word(word);
+  if (command.json)
+    print_json(nlohmann::ordered_json{
+        {"kind", "make_problem"}, {"name", maker.name}, {"asks", {{{"what", "makes"}, {"text", line}}}}});
+  else
+    print_clean(
+        "make_problem {}\nmakes      {}\n           -> `tune` and `convert` run this as you, outside of the "
+        "sandbox, to make the problem\n",
+        maker.name, line);
+  return success;
+}
+
 int run(const CheckCommand& command) {
+  if (command.static_only && has_problem_maker(command.problem)) return show_maker(command);
   Subject subject = read_subject(command.problem);
   if (subject.problem && !command.static_only)
     fill_generated_sizes(*subject.problem, options_of(command, *subject.problem).host);
@@ -317,10 +364,10 @@ int run(const CheckCommand& command) {
   if (subject.problem) {
     std::fflush(stdout);
     check = check_problem(*subject.problem, options_of(command, *subject.problem),
-                          [](std::string_view stage) { fmt::print(stderr, "{}\n", stage); });
+                          [](std::string_view stage) { print_clean(stderr, "{}\n", stage); });
   }
   if (command.json)
-    print_json(subject, check);
+    print_check_json(subject, check);
   else
     print_findings(check, depth_text(check, subject, !command.static_only));
   return count_of(Severity::error, check.findings) != 0 ? nothing_found : success;

@@ -13,6 +13,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/run/run_checkpoints.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -79,19 +80,19 @@ int run(const CheckpointsCommand& command) {
   }
   const CheckpointTree& tree = checkpoints.tree();
   if (command.json) {
-    fmt::print("{}", tree.to_json());
-    if (!said.empty()) fmt::print(stderr, "{}\n", said);
+    print_clean("{}", tree.to_json());
+    if (!said.empty()) print_clean(stderr, "{}\n", said);
     return success;
   }
   if (command.action == "compare") {
-    fmt::print("{}\n{}", checkpoints.compared(names[0], names[1]), tree.compare(names[0], names[1]).diff);
+    print_clean("{}\n{}", checkpoints.compared(names[0], names[1]), tree.compare(names[0], names[1]).diff);
     return success;
   }
-  if (!said.empty()) fmt::print("{}\n", said);
+  if (!said.empty()) print_clean("{}\n", said);
   if (tree.list().empty())
-    fmt::print("run {} has no checkpoints yet; `kernelsearch checkpoints {} name TRIAL NAME` makes one\n",
-               number(id), number(id));
-  fmt::print("{}", tree.describe());
+    print_clean("run {} has no checkpoints yet; `kernelsearch checkpoints {} name TRIAL NAME` makes one\n",
+                number(id), number(id));
+  print_clean("{}", tree.describe());
   return success;
 }
 

@@ -47,7 +47,7 @@ Config config_from(const Space& space, const json& settings, const std::string& 
 }
 
 Candidate best_of_runs(const Problem& problem, const std::string& store_option) {
-  const RunStore store = open_existing_store(store_option);
+  const RunStore store = open_store_to_read(store_option);
   // `tune` keeps runs of cold and warm caches apart; the newest of both is meant.
   const std::string digest = problem_digest(problem);
   const std::string cold = sha256(digest + "\ncold"), warm = sha256(digest + "\nwarm");

@@ -31,6 +31,7 @@
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/run/run_budget.hpp"
 #include "own_policies.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -121,8 +122,8 @@ std::vector<std::vector<EarlierRun>> earlier_runs_of_recordings(const CompareCom
       }
     }
     if (!command.quiet)
-      fmt::print(stderr, "{}: policies may learn from {}\n", recordings[i].name,
-                 names.empty() ? "nothing" : names);
+      print_clean(stderr, "{}: policies may learn from {}\n", recordings[i].name,
+                  names.empty() ? "nothing" : names);
   }
   return earlier;
 }
@@ -140,11 +141,15 @@ class RunsLine {
                                  : format_duration(progress.left_seconds) + " left";
     const std::string text = fmt::format("{} of {} runs, {} gone, {}", progress.finished, progress.runs,
                                          format_duration(progress.elapsed_seconds), left);
-    std::fprintf(stderr, terminal_ ? "\r\033[K%s%s" : "%s%s", text.c_str(), !terminal_ || all ? "\n" : "");
+    if (terminal_)
+      print_status(text);
+    else
+      print_clean(stderr, "{}", text);
+    if (!terminal_ || all) print_clean(stderr, "\n");
     open_ = terminal_ && !all;
   }
   void close() {
-    if (open_) std::fputc('\n', stderr);
+    if (open_) print_clean(stderr, "\n");
     open_ = false;
   }
 
@@ -155,6 +160,10 @@ class RunsLine {
 };
 
 void write_file(const fs::path& file, const std::string& text) {
+  std::error_code error;
+  if (fs::is_symlink(file, error))
+    detail::raise<ConfigError>("a link is where a file is to be written", file.string(),
+                               "remove it, or name another folder with --out");
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
@@ -250,14 +259,14 @@ int run(const CompareCommand& command) {
     for (const ReportFigureFile& figure : report_figures(contents))
       write_file(folder / "figures" / figure.name, figure.svg);
     if (!command.quiet)
-      fmt::print(stderr,
-                 "traces.jsonl, scores.json, scores.csv, scores.tex, report.html and figures/ are in {}\n",
-                 folder.string());
+      print_clean(stderr,
+                  "traces.jsonl, scores.json, scores.csv, scores.tex, report.html and figures/ are in {}\n",
+                  folder.string());
   }
   if (command.json)
-    fmt::print("{}", scores_to_json(scores, differences));
+    print_clean("{}", scores_to_json(scores, differences));
   else
-    fmt::print("{}", comparison_tables(scores, differences));
+    print_clean("{}", comparison_tables(scores, differences));
   return interrupt.requested() ? interrupted : success;
 }
 

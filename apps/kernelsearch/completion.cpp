@@ -7,6 +7,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -74,9 +75,9 @@ void add_completion(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   sub->footer("Example: source <(kernelsearch completion bash)");
   sub->callback([shell, &app, &exit_code] {
-    fmt::print("{}", *shell == "bash"  ? bash_script(app)
-                     : *shell == "zsh" ? zsh_script(app)
-                                       : fish_script(app));
+    print_clean("{}", *shell == "bash"  ? bash_script(app)
+                      : *shell == "zsh" ? zsh_script(app)
+                                        : fish_script(app));
     exit_code = success;
   });
 }

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/external/policy_contract.hpp"
 #include "own_policies.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -45,14 +45,13 @@ int run(const ContractCommand& command) {
     }
     all = all && held == properties.size();
     if (command.json) continue;
-    fmt::print("{}: {} of {} hold\n", policy.name, held, properties.size());
+    print_clean("{}: {} of {} hold\n", policy.name, held, properties.size());
     for (const ContractProperty& property : properties) {
-      fmt::print("  {:7} {:9} {}\n", property.holds() ? "holds" : "BROKEN", property.name, property.promise);
-      if (!property.holds()) fmt::print("{:18} {}\n", "", property.fault);
+      print_clean("  {:7} {:9} {}\n", property.holds() ? "holds" : "BROKEN", property.name, property.promise);
+      if (!property.holds()) print_clean("{:18} {}\n", "", property.fault);
     }
   }
-  if (command.json)
-    fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (command.json) print_json(report);
   return all ? success : nothing_found;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -15,6 +14,7 @@
 #include "kernelsearch/run/made_problem.hpp"
 #include "made_options.hpp"
 #include "mlir_options.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -34,8 +34,8 @@ int run(const ConvertCommand& command) {
   if (!command.behind.empty()) refuse_arguments_for(command.in);
   if (is_mlir_file(command.in)) {
     write_mlir_problem(command.in, command.out, command.mlir);
-    fmt::print(stderr, "{} written to {}, a problem like any other: see `kernelsearch check {}`\n",
-               command.in, command.out, command.out);
+    print_clean(stderr, "{} written to {}, a problem like any other: see `kernelsearch check {}`\n",
+                command.in, command.out, command.out);
     return success;
   }
   std::optional<RecordingFormat> format = recording_format_from(command.to);
@@ -44,10 +44,10 @@ int run(const ConvertCommand& command) {
     detail::raise<ConfigError>("the file's name does not say its format", command.out,
                                "give --to cachefile, t4, jsonl or csv");
   const Recording recording = read_recording(command.in, {.space = command.space});
-  for (const std::string& note : recording.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : recording.notes) print_clean(stderr, "note: {}\n", note);
   write_recording(recording, command.out, format);
-  fmt::print(stderr, "{} configurations of {} written to {} as {}\n", recording.trials.size(),
-             recording.kernel.empty() ? recording.name : recording.kernel, command.out, to_string(*format));
+  print_clean(stderr, "{} configurations of {} written to {} as {}\n", recording.trials.size(),
+              recording.kernel.empty() ? recording.name : recording.kernel, command.out, to_string(*format));
   return success;
 }
 

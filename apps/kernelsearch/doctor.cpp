@@ -23,6 +23,7 @@
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/process/sandbox.hpp"
 #include "kernelsearch/store/run_store.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -205,13 +206,13 @@ void add_doctor(CLI::App& app, int& exit_code) {
                          {"needed", finding.needed},
                          {"detail", finding.detail}});
       else
-        fmt::print("{:<5} {:<20} {}\n",
-                   finding.works    ? "ok"
-                   : finding.needed ? "FAIL"
-                                    : "-",
-                   finding.what, finding.detail);
+        print_clean("{:<5} {:<20} {}\n",
+                    finding.works    ? "ok"
+                    : finding.needed ? "FAIL"
+                                     : "-",
+                    finding.what, finding.detail);
     }
-    if (o->json) fmt::print("{}\n", array.dump(2));
+    if (o->json) print_json(array);
     exit_code = usable ? success : no_device;
   });
 }

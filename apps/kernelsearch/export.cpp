@@ -35,7 +35,7 @@ int write_cachefile(const RunStore& store, RunId run, const ExportCommand& comma
 }
 
 int run(const ExportCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   const RunRow row = require_run(store, command.run);
   if (command.format == "cachefile" && command.dot.empty()) return write_cachefile(store, row.id, command);
   const ExportFormat format = command.dot.empty() ? *export_format_from(command.format) : ExportFormat::dot;

@@ -15,6 +15,7 @@
 #include "kernelsearch/recorded/recording_summary.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -75,24 +76,24 @@ ordered_json as_json(const Recording& recording, const RecordingSummary& summary
 
 void print_times(const Recording& recording, const RecordingSummary& summary) {
   const auto time = [](double seconds) { return format_seconds(seconds, 4); };
-  fmt::print("best       {}", time(summary.best_seconds));
+  print_clean("best       {}", time(summary.best_seconds));
   const char* separator = " at ";
   for (std::size_t i = 0; i < recording.space.size(); ++i) {
     const Tunable& tunable = recording.space.tunable(i);
     if (tunable.values.size() < 2) continue;
-    fmt::print("{}{}={}", separator, tunable.name,
-               to_string(recording.space.value(recording.trials[*summary.best].config, i)));
+    print_clean("{}{}={}", separator, tunable.name,
+                to_string(recording.space.value(recording.trials[*summary.best].config, i)));
     separator = " ";
   }
-  fmt::print("\nmedian     {}, {:.2f} times the best\n", time(summary.median_seconds),
-             summary.median_seconds / summary.best_seconds);
-  fmt::print("quantiles  5 % {}, 25 % {}, 75 % {}, 95 % {}\n", time(summary.quantiles[0]),
-             time(summary.quantiles[1]), time(summary.quantiles[2]), time(summary.quantiles[3]));
-  fmt::print("near best  {} within 1 %, {} within 5 %, {} within 10 %\n", summary.near_best[0],
-             summary.near_best[1], summary.near_best[2]);
-  fmt::print("samples    spread {:.2f} % in the median\n", 100 * summary.spread);
-  fmt::print("budget     {} evaluations bring random search 95 % of the way from the median to the best\n",
-             summary.budget);
+  print_clean("\nmedian     {}, {:.2f} times the best\n", time(summary.median_seconds),
+              summary.median_seconds / summary.best_seconds);
+  print_clean("quantiles  5 % {}, 25 % {}, 75 % {}, 95 % {}\n", time(summary.quantiles[0]),
+              time(summary.quantiles[1]), time(summary.quantiles[2]), time(summary.quantiles[3]));
+  print_clean("near best  {} within 1 %, {} within 5 %, {} within 10 %\n", summary.near_best[0],
+              summary.near_best[1], summary.near_best[2]);
+  print_clean("samples    spread {:.2f} % in the median\n", 100 * summary.spread);
+  print_clean("budget     {} evaluations bring random search 95 % of the way from the median to the best\n",
+              summary.budget);
 }
 
 void print_rules(const Recording& recording, const ImpliedRules& rules) {
@@ -100,7 +101,7 @@ void print_rules(const Recording& recording, const ImpliedRules& rules) {
     const bool any = std::any_of(rules.rules.begin(), rules.rules.end(),
                                  [&](const ImpliedRule& rule) { return rule.subject == subject; });
     if (!any) continue;
-    fmt::print(
+    print_clean(
         "\n{}\n",
         subject == RuleSubject::recorded
             ? fmt::format("Of {} combinations the recorded ones meet (together {} do, {} are recorded):",
@@ -108,7 +109,7 @@ void print_rules(const Recording& recording, const ImpliedRules& rules) {
                           recording.trials.size())
             : "Of the recorded ones those that did not fail meet:");
     for (const ImpliedRule& rule : rules.rules)
-      if (rule.subject == subject) fmt::print("  {}\n", rule.text);
+      if (rule.subject == subject) print_clean("  {}\n", rule.text);
   }
 }
 
@@ -118,7 +119,7 @@ int run(const InspectCommand& command) {
   const ImpliedRules rules = implied_rules(recording);
   const int code = summary.best ? success : nothing_found;
   if (command.json) {
-    fmt::print(
+    print_clean(
         "{}\n",
         as_json(recording, summary, rules).dump(2, ' ', false, ordered_json::error_handler_t::replace));
     return code;
@@ -126,26 +127,26 @@ int run(const InspectCommand& command) {
   const auto or_unknown = [](const std::string& text) {
     return text.empty() ? std::string("unknown") : text;
   };
-  fmt::print("kernel     {}\ndevice     {}\nsize       {}\n", or_unknown(recording.kernel),
-             or_unknown(recording.device), or_unknown(recording.problem_size));
+  print_clean("kernel     {}\ndevice     {}\nsize       {}\n", or_unknown(recording.kernel),
+              or_unknown(recording.device), or_unknown(recording.problem_size));
   const auto tunables = recording.space.tunables();
-  fmt::print(
+  print_clean(
       "space      {} tunables ({} with a choice), {} combinations, {} recorded\n", tunables.size(),
       std::count_if(tunables.begin(), tunables.end(), [](const Tunable& t) { return t.values.size() > 1; }),
       recording.space.raw_count().to_string(), recording.trials.size());
-  fmt::print("verdicts  ");
+  print_clean("verdicts  ");
   for (std::size_t i = 0; i < summary.verdicts.size(); ++i)
     if (summary.verdicts[i] > 0)
-      fmt::print(" {} {}", to_string(static_cast<Verdict>(i)), summary.verdicts[i]);
-  fmt::print("\n");
+      print_clean(" {} {}", to_string(static_cast<Verdict>(i)), summary.verdicts[i]);
+  print_clean("\n");
   if (summary.best) print_times(recording, summary);
-  fmt::print("recorded   {}: {} building, {} checking, {} measuring, {} else\n",
-             format_duration(summary.phases.total() + summary.framework_seconds),
-             format_duration(summary.phases.build), format_duration(summary.phases.check),
-             format_duration(summary.phases.measure), format_duration(summary.framework_seconds));
+  print_clean("recorded   {}: {} building, {} checking, {} measuring, {} else\n",
+              format_duration(summary.phases.total() + summary.framework_seconds),
+              format_duration(summary.phases.build), format_duration(summary.phases.check),
+              format_duration(summary.phases.measure), format_duration(summary.framework_seconds));
   print_rules(recording, rules);
-  if (!recording.notes.empty()) fmt::print("\nNotes:\n");
-  for (const std::string& note : recording.notes) fmt::print("  {}\n", note);
+  if (!recording.notes.empty()) print_clean("\nNotes:\n");
+  for (const std::string& note : recording.notes) print_clean("  {}\n", note);
   return code;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +15,7 @@
 #include "kernelsearch/systems/system_registry.hpp"
 #include "list_methods.hpp"
 #include "list_transformations.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -148,15 +148,15 @@ void add_list(CLI::App& app, int& exit_code) {
     for (const CLI::Option* option : {backend, problem}) refuse(option, "methods` and `list transformations");
     if (options->what == "workflows") return list_workflows(options->methods.folder, options->json);
     refuse(folder, "methods`, `list transformations` and `list workflows");
-    if (options->what == "systems" && options->json) return fmt::print("{}\n", systems_json().dump(2));
+    if (options->what == "systems" && options->json) return print_json(systems_json());
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const auto& [name, summary] : rows_of(options->what)) {
       if (options->json)
         array.push_back({{"name", name}, {"summary", summary}});
       else
-        fmt::print("{:<24} {}\n", name, summary);
+        print_clean("{:<24} {}\n", name, summary);
     }
-    if (options->json) fmt::print("{}\n", array.dump(2));
+    if (options->json) print_json(array);
   });
 }
 

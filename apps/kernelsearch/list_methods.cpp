@@ -14,6 +14,7 @@
 #include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/traits.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -73,10 +74,10 @@ void print_methods(const std::vector<Method>& methods, bool as_json) {
       continue;
     }
     const std::string device = method.architecture > 0 ? fmt::format("sm_{}", method.architecture) : "any";
-    fmt::print("{:<48} {:>3}  {:<7} {}\n", method.id, method.priority, device,
-               method.trigger ? method.trigger->text() : "always");
+    print_clean("{:<48} {:>3}  {:<7} {}\n", method.id, method.priority, device,
+                method.trigger ? method.trigger->text() : "always");
   }
-  if (as_json) fmt::print("{}\n", array.dump(2));
+  if (as_json) print_json(array);
 }
 
 void print_choice(const std::vector<Method>& methods, const MethodChoice& choice, bool as_json) {
@@ -84,7 +85,7 @@ void print_choice(const std::vector<Method>& methods, const MethodChoice& choice
   for (const MethodDecision& decision : choice.decisions) {
     const Method& method = methods[decision.method];
     if (!as_json) {
-      fmt::print("{:<48} {:<17} {}\n", method.id, to_string(decision.reason), decision.words);
+      print_clean("{:<48} {:<17} {}\n", method.id, to_string(decision.reason), decision.words);
       continue;
     }
     Json json{{"id", method.id},
@@ -95,7 +96,7 @@ void print_choice(const std::vector<Method>& methods, const MethodChoice& choice
     if (decision.strength) json["strength"] = *decision.strength;
     array.push_back(std::move(json));
   }
-  if (as_json) fmt::print("{}\n", array.dump(2));
+  if (as_json) print_json(array);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "list_transformations.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +13,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/traits.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -64,8 +63,8 @@ void list_transformations(const ListTransformations& options) {
                                  [&](Axis one) { return to_string(one) == options.short_of; });
   Json array = Json::array();
   if (!options.json)
-    fmt::print("{:>5}  {:<26} {:<22} {:<28} {:<6} {:<7} {}\n", "place", "transformation", "traits", "after",
-               "calls", "proved", "tunables");
+    print_clean("{:>5}  {:<26} {:<22} {:<28} {:<6} {:<7} {}\n", "place", "transformation", "traits", "after",
+                "calls", "proved", "tunables");
   std::size_t place = 0;
   for (const std::string& name : plan.orders[static_cast<std::size_t>(*axis)]) {
     const Transformation& one = library.at(name);
@@ -88,10 +87,10 @@ void list_transformations(const ListTransformations& options) {
                        {"calls", one.calls()},
                        {"proved", proved}});
     else
-      fmt::print("{:>5}  {:<26} {:<22} {:<28} {:<6} {:<7} {}\n", place, name, listed_names(traits_of(one)),
-                 listed_names(before), one.calls(), proved ? "yes" : "no", listed_names(tunables_of(one)));
+      print_clean("{:>5}  {:<26} {:<22} {:<28} {:<6} {:<7} {}\n", place, name, listed_names(traits_of(one)),
+                  listed_names(before), one.calls(), proved ? "yes" : "no", listed_names(tunables_of(one)));
   }
-  if (options.json) fmt::print("{}\n", array.dump(2));
+  if (options.json) print_json(array);
 }
 
 void list_workflows(const std::string& folder, bool json) {
@@ -110,11 +109,11 @@ void list_workflows(const std::string& folder, bool json) {
       array.push_back(std::move(entry));
       continue;
     }
-    fmt::print("{:<22} {:<10} {:<22} {}\n", one.name, listed_names(one.backends), listed_names(one.traits),
-               one.short_of ? "standard order of kernels short of " + short_of : one.source);
-    fmt::print("{:<22} {}\n", "", listed_names(one.transformations));
+    print_clean("{:<22} {:<10} {:<22} {}\n", one.name, listed_names(one.backends), listed_names(one.traits),
+                one.short_of ? "standard order of kernels short of " + short_of : one.source);
+    print_clean("{:<22} {}\n", "", listed_names(one.transformations));
   }
-  if (json) fmt::print("{}\n", array.dump(2));
+  if (json) print_json(array);
 }
 
 }  // namespace kernelsearch::app

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "made_options.hpp"
 
-#include <fmt/core.h>
-
 #include <cstdio>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/run/made_problem.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 
@@ -26,11 +25,11 @@ std::filesystem::path make_shown_problem(const std::filesystem::path& path, std:
   MakeProblemOptions options{std::move(arguments), {}, std::move(stop)};
   if (!quiet)
     options.messages = [](std::string_view text) {
-      std::fwrite(text.data(), 1, text.size(), stderr);
+      write_clean(stderr, text);
       std::fflush(stderr);
     };
   if (!make_problem(maker, out, options)) return {};
-  fmt::print(stderr, "the problem of {} is made in {}\n", path.string(), out.string());
+  print_clean(stderr, "the problem of {} is made in {}\n", path.string(), out.string());
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "kernelsearch/process/carried_programs.hpp"
 #include "kernelsearch/process/close_process.hpp"
 #include "kernelsearch/version.hpp"
+#include "terminal.hpp"
 
 namespace {
 
@@ -81,7 +82,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   std::string path = command.get_name();
   for (const CLI::App* outer = command.get_parent(); outer != nullptr; outer = outer->get_parent())
     path = outer->get_name() + " " + path;
-  std::fprintf(stderr, "kernelsearch: %s\nRun `%s --help` for what there is.\n", text.c_str(), path.c_str());
+  app::print_clean(stderr, "kernelsearch: {}\nRun `{} --help` for what there is.\n", text, path);
   return app::wrong_usage;
 }
 
@@ -142,13 +143,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_usage(cli, error);
   } catch (const DeviceError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    app::print_clean(stderr, "{}\n", error.what());
     return app::no_device;
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    app::print_clean(stderr, "{}\n", error.what());
     return app::wrong_input;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "kernelsearch: unexpected failure: %s\n", error.what());
+    app::print_clean(stderr, "kernelsearch: unexpected failure: {}\n", error.what());
     return app::wrong_input;
   }
   return exit_code;

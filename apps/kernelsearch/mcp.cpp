@@ -18,6 +18,7 @@
 #include "kernelsearch/run/run_manager.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "sandbox_option.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -31,6 +32,7 @@ struct McpCommand {
   std::vector<int> devices = {0};
   int core = -1;
   unsigned jobs = 0;
+  std::vector<std::string> readable = {};
 };
 
 /// The protocol's two ends, under numbers of their own: whatever else prints to stdout must not get into the
@@ -58,6 +60,8 @@ int run(const McpCommand& command) {
   options.measuring.devices = command.devices;
   options.measuring.core = command.core;
   options.measuring.jobs = command.jobs;
+  (void)readable_folders(command.readable);  // a ConfigError now rather than in every call
+  options.measuring.readable = command.readable;
   RunManager manager(store, options);
   RunToolsOptions tools;
   const std::filesystem::path beside = std::filesystem::absolute(store.file()).parent_path();
@@ -66,9 +70,7 @@ int run(const McpCommand& command) {
   McpOptions mcp;
   mcp.title = "Kernel search";
   mcp.instructions = run_tools_instructions();
-  mcp.log = [](std::string_view line) {
-    std::fprintf(stderr, "kernelsearch mcp: %.*s\n", static_cast<int>(line.size()), line.data());
-  };
+  mcp.log = [](std::string_view line) { print_clean(stderr, "kernelsearch mcp: {}\n", line); };
   LineChannel channel(ends.in, ends.out);
   serve_mcp(channel, run_tools(manager, tools), mcp);
   return success;
@@ -97,6 +99,7 @@ void add_mcp(CLI::App& app, int& exit_code) {
   sub->add_option("--sandbox", command->sandbox, sandbox_help)
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
+  sub->add_option("--readable", command->readable, readable_help)->allow_extra_args(false);
   sub->add_option("--require-sandbox", command->require_sandbox,
                   "Measure nothing in a weaker sandbox than this: bubblewrap or landlock")
       ->check(CLI::IsMember({"bubblewrap", "landlock"}));

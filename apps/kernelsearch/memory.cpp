@@ -17,6 +17,7 @@
 #include "kernelsearch/run/change_file.hpp"
 #include "kernelsearch/run/change_recall.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -55,33 +56,33 @@ StoredChange require_change(const RunStore& store, std::int64_t number) {
 }
 
 int list_changes(const MemoryCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   const std::vector<StoredChange> changes = store.changes(command.filter);
   if (command.json) {
     auto array = nlohmann::ordered_json::array();
     for (const StoredChange& one : changes) array.push_back(change_json(one));
-    fmt::print("{}\n", array.dump(2));
+    print_json(array);
     return success;
   }
-  fmt::print("{:>6}  {:<16} {:<28} {:<24} {:<20} {}\n", "change", "problem", "strategies",
-             "effect or failure", "model", "at");
+  print_clean("{:>6}  {:<16} {:<28} {:<24} {:<20} {}\n", "change", "problem", "strategies",
+              "effect or failure", "model", "at");
   for (const StoredChange& one : changes)
-    fmt::print("{:>6}  {:<16} {:<28} {:<24} {:<20} {}\n", one.number, one.change.problem,
-               joined_names(one.change.strategies, "its own choice"), effect_words(one.change),
-               one.change.model.empty() ? "-" : one.change.model, one.change.at.substr(0, 19));
+    print_clean("{:>6}  {:<16} {:<28} {:<24} {:<20} {}\n", one.number, one.change.problem,
+                joined_names(one.change.strategies, "its own choice"), effect_words(one.change),
+                one.change.model.empty() ? "-" : one.change.model, one.change.at.substr(0, 19));
   return success;
 }
 
 int show_change(const MemoryCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   const StoredChange one = require_change(store, command.numbers.front());
   const RememberedChange& change = one.change;
   if (command.json) {
-    fmt::print("{}\n", change_json(one).dump(2));
+    print_json(change_json(one));
     return success;
   }
   const auto row = [](const char* name, const std::string& text) {
-    if (!text.empty()) fmt::print("{:<12} {}\n", name, text);
+    if (!text.empty()) print_clean("{:<12} {}\n", name, text);
   };
   row("change", std::to_string(one.number));
   row("problem", change.problem + ", " + change.backend);
@@ -99,14 +100,14 @@ int show_change(const MemoryCommand& command) {
     row("effect", effect_words(change) +
                       (change.effect->paired ? ", in pairs with its parent" : ", of two times on their own"));
   row("at", change.at);
-  if (!change.reason.empty()) fmt::print("\n{}\n", change.reason);
-  if (!change.settings.empty()) fmt::print("\n{}", change.settings);
-  if (!change.diff.empty()) fmt::print("\n{}", change.diff);
+  if (!change.reason.empty()) print_clean("\n{}\n", change.reason);
+  if (!change.settings.empty()) print_clean("\n{}", change.settings);
+  if (!change.diff.empty()) print_clean("\n{}", change.diff);
   return success;
 }
 
 int count_table(const MemoryCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   std::vector<RememberedChange> changes;
   for (StoredChange& one : store.changes(command.filter)) changes.push_back(std::move(one.change));
   const std::vector<ChangeCount> counts = count_changes(changes);
@@ -121,16 +122,16 @@ int count_table(const MemoryCommand& command) {
                        {"failed", row.failed},
                        {"median_effect", row.median_effect ? nlohmann::ordered_json(*row.median_effect)
                                                            : nlohmann::ordered_json()}});
-    fmt::print("{}\n", array.dump(2));
+    print_json(array);
     return success;
   }
-  fmt::print("{:<28} {:<16} {:<20} {:>6} {:>6} {:>6}  {}\n", "strategy", "trait", "model", "tried", "faster",
-             "failed", "median effect");
+  print_clean("{:<28} {:<16} {:<20} {:>6} {:>6} {:>6}  {}\n", "strategy", "trait", "model", "tried", "faster",
+              "failed", "median effect");
   for (const ChangeCount& row : counts)
-    fmt::print("{:<28} {:<16} {:<20} {:>6} {:>6} {:>6}  {}\n",
-               row.strategy.empty() ? "its own choice" : row.strategy, row.trait.empty() ? "-" : row.trait,
-               row.model.empty() ? "-" : row.model, row.tried, row.faster, row.failed,
-               row.median_effect ? fmt::format("{:.3g}x", *row.median_effect) : "-");
+    print_clean("{:<28} {:<16} {:<20} {:>6} {:>6} {:>6}  {}\n",
+                row.strategy.empty() ? "its own choice" : row.strategy, row.trait.empty() ? "-" : row.trait,
+                row.model.empty() ? "-" : row.model, row.tried, row.faster, row.failed,
+                row.median_effect ? fmt::format("{:.3g}x", *row.median_effect) : "-");
   return success;
 }
 
@@ -147,12 +148,12 @@ int forget(const MemoryCommand& command, bool filtered) {
   for (const std::int64_t number : numbers) (void)require_change(store, number);
   if (numbers.empty())
     for (const StoredChange& one : store.changes(command.filter)) numbers.push_back(one.number);
-  fmt::print("{} forgotten\n", store.forget_changes(numbers));
+  print_clean("{} forgotten\n", store.forget_changes(numbers));
   return success;
 }
 
 int export_memory(const MemoryCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   if (command.file == "-") {
     (void)export_changes(store, command.filter, std::cout);
     return success;
@@ -162,7 +163,7 @@ int export_memory(const MemoryCommand& command) {
   if (!file.flush())
     detail::raise<ConfigError>("cannot write the memory", command.file,
                                "name a file in a folder you may write to");
-  fmt::print("{} written to {}\n", written, command.file);
+  print_clean("{} written to {}\n", written, command.file);
   return success;
 }
 
@@ -173,7 +174,7 @@ int import_memory(const MemoryCommand& command) {
                                "name a file that `kernelsearch memory export` wrote");
   RunStore store(command.store.empty() ? RunStore::default_path() : std::filesystem::path(command.store));
   const ImportedChanges imported = import_changes(store, file, command.file);
-  fmt::print("{} read, {} of them new\n", imported.read, imported.added);
+  print_clean("{} read, {} of them new\n", imported.read, imported.added);
   return success;
 }
 

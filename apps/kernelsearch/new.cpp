@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "commands.hpp"
 #include "kernelsearch/problem/scaffold.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 
@@ -31,13 +31,13 @@ void add_new(CLI::App& app, int& exit_code) {
     const std::filesystem::path last =
         folder.has_filename() ? folder.filename() : folder.parent_path().filename();
     scaffold_problem(folder, options->name.empty() ? last.string() : options->name, options->scaffold);
-    fmt::print("{}\n", folder.string());
-    fmt::print(stderr,
-               "Wrote problem.json, kernel.cpp and reference.cpp. Next:\n"
-               "  kernelsearch check {0}                 is it a good problem?\n"
-               "  kernelsearch tune {0} --budget 30s     search\n"
-               "Then put your own kernel into kernel.cpp and say in problem.json what it takes.\n",
-               folder.string());
+    print_clean("{}\n", folder.string());
+    print_clean(stderr,
+                "Wrote problem.json, kernel.cpp and reference.cpp. Next:\n"
+                "  kernelsearch check {0}                 is it a good problem?\n"
+                "  kernelsearch tune {0} --budget 30s     search\n"
+                "Then put your own kernel into kernel.cpp and say in problem.json what it takes.\n",
+                folder.string());
     exit_code = success;
   });
 }

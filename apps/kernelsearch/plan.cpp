@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -20,6 +19,7 @@
 #include "kernelsearch/run/use_plan.hpp"
 #include "sandbox_option.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -45,18 +45,18 @@ Plan existing_plan(const std::string& file) {
 }
 
 void say(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "{}\n", note);
+  for (const std::string& note : notes) print_clean(stderr, "{}\n", note);
 }
 
 void write(const Plan& plan, const std::string& file) {
   if (file.empty())
-    fmt::print("{}", plan.text());
+    print_clean("{}", plan.text());
   else
     plan.save(file);
 }
 
 int export_run(PlanCommand& command) {
-  RunStore store = open_existing_store(command.store);
+  RunStore store = command.measure ? open_existing_store(command.store) : open_store_to_read(command.store);
   const RunRow row = require_run(store, command.run);
   const auto options = nlohmann::json::parse(row.info.options, nullptr, false);
   const std::string remembered = options.is_object() ? options.value("problem", "") : "";
@@ -88,11 +88,11 @@ int check(const PlanCommand& command) {
                                      {"matches", found.faults.empty()},
                                      {"faults", found.faults},
                                      {"notes", found.notes}};
-    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json(out);
   } else {
-    for (const std::string& note : found.notes) fmt::print("{}\n", note);
-    for (const std::string& fault : found.faults) fmt::print("fault: {}\n", fault);
-    fmt::print("{}\n", found.faults.empty() ? "the plan can be applied" : "the plan does not match");
+    for (const std::string& note : found.notes) print_clean("{}\n", note);
+    for (const std::string& fault : found.faults) print_clean("fault: {}\n", fault);
+    print_clean("{}\n", found.faults.empty() ? "the plan can be applied" : "the plan does not match");
   }
   return found.faults.empty() ? success : nothing_found;
 }
@@ -134,11 +134,11 @@ int apply(const PlanCommand& command) {
   if (command.json) {
     nlohmann::ordered_json out{{"why", applied.why}};
     for (const auto& [what, path] : applied.files) out["files"][what] = path.string();
-    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json(out);
     return success;
   }
-  fmt::print("{:<10} {}\n", applied.values.empty() ? "not chosen" : "chosen", applied.why);
-  for (const auto& [what, path] : applied.files) fmt::print("{:<10} {}\n", what, path.string());
+  print_clean("{:<10} {}\n", applied.values.empty() ? "not chosen" : "chosen", applied.why);
+  for (const auto& [what, path] : applied.files) print_clean("{:<10} {}\n", what, path.string());
   return success;
 }
 

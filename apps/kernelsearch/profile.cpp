@@ -21,6 +21,7 @@
 #include "kernelsearch/evaluator/gpu/sass.hpp"
 #include "sandbox_option.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -98,53 +99,53 @@ std::string unit_of(std::string_view feature) {
 
 void print_counters(const NcuObservation& seen) {
   if (!seen.problem.empty()) {
-    fmt::print("counters   none: {}\n", seen.problem);
+    print_clean("counters   none: {}\n", seen.problem);
     return;
   }
   const NcuLaunch* dominant = dominant_launch(seen.launches);
-  fmt::print("counters   of {}, the longest of {} launches{}\n", dominant->kernel, seen.launches.size(),
-             seen.features.find("ncu.seconds")
-                 ? " that took " + seconds_text(*seen.features.find("ncu.seconds")) + " together"
-                 : "");
+  print_clean("counters   of {}, the longest of {} launches{}\n", dominant->kernel, seen.launches.size(),
+              seen.features.find("ncu.seconds")
+                  ? " that took " + seconds_text(*seen.features.find("ncu.seconds")) + " together"
+                  : "");
   const auto line = [&](std::string_view name) {
     const auto value = seen.features.find(name);
-    fmt::print("  {:<20} {}\n", name, value ? fmt::format("{:.4g}{}", *value, unit_of(name)) : "unknown");
+    print_clean("  {:<20} {}\n", name, value ? fmt::format("{:.4g}{}", *value, unit_of(name)) : "unknown");
   };
   for (const std::string_view name : profiling_vector_names) line(name);
-  fmt::print("signature  (SM, DRAM, L2)");
+  print_clean("signature  (SM, DRAM, L2)");
   for (const auto& value : hardware_signature(seen.features))
-    fmt::print("  {}", value ? fmt::format("{:.1f} %", *value) : "unknown");
-  fmt::print("\nstalls    ");
+    print_clean("  {}", value ? fmt::format("{:.1f} %", *value) : "unknown");
+  print_clean("\nstalls    ");
   std::vector<std::pair<double, std::string>> stalls;
   for (const auto& [name, value] : seen.features)
     if (name.rfind("stall_", 0) == 0) stalls.emplace_back(value, name.substr(6));
   std::sort(stalls.rbegin(), stalls.rend());
   for (std::size_t i = 0; i < stalls.size() && i < 4; ++i)
-    fmt::print(" {} {:.0f} %", stalls[i].second, stalls[i].first);
-  fmt::print("{}\n", stalls.empty() ? " unknown" : "");
+    print_clean(" {} {:.0f} %", stalls[i].second, stalls[i].first);
+  print_clean("{}\n", stalls.empty() ? " unknown" : "");
 }
 
 void print_counts(const char* what, const SassCounts& counts) {
-  fmt::print("    {:<10} {} instructions", what, counts.total());
+  print_clean("    {:<10} {} instructions", what, counts.total());
   for (std::size_t s = 0; s < sass_signature_names.size(); ++s)
     if (const std::size_t count = counts.of(static_cast<SassSignature>(s)); count > 0)
-      fmt::print(", {} {}", sass_signature_names[s], count);
-  fmt::print("\n");
+      print_clean(", {} {}", sass_signature_names[s], count);
+  print_clean("\n");
 }
 
 void print_machine_code(const std::vector<SassFunction>& functions) {
   for (const SassFunction& function : functions) {
-    fmt::print("code       {}: {} loops{}\n", function.name, function.loops.size(),
-               function.complete ? "" : " at least (it has computed jumps)");
+    print_clean("code       {}: {} loops{}\n", function.name, function.loops.size(),
+                function.complete ? "" : " at least (it has computed jumps)");
     print_counts("all", function.counts);
     if (const SassLoop* loop = function.hot_loop())
       print_counts(fmt::format("{:#x}-{:#x}", loop->begin, loop->end).c_str(), loop->counts);
     for (const char* root : {"LDG", "STG", "LDS", "STS"}) {
       const auto widths = function.counts.widths(root);
       if (widths.empty()) continue;
-      fmt::print("    {:<10}", root);
-      for (const auto& [bits, count] : widths) fmt::print(" {} of {} bits", count, bits);
-      fmt::print("\n");
+      print_clean("    {:<10}", root);
+      for (const auto& [bits, count] : widths) print_clean(" {} of {} bits", count, bits);
+      print_clean("\n");
     }
   }
 }
@@ -161,7 +162,7 @@ ordered_json value_json(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-void print_json(const Problem& problem, const Candidate& candidate, const Profile& profile) {
+void print_profile_json(const Problem& problem, const Candidate& candidate, const Profile& profile) {
   ordered_json out{{"problem", problem.name},
                    {"device", profile.device},
                    {"config", ordered_json::parse(settings_text(candidate))}};
@@ -201,7 +202,7 @@ void print_json(const Problem& problem, const Candidate& candidate, const Profil
                                 {"errors", finding.report.errors},
                                 {"kernel", finding.report.kernel},
                                 {"address", finding.report.address}});
-  fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  print_json(out);
 }
 
 int run(const ProfileCommand& command) {
@@ -209,18 +210,18 @@ int run(const ProfileCommand& command) {
   const Candidate candidate = chosen_candidate(problem, command.config, command.store);
   const Profile profile = examine(command, problem, candidate);
   if (command.json) {
-    print_json(problem, candidate, profile);
+    print_profile_json(problem, candidate, profile);
     return profile.clean() ? success : nothing_found;
   }
-  fmt::print("problem    {}\ndevice     {}\nconfig     {}\n", problem.name, profile.device,
-             settings_text(candidate));
+  print_clean("problem    {}\ndevice     {}\nconfig     {}\n", problem.name, profile.device,
+              settings_text(candidate));
   if (profile.counters) print_counters(*profile.counters);
   print_machine_code(profile.functions);
   for (const SanitizerFinding& finding : profile.findings)
-    fmt::print("{:<10} {}\n", to_string(finding.tool),
-               finding.verdict == Verdict::ok
-                   ? "no errors"
-                   : std::string(to_string(finding.verdict)) + ": " + finding.reason);
+    print_clean("{:<10} {}\n", to_string(finding.tool),
+                finding.verdict == Verdict::ok
+                    ? "no errors"
+                    : std::string(to_string(finding.verdict)) + ": " + finding.reason);
   return profile.clean() ? success : nothing_found;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "progress.hpp"
+#include "terminal.hpp"
 
-#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -55,14 +55,14 @@ ProgressOptions progress_options(const RunBudget& budget, const std::optional<Ru
 }
 
 void Messages::on_message(std::string_view text) {
-  if (!quiet_) fmt::print(stderr, "{}{}\n", prefix_, text);
+  if (!quiet_) print_clean(stderr, "{}{}\n", prefix_, text);
 }
 
 PrefixedLines::int_type PrefixedLines::overflow(int_type c) {
   if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
   line_ += traits_type::to_char_type(c);
   if (line_.back() == '\n') {
-    fmt::print(stderr, "{}{}", prefix_, line_);
+    print_clean(stderr, "{}{}", prefix_, line_);
     line_.clear();
   }
   return c;

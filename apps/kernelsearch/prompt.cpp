@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +15,7 @@
 #include "kernelsearch/run/first_questions.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "option_file.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -44,12 +44,12 @@ nlohmann::ordered_json question_json(const FirstQuestion& question) {
 
 void print_question(const FirstQuestion& question) {
   const std::vector<Message>& messages = question.request.messages;
-  fmt::print("==== {}: about {} tokens{}\n", question.role, question.tokens,
-             question.example ? "; what is in parentheses stands for what only a run has" : "");
+  print_clean("==== {}: about {} tokens{}\n", question.role, question.tokens,
+              question.example ? "; what is in parentheses stands for what only a run has" : "");
   for (std::size_t i = 0; i < messages.size(); ++i)
-    fmt::print("---- message {} of {}, {}{}\n{}{}", i + 1, messages.size(), to_string(messages[i].speaker),
-               messages[i].stable ? ", the same in every question" : "", messages[i].text,
-               messages[i].text.ends_with('\n') ? "" : "\n");
+    print_clean("---- message {} of {}, {}{}\n{}{}", i + 1, messages.size(), to_string(messages[i].speaker),
+                messages[i].stable ? ", the same in every question" : "", messages[i].text,
+                messages[i].text.ends_with('\n') ? "" : "\n");
 }
 
 int run(const PromptCommand& command) {
@@ -73,7 +73,7 @@ int run(const PromptCommand& command) {
   if (command.json) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const FirstQuestion& question : questions) all.push_back(question_json(question));
-    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json(all);
     return success;
   }
   for (const FirstQuestion& question : questions) print_question(question);

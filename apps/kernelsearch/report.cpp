@@ -22,6 +22,7 @@
 #include "kernelsearch/systems/cuda_skill_v2/skill_report.hpp"
 #include "kernelsearch/systems/cuda_skill_v2/skill_settings.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -56,12 +57,12 @@ int report_skill(const RunStore& store, const RunRow& row, const nlohmann::json&
       options["skill"].dump(), read_methods(row.info.evaluator, options.value("methods", std::string())));
   const RooflineBudget replayed = replayed_skill(store, row.id, search);
   if (out.empty()) {
-    fmt::print("{}", skill_summary(store, row.id, replayed));
+    print_clean("{}", skill_summary(store, row.id, replayed));
     return success;
   }
   const Problem problem = read_any_problem(options.value("problem", std::string()));
   write_skill_report(store, row.id, problem, replayed, out, device_peaks(problem));
-  fmt::print("{}\n", (fs::path(out) / "summary.md").string());
+  print_clean("{}\n", (fs::path(out) / "summary.md").string());
   return success;
 }
 
@@ -87,7 +88,7 @@ ReportModel report_named(const ReportCommand& command, const std::string& name,
     const auto [run, trials] = stored_run_of(read_recording(name));
     return report_of(run, trials);
   }
-  if (!store) store.emplace(open_existing_store(command.store));
+  if (!store) store.emplace(open_store_to_read(command.store));
   const RunRow row = require_run(*store, name);
   return report_of(*store, row.id, report_extras(*store, row.id));
 }
@@ -97,7 +98,7 @@ int report(const ReportCommand& command) {
   std::optional<RunStore> store;
   std::error_code error;
   if (format.empty() && command.runs.size() == 1 && !fs::is_regular_file(command.runs.front(), error)) {
-    store.emplace(open_existing_store(command.store));
+    store.emplace(open_store_to_read(command.store));
     const RunRow row = require_run(*store, command.runs.front());
     if (const auto options = skill_options(row)) return report_skill(*store, row, *options, command.out);
   }
@@ -105,7 +106,7 @@ int report(const ReportCommand& command) {
   for (const std::string& name : command.runs) reports.push_back(report_named(command, name, store));
   const std::string text = rendered(reports, format);
   if (command.out.empty() && (format == "md" || format == "svg")) {
-    fmt::print("{}", text);
+    print_clean("{}", text);
     return success;
   }
   fs::path out = command.out;
@@ -113,7 +114,7 @@ int report(const ReportCommand& command) {
     out = number(reports.front().run.id) == 0 ? "report.html"
                                               : fmt::format("run_{}.html", number(reports.front().run.id));
   write_file(out, text);
-  fmt::print("{}\n", out.string());
+  print_clean("{}\n", out.string());
   return success;
 }
 

@@ -2,24 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "result.hpp"
 
-#include <fmt/core.h>
-
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 
 void print_result(const RunStore& store, const RunResult& result, bool json) {
   if (!json) {
-    fmt::print("{}", run_summary(store, result.run));
+    print_clean("{}", run_summary(store, result.run));
     for (const LearnedFrom& from : result.learned)
-      fmt::print("{:<10} {}: {} outcomes, rank correlation {:.2f} with what was measured now\n",
-                 "learned from", from.source, from.outcomes, from.agreement);
+      print_clean("{:<10} {}: {} outcomes, rank correlation {:.2f} with what was measured now\n",
+                  "learned from", from.source, from.outcomes, from.agreement);
     for (const auto& [what, path] : result.files)
-      if (what != "report") fmt::print("{:<10} {}\n", what, path.string());
-    fmt::print("{}", result.models_text);
+      if (what != "report") print_clean("{:<10} {}\n", what, path.string());
+    print_clean("{}", result.models_text);
     return;
   }
   const RunRow& row = result.row;
@@ -53,7 +52,7 @@ void print_result(const RunStore& store, const RunResult& result, bool json) {
         {{"source", from.source}, {"outcomes", from.outcomes}, {"rank_correlation", from.agreement}});
   if (!result.no_reply.empty()) out["no_reply"] = result.no_reply;
   if (!result.models_json.empty()) out["models"] = nlohmann::ordered_json::parse(result.models_json);
-  fmt::print("{}\n", out.dump(2));
+  print_json(out);
 }
 
 }  // namespace kernelsearch::app

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "commands.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -22,7 +22,7 @@ struct RunsCommand {
 };
 
 int run(const RunsCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   RunFilter filter;
   filter.problem = command.problem;
   filter.unfinished = command.unfinished;
@@ -43,15 +43,15 @@ int run(const RunsCommand& command) {
            {"reason", row.reason},
            {"trials", row.trials},
            {"best_seconds", row.best ? nlohmann::ordered_json(*row.best) : nlohmann::ordered_json()}});
-    fmt::print("{}\n", array.dump(2));
+    print_json(array);
     return success;
   }
-  fmt::print("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", "run", "name", "problem", "policy",
-             "trials", "best", "started", "ended");
+  print_clean("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", "run", "name", "problem", "policy",
+              "trials", "best", "started", "ended");
   for (const RunRow& row : rows)
-    fmt::print("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", number(row.id), row.info.name,
-               row.info.problem, row.info.policy, row.trials, row.best ? seconds_text(*row.best) : "-",
-               row.started.substr(0, 19), row.finished ? row.reason : "not finished: --resume");
+    print_clean("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}\n", number(row.id), row.info.name,
+                row.info.problem, row.info.policy, row.trials, row.best ? seconds_text(*row.best) : "-",
+                row.started.substr(0, 19), row.finished ? row.reason : "not finished: --resume");
   return success;
 }
 

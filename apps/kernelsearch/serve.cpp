@@ -92,9 +92,9 @@ int serve(const ServeCommand& command) {
   for (const std::string& store : command.stores.empty() ? std::vector<std::string>{""} : command.stores)
     options.stores.push_back(open_existing_store(store).file());
   StoreServer server(std::move(options));
-  fmt::print("{}\n", server.address());
+  print_clean("{}\n", server.address());
   std::fflush(stdout);
-  fmt::print(stderr, "open it in a browser of this machine; Ctrl-C ends it\n");
+  print_clean(stderr, "open it in a browser of this machine; Ctrl-C ends it\n");
   server.serve(interrupt.token());
   return success;
 }
@@ -106,7 +106,7 @@ ServedBeside::ServedBeside(const fs::path& store) {
   options.stores = {store};
   options.extras = report_extras;
   server_ = std::make_unique<StoreServer>(std::move(options));
-  fmt::print(stderr, "watch it at {}\n", server_->address());
+  print_clean(stderr, "watch it at {}\n", server_->address());
   thread_ = std::jthread([server = server_.get()](const std::stop_token& stop) { server->serve(stop); });
 }
 

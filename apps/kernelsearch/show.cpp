@@ -15,6 +15,7 @@
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -42,29 +43,29 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
     out["trial"] = number(trial.outcome.id);
     if (trial.candidate) out["config"] = nlohmann::ordered_json::parse(trial.candidate->values);
     out["outcome"] = nlohmann::json(trial.outcome);
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
-  fmt::print("trial {} of run {} ({})\n", number(trial.outcome.id), number(row.id), row.info.problem);
-  if (trial.candidate) fmt::print("config    {}\n", trial.candidate->values);
-  fmt::print("verdict   {}{}{}\n", to_string(e.verdict), e.reason.empty() ? "" : ": ", e.reason);
-  fmt::print("time      {} [{}, {}], speedup {}\n", seconds_text(e.measurement.seconds),
-             seconds_text(e.measurement.interval.low), seconds_text(e.measurement.interval.high),
-             speedup_text(e.measurement));
+  print_clean("trial {} of run {} ({})\n", number(trial.outcome.id), number(row.id), row.info.problem);
+  if (trial.candidate) print_clean("config    {}\n", trial.candidate->values);
+  print_clean("verdict   {}{}{}\n", to_string(e.verdict), e.reason.empty() ? "" : ": ", e.reason);
+  print_clean("time      {} [{}, {}], speedup {}\n", seconds_text(e.measurement.seconds),
+              seconds_text(e.measurement.interval.low), seconds_text(e.measurement.interval.high),
+              speedup_text(e.measurement));
   for (const ShapeMeasurement& shape : e.measurement.shapes)
-    fmt::print("  {:<20} {:>10} [{}, {}] spread {:.1f} % of {} samples, ended: {}\n", shape.shape,
-               seconds_text(shape.median), seconds_text(shape.interval.low),
-               seconds_text(shape.interval.high), 100 * shape.spread, shape.samples.size(),
-               to_string(shape.ended));
-  for (const auto& [name, value] : e.features) fmt::print("  {} = {:g}\n", name, value);
-  fmt::print("phases    build {}, check {}, measure {}\n", seconds_text(e.phases.build),
-             seconds_text(e.phases.check), seconds_text(e.phases.measure));
-  if (!e.provenance.empty()) fmt::print("how       {}\n", e.provenance);
-  if (!trial.outcome.rationale.empty()) fmt::print("why       {}\n", trial.outcome.rationale);
+    print_clean("  {:<20} {:>10} [{}, {}] spread {:.1f} % of {} samples, ended: {}\n", shape.shape,
+                seconds_text(shape.median), seconds_text(shape.interval.low),
+                seconds_text(shape.interval.high), 100 * shape.spread, shape.samples.size(),
+                to_string(shape.ended));
+  for (const auto& [name, value] : e.features) print_clean("  {} = {:g}\n", name, value);
+  print_clean("phases    build {}, check {}, measure {}\n", seconds_text(e.phases.build),
+              seconds_text(e.phases.check), seconds_text(e.phases.measure));
+  if (!e.provenance.empty()) print_clean("how       {}\n", e.provenance);
+  if (!trial.outcome.rationale.empty()) print_clean("why       {}\n", trial.outcome.rationale);
   for (const StoredInnerTrial& inner : store.inner_trials(row.id, trial.outcome.id))
-    fmt::print("  inner {} {} {} {}\n", inner.trial.number, inner.trial.key,
-               to_string(inner.trial.evaluation.verdict),
-               seconds_text(inner.trial.evaluation.measurement.seconds));
+    print_clean("  inner {} {} {} {}\n", inner.trial.number, inner.trial.key,
+                to_string(inner.trial.evaluation.verdict),
+                seconds_text(inner.trial.evaluation.measurement.seconds));
 }
 
 std::string failure_text(const StoredTrial& trial) {
@@ -96,24 +97,24 @@ int show_failed(const RunStore& store, const RunRow& row, std::vector<StoredTria
           {{"trial", number(trial.outcome.id)},
            {"config", trial.candidate ? nlohmann::ordered_json::parse(trial.candidate->values) : nullptr},
            {"outcome", nlohmann::json(trial.outcome)}});
-    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json(out);
     return success;
   }
-  fmt::print("{} of {} trials of run {} failed\n", all, row.trials, number(row.id));
+  print_clean("{} of {} trials of run {} failed\n", all, row.trials, number(row.id));
   for (const FailureGroup& group : groups)
-    fmt::print("  {:>5} {:<14} trial {}: {}\n", group.count, to_string(group.verdict), number(group.trial),
-               group.reason.empty() ? "no reason was given" : group.reason);
-  if (!trials.empty()) fmt::print("trials:\n");
+    print_clean("  {:>5} {:<14} trial {}: {}\n", group.count, to_string(group.verdict), number(group.trial),
+                group.reason.empty() ? "no reason was given" : group.reason);
+  if (!trials.empty()) print_clean("trials:\n");
   for (const StoredTrial& trial : trials)
-    fmt::print("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
-               to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
-               failure_text(trial));
-  if (all > trials.size()) fmt::print("  and {} more: --top {}\n", all - trials.size(), all);
+    print_clean("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
+                to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
+                failure_text(trial));
+  if (all > trials.size()) print_clean("  and {} more: --top {}\n", all - trials.size(), all);
   return success;
 }
 
 int run(const ShowCommand& command) {
-  const RunStore store = open_existing_store(command.store);
+  const RunStore store = open_store_to_read(command.store);
   const RunRow row = require_run(store, command.run);
   if (command.trial >= 0) {
     const auto trial = store.trial(row.id, TrialId{static_cast<std::uint64_t>(command.trial)});
@@ -162,35 +163,35 @@ int run(const ShowCommand& command) {
           {{"trial", number(trial.outcome.id)},
            {"config", trial.candidate ? nlohmann::ordered_json::parse(trial.candidate->values) : nullptr},
            {"outcome", nlohmann::json(trial.outcome)}});
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return success;
   }
-  fmt::print("run {} \"{}\" of {}: policy {}, seed {}\non {}, {}\nstarted {}, {}, {} trials in {}\n",
-             number(row.id), row.info.name, row.info.problem, row.info.policy, row.info.seed, row.info.device,
-             row.info.toolchain, row.started, row.finished ? "ended: " + row.reason : "not finished",
-             row.trials, seconds_text(row.seconds));
+  print_clean("run {} \"{}\" of {}: policy {}, seed {}\non {}, {}\nstarted {}, {}, {} trials in {}\n",
+              number(row.id), row.info.name, row.info.problem, row.info.policy, row.info.seed,
+              row.info.device, row.info.toolchain, row.started,
+              row.finished ? "ended: " + row.reason : "not finished", row.trials, seconds_text(row.seconds));
   for (int v = 0; v < verdict_count; ++v)
     if (verdicts[static_cast<std::size_t>(v)] != 0)
-      fmt::print("  {:<14} {}\n", to_string(static_cast<Verdict>(v)), verdicts[static_cast<std::size_t>(v)]);
+      print_clean("  {:<14} {}\n", to_string(static_cast<Verdict>(v)), verdicts[static_cast<std::size_t>(v)]);
   const auto right = static_cast<std::size_t>(std::count_if(
       trials.begin(), trials.end(), [](const StoredTrial& trial) { return trial.outcome.ok(); }));
   if (const std::string none = no_improvement(store, row.id); !none.empty())
-    fmt::print("no improvement: {}\n", none);
-  fmt::print("best {}{}:\n", right, winner ? ", the winner first" : "");
+    print_clean("no improvement: {}\n", none);
+  print_clean("best {}{}:\n", right, winner ? ", the winner first" : "");
   for (const StoredTrial& trial : trials)
     if (trial.outcome.ok())
-      fmt::print("  {:>5}  {:>10}  {:<24}  {}\n", number(trial.outcome.id),
-                 seconds_text(trial.outcome.objective), speedup_text(trial.outcome.evaluation.measurement),
-                 trial.candidate ? trial.candidate->key : "");
-  if (right < trials.size()) fmt::print("failed:\n");
+      print_clean("  {:>5}  {:>10}  {:<24}  {}\n", number(trial.outcome.id),
+                  seconds_text(trial.outcome.objective), speedup_text(trial.outcome.evaluation.measurement),
+                  trial.candidate ? trial.candidate->key : "");
+  if (right < trials.size()) print_clean("failed:\n");
   for (const StoredTrial& trial : trials)
     if (!trial.outcome.ok())
-      fmt::print("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
-                 to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
-                 failure_text(trial));
+      print_clean("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
+                  to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
+                  failure_text(trial));
   const std::uint64_t failed = row.trials - verdicts[static_cast<std::size_t>(Verdict::ok)];
   if (failed > trials.size() - right)
-    fmt::print("{} failed: `kernelsearch show {} --failed` says why\n", failed, number(row.id));
+    print_clean("{} failed: `kernelsearch show {} --failed` says why\n", failed, number(row.id));
   return success;
 }
 

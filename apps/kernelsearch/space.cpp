@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +13,7 @@
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/space/space.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -58,20 +58,20 @@ int run(const SpaceCommand& command) {
       for (std::size_t i = 0; i < command.sample; ++i)
         samples.push_back(values_as_json(space, space.sample(rng)));
     }
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return success;
   }
-  fmt::print("raw        {}\n", space.raw_count().to_string());
-  fmt::print("valid      {}\n", space.count().to_string());
-  fmt::print("checksum   {}\n", checksum ? std::to_string(*checksum) : "- (too many to list)");
-  fmt::print("built in   {:.4f} s of processor time\n", space.build_seconds());
-  fmt::print("memory     {:.1f} KiB\n", static_cast<double>(space.memory_bytes()) / 1024);
-  fmt::print("default    {}\n", space.key(space.default_config()));
-  fmt::print("tunables   {} in groups of", space.size());
+  print_clean("raw        {}\n", space.raw_count().to_string());
+  print_clean("valid      {}\n", space.count().to_string());
+  print_clean("checksum   {}\n", checksum ? std::to_string(*checksum) : "- (too many to list)");
+  print_clean("built in   {:.4f} s of processor time\n", space.build_seconds());
+  print_clean("memory     {:.1f} KiB\n", static_cast<double>(space.memory_bytes()) / 1024);
+  print_clean("default    {}\n", space.key(space.default_config()));
+  print_clean("tunables   {} in groups of", space.size());
   for (const Space::Group& group : space.groups())
-    fmt::print(" {}->{}", group.tunables.size(), group.count.to_string());
-  fmt::print("\n");
-  for (std::size_t i = 0; i < command.sample; ++i) fmt::print("{}\n", space.key(space.sample(rng)));
+    print_clean(" {}->{}", group.tunables.size(), group.count.to_string());
+  print_clean("\n");
+  for (std::size_t i = 0; i < command.sample; ++i) print_clean("{}\n", space.key(space.sample(rng)));
   return success;
 }
 

@@ -10,13 +10,24 @@
 
 namespace kernelsearch::app {
 
-RunStore open_existing_store(const std::string& option) {
+namespace {
+
+RunStore open_store(const std::string& option, bool only_read) {
   const std::filesystem::path path =
       option.empty() ? RunStore::default_path() : std::filesystem::path(option);
   if (!std::filesystem::exists(path))
     detail::raise<ConfigError>("there is no store of runs yet", path.string(),
                                "tune something first, or name another file with --store");
-  return RunStore(path);
+  return RunStore(path, {.only_read = only_read});
+}
+
+}  // namespace
+
+RunStore open_existing_store(const std::string& option) {
+  return open_store(option, false);
+}
+RunStore open_store_to_read(const std::string& option) {
+  return open_store(option, true);
 }
 
 RunRow require_run(const RunStore& store, const std::string& number_or_name) {

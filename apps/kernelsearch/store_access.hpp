@@ -12,6 +12,9 @@ namespace kernelsearch::app {
 /// What `--store` said, or the default place. ConfigError, naming it, when there is no such file.
 [[nodiscard]] RunStore open_existing_store(const std::string& option);
 
+/// The same for a command that changes nothing in it: the file may be one that can only be read.
+[[nodiscard]] RunStore open_store_to_read(const std::string& option);
+
 /// The run of that number or name, `latest` for the newest. ConfigError with what to do when there is none.
 [[nodiscard]] RunRow require_run(const RunStore& store, const std::string& number_or_name);
 

@@ -19,6 +19,7 @@
 #include "interrupt.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/run/lane_runs.hpp"
 #include "kernelsearch/run/made_problem.hpp"
 #include "kernelsearch/run/run.hpp"
@@ -28,6 +29,7 @@
 #include "progress.hpp"
 #include "result.hpp"
 #include "served_beside.hpp"
+#include "terminal.hpp"
 #include "tune_options.hpp"
 
 namespace kernelsearch::app {
@@ -52,12 +54,18 @@ void say_what_runs(Run& run) {
   const RunInfo info = run.store().run(run.id()).info;
   const RunOptions& o = run.options();
   if (o.system.empty())
-    fmt::print(stderr, "run {} of {}: {} configurations, policy {}, budget {}\non {}, {}\n", number(run.id()),
-               info.problem, run.problem().kernel.space.count().to_string(), info.policy, o.budget,
-               info.device, info.toolchain);
+    print_clean(stderr, "run {} of {}: {} configurations, policy {}, budget {}\non {}, {}\n",
+                number(run.id()), info.problem, run.problem().kernel.space.count().to_string(), info.policy,
+                o.budget, info.device, info.toolchain);
   else
-    fmt::print(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(run.id()), info.problem,
-               info.policy, info.generator, o.budget, info.device, info.toolchain);
+    print_clean(stderr, "run {} of {}: system {} ({}), budget {}\non {}, {}\n", number(run.id()),
+                info.problem, info.policy, info.generator, o.budget, info.device, info.toolchain);
+  const Problem& problem = run.problem();
+  std::vector<std::string> folders = problem.build.readable;
+  if (problem.external)
+    folders.insert(folders.end(), problem.external->readable.begin(), problem.external->readable.end());
+  for (const std::string& folder : folders)
+    print_clean(stderr, "its commands may read {}, as the problem says\n", folder);
 }
 
 /// What `--devices` names, by number.
@@ -70,12 +78,23 @@ std::vector<int> devices_of(const TuneOptions& o, const Problem& problem) {
   return ordinals_of("--devices", o.devices, problem);
 }
 
+/// Where the winner's files go unless --out says so: in the current folder, whatever the problem is called.
+/// A link of that name was not made by a run, and is not followed.
+std::string tuned_folder(const std::string& problem) {
+  std::string folder = file_word(problem) + "_tuned";
+  std::error_code error;
+  if (std::filesystem::is_symlink(folder, error))
+    detail::raise<ConfigError>("the folder for the winner's files is a link", folder,
+                               "remove it, or name it yourself with --out");
+  return folder;
+}
+
 Run begin(const TuneOptions& o, RunParts parts) {
   RunOptions options = o.run;
   if (o.resume.empty()) {
     const Problem problem = checked_problem(o);
     if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
-    if (options.out.empty()) options.out = problem.name + "_tuned";
+    if (options.out.empty()) options.out = tuned_folder(problem.name);
     check_from_files(o, options.system);
     parts.problem_path = o.problem;
     return Run::start(problem, std::move(options), std::move(parts));
@@ -83,7 +102,7 @@ Run begin(const TuneOptions& o, RunParts parts) {
   const std::optional<RunRow> row = parts.store->find_run(o.resume);
   // A search over configurations goes on as far as it is told to now; a system spends what it was allowed.
   if (options.budget.empty() && row && row->info.generator == "template") options.budget = "200";
-  if (row && options.out.empty()) options.out = row->info.problem + "_tuned";
+  if (row && options.out.empty()) options.out = tuned_folder(row->info.problem);
   if (!o.problem.empty()) {
     parts.problem = read_any_problem(o.problem);
     parts.problem_path = o.problem;
@@ -103,18 +122,18 @@ int concluded(Run& run, const TuneOptions& o, bool was_interrupted) {
   const RunResult result = run.finish();
   print_result(run.store(), result, o.json);
   if (!o.quiet && !o.json)
-    fmt::print(stderr, "see `kernelsearch report {0}` (a page of it) and `kernelsearch show {0}`\n",
+    print_clean(stderr, "see `kernelsearch report {0}` (a page of it) and `kernelsearch show {0}`\n",
                number(result.run));
   if (!result.unwritten.empty()) {
-    for (const std::string& one : result.unwritten) fmt::print(stderr, "{}\n", one);
-    fmt::print(stderr,
-               "kernelsearch: the result above is in the store: `kernelsearch best {}` writes its files\n",
-               number(result.run));
+    for (const std::string& one : result.unwritten) print_clean(stderr, "{}\n", one);
+    print_clean(stderr,
+                "kernelsearch: the result above is in the store: `kernelsearch best {}` writes its files\n",
+                number(result.run));
     return wrong_input;
   }
   if (was_interrupted) return interrupted;
   if (!result.no_reply.empty()) {
-    fmt::print(
+    print_clean(
         stderr,
         "kernelsearch: {}\nThe result above was found without a model, and everything is in the store: "
         "see `kernelsearch doctor --llm`, then go on with `kernelsearch tune --resume {}`\n",
@@ -129,7 +148,7 @@ int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt
   RunOptions options = o.run;
   const Problem problem = checked_problem(o);
   if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
-  if (options.out.empty()) options.out = problem.name + "_tuned";
+  if (options.out.empty()) options.out = tuned_folder(problem.name);
   check_from_files(o, options.system);
   Messages messages(o.quiet);
   std::vector<LaneRun> found = lane_runs(problem, std::move(options), interrupt.token(),
@@ -139,14 +158,14 @@ int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt
   std::vector<std::string> prefixes;
   int exit_code = success;
   const auto failed = [&](const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    print_clean(stderr, "{}\n", error.what());
     exit_code = std::max<int>(exit_code,
                               dynamic_cast<const DeviceError*>(&error) != nullptr ? no_device : wrong_input);
   };
   // All before the first goes on, so that none learns from what another one finds.
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string prefix = fmt::format("class {}: ", i + 1);
-    if (!o.quiet) fmt::print(stderr, "{}{}\n", prefix, found[i].about);
+    if (!o.quiet) print_clean(stderr, "{}{}\n", prefix, found[i].about);
     heard.emplace_back(o.quiet, prefix);
     RunParts parts{.store = &store, .stop = interrupt.token(), .observer = &heard.back()};
     parts.problem_path = o.problem;
@@ -189,7 +208,7 @@ int tune(TuneOptions o) {
   if (is_mlir_file(o.problem)) {
     const std::string folder = mlir_problem_folder(o.problem, o.mlir).string();
     write_mlir_problem(o.problem, folder, o.mlir);
-    fmt::print(stderr, "{} written as a problem to {}\n", o.problem, folder);
+    print_clean(stderr, "{} written as a problem to {}\n", o.problem, folder);
     o.problem = folder;
   }
   const Interrupt interrupt;

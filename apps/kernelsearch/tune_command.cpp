@@ -97,9 +97,10 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
                   "Compilers at a time; default one for each core but the measured one");
   sub->add_option("--core", o->run.measurement.core,
                   "Processor core to measure on; default the last that no other run measures on");
-  sub->add_option("--samples", o->run.measurement.samples,
-                  "Timed samples of every shape, fewer only of what is surely slower; default until the "
-                  "median is known to 1 %")
+  sub->add_option(
+         "--samples", o->run.measurement.samples,
+         "Timed samples of every shape, fewer only of what is surely slower, and at most as many pairs "
+         "of finalists; default until the median is known to 1 %")
       ->check(CLI::Range(1, 1000));
   sub->add_option(
          "--devices", o->devices,
@@ -176,7 +177,7 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
                   "A published system instead of a policy; see `kernelsearch list systems`");
   add_option_file(*sub, *file);
   sub->add_option("--models", o->run.models.file,
-                  "Model file; default $KERNELSEARCH_MODELS, ./models.json, "
+                  "Model file; default $KERNELSEARCH_MODELS, "
                   "~/.config/kernelsearch/models.json");
   sub->add_option("--model", o->run.models.model, "Its model for every role");
   auto* record = sub->add_option("--record-exchanges", o->run.models.record,

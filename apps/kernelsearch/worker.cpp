@@ -17,6 +17,7 @@
 #include "interrupt.hpp"
 #include "kernelsearch/remote/lane_server.hpp"
 #include "kernelsearch/run/lane_judge.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -46,9 +47,7 @@ int run_worker(const WorkerCommand& command) {
   options.device_class = command.device_class;
   options.stop = interrupt.token();
   options.orphan_seconds = command.orphan_seconds;
-  options.log = [](std::string_view line) {
-    std::fprintf(stderr, "kernelsearch worker: %.*s\n", static_cast<int>(line.size()), line.data());
-  };
+  options.log = [](std::string_view line) { print_clean(stderr, "kernelsearch worker: {}\n", line); };
   // What does not stop when it is asked to must not outlive the pipe: what runs in sandboxes ends with us.
   options.leaving = [] {
     std::thread([] {

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <typeinfo>
 
+#include "floating_state.hpp"
 #include "guarded.hpp"
 #include "judge/protocol.hpp"
 #include "load.hpp"
@@ -50,6 +51,20 @@ void note_refused_memory() {
 
 using ExceptionType = std::type_info* (*)();
 ExceptionType exception_of_kernel = nullptr;
+
+/// What a worker without a kernel calls, to show what its own loop takes.
+void no_kernel(void* const*) {}
+
+/// A number that nobody knows before: the processor counts faster than it makes calls.
+std::uint64_t ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  std::uint64_t count = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+  return count;
+#endif
+}
 
 void* nothing(void*) {
   return nullptr;
@@ -123,7 +138,7 @@ class Worker {
       : library_(library), caller_(caller), trusted_(trusted), threads_(threads) {}
 
   int serve() {
-    if (command_ == nullptr || reply_ == nullptr) return 3;
+    if (command_ == nullptr || reply_ == nullptr || record_ == nullptr) return 3;
     std::size_t outputs_bytes = 0;
     inputs_begin = inputs_ = mapped(inputs_fd, PROT_READ, inputs_bytes);
     outputs_ = mapped(outputs_fd, PROT_READ | PROT_WRITE, outputs_bytes);
@@ -141,6 +156,7 @@ class Worker {
       reply_->failed = nothing_failed;
       reply_->nonce = command_->nonce;
       reply_->kind = command_->kind;
+      if (command_->kind != Kind::load) kernelsearch::set_floating_state();
       switch (command_->kind) {
         case Kind::load:
           load();
@@ -150,6 +166,11 @@ class Worker {
           break;
         default:
           run();
+      }
+      if (const auto changed = kernelsearch::changed_floating_state();
+          changed && command_->kind != Kind::load) {
+        reply_->failed = left_changed;
+        reply_->offset = *changed;
       }
       if (!send()) return 3;
     }
@@ -180,10 +201,32 @@ class Worker {
     return reinterpret_cast<void* const*>(inputs_ + command_->table);
   }
 
+  /// Calls it with a copy of a table, always the same one: where the table is says nothing of other calls.
+  void call(void* const* table, std::uint32_t width) const {
+    for (std::uint32_t a = 0; a < width; ++a) record_[a] = table[a];
+    entry_(record_);
+  }
+
   void run() const {
+    if (command_->filled != 0) return run_drawn();
     void* const* table = tables();
     const std::uint32_t width = command_->width;
-    for (std::uint32_t i = 0; i < command_->calls; ++i, table += width) entry_(table);
+    for (std::uint32_t i = 0; i < command_->calls; ++i, table += width) call(table, width);
+  }
+
+  void run_drawn() const {
+    auto* const order = reinterpret_cast<std::uint32_t*>(outputs_ + drawn_at);
+    void* const* const first = tables();
+    const std::uint32_t width = command_->width, filled = command_->filled;
+    std::uint64_t state = command_->nonce;
+    for (std::uint32_t i = 0; i < command_->calls; ++i) {
+      state = (state ^ ticks()) * 0x9e3779b97f4a7c15u;
+      const auto j = i + static_cast<std::uint32_t>((state >> 32) * (filled - i) >> 32);
+      const std::uint32_t slot = order[j];
+      order[j] = order[i];
+      order[i] = slot;
+      call(first + static_cast<std::size_t>(slot) * width, width);
+    }
   }
 
   void lockstep() const {
@@ -198,7 +241,7 @@ class Worker {
       seen = sequence;
       const std::uint32_t slot = request.slot;
       if (slot == no_slot) return;
-      entry_(first + static_cast<std::size_t>(slot) * width);
+      call(first + static_cast<std::size_t>(slot) * width, width);
       answer.sequence.store(sequence, std::memory_order_release);
     }
   }
@@ -208,7 +251,8 @@ class Worker {
   bool trusted_, threads_;
   Command* command_ = static_cast<Command*>(std::calloc(1, sizeof(Command)));
   Reply* reply_ = static_cast<Reply*>(std::calloc(1, sizeof(Reply)));
-  Entry entry_ = nullptr;
+  Entry entry_ = no_kernel;
+  void** record_ = static_cast<void**>(std::calloc(max_arguments, sizeof(void*)));
   std::byte* inputs_ = nullptr;
   std::byte* outputs_ = nullptr;
 };

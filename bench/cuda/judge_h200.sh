@@ -51,7 +51,7 @@ say() { python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["bes
 label() {
   local failed=0
   time within 170 "$(find_program test_gpu)" || failed=1
-  time within 120 env KERNELSEARCH_TEST_TABLE="$out/hostile.csv" "$(find_program test_hostile_cuda)" || failed=1
+  time within 300 env KERNELSEARCH_TEST_TABLE="$out/hostile.csv" "$(find_program test_hostile_cuda)" || failed=1
   time within 90 "$(find_program test_gpu_proofs)" || failed=1
   echo "label gpu: $([ $failed = 0 ] && echo passed || echo FAILED)"
 }

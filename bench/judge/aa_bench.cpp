@@ -4,92 +4,286 @@
 #include <fmt/core.h>
 #include <sched.h>
 
-#include <array>
-#include <chrono>
+#include <atomic>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
 
 #include "comparing_tools.hpp"
-#include "hostile/honest_kernels.hpp"
+#include "hostile/equal_kernels.hpp"
 #include "judge_bench.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "kernelsearch/evaluator/paired_with_parent.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/optimizer/tuned.hpp"
+#include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
+#include "kernelsearch/remote/launch.hpp"
+#include "kernelsearch/run/export_plan.hpp"
+#include "kernelsearch/run/finalists.hpp"
+#include "kernelsearch/run/run.hpp"
 
+#if defined(KERNELSEARCH_BENCH_EXTERNAL)
+#  include "external/scripted_evaluator.hpp"
+#  include "kernelsearch/external/external_evaluator.hpp"
+#endif
+
+// Every way that prints a ratio, on kernels that are equal (`aa`) or differ by three steps in a hundred
+// (`ab`): how many intervals miss 1, and how far the medians are from it.
 namespace judge_bench {
-namespace counted {
-
-// The kernel of `ab` once more, to count what it does.
-unsigned long steps_done = 0;
-#define COUNT_A_STEP() ++steps_done
-#define EXTRA extra
-#define chain chain_that_counts
-int extra = 0;
-#include "chain.inc"
-#undef chain
-#undef EXTRA
-#undef COUNT_A_STEP
-
-}  // namespace counted
-
 namespace {
 
 using namespace kernelsearch;
+using equal::Ratio;
 
 constexpr int extra_percent = 3;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+/// Ratios by the way that printed them.
+using Printed = std::vector<std::pair<std::string, Ratio>>;
+
+void add(Printed& printed, const std::string& way, const std::optional<Ratio>& ratio) {
+  if (ratio) printed.emplace_back(way, *ratio);
 }
 
-double counted_steps(int extra) {
-  const std::array<unsigned, 4> x{1, 2, 3, 4};
-  std::array<unsigned, 4> y{};
-  counted::extra = extra;
-  counted::steps_done = 0;
-  counted::chain_that_counts(4, x.data(), y.data());
-  return static_cast<double>(counted::steps_done);
+/// What one job measures with.
+struct Place {
+  int core = 0;
+  std::filesystem::path scratch;
+  std::string command;  ///< the program kernelsearch, for lanes; empty: there is none
+};
+
+HostOptions host_options_of(const Place& place) {
+  HostOptions options;
+  options.core = place.core;
+  options.cache_directory = place.scratch / "cache";
+  options.pairs.when = Pairing::always;
+  return options;
 }
 
-constexpr const char* chain_problem = R"json({
-  "schema": 1, "name": "chain", "backend": "host", "function": "chain",
-  "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "u32", "size": "n", "low": 0, "high": 4000000000},
-                {"name": "y", "type": "u32", "size": "n", "role": "out"}],
-  "kernel": {"device": {"text": "// chain.inc"}},
-  "shapes": [{"name": "eight", "n": 8}],
-  "reference": {"function": "chain_reference", "source": {"text": "void chain_reference(int n, const std::uint32_t* x, std::uint32_t* y) { for (int i = 0; i < n; ++i) { std::uint32_t v = x[i]; for (int k = 0; k < 1000; ++k) { v *= 2654435761u; v ^= v >> 15; } y[i] = v; } }"}},
-  "build": {"compiler": "g++", "flags": ["-O2"]}})json";
+/// One problem with what is kept of it between repeats, as a command keeps it between candidates.
+class Subject {
+ public:
+  Subject(equal::Kernel kernel, int extra, Place place)
+      : kernel_(std::move(kernel)), problem_(equal::problem_of(kernel_, extra)), place_(std::move(place)) {}
 
-Candidate with_code(const Problem& problem, std::string code) {
-  Kernel kernel = problem.kernel;
-  kernel.regions.device = std::move(code);
-  return {std::make_shared<const Kernel>(std::move(kernel)), problem.kernel.space.default_config()};
+  [[nodiscard]] const equal::Kernel& kernel() const { return kernel_; }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const Place& place() const { return place_; }
+  [[nodiscard]] HostEvaluator& host() {
+    if (!host_) host_ = std::make_unique<HostEvaluator>(problem_, host_options_of(place_));
+    return *host_;
+  }
+  [[nodiscard]] GpuEvaluator& device() {
+    if (!device_) {
+      GpuOptions options;
+      options.cache_directory = place_.scratch / "cache";
+      options.pairs.when = Pairing::always;
+      device_ = std::make_unique<GpuEvaluator>(problem_, options);
+    }
+    return *device_;
+  }
+  /// Twins take turns, so that none is always the one that was looked at first.
+  [[nodiscard]] Candidate next_twin() { return equal::twin(problem_, 1 + turn_++ % 3); }
+  [[nodiscard]] Candidate champion() const { return equal::twin(problem_, 0); }
+
+ private:
+  equal::Kernel kernel_;
+  Problem problem_;
+  Place place_;
+  std::unique_ptr<HostEvaluator> host_;
+  std::unique_ptr<GpuEvaluator> device_;
+  int turn_ = 0;
+};
+
+Evaluation right(Evaluation evaluation) {
+  if (evaluation.verdict != Verdict::ok)
+    kernelsearch::detail::raise<ConfigError>("an equal kernel is refused", evaluation.reason,
+                                             "look at it alone");
+  return evaluation;
 }
+
+/// What a trial prints, and what a finalist does.
+Printed by_reference(Subject& subject) {
+  Printed printed;
+  EvaluationContext context;
+  const auto add_ratio = [&](const char* name) {
+    add(printed, name,
+        equal::ratio_of(right(subject.host().evaluate(subject.next_twin(), context)).measurement.speedup));
+  };
+  add_ratio("trial");
+  context.finalist = true;
+  add_ratio("reference");
+  return printed;
+}
+
+Printed by_compare(Subject& subject) {
+  Printed printed;
+  add(printed, "compare",
+      equal::ratio_of(
+          subject.host().compare(subject.next_twin(), subject.champion(), FinalistSteps().pairs)));
+  return printed;
+}
+
+Printed by_parent(Subject& subject) {
+  PairedWithParent<HostEvaluator> paired(HostEvaluator(subject.problem(), host_options_of(subject.place())));
+  EvaluationContext context;
+  context.trial = TrialId{1};
+  (void)right(paired.evaluate(subject.champion(), context));
+  context.trial = TrialId{2};
+  context.parents = {TrialId{1}};
+  Printed printed;
+  add(printed, "parent", equal::ratio_to_parent(right(paired.evaluate(subject.next_twin(), context))));
+  return printed;
+}
+
+/// Two kernels that are tuned one after the other, each with one configuration.
+Printed by_tuning(Subject& subject) {
+  const auto alone = [&](const Candidate& candidate) {
+    Problem problem = subject.problem();
+    Kernel kernel = *candidate.kernel;
+    const std::string twin = to_string(kernel.space.value(candidate.config, 0));
+    kernel.regions.device = "#undef TWIN\n#define TWIN " + twin + "\n" + kernel.regions.device;
+    return Candidate{std::make_shared<const Kernel>(std::move(kernel)),
+                     candidate.kernel->space.default_config()};
+  };
+  Tuned tuned([](const Space& space, std::uint64_t) { return Exhaustive(space); },
+              HostEvaluator(subject.problem(), host_options_of(subject.place())),
+              TunedOptions{.max_trials = 1, .pairs = FinalistSteps().pairs});
+  EvaluationContext context;
+  context.trial = TrialId{1};
+  (void)right(tuned.evaluate(alone(subject.champion()), context));
+  context.trial = TrialId{2};
+  context.parents = {TrialId{1}};
+  Printed printed;
+  add(printed, "tuned", equal::ratio_to_parent(right(tuned.evaluate(alone(subject.next_twin()), context))));
+  return printed;
+}
+
+RunOptions run_options(const Subject& subject) {
+  RunOptions options{.policy = "exhaustive", .budget = "4", .learn = false, .memory = false, .reuse = false};
+  options.bounds = false;
+  options.measurement.core = subject.place().core;
+  options.measurement.jobs = 1;
+  options.store = subject.place().scratch / (subject.kernel().name + ".db");
+  return options;
+}
+
+/// The trials of twin `number` and of the default.
+std::optional<TrialId> trial_of(const RunStore& store, RunId run, const Problem& problem, int number) {
+  for (const StoredTrial& trial : store.trials(run))
+    if (trial.outcome.ok() && trial.candidate &&
+        trial.candidate->key == problem.kernel.space.key(equal::twin(problem, number).config))
+      return trial.outcome.id;
+  return std::nullopt;
+}
+
+/// What one run prints: its finalists, its best, what is compared of it afterwards, and its plan.
+Printed by_run(Subject& subject, const RunOptions& options, const std::string& prefix) {
+  std::filesystem::remove(options.store);
+  RunStore store(options.store);
+  RunParts parts;
+  parts.store = &store;
+  Run run = Run::start(subject.problem(), options, std::move(parts));
+  run.to_end();
+  Printed printed;
+  if (prefix.empty()) {
+    const auto twin = trial_of(store, run.id(), subject.problem(), 1),
+               champion = trial_of(store, run.id(), subject.problem(), 0);
+    if (twin && champion) add(printed, "mcp", equal::ratio_of(run.compare(*twin, *champion)));
+  }
+  const RunResult result = run.finish();
+  if (result.finalists)
+    for (const FinalistPair& pair : result.finalists->pairs)
+      add(printed, prefix + (pair.opponent ? "finalists" : "default"), equal::ratio_of(pair.speedup));
+  if (result.best)
+    add(printed, prefix + "best", equal::ratio_of(result.best->outcome.evaluation.measurement.speedup));
+  if (!prefix.empty()) return printed;
+  const PlanExport made = export_plan(store, result.run, subject.problem(),
+                                      {.never_worse = false, .measure = measuring_on(options.measurement)});
+  for (const ProblemPlan& part : made.plan.parts())
+    for (const PlanEntry& entry : part.entries) add(printed, "plan", equal::ratio_of(entry.over_default));
+  return printed;
+}
+
+Printed by_own_run(Subject& subject) {
+  return by_run(subject, run_options(subject), "");
+}
+
+Printed by_remote_run(Subject& subject) {
+  RunOptions options = run_options(subject);
+  options.lanes.pools = {launch_pool("local")};
+  options.lanes.pools.front().worker = subject.place().command;
+  return by_run(subject, options, "remote ");
+}
+
+Printed by_device(Subject& subject) {
+  const std::string clock = subject.kernel().launches ? "outside " : "events ";
+  Printed printed;
+  add(printed, clock + "reference",
+      equal::ratio_of(right(subject.device().evaluate(subject.next_twin(), {})).measurement.speedup));
+  add(printed, clock + "compare",
+      equal::ratio_of(
+          subject.device().compare(subject.next_twin(), subject.champion(), FinalistSteps().pairs)));
+  return printed;
+}
+
+#if defined(KERNELSEARCH_BENCH_EXTERNAL)
+/// A program whose calls take as long as they are told to by the wall's clock.
+Printed by_external(Subject& subject) {
+  const std::filesystem::path folder = subject.place().scratch / ("external_" + subject.kernel().name);
+  std::filesystem::create_directories(folder);
+  const double microseconds =
+      0.0017 * static_cast<double>(subject.kernel().elements) * subject.kernel().steps;
+  ExternalEvaluator evaluator(test::scripted_problem(folder, "honest", microseconds));
+  const Candidate champion = evaluator.problem().default_candidate();
+  Kernel twin = *champion.kernel;
+  twin.regions.device += "\n";
+  Printed printed;
+  add(printed, "external",
+      equal::ratio_of(evaluator.compare({std::make_shared<const Kernel>(std::move(twin)), champion.config},
+                                        champion, FinalistSteps().pairs)));
+  return printed;
+}
+#endif
 
 /// A built kernel in this process, with arrays of its own, for tools that time in process.
 class Loaded {
  public:
-  Loaded(const Problem& problem, const std::filesystem::path& library) : shape_(problem.shapes.back()) {
-    void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  Loaded(HostEvaluator& evaluator, const Candidate& candidate) {
+    const Problem& problem = evaluator.problem();
+    const Shape& shape = problem.shapes.back();
+    const auto staged = evaluator.build(candidate, {});
+    if (!staged.artifact)
+      kernelsearch::detail::raise<ConfigError>("a kernel of the bench does not build",
+                                               staged.evaluation.reason, "look at its text");
+    void* const handle = dlopen(staged.artifact->library.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const symbol = handle != nullptr ? dlsym(handle, "kernelsearch_entry") : nullptr;
     if (symbol == nullptr)
-      kernelsearch::detail::raise<ConfigError>("a kernel cannot be loaded", library.string(), dlerror());
+      kernelsearch::detail::raise<ConfigError>("a kernel cannot be loaded", staged.artifact->library.string(),
+                                               dlerror());
     entry_ = reinterpret_cast<void (*)(void* const*)>(symbol);
     Rng rng(1);
     for (const Argument& argument : problem.arguments) {
       const std::size_t bytes =
-          argument.is_array ? element_count(argument, shape_) * argument.element_bytes() : 8;
+          argument.is_array ? element_count(argument, shape) * argument.element_bytes() : 8;
       // aligned as the judge's arrays are
       storage_.emplace_back(bytes + 64);
       std::byte* at = storage_.back().data();
       at += (64 - reinterpret_cast<std::uintptr_t>(at) % 64) % 64;
       if (!argument.is_array) {
-        const std::int64_t value = std::get<std::int64_t>(scalar_value(argument, shape_));  // all are i32
+        const std::int64_t value = std::get<std::int64_t>(scalar_value(argument, shape));  // all are i32
         std::memcpy(at, &value, sizeof value);
       } else if (argument.role != Role::out) {
-        fill_input(at_shape(argument, shape_), element_count(argument, shape_), rng, at);
+        fill_input(at_shape(argument, shape), element_count(argument, shape), rng, at);
       }
       pointers_.push_back(at);
     }
@@ -97,162 +291,239 @@ class Loaded {
   void operator()() const { entry_(pointers_.data()); }
 
  private:
-  Shape shape_;
   void (*entry_)(void* const*) = nullptr;
   std::vector<std::vector<std::byte>> storage_;
   std::vector<void*> pointers_;
 };
 
-/// Two kernels to compare, and what is known of them.
-struct Rivals {
+/// What other tools say of the same two, in this process on the measured core, as their manuals advise.
+Printed by_tools(Subject& subject) {
+  const Loaded one(subject.host(), subject.next_twin()), other(subject.host(), subject.champion());
+  cpu_set_t before, core;
+  sched_getaffinity(0, sizeof before, &before);
+  CPU_ZERO(&core);
+  CPU_SET(static_cast<std::size_t>(subject.place().core), &core);
+  sched_setaffinity(0, sizeof core, &core);
+  Printed printed;
+  for (const Tool& tool : comparing_tools()) {
+    const Said said = tool.compare(one, other, FinalistSteps().pairs.budget_seconds);
+    // They say whether two differ, and give no interval of a ratio.
+    const Interval all{0, std::numeric_limits<double>::infinity()};
+    if (said.answered)
+      add(printed, tool.name, Ratio{said.ratio, said.differs ? Interval{said.ratio, said.ratio} : all});
+  }
+  sched_setaffinity(0, sizeof before, &before);
+  return printed;
+}
+
+struct Way {
   std::string name;
-  std::unique_ptr<HostEvaluator> evaluator;
-  Candidate candidate, champion;
-  std::unique_ptr<Loaded> candidate_here, champion_here;
+  std::function<bool(const equal::Kernel&)> fits;
+  std::function<Printed(Subject&)> print;
 };
 
-std::filesystem::path library_of(HostEvaluator& evaluator, const Candidate& candidate) {
-  const auto staged = evaluator.build(candidate, {});
-  if (!staged.artifact)
-    kernelsearch::detail::raise<ConfigError>("a kernel of the bench does not build", staged.evaluation.reason,
-                                             "mend it");
-  return staged.artifact->library;
+std::vector<Way> ways(const std::string& command) {
+  const auto on_host = [](const equal::Kernel& kernel) { return !kernel.device; };
+  std::vector<Way> all{{"reference", on_host, by_reference},
+                       {"compare", on_host, by_compare},
+                       {"parent", on_host, by_parent},
+                       {"tuned", on_host, by_tuning},
+                       {"run", on_host, by_own_run}};
+  if (!command.empty()) all.push_back({"remote", on_host, by_remote_run});
+#if defined(KERNELSEARCH_BENCH_EXTERNAL)
+  if (test::has_system_python())
+    all.push_back({"external",
+                   [](const equal::Kernel& kernel) {
+                     const auto work = static_cast<double>(kernel.elements) * kernel.steps;
+                     return !kernel.device && work > 5e4 && work < 5e6;
+                   },
+                   by_external});
+#endif
+  all.push_back(
+      {"tools",
+       [](const equal::Kernel& kernel) { return !kernel.device && kernel.threads == 1 && !kernel.in_place; },
+       by_tools});
+  all.push_back({"device", [](const equal::Kernel& kernel) { return kernel.device; }, by_device});
+  return all;
 }
 
-Rivals rivals(std::string name, const Problem& problem, const HostOptions& options, const std::string& one,
-              const std::string& other) {
-  Rivals r;
-  r.name = std::move(name);
-  r.evaluator = std::make_unique<HostEvaluator>(problem, options);
-  r.candidate = with_code(problem, one);
-  r.champion = with_code(problem, other);
-  r.candidate_here = std::make_unique<Loaded>(problem, library_of(*r.evaluator, r.candidate));
-  r.champion_here = std::make_unique<Loaded>(problem, library_of(*r.evaluator, r.champion));
-  return r;
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream text(list);
+  for (std::string word; std::getline(text, word, ',');) words.push_back(word);
+  return words;
 }
 
-/// What one tool said over all runs.
-struct Tally {
-  std::string tool;
-  int runs = 0, differ = 0, right_way = 0, no_answer = 0;
-  std::vector<double> ratios;
-  std::map<std::string, int> claims;  ///< of each kernel
-  double seconds = 0;
+bool among(const std::vector<std::string>& words, const std::string& name) {
+  return words.empty() || std::find(words.begin(), words.end(), name) != words.end();
+}
 
-  void add(const std::string& kernel, const Said& said) {
-    ++runs;
-    if (!said.answered) {
-      ++no_answer;
-      return;
+/// The kernels whose names have one of the words, or so many of them where it is a number.
+std::vector<equal::Kernel> chosen_kernels(const std::string& problems, bool device, bool different) {
+  std::vector<equal::Kernel> all = device ? equal::device_kernels() : equal::host_kernels();
+  // A hundredth of fewer steps is none, and a sweep has no steps to be more.
+  if (different) std::erase_if(all, [](const equal::Kernel& kernel) { return kernel.steps < 100; });
+  const std::vector<std::string> words = words_of(problems);
+  char* end = nullptr;
+  const auto most = std::strtoul(problems.c_str(), &end, 10);
+  if (!problems.empty() && *end == '\0') {
+    all.resize(std::min<std::size_t>(most, all.size()));
+  } else if (!words.empty()) {
+    std::erase_if(all, [&](const equal::Kernel& kernel) {
+      return std::none_of(words.begin(), words.end(), [&](const std::string& word) {
+        return kernel.name.find(word) != std::string::npos;
+      });
+    });
+  }
+  if (all.empty())
+    kernelsearch::detail::raise<ConfigError>("no problem of the table is meant", problems,
+                                             "give a number, or parts of names with commas between them");
+  return all;
+}
+
+/// Everything that was printed, by way.
+class Ledger {
+ public:
+  explicit Ledger(const std::string& csv) {
+    if (csv.empty()) return;
+    file_.open(csv);
+    file_ << "way,problem,repeat,ratio,low,high\n";
+  }
+  void note(const std::string& problem, int repeat, const Printed& printed) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [way, ratio] : printed) {
+      ways_[way].emplace_back(problem, ratio);
+      if (file_.is_open())
+        file_ << way << ',' << problem << ',' << repeat << ',' << ratio.ratio << ',' << ratio.interval.low
+              << ',' << ratio.interval.high << std::endl;
     }
-    differ += said.differs;
-    claims[kernel] += said.differs;
-    right_way += said.differs && said.ratio > 1;
-    ratios.push_back(said.ratio);
   }
+  void failed(const std::string& way, const std::string& problem, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    ++failures_;
+    fmt::print(stderr, "{}, {}: {}\n", way, problem, why);
+  }
+
+  /// The table; whether all is as it should be, but for other tools.
+  bool print(bool different, double off) const {
+    fmt::print(
+        "| way | intervals | {} | share | median | 5 to 95 % | furthest from 1 "
+        "|\n|---|---|---|---|---|---|---|\n",
+        different ? "3 % found" : "miss 1");
+    bool good = failures_ == 0 && !ways_.empty();
+    for (const auto& [way, all] : ways_) {
+      std::vector<double> ratios;
+      int count = 0;
+      const std::pair<std::string, Ratio>* worst = &all.front();
+      for (const auto& one : all) {
+        ratios.push_back(one.second.ratio);
+        count += different ? one.second.interval.low > 1 : one.second.misses_one();
+        if (std::abs(std::log(one.second.ratio)) > std::abs(std::log(worst->second.ratio))) worst = &one;
+      }
+      std::sort(ratios.begin(), ratios.end());
+      const auto at = [&](double q) {
+        return ratios[static_cast<std::size_t>(q * static_cast<double>(ratios.size() - 1))];
+      };
+      const double share = count / static_cast<double>(all.size());
+      const bool ours =
+          std::none_of(tools_.begin(), tools_.end(), [&](const Tool& tool) { return tool.name == way; });
+      const bool bad = different ? share < 0.9 : share > 0.05 || std::abs(median(ratios) - 1) > off;
+      fmt::print(
+          "| {}{} | {} | {} | {:.1f} % | {:.4f} | {:.4f} to {:.4f} | {:.3f} ({:.3f} to {:.3f}), {} |\n", way,
+          bad && ours ? " (!)" : "", all.size(), count, 100 * share, median(ratios), at(0.05), at(0.95),
+          worst->second.ratio, worst->second.interval.low, worst->second.interval.high, worst->first);
+      good = good && !(bad && ours);
+    }
+    fmt::print("\n{} comparisons came to no answer\n", failures_);
+    return good;
+  }
+
+  /// The same by problem, of those that are far off.
+  void print_problems(double off) const {
+    std::map<std::pair<std::string, std::string>, std::vector<Ratio>> by_problem;
+    for (const auto& [way, all] : ways_)
+      for (const auto& [problem, ratio] : all) by_problem[{problem, way}].push_back(ratio);
+    fmt::print("\n| problem | way | intervals | miss 1 | median |\n|---|---|---|---|---|\n");
+    for (const auto& [key, all] : by_problem) {
+      const auto misses =
+          std::count_if(all.begin(), all.end(), [](const Ratio& one) { return one.misses_one(); });
+      if (std::abs(equal::middle_of(all) - 1) > off || 10 * static_cast<std::size_t>(misses) > all.size())
+        fmt::print("| {} | {} | {} | {} | {:.4f} |\n", key.first, key.second, all.size(), misses,
+                   equal::middle_of(all));
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::pair<std::string, Ratio>>> ways_;
+  std::vector<Tool> tools_ = comparing_tools();
+  int failures_ = 0;
+  std::ofstream file_;
 };
 
-Said said_by_judge(Rivals& r, const PairOptions& pairs) {
-  try {
-    const Speedup speedup = r.evaluator->compare(r.candidate, r.champion, pairs);
-    return {speedup.ratio, speedup.interval.low > 1 || speedup.interval.high<1, speedup.pairs> 0};
-  } catch (const ConfigError& error) {
-    fmt::print(stderr, "{}: {}\n", r.name, error.what());
-    return {};
-  }
+/// The program of lanes: what was named, else that of this build.
+std::string lane_program(const std::string& named) {
+  if (!named.empty()) return named;
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const auto& place : {own / "kernelsearch", own / "../../apps/kernelsearch/kernelsearch",
+                            own / "../../../apps/kernelsearch/kernelsearch"})
+    if (std::filesystem::exists(place, error)) return std::filesystem::canonical(place).string();
+  return {};
 }
 
 }  // namespace
 
-int compare_kernels(const Arguments& arguments, bool truly_different) {
-  const int runs = arguments.number("runs", 100), load = arguments.number("load", 0);
+int compare_kernels(const Arguments& arguments, bool different) {
+  const int repeat = arguments.number("repeat", 20), load = arguments.number("load", 0);
+  const bool device = arguments.text("device", "host") != "host";
+  const std::string command = lane_program(arguments.text("command", ""));
+  const std::vector<equal::Kernel> kernels =
+      chosen_kernels(arguments.text("problems", ""), device, different);
+  const std::vector<std::string> wanted = words_of(arguments.text("ways", ""));
+  const std::vector<Way> all = ways(command);
+  for (const std::string& name : wanted)
+    if (std::none_of(all.begin(), all.end(), [&](const Way& way) { return way.name == name; })) {
+      std::string known;
+      for (const Way& way : all) known += " " + way.name;
+      kernelsearch::detail::raise<ConfigError>("there is no such way here", name, "choose from" + known);
+    }
   const Scratch scratch;
   print_machine(load);
-  HostOptions options = honest::light_options(scratch.path());
-  options.core = measured_core_number();
-  PairOptions pairs = options.pairs;
-  pairs.budget_seconds = arguments.real("budget", pairs.budget_seconds);
-  pairs.rounds =
-      static_cast<std::size_t>(arguments.number("rounds", 6));  // as many as compare() without limits takes
-
-  std::vector<Rivals> all;
-  const Problem chain = parse_problem(chain_problem, ".");
-  const std::string code =
-      honest::text_of(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "bench" / "judge" / "chain.inc");
-  if (truly_different) {
-    const double plain = counted_steps(0), more = counted_steps(extra_percent);
-    fmt::print("{} steps against {}: {:.2f} % more\n\n", more, plain, 100 * (more / plain - 1));
-    if (std::abs(more / plain - (1 + 0.01 * extra_percent)) > 1e-9)
-      kernelsearch::detail::raise<ConfigError>("the kernels do not differ by what they should",
-                                               fmt::format("{} and {} steps", plain, more), "mend chain.inc");
-    all.push_back(
-        rivals("chain", chain, options, code, fmt::format("#define EXTRA {}\n{}", extra_percent, code)));
-  } else {
-    const std::string twin = "\n// the same once more\n";
-    all.push_back(rivals("chain", chain, options, code, code + twin));
-    for (const char* name : {"dot_restrict", "matmul_templates", "softmax_plain", "gather_plain"}) {
-      const auto kernel = honest::read_kernel(hostile_folder() / "honest" / (std::string(name) + ".cpp"));
-      all.push_back(rivals(name, honest::problem_of(kernel, hostile_folder()), options, kernel.source,
-                           kernel.source + twin));
-    }
-  }
-
-  const BusyLoops loops(load);
-  const double budget = pairs.budget_seconds;
-  std::vector<Tally> tallies;
-  const auto tally = [&](const std::string& tool, const std::function<Said(Rivals&)>& compare) {
-    Tally& result = tallies.emplace_back();
-    result.tool = tool;
-    for (int i = 0; i < runs; ++i) {
-      Rivals& r = all[static_cast<std::size_t>(i) % all.size()];
-      const double begin = now();
-      result.add(r.name, compare(r));
-      result.seconds += now() - begin;
+  if (command.empty()) fmt::print("left out: remote lanes: --command names no program kernelsearch\n");
+  for (const auto& why : tools_left_out()) fmt::print("left out: {}\n", why);
+  const std::vector<int>& cores = host_machine().cores;
+  const auto jobs =
+      std::clamp<std::size_t>(static_cast<std::size_t>(arguments.number("jobs", 1)), 1, cores.size());
+  Ledger ledger(arguments.text("csv", ""));
+  std::atomic<std::size_t> next{0};
+  const auto work = [&](std::size_t job) {
+    // A core of its own for each, the last first, and its neighbours free for who measures from outside.
+    const Place place{cores[cores.size() - 1 - job * (cores.size() / jobs)],
+                      scratch.path() / fmt::format("job_{}", job), command};
+    std::filesystem::create_directories(place.scratch);
+    const BusyLoops loops(load, place.core);
+    for (std::size_t k = next++; k < kernels.size(); k = next++) {
+      std::optional<Subject> subject;
+      for (const Way& way : all) {
+        if (!among(wanted, way.name) || !way.fits(kernels[k])) continue;
+        for (int i = 0; i < repeat; ++i) try {
+            if (!subject) subject.emplace(kernels[k], different ? extra_percent : 0, place);
+            ledger.note(kernels[k].name, i, way.print(*subject));
+          } catch (const std::exception& error) {
+            ledger.failed(way.name, kernels[k].name, error.what());
+          }
+      }
+      fmt::print(stderr, "{}: done\n", kernels[k].name);
     }
   };
-  tally("kernelsearch", [&](Rivals& r) { return said_by_judge(r, pairs); });
   {
-    // The other tools run the kernels in this process: on the same core, as their manuals advise.
-    cpu_set_t before, one;
-    sched_getaffinity(0, sizeof before, &before);
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<std::size_t>(measured_core_number()), &one);
-    sched_setaffinity(0, sizeof one, &one);
-    for (const Tool& tool : comparing_tools())
-      tally(tool.name, [&](Rivals& r) { return tool.compare(*r.candidate_here, *r.champion_here, budget); });
-    sched_setaffinity(0, sizeof before, &before);
+    std::vector<std::jthread> threads;
+    for (std::size_t job = 0; job < jobs; ++job) threads.emplace_back(work, job);
   }
-  for (const auto& why : tools_left_out()) fmt::print("left out: {}\n", why);
-
-  fmt::print(
-      "| tool | runs | {} | no answer | median ratio | 5 to 95 % | seconds a run "
-      "|\n|---|---|---|---|---|---|---|\n",
-      truly_different ? "3 % found" : "claim a difference");
-  for (Tally& t : tallies) {
-    std::sort(t.ratios.begin(), t.ratios.end());
-    const auto at = [&](double q) {
-      return t.ratios.empty()
-                 ? 0.0
-                 : t.ratios[static_cast<std::size_t>(q * static_cast<double>(t.ratios.size() - 1))];
-    };
-    fmt::print("| {} | {} | {} | {} | {:.4f} | {:.4f} to {:.4f} | {:.2f} |\n", t.tool, t.runs,
-               truly_different ? t.right_way : t.differ, t.no_answer, at(0.5), at(0.05), at(0.95),
-               t.seconds / std::max(runs, 1));
-  }
-  if (!truly_different) {
-    fmt::print("\n| claims of |");
-    for (const Rivals& r : all) fmt::print(" {} |", r.name);
-    fmt::print("\n|---|");
-    for (std::size_t i = 0; i < all.size(); ++i) fmt::print("---|");
-    for (Tally& t : tallies) {
-      fmt::print("\n| {} |", t.tool);
-      for (const Rivals& r : all) fmt::print(" {} |", t.claims[r.name]);
-    }
-    fmt::print("\n");
-  }
-  // Of ours at most 5 of 100 equal ones may differ, and at least 90 of 100 different ones must.
-  const Tally& ours = tallies.front();
-  const bool good = truly_different ? 100 * ours.right_way >= 90 * runs : 100 * ours.differ <= 5 * runs;
+  const double off = load == 0 ? 0.01 : 0.02;
+  const bool good = ledger.print(different, off);
+  if (!different) ledger.print_problems(off);
   fmt::print("\n{}\n", good ? "as it should be" : "NOT as it should be");
   return good ? 0 : 1;
 }

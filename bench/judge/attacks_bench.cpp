@@ -1,30 +1,26 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Does an attack on the judge ever pay? Every kernel of tests/hostile/attacks (with --all also those of
-// tests/evaluator/host/hostile) is judged over and over, beside the honest kernel that it pretends to be:
-//   attacks_bench [--repeat N] [--jobs N] [--only NAME[,NAME...]] [--all] [--list]
-// Prints a table and ends with 1 if one was accepted with a gain. Results: docs/benchmarks/judge.md.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <sstream>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "hostile/attacks.hpp"
+#include "judge_bench.hpp"
 #include "kernelsearch/judge/machine.hpp"
-#include "support/temporary_folder.hpp"
+
+// Does an attack on the judge ever pay? Every kernel of tests/hostile/attacks (with --all also those of
+// tests/evaluator/host/hostile) is judged over and over, beside the honest kernel that it pretends to be.
+namespace judge_bench {
+namespace {
 
 using namespace kernelsearch;
 using hostile::Attack;
 using hostile::Judgement;
-
-namespace {
 
 struct Choice {
   int repeat = 100;
@@ -42,45 +38,14 @@ struct Row {
   bool broken = false;
 };
 
-[[noreturn]] void usage(const std::string& problem) {
-  std::fprintf(stderr,
-               "attacks_bench: %s\nusage: attacks_bench [--repeat N] [--jobs N] [--only NAME[,NAME...]] "
-               "[--all] [--list]\n",
-               problem.c_str());
-  std::exit(2);
-}
-
-int number(const char* option, const char* text) {
-  char* end = nullptr;
-  const long value = std::strtol(text, &end, 10);
-  if (end == text || *end != '\0' || value < 1 || value > 1000000)
-    usage(std::string(option) + " wants a number of at least 1, not '" + text + "'");
-  return static_cast<int>(value);
-}
-
-Choice parse(int argc, char** argv) {
+Choice choice_of(const Arguments& arguments) {
   Choice choice;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    const auto value = [&] {
-      if (i + 1 == argc) usage(std::string(option) + " wants a value");
-      return argv[++i];
-    };
-    if (option == "--repeat") {
-      choice.repeat = number("--repeat", value());
-    } else if (option == "--jobs") {
-      choice.jobs = number("--jobs", value());
-    } else if (option == "--only") {
-      std::istringstream names{std::string(value())};
-      for (std::string name; std::getline(names, name, ',');) choice.only.push_back(name);
-    } else if (option == "--all") {
-      choice.all = true;
-    } else if (option == "--list") {
-      choice.list = true;
-    } else {
-      usage("there is no option '" + std::string(option) + "'");
-    }
-  }
+  choice.repeat = arguments.number("repeat", choice.repeat);
+  choice.jobs = arguments.number("jobs", choice.jobs);
+  std::istringstream names(arguments.text("only", ""));
+  for (std::string name; std::getline(names, name, ',');) choice.only.push_back(name);
+  choice.all = arguments.has("all");
+  choice.list = arguments.has("list");
   return choice;
 }
 
@@ -98,7 +63,7 @@ std::vector<Row> chosen(const Choice& choice) {
       rows.emplace_back().attack = std::move(attack);
   for (const std::string& name : choice.only)
     if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.attack.name == name; }))
-      usage("there is no attack '" + name + "'; --list names all");
+      kernelsearch::detail::raise<ConfigError>("there is no such attack", name, "--list names all");
   return rows;
 }
 
@@ -142,8 +107,8 @@ void print(const std::vector<Row>& rows) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Choice choice = parse(argc, argv);
+int judge_attacks(const Arguments& arguments) {
+  const Choice choice = choice_of(arguments);
   std::vector<Row> rows = chosen(choice);
   if (choice.list) {
     for (const Row& row : rows)
@@ -155,7 +120,8 @@ int main(int argc, char** argv) {
   const std::size_t most =
       choice.jobs > 0 ? static_cast<std::size_t>(choice.jobs) : std::max<std::size_t>(cores.size() / 2, 1);
   const std::size_t jobs = std::min({most, cores.size(), rows.size()});
-  const TemporaryFolder cache;
+  const Scratch cache;
+  print_machine(0);
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
   for (std::size_t job = 0; job < jobs; ++job)
@@ -191,3 +157,5 @@ int main(int argc, char** argv) {
   }
   return code;
 }
+
+}  // namespace judge_bench

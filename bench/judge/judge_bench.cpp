@@ -3,8 +3,10 @@
 //
 // How right the host's judge is: docs/benchmarks/judge.md.
 //   judge_bench honest [--repeat 10] [--load LOOPS] [--only NAME]
+//   judge_bench attacks [--repeat 100] [--jobs N] [--only NAME,...] [--all] [--list]
 //   judge_bench mutants [--repeat 20] [--load LOOPS] [--only NAME]
-//   judge_bench aa|ab [--runs 100] [--load LOOPS] [--budget SECONDS] [--rounds N]
+//   judge_bench aa|ab [--repeat 20] [--problems NUMBER|NAMES] [--ways NAMES] [--device host|cuda] [--jobs 1]
+//               [--load LOOPS] [--csv FILE] [--command KERNELSEARCH]
 //   judge_bench trials [--trials 25] [--repeat 3] [--load LOOPS]
 #include "judge_bench.hpp"
 
@@ -12,6 +14,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <stop_token>
@@ -19,6 +22,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/process/sandbox.hpp"
+#include "support/test_data.hpp"
 
 namespace judge_bench {
 
@@ -26,18 +30,23 @@ using kernelsearch::ConfigError;
 using kernelsearch::host_machine;
 
 Arguments::Arguments(int argc, char** argv, const std::vector<std::string>& known) {
-  for (int i = 0; i < argc; i += 2) {
+  for (int i = 0; i < argc; ++i) {
     const std::string name = argv[i];
-    bool is_known = false;
+    bool is_known = false, has_value = true;
     std::string all;
     for (const auto& one : known) {
-      is_known = is_known || name == "--" + one;
-      all += " --" + one;
+      const bool flag = one.ends_with('!');
+      const std::string plain = "--" + one.substr(0, one.size() - (flag ? 1 : 0));
+      if (name == plain) {
+        is_known = true;
+        has_value = !flag;
+      }
+      all += " " + plain;
     }
     if (!is_known) kernelsearch::detail::raise<ConfigError>("unknown option", name, "choose from" + all);
-    if (i + 1 == argc)
+    if (has_value && i + 1 == argc)
       kernelsearch::detail::raise<ConfigError>("an option has no value", name, "give it one");
-    given_[name.substr(2)] = argv[i + 1];
+    given_[name.substr(2)] = has_value ? argv[++i] : "";
   }
 }
 
@@ -73,24 +82,28 @@ int measured_core_number() {
   return host_machine().cores.back();
 }
 
-BusyLoops::BusyLoops(int count) {
+BusyLoops::BusyLoops(int count, int measured) {
   const auto& cores = host_machine().cores;
+  const auto found = std::find(cores.begin(), cores.end(), measured);
+  const std::size_t last =
+      found == cores.end() ? cores.size() - 1 : static_cast<std::size_t>(found - cores.begin());
   for (int i = 0; i < count; ++i) {
     const std::size_t others = cores.size() - 1;
     const auto away = i % 2 == 0 || others == 0 ? 0 : 1 + static_cast<std::size_t>(i / 2) % others;
-    threads_.emplace_back([core = cores[cores.size() - 1 - away]](const std::stop_token& stop) {
-      cpu_set_t one;
-      CPU_ZERO(&one);
-      CPU_SET(static_cast<std::size_t>(core), &one);
-      sched_setaffinity(0, sizeof one, &one);
-      while (!stop.stop_requested()) {
-      }
-    });
+    threads_.emplace_back(
+        [core = cores[(last + cores.size() - away) % cores.size()]](const std::stop_token& stop) {
+          cpu_set_t one;
+          CPU_ZERO(&one);
+          CPU_SET(static_cast<std::size_t>(core), &one);
+          sched_setaffinity(0, sizeof one, &one);
+          while (!stop.stop_requested()) {
+          }
+        });
   }
 }
 
 std::filesystem::path hostile_folder() {
-  return std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests" / "hostile";
+  return support::test_data() / "hostile";
 }
 
 void print_machine(int loops) {
@@ -109,14 +122,18 @@ int main(int argc, char** argv) try {
     return Arguments(argc - 2, argv + 2, known);
   };
   if (command == "honest") return judge_honest(given({"repeat", "load", "only"}));
+  if (command == "attacks") return judge_attacks(given({"repeat", "jobs", "only", "all!", "list!"}));
   if (command == "mutants") return judge_mutants(given({"repeat", "load", "only"}));
   if (command == "aa" || command == "ab")
-    return compare_kernels(given({"runs", "load", "budget", "rounds"}), command == "ab");
+    return compare_kernels(given({"repeat", "problems", "ways", "device", "jobs", "load", "csv", "command"}),
+                           command == "ab");
   if (command == "trials") return count_trials(given({"trials", "repeat", "load"}));
-  fmt::print(stderr,
-             "usage: judge_bench honest|mutants [--repeat N] [--load LOOPS] [--only NAME]\n"
-             "       judge_bench aa|ab [--runs N] [--load LOOPS] [--budget SECONDS] [--rounds N]\n"
-             "       judge_bench trials [--trials N] [--repeat N] [--load LOOPS]\n");
+  fmt::print(
+      stderr,
+      "usage: judge_bench honest|mutants [--repeat N] [--load LOOPS] [--only NAME]\n"
+      "       judge_bench aa|ab [--repeat N] [--problems NUMBER|NAMES] [--ways NAMES] [--device host|cuda]\n"
+      "                   [--jobs N] [--load LOOPS] [--csv FILE] [--command KERNELSEARCH]\n"
+      "       judge_bench trials [--trials N] [--repeat N] [--load LOOPS]\n");
   return 2;
 } catch (const std::exception& error) {
   fmt::print(stderr, "judge_bench: {}\n", error.what());

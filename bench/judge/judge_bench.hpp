@@ -14,10 +14,12 @@
 /// What the subcommands of judge_bench share.
 namespace judge_bench {
 
-/// `--name value` pairs of the command line; a ConfigError names what is unknown or no number.
+/// `--name value` pairs of the command line, of names that end with `!` here no value; a ConfigError names
+/// what is unknown or no number.
 class Arguments {
  public:
   Arguments(int argc, char** argv, const std::vector<std::string>& known);
+  [[nodiscard]] bool has(const std::string& name) const { return given_.contains(name); }
   [[nodiscard]] int number(const std::string& name, int otherwise) const;
   [[nodiscard]] double real(const std::string& name, double otherwise) const;
   [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise) const;
@@ -39,18 +41,18 @@ class Scratch {
   std::filesystem::path path_;
 };
 
+/// The core that subcommands measure on: the last one.
+[[nodiscard]] int measured_core_number();
+
 /// Loops that do nothing but take processor time: the first on the measured core, the second on the next
 /// core, the third on the measured one again, and so on.
 class BusyLoops {
  public:
-  explicit BusyLoops(int count);
+  explicit BusyLoops(int count, int measured = measured_core_number());
 
  private:
   std::vector<std::jthread> threads_;
 };
-
-/// The core that all subcommands measure on: the last one.
-[[nodiscard]] int measured_core_number();
 
 /// The folder tests/hostile of the sources.
 [[nodiscard]] std::filesystem::path hostile_folder();
@@ -59,6 +61,7 @@ class BusyLoops {
 void print_machine(int loops);
 
 int judge_honest(const Arguments& arguments);
+int judge_attacks(const Arguments& arguments);
 int judge_mutants(const Arguments& arguments);
 int compare_kernels(const Arguments& arguments, bool truly_different);
 int count_trials(const Arguments& arguments);

@@ -18,6 +18,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -368,13 +369,45 @@ def write_autotune_json(path, key, timings, winner=None):
 
 def read_autotune_json(path):
     """The key, a list of (config, [median, low, high]) and the winner's config of such a file. A config is a dict: `kwargs`,
-    `num_warps`, `num_stages`, ... Times of failed ones are infinite."""
-    text = json.loads(pathlib.Path(path).read_text())
-    timings = [(config, times) for config, times in text["configs_timings"]]
-    winner = text.get("kernelsearch_winner")
+    `num_warps`, `num_stages`, ... Times of failed ones are infinite. A ValueError says what is wrong with a file that is
+    damaged, of something else, or without any configuration that has a time."""
+    try:
+        text = json.loads(pathlib.Path(path).read_text())
+        timings = [(config, times) for config, times in text["configs_timings"]]
+        key, winner = text["key"], text.get("kernelsearch_winner")
+        timed = [entry for entry in timings if _is_timed(entry)]
+    except (UnicodeDecodeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{path} is no file of Triton's autotuner, or is damaged ({error!r}): remove it") from error
+    if not timed:
+        raise ValueError(f"{path} has no configuration with a time: remove it")
     if winner is None:
-        winner = min(timings, key=lambda entry: entry[1])[0]
-    return text["key"], timings, winner
+        winner = min(timed, key=lambda entry: entry[1])[0]
+    elif not isinstance(winner, dict):
+        raise ValueError(f"{path} names no configuration as the winner: remove it")
+    return key, timings, winner
+
+
+def _is_timed(entry):
+    """Whether that configuration of a file ran: it is a dict, and its times are numbers, the first of them finite."""
+    config, times = entry
+    listed = times if isinstance(times, list) else [times]
+    if not isinstance(config, dict) or not listed or not all(isinstance(time, (int, float)) for time in listed):
+        raise ValueError("an entry is no configuration with its times")
+    return math.isfinite(listed[0])
+
+
+def _kept_index(path, configs):
+    """The place of what such a file says is best; None, with a warning, where it is damaged or of other configurations: then
+    it is as if there were none, rather than an error of every launch."""
+    try:
+        winner = read_autotune_json(path)[2]
+        index = next((i for i, c in enumerate(configs) if _same(c, winner)), None)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        warnings.warn(f"what was kept is not used: {error}", stacklevel=2)
+        return None
+    if index is None:
+        warnings.warn(f"what was kept is not used: {path} is of other configurations", stacklevel=2)
+    return index
 
 
 def write_vllm_json(path, configs, triton_version=None):
@@ -551,14 +584,17 @@ def _autotuner_class():
             configs = list(self.prune_configs(kwargs))
             path = self._path(key, configs)
             if path is not None and path.exists():
-                index = next((i for i, c in enumerate(configs) if _same(c, read_autotune_json(path)[2])), None)
+                index = _kept_index(path, configs)
                 if index is not None:
                     self.cache[key] = configs[index]
                     return configs[index]
 
             self.outcome = None
 
+            began = []
+
             def benchmark():
+                began.append(True)
                 begin = time.monotonic()
                 self.outcome = self._search(args, kwargs, configs)
                 self.bench_time = time.monotonic() - begin
@@ -567,7 +603,14 @@ def _autotuner_class():
                 self.pre_hook({**self.nargs, **kwargs, **self.cache[key].all_kwargs()}, reset_only=True)
 
             if self.cache_results:  # Triton's own file of results, read and written as Triton does
-                self.check_disk_cache(key, configs, benchmark)
+                try:
+                    self.check_disk_cache(key, configs, benchmark)
+                except Exception as error:
+                    if began:  # the search's own
+                        raise
+                    warnings.warn(f"Triton's file of results is not used: {error!r}", stacklevel=2)
+                if not began and not self._usable(key, configs):
+                    benchmark()
             else:
                 benchmark()
             if path is not None and self.outcome is not None:
@@ -578,6 +621,19 @@ def _autotuner_class():
                 print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
                       f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};")  # fmt: skip
             return self.cache[key]
+
+        def _usable(self, key, configs):
+            """Whether what Triton's file said is one of the configurations, and ran."""
+            config = self.cache.get(key)
+            if config is None:
+                return False
+            times = (getattr(self, "configs_timings", None) or {}).get(config)
+            first = times[0] if isinstance(times, (list, tuple)) and times else times
+            fine = any(_same(c, config.__dict__) for c in configs) and (first is None or math.isfinite(first))
+            if not fine:
+                warnings.warn("Triton's file of results is not used: it is of other configurations, or of none that ran",
+                              stacklevel=2)  # fmt: skip
+            return fine
 
         def _path(self, key, configs):
             if not self._keep or any(config.pre_hook for config in configs):

@@ -20,7 +20,9 @@
 #include "judge/compile.hpp"
 #include "judge/input_generator.hpp"
 #include "judge/input_sets.hpp"
+#include "judge/pairs.hpp"
 #include "judge/reference.hpp"
+#include "judge/sampler.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
@@ -29,6 +31,7 @@
 #include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/hidden_shapes.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -92,6 +95,59 @@ bool claims(const Problem& problem) {
 
 }  // namespace
 
+namespace {
+
+/// Sizes that are drawn for each candidate. They are checked in its process, where starting and building
+/// again may take minutes, after the listed ones.
+class VariedSizes {
+ public:
+  VariedSizes(const Problem& problem, const HostOptions& options, detail::CompileCache& compiler,
+              const detail::WorkerSettings& settings)
+      : options_(options),
+        listed_(with_hidden_shapes(problem, why_not_)),
+        problem_(problem),
+        references_(problem_, compiler, settings),
+        generator_(problem_, options),
+        limits_(hidden_shape_limits(problem)) {
+    problem_.shapes.clear();
+    if (!why_not_.empty()) leave_out(why_not_);
+  }
+
+  /// Others for the next candidate; there may be none.
+  void draw(const Candidate& candidate) {
+    problem_.shapes.clear();
+    if (!why_not_.empty() || !listed_.hidden_shapes || !options_.check.hidden_shapes) return;
+    Rng rng(detail::secret_seed());
+    problem_.shapes = draw_hidden_shapes(listed_, candidate, limits_, rng);
+  }
+  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] bool derived() const noexcept {
+    return listed_.hidden_shapes && listed_.hidden_shapes->derived;
+  }
+  [[nodiscard]] detail::References& references() noexcept { return references_; }
+  [[nodiscard]] detail::InputSets inputs() {
+    CheckOptions once;
+    once.seeds = 1;  // what edge values show, the listed shapes have shown
+    once.edge = once.ill_conditioned = false;
+    return {problem_, references_, generator_, once};
+  }
+  void leave_out(const std::string& why) {
+    why_not_ = why;
+    if (options_.notes && options_.check.hidden_shapes) options_.notes(sizes_not_varied(why));
+  }
+
+ private:
+  const HostOptions& options_;
+  std::string why_not_;
+  Problem listed_;   ///< with hidden shapes
+  Problem problem_;  ///< with those that were drawn
+  detail::References references_;
+  detail::InputGenerator generator_;
+  HiddenShapeLimits limits_;
+};
+
+}  // namespace
+
 struct ExternalEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
       : problem(checked_external(std::move(given), chosen)),
@@ -100,7 +156,8 @@ struct ExternalEvaluator::Impl {
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, detail::worker_settings(options, {}, problem)),
         generator(problem, options),
-        inputs(problem, references, generator, options.check) {}
+        inputs(problem, references, generator, options.check),
+        varied(problem, options, compiler, detail::worker_settings(options, {}, problem)) {}
 
   Problem problem;
   HostOptions options;
@@ -109,6 +166,7 @@ struct ExternalEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  VariedSizes varied;
   EvaluatorReply described;
   std::string identity;
   std::mutex measuring;
@@ -117,19 +175,19 @@ struct ExternalEvaluator::Impl {
 namespace {
 
 /// One candidate in a program of its own.
-class ExternalWorker {
+class ExternalWorker : public detail::PlainSampleTimer {
  public:
   ExternalWorker(const Problem& problem, const HostOptions& options, detail::InputSets& inputs,
-                 detail::InputGenerator& generator, detail::References& references,
-                 const Candidate& candidate)
-      : problem_(problem),
-        options_(options),
-        inputs_(inputs),
-        generator_(generator),
-        references_(references) {
+                 detail::References& references, const Candidate& candidate, VariedSizes* varied = nullptr,
+                 bool draws = true)
+      : problem_(problem), options_(options), inputs_(inputs), references_(references) {
     detail::ArenaBytes bytes;
-    for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
-      shapes_.emplace_back().plan = detail::plan_shape(problem, candidate, s);
+    if (varied != nullptr && draws) varied->draw(candidate);
+    const std::size_t listed = problem.shapes.size(),
+                      others = varied != nullptr ? varied->problem().shapes.size() : 0;
+    for (std::size_t s = 0; s < listed + others; ++s) {
+      shapes_.emplace_back().plan = s < listed ? detail::plan_shape(problem, candidate, s)
+                                               : detail::plan_shape(varied->problem(), candidate, s - listed);
       const detail::ArenaBytes needed = laid_out(s).arena_bytes();
       bytes.inputs = std::max(bytes.inputs, needed.inputs);
       bytes.outputs = std::max(bytes.outputs, needed.outputs);
@@ -144,7 +202,7 @@ class ExternalWorker {
   /// Every shape on every set of inputs, one call to a request.
   std::optional<detail::Fault> check() {
     inputs_.next_candidate();
-    for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    for (std::size_t s = 0; s < problem_.shapes.size(); ++s) {
       if (auto fault = select(s)) return fault;
       for (const auto& set : inputs_.for_check(shapes_[s].plan, shown_)) {
         inputs_.solve(shapes_[s].plan, *set);
@@ -154,6 +212,24 @@ class ExternalWorker {
         if (auto fault = request({&slot, 1}, wall, nullptr)) return fault;
         if (auto fault = wrong(slot, *set)) return fault;
         shapes_[s].estimate = std::min(shapes_[s].estimate, wall);
+        ++checked_;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// The sizes that were drawn for it; with those of another candidate where they were not drawn anew.
+  std::optional<detail::Fault> check_varied(VariedSizes& varied) {
+    detail::InputSets inputs = varied.inputs();
+    for (std::size_t s = problem_.shapes.size(); s < shapes_.size(); ++s) {
+      if (auto fault = select(s)) return fault;
+      for (const auto& set : inputs.for_check(shapes_[s].plan, shown_)) {
+        inputs.solve(shapes_[s].plan, *set);
+        double wall = 0;
+        const std::uint32_t slot = next_slot();
+        slots_.fill(slot, set->contents, detail::secret_seed());
+        if (auto fault = request({&slot, 1}, wall, nullptr)) return fault;
+        if (auto fault = wrong(varied.problem(), slot, *set)) return fault;
         ++checked_;
       }
     }
@@ -197,54 +273,48 @@ class ExternalWorker {
 
   std::optional<detail::Fault> measure(Measurement& measurement, Features& features,
                                        std::optional<double> incumbent, const std::stop_token& stop) {
-    const auto timed_shapes = std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
-                                            [](const Shape& shape) { return shape.weight > 0; });
     const double cpu = session_->cpu();
     wall_ = 0;
-    for (std::size_t s = 0; s < shapes_.size(); ++s) {
-      if (problem_.shapes[s].weight <= 0) continue;
-      ShapeMeasurement shape;
-      shape.shape = problem_.shapes[s].name;
-      shape.weight = problem_.shapes[s].weight;
-      double warming = 0;
-      if (auto fault = time_once(s, warming)) return fault;
-      shapes_[s].claimed_share.clear();
-      shapes_[s].single.clear();
-      const double begin = wall_;
-      while (!stop.stop_requested()) {
-        double seconds = 0;
-        if (auto fault = time_once(s, seconds)) return fault;
-        shape.samples.push_back(seconds);
-        const std::size_t rounds = shape.samples.size();
-        if (rounds < (claims(problem_) ? 3 : least_rounds)) continue;
-        if (claims(problem_) && std::all_of(shape.samples.begin(), shape.samples.end(),
-                                            [&](double one) { return one == shape.samples.front(); })) {
-          shape.ended = SamplingEnd::converged;
-          break;
-        }
-        if (const auto end = sampling_end(shape.samples, wall_ - begin, options_.sampling)) {
-          shape.ended = *end;
-          break;
-        }
-        if (incumbent && timed_shapes == 1 && rounds >= 6 &&
-            median_interval(shape.samples).low > *incumbent * (1 + options_.sampling.slower_margin)) {
-          shape.ended = SamplingEnd::slower;
-          break;
-        }
-      }
-      if (shape.samples.empty()) return detail::Fault{Verdict::rejected, "stopped before it was measured"};
-      summarize(shape);
-      if (auto fault = judge_claims(s, shape, features)) return fault;
-      measurement.shapes.push_back(std::move(shape));
-    }
-    combine_shapes(measurement, problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean
-                                                                                : Combine::weighted_sum);
+    // Another shape is another message to the program, which may take it long.
+    detail::Sampler<detail::Fault, ExternalWorker> sampler(problem_, options_.sampling,
+                                                           detail::SamplingOrder::shape_by_shape, *this);
+    if (auto fault = sampler.run(measurement, incumbent, stop)) return fault;
+    for (std::size_t s = 0, i = 0; s < problem_.shapes.size(); ++s)
+      if (problem_.shapes[s].weight > 0)
+        if (auto fault = judge_claims(s, measurement.shapes[i++], features)) return fault;
     if (const double spent = session_->cpu() - cpu; cpu >= 0 && spent >= 0 && wall_ > 0)
       features.set("external.processors", spent / wall_);
     features.set("checked_calls", static_cast<double>(checked_));
     features.set("timed_calls", static_cast<double>(timed_));
     features.set("verified_calls", static_cast<double>(verified_));
     return std::nullopt;
+  }
+
+  /// For the sampling loop: a round is one time.
+  std::optional<detail::Fault> sample(std::size_t s, const ShapeMeasurement& so_far,
+                                      std::vector<double>& samples) {
+    ShapeState& shape = shapes_[s];
+    double seconds = 0;
+    if (so_far.samples.empty()) {
+      if (auto fault = time_once(s, seconds)) return fault;  // to warm up
+      shape.claimed_share.clear();
+      shape.single.clear();
+      shape.begin = wall_;
+    }
+    if (auto fault = time_once(s, seconds)) return fault;
+    samples.push_back(seconds);
+    return std::nullopt;
+  }
+
+  /// Seconds that the program took for calls of the shape; what verifying takes is not its.
+  [[nodiscard]] double elapsed(std::size_t s) const { return wall_ - shapes_[s].begin; }
+
+  [[nodiscard]] std::optional<SamplingEnd> ended(std::size_t, const ShapeMeasurement& so_far,
+                                                 std::size_t rounds, std::optional<SamplingEnd> end) const {
+    if (rounds < (claims(problem_) ? 3 : least_rounds)) return std::nullopt;
+    const bool same = std::all_of(so_far.samples.begin(), so_far.samples.end(),
+                                  [&](double one) { return one == so_far.samples.front(); });
+    return claims(problem_) && same ? SamplingEnd::converged : end;
   }
 
   [[nodiscard]] double estimate(std::size_t s) const { return shapes_[s].estimate; }
@@ -274,6 +344,7 @@ class ExternalWorker {
     std::vector<double> single, claimed;
     std::vector<double> claimed_share;  ///< of what our clock showed, one a round
     double verifying = 0;
+    double begin = 0;  ///< of its sampling, in what `wall_` counts
   };
 
   [[nodiscard]] detail::Slots laid_out(std::size_t s) const {
@@ -317,27 +388,13 @@ class ExternalWorker {
     return std::nullopt;
   }
 
-  /// A set that no process was ever shown, drawn as those of timed calls are.
-  std::shared_ptr<detail::InputSet> fresh_set(const detail::ShapePlan& plan) {
-    auto set = std::make_shared<detail::InputSet>();
-    const detail::FreshInputs& fresh = inputs_.fresh(plan);
-    set->seed = detail::secret_seed();
-    set->contents = generator_.contents(plan, InputFlavour::declared, set->seed, fresh.others());
-    for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-      if (!fresh.draws(a)) continue;
-      set->contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
-      fresh.draw(a, plan.arguments[a].count, detail::secret_seed(), set->contents[a].data());
-    }
-    return set;
-  }
-
   std::optional<detail::Fault> wrong(std::uint32_t slot, const detail::InputSet& set) {
+    return wrong(problem_, slot, set);
+  }
+  std::optional<detail::Fault> wrong(const Problem& problem, std::uint32_t slot,
+                                     const detail::InputSet& set) {
     if (!slots_.guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
-    std::vector<std::vector<std::byte>> outputs(slots_.plan().arguments.size());
-    for (std::size_t a = 0; a < outputs.size(); ++a)
-      if (slots_.plan().arguments[a].is_output())
-        outputs[a].assign(slots_.data(slot, a), slots_.data(slot, a) + slots_.bytes(a));
-    return detail::compare_outputs(problem_, slots_.plan(), set, outputs);
+    return detail::compare_outputs(problem, slots_.plan(), set, slots_.outputs(slot));
   }
 
   /// What can be seen of a call whose result is not known: that it wrote all it must and nothing else.
@@ -364,7 +421,7 @@ class ExternalWorker {
     const std::size_t known = rng.below(calls);
     std::vector<std::shared_ptr<detail::InputSet>> sets(calls);
     for (std::size_t i = 0; i < calls; ++i) {
-      std::shared_ptr<detail::InputSet> set = fresh_set(shape.plan);
+      std::shared_ptr<detail::InputSet> set = inputs_.new_for_timing(shape.plan);
       slots_.fill(order[i], set->contents, detail::secret_seed());
       if (all || i == known) sets[i] = std::move(set);
     }
@@ -414,7 +471,6 @@ class ExternalWorker {
   const Problem& problem_;
   const HostOptions& options_;
   detail::InputSets& inputs_;
-  detail::InputGenerator& generator_;
   detail::References& references_;
   std::vector<ShapeState> shapes_;
   detail::Arena memory_in_, memory_out_;
@@ -445,6 +501,22 @@ std::optional<detail::Fault> build_in(EvaluatorSession& session, const Candidate
   if (!answer->ok) return detail::Fault{Verdict::build_failed, answer->reason};
   if (features != nullptr)
     for (const auto& [name, value] : answer->features) features->set(name, value);
+  return std::nullopt;
+}
+
+/// Where nobody said that these sizes are allowed, a candidate is accused only where the default is right.
+template <class DefaultIsRight>
+std::optional<detail::Fault> check_sizes(VariedSizes& varied, ExternalWorker& worker,
+                                         DefaultIsRight&& default_is_right) {
+  try {
+    auto fault = worker.check_varied(varied);
+    if (!fault || !varied.derived() || default_is_right()) return fault;
+    varied.leave_out("the default configuration fails where a size lies between the listed ones");
+  } catch (const ConfigError& error) {
+    if (!varied.derived()) throw;
+    varied.leave_out("the reference fails where a size lies between the listed ones: " +
+                     std::string(error.what()));
+  }
   return std::nullopt;
 }
 
@@ -535,7 +607,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     return evaluation;
   }
   double begin = detail::monotonic_seconds();
-  ExternalWorker worker(self.problem, self.options, self.inputs, self.generator, self.references, candidate);
+  ExternalWorker worker(self.problem, self.options, self.inputs, self.references, candidate, &self.varied);
   auto fault = start(worker.session(), self.described);
   if (!fault) fault = build_in(worker.session(), candidate, &evaluation.features);
   evaluation.phases.build = detail::monotonic_seconds() - begin;
@@ -546,12 +618,23 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     return evaluation;
   }
   begin = detail::monotonic_seconds();
+  const double reference_before = self.references.spent_seconds();
+  // What the default configuration does with the sizes of a candidate that is wrong there.
+  const auto default_is_right = [&] {
+    const Candidate first = self.problem.default_candidate();
+    ExternalWorker other(self.problem, self.options, self.inputs, self.references, first, &self.varied,
+                         false);
+    return !start(other.session(), self.described) && !build_in(other.session(), first, nullptr) &&
+           !other.check_varied(self.varied);
+  };
   fault = worker.check();
+  if (!fault) fault = check_sizes(self.varied, worker, default_is_right);
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   begin = detail::monotonic_seconds();
   if (!fault)
     fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  evaluation.phases.reference = self.references.spent_seconds() - reference_before;
   evaluation.provenance += worker.account();
   if (fault) fail(*fault, true);
   return evaluation;
@@ -574,43 +657,21 @@ Speedup ExternalEvaluator::compare(const Candidate& candidate, const Candidate& 
     if (!fault) fault = worker.check();
     return fault;
   };
-  std::vector<PairedTimes> shapes;
-  const std::size_t rounds = std::max<std::size_t>(pairs.rounds, 1);
-  const std::size_t most = std::max<std::size_t>((pairs.max_pairs + rounds - 1) / rounds, 1);
-  for (std::size_t round = 0; round < rounds && !pairs.stop.stop_requested(); ++round) {
-    ExternalWorker ours(self.problem, self.options, self.inputs, self.generator, self.references, candidate),
-        theirs(self.problem, self.options, self.inputs, self.generator, self.references, champion);
+  detail::Pairs taken(self.problem, pairs);
+  while (taken.wants_round()) {
+    const double begin = detail::monotonic_seconds();
+    ExternalWorker ours(self.problem, self.options, self.inputs, self.references, candidate),
+        theirs(self.problem, self.options, self.inputs, self.references, champion);
     auto fault = ready(ours, candidate);
     if (!fault) fault = ready(theirs, champion);
-    std::size_t timed = 0;
-    for (std::size_t s = 0; s < self.problem.shapes.size() && !fault; ++s) {
-      if (self.problem.shapes[s].weight <= 0) continue;
-      if (shapes.size() == timed) shapes.emplace_back().weight = self.problem.shapes[s].weight;
-      PairedTimes& all = shapes[timed++];
-      all.rounds.push_back(all.reference.size());
-      const double begin = detail::monotonic_seconds();
-      double a = 0, b = 0;
-      fault = theirs.time_once(s, b);  // to warm up
-      if (!fault) fault = ours.time_once(s, a);
-      for (std::size_t i = 0; i < most && !fault && !pairs.stop.stop_requested(); ++i) {
-        if (i % 2 == 0) fault = theirs.time_once(s, b);
-        if (!fault) fault = ours.time_once(s, a);
-        if (!fault && i % 2 != 0) fault = theirs.time_once(s, b);
-        if (fault) break;
-        all.reference.push_back(b);
-        all.candidate.push_back(a);
-        if (i + 1 >= 3 && detail::monotonic_seconds() - begin > 4 * pairs.budget_seconds) break;
-      }
-    }
+    taken.started(detail::monotonic_seconds() - begin);
+    if (!fault)
+      fault = taken.take_round<detail::Fault>(
+          detail::AlternatingTimer<detail::Fault, ExternalWorker, ExternalWorker>(ours, theirs));
     if (fault)
       raise<ConfigError>("a candidate to compare is not ok", fault->reason, "compare candidates that are ok");
   }
-  if (shapes.empty() || std::any_of(shapes.begin(), shapes.end(),
-                                    [](const PairedTimes& shape) { return shape.reference.empty(); }))
-    return {};
-  return combined_speedup(shapes, self.problem.aggregate == Aggregate::geometric_mean
-                                      ? Combine::geometric_mean
-                                      : Combine::weighted_sum);
+  return taken.speedup();
 }
 
 std::string ExternalEvaluator::device_id() const {

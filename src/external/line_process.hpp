@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "kernelsearch/core/result.hpp"
-#include "process/process.hpp"
+#include "process/child.hpp"
 
 namespace kernelsearch::external {
 
@@ -41,23 +39,19 @@ class LineProcess {
   [[nodiscard]] const std::string& unread();
 
   /// Ends it and its descendants now.
-  void kill() noexcept { process_.kill(); }
-  [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
+  void kill() noexcept { child_.process().kill(); }
+  [[nodiscard]] pid_t pid() noexcept { return child_.process().pid(); }
 
-  /// The last of what it wrote to standard error, at most a few lines; empty: nothing.
-  [[nodiscard]] std::string last_errors() const;
+  /// The last of what it wrote to standard error, at most a few lines; empty: nothing. `seconds`: waits so
+  /// long for the rest.
+  [[nodiscard]] std::string last_errors(double seconds = 0.0);
 
  private:
-  /// Waits until something can be read or, where `writing`, written, and reads it.
-  [[nodiscard]] Result<bool> wait_for(bool writing, double deadline, double seconds);
-  void take(int fd, std::string& into, bool& open, std::size_t keep);
+  [[nodiscard]] Fault late(std::string what, double seconds);
   [[nodiscard]] Fault ended();
 
   Manner manner_;
-  detail::Descriptor in_, out_, err_;
-  detail::Process process_;
-  std::string output_, errors_;  ///< read and not yet taken; the end of standard error
-  bool output_open_ = true, errors_open_ = true;
+  detail::Child child_;
 };
 
 }  // namespace kernelsearch::external

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include "judge/fresh_inputs.hpp"
 #include "judge/protocol.hpp"
@@ -244,7 +245,7 @@ Slots::Slots(const ShapePlan& plan, Storage storage, std::size_t bytes, std::siz
   count_ = std::clamp(bytes / slot_bytes(), least, most);
   tables_ = round_up(scalars, line);
   inputs_.first = round_up(tables_ + 2 * count_ * width() * sizeof(std::uint64_t), page);
-  outputs_.first = page;
+  outputs_.first = round_up(host_protocol::drawn_at + count_ * sizeof(std::uint32_t), page);
 }
 
 std::size_t Slots::table(std::size_t slot) const noexcept {
@@ -257,14 +258,40 @@ void Slots::order(std::span<const std::uint32_t> slots) {
     std::memcpy(places_.inputs + ordered_table() + i * bytes, places_.inputs + table(slots[i]), bytes);
 }
 
-Contents Slots::inputs(std::size_t slot, Contents contents) const {
+void Slots::let_draw(std::size_t filled) {
+  std::vector<std::uint32_t> all(filled);
+  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  std::memcpy(places_.outputs + host_protocol::drawn_at, all.data(), filled * sizeof all[0]);
+}
+
+std::optional<std::vector<std::uint32_t>> Slots::drawn(std::size_t filled) const {
+  std::vector<std::uint32_t> all(filled);
+  std::memcpy(all.data(), places_.outputs + host_protocol::drawn_at, filled * sizeof all[0]);
+  std::vector<bool> seen(filled);
+  for (const std::uint32_t slot : all) {
+    if (slot >= filled || seen[slot]) return std::nullopt;
+    seen[slot] = true;
+  }
+  return all;
+}
+
+Contents Slots::copies(std::size_t slot, Contents contents,
+                       bool (PlannedArgument::*wanted)() const noexcept) const {
   contents.resize(offsets_.size());
   for (std::size_t a = 0; a < offsets_.size(); ++a)
-    if (plan_->arguments[a].is_input())
+    if ((plan_->arguments[a].*wanted)())
       contents[a].assign(data(slot, a), data(slot, a) + bytes_[a]);
     else
       contents[a].clear();
   return contents;
+}
+
+Contents Slots::inputs(std::size_t slot, Contents contents) const {
+  return copies(slot, std::move(contents), &PlannedArgument::is_input);
+}
+
+Contents Slots::outputs(std::size_t slot, Contents contents) const {
+  return copies(slot, std::move(contents), &PlannedArgument::is_output);
 }
 
 template <class F>
@@ -356,12 +383,15 @@ void Slots::fill(std::size_t slot, const Contents& contents, std::uint64_t poiso
   guard(slot);
   poison_[slot] = poison_seed;
   Rng rng(seed);
+  const Contents generated = fresh.generated(rng());
   for (std::size_t a = 0; a < offsets_.size(); ++a) {
     const PlannedArgument& argument = plan_->arguments[a];
     if (!argument.is_array) continue;
     std::byte* const out = at(slot, a);
     if (!argument.is_input()) {
       poison(slot, a);
+    } else if (fresh.generates(a)) {
+      store(a, generated[a].data(), argument.count, out);
     } else if (!fresh.draws(a)) {
       const std::size_t by = argument.count > 1 && rotatable(argument.initialisation)
                                  ? static_cast<std::size_t>(rng.below(argument.count))

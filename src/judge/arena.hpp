@@ -161,9 +161,16 @@ class Slots {
   [[nodiscard]] std::size_t ordered_table() const noexcept { return table(count_); }
   /// Writes the tables of these slots one after the other.
   void order(std::span<const std::uint32_t> slots);
+  /// Lets the worker draw its calls from the first `filled` slots.
+  void let_draw(std::size_t filled);
+  /// The slots that it drew for so many calls, and behind them those that it did not; nothing where what it
+  /// left is no order of all.
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> drawn(std::size_t filled) const;
   /// What the inputs of a slot hold, as stored.
   /// In the memory of `contents`, which are of no use any more.
   [[nodiscard]] Contents inputs(std::size_t slot, Contents contents = {}) const;
+  /// What its outputs hold; those that are read only stay empty.
+  [[nodiscard]] Contents outputs(std::size_t slot, Contents contents = {}) const;
 
   /// Writes scalars, tables and guard zones; `guard_seed` makes the contents of these.
   void attach(const ArenaPlaces& places, std::uint64_t guard_seed);
@@ -204,6 +211,9 @@ class Slots {
     return (writable ? places_.outputs : places_.inputs) + side(argument).first +
            slot * side(argument).stride + offsets_[argument];
   }
+  /// Copies of a slot's arrays of one kind, in the memory of `contents`.
+  [[nodiscard]] Contents copies(std::size_t slot, Contents contents,
+                                bool (PlannedArgument::*wanted)() const noexcept) const;
   /// Calls `f(begin, end)` for the guard zones of a slot on one side.
   template <class F>
   bool each_gap(bool writable, F&& f) const;

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,11 +100,6 @@ Made kind_of(const std::string& bytes) {
   return type == 1 ? Made::object : type == 3 ? Made::shared : Made::other;
 }
 
-std::string ending_of(const Finished& finished) {
-  if (WIFSIGNALED(finished.status)) return "was ended by " + signal_text(WTERMSIG(finished.status));
-  return "ended with exit code " + std::to_string(WEXITSTATUS(finished.status));
-}
-
 }  // namespace
 
 fs::path shared_place(const fs::path& stem) {
@@ -125,6 +121,11 @@ CompileCache::CompileCache(const HostOptions& options, std::string machine, std:
       machine_(std::move(machine)),
       cores_(std::move(cores)) {
   std::error_code error;
+  // What is kept there is loaded later: nobody else may have made the folder, as one in /tmp could have been.
+  struct ::stat owner {};
+  (void)create_private_folders(directory_);  // a failure shows below
+  if (::stat(directory_.c_str(), &owner) == 0 && owner.st_uid != ::geteuid() && owner.st_uid != 0)
+    raise<ConfigError>("the cache directory is another user's", directory_.string(), "choose another one");
   fs::create_directories(directory_ / "objects", error);
   if (error || access((directory_ / "objects").c_str(), W_OK) != 0)
     raise<ConfigError>("the cache directory cannot be written", directory_.string(), "choose another one");
@@ -177,7 +178,7 @@ Compiled CompileCache::compile(const CompileJob& job, Product product, const std
   if (product == Product::library) before.insert(before.end(), {"-fPIC", "-shared"});
   for (std::size_t i = 1; i < job.command.size(); ++i)
     (is_link_input(job.command[i]) ? after : before).push_back(job.command[i]);
-  std::string content = "1\n" + machine_ + "\n" + compiler.identity + "\n";
+  std::string content = "2\n" + machine_ + "\n" + compiler.identity + "\n";
   for (const auto& part : before) content += part + "\n";
   for (const auto& part : after) content += part + "\n";
   for (const auto* files : {&job.units, &job.files})
@@ -223,6 +224,16 @@ std::string CompileCache::identity(const CompileJob& job) {
   return job.by ? compiler + "; " + identity(*job.by) : compiler;
 }
 
+template <class Once>
+Finished CompileCache::twice_if_killed(const std::stop_token& stop, Once once) {
+  const double begin = monotonic_seconds();
+  Finished finished = once(limits_.build_seconds);
+  // Not the source's doing, as far as can be told; a second time it may be (memory) and is a failure.
+  const double left = limits_.build_seconds - (monotonic_seconds() - begin);
+  if (was_killed(finished) && !stop.stop_requested() && left > 0) finished = once(left);
+  return finished;
+}
+
 std::string CompileCache::identity(const BuildCommand& by) {
   std::string what;
   const auto add = [&what](const std::string& part) {
@@ -260,8 +271,8 @@ std::string CompileCache::identity(const BuildCommand& by) {
     (void)program(command.front());
     std::vector<std::string> words{"/bin/sh", "-c", "\"$@\" > \"$0\"", std::string(compiler_output)};
     words.insert(words.end(), command.begin(), command.end());
-    Finished finished = run_command_of(by, words, false, {});
-    if (was_killed(finished)) finished = run_command_of(by, words, false, {});
+    const Finished finished =
+        twice_if_killed({}, [&](double seconds) { return run_command_of(by, words, false, {}, seconds); });
     const std::string shown = joined(command, " ");
     if (finished.timed_out || finished.too_much_output)
       raise<ConfigError>("what identifies the build's toolchain does not end", shown,
@@ -269,7 +280,7 @@ std::string CompileCache::identity(const BuildCommand& by) {
     if (!ended_well(finished))
       raise<ConfigError>(
           "what identifies the build's toolchain fails",
-          shown + " " + ending_of(finished) + "\n" + clean_text(first_messages(finished.errors)),
+          shown + " " + end_text(finished.status) + "\n" + clean_text(first_messages(finished.errors)),
           "install the toolchain, list its folder in build.readable, or mend build.identity");
     found += sha256(finished.output) + sha256(finished.errors) + "\n";
   }
@@ -278,7 +289,7 @@ std::string CompileCache::identity(const BuildCommand& by) {
 }
 
 Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<std::string>& words,
-                                      bool source, const std::stop_token& stop) {
+                                      bool source, const std::stop_token& stop, double seconds) {
   CompilerRun run;
   run.is_command = true;
   run.is_described = by.device && source;
@@ -296,7 +307,7 @@ Finished CompileCache::run_command_of(const BuildCommand& by, const std::vector<
     run.argv.push_back(std::move(word));
   }
   run.readable = {by.readable.begin(), by.readable.end()};
-  return run_bounded(std::move(run), stop);
+  return run_bounded(std::move(run), stop, seconds);
 }
 
 std::string command_failed(const std::string& what, const std::string& said) {
@@ -304,10 +315,8 @@ std::string command_failed(const std::string& what, const std::string& said) {
 }
 
 CommandOutput CompileCache::make(const BuildCommand& by, const std::stop_token& stop) {
-  const double begin = monotonic_seconds();
-  Finished finished = run_command_of(by, by.argv, true, stop);
-  if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
-    finished = run_command_of(by, by.argv, true, stop);
+  Finished finished =
+      twice_if_killed(stop, [&](double seconds) { return run_command_of(by, by.argv, true, stop, seconds); });
   CommandOutput result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;
@@ -319,8 +328,9 @@ CommandOutput CompileCache::make(const BuildCommand& by, const std::stop_token& 
   }
   result.said = clean_text(first_messages(finished.errors));
   if (!ended_well(finished)) {
-    result.reason = result.said.empty() ? command_failed(ending_of(finished) + " and without a message", {})
-                                        : result.said;
+    result.reason = result.said.empty()
+                        ? command_failed(end_text(finished.status) + " and without a message", {})
+                        : result.said;
     return result;
   }
   if (finished.too_much_output) {
@@ -378,7 +388,7 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
   std::string text;
   for (std::size_t unit = 0; unit <= job.units.size(); ++unit) {
     if (unit > 0) one.source = job.units[unit - 1].text;
-    const Finished finished = run(one, before, {}, {});
+    const Finished finished = run(one, before, {}, {}, {}, limits_.build_seconds);
     if (finished.timed_out || finished.too_much_output || !ended_well(finished)) return std::nullopt;
     text += finished.output;
   }
@@ -387,7 +397,7 @@ std::optional<std::string> CompileCache::preprocess(const CompileJob& job) {
 
 Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>& before,
                            const std::vector<std::string>& after, const std::stop_token& stop,
-                           const std::string& object) {
+                           const std::string& object, double seconds) {
   CompilerRun run;
   run.argv = before;
   const std::string root = std::string(compiler_root) + "/problem";
@@ -404,21 +414,22 @@ Finished CompileCache::run(const CompileJob& job, const std::vector<std::string>
   for (std::size_t i = 0; i < job.units.size(); ++i)
     unit("unit" + std::to_string(i) + ".cpp", job.units[i].text);
   run.argv.insert(run.argv.end(), {"-x", "none"});
+  // A kernel may be called as a function of libc or libm is (`step`, `div`): its own is what is called.
+  run.argv.emplace_back("-Wl,-Bsymbolic-functions");
   if (!object.empty()) {
     run.texts.push_back({"kernel.o", object});
-    // What it lacks is said now rather than where it is loaded, and its own function is what is called.
-    run.argv.insert(run.argv.end(),
-                    {std::string(compiler_root) + "/kernel.o", "-Wl,-z,defs", "-Wl,-Bsymbolic-functions"});
+    // What it lacks is said now rather than where it is loaded.
+    run.argv.insert(run.argv.end(), {std::string(compiler_root) + "/kernel.o", "-Wl,-z,defs"});
   }
   run.argv.insert(run.argv.end(), after.begin(), after.end());
   run.argv.insert(run.argv.end(), {"-o", std::string(compiler_output)});
-  return run_bounded(std::move(run), stop);
+  return run_bounded(std::move(run), stop, seconds);
 }
 
-Finished CompileCache::run_bounded(CompilerRun run, const std::stop_token& stop) {
+Finished CompileCache::run_bounded(CompilerRun run, const std::stop_token& stop, double seconds) {
   run.readable.insert(run.readable.begin(), readable_.begin(), readable_.end());
   run.cores = cores_;
-  run.seconds = limits_.build_seconds;
+  run.seconds = seconds;
   run.stop = stop;
   run.max_output = max_library;
   run.limits = {{RLIMIT_AS, limits_.build_memory},
@@ -435,16 +446,12 @@ Compiled CompileCache::build(const CompileJob& job, const std::vector<std::strin
   bool shared = false;
   if (job.by)
     if (Compiled made = make_object(*job.by, object, shared, stop); made.verdict != Verdict::ok) return made;
-  const double begin = monotonic_seconds();
   // What calls a shared library links nothing: the library names what it needs itself.
   const CompileJob calls{shared ? job.by->caller : std::string(), {}, {}, {}, {}, {}};
-  const auto compile_once = [&] {
-    return shared ? run(calls, before, {}, stop) : run(job, before, after, stop, object);
-  };
-  Finished finished = compile_once();
-  // Not the source's doing, as far as can be told; a second time it may be (memory) and is a failure.
-  if (was_killed(finished) && !stop.stop_requested() && monotonic_seconds() - begin < limits_.build_seconds)
-    finished = compile_once();
+  Finished finished = twice_if_killed(stop, [&](double seconds) {
+    return shared ? run(calls, before, {}, stop, {}, seconds)
+                  : run(job, before, after, stop, object, seconds);
+  });
   Compiled result;
   if (finished.timed_out) {
     result.verdict = Verdict::timed_out;

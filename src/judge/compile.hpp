@@ -79,16 +79,20 @@ class CompileCache {
   /// Runs a compiler on the job's texts, `before` and `after` around them, and an object where there is one;
   /// what it makes comes on its standard output.
   Finished run(const CompileJob& job, const std::vector<std::string>& before,
-               const std::vector<std::string>& after, const std::stop_token& stop,
-               const std::string& object = {});
+               const std::vector<std::string>& after, const std::stop_token& stop, const std::string& object,
+               double seconds);
   Compiled build(const CompileJob& job, const std::vector<std::string>& before,
                  const std::vector<std::string>& after, const std::filesystem::path& target,
                  const std::stop_token& stop);
   /// Runs words beside the files of a build command; `source`: and beside the kernel.
   Finished run_command_of(const BuildCommand& by, const std::vector<std::string>& words, bool source,
-                          const std::stop_token& stop);
-  /// Within the limits of builds; what all compilers may read is readable besides.
-  Finished run_bounded(CompilerRun run, const std::stop_token& stop);
+                          const std::stop_token& stop, double seconds);
+  /// Within the limits of builds and this many seconds; what all compilers may read is readable besides.
+  Finished run_bounded(CompilerRun run, const std::stop_token& stop, double seconds);
+  /// What `once(seconds)` comes to; where it was killed, what it comes to the second time, as a kill may be
+  /// somebody's doing. Both together have the seconds of one build.
+  template <class Once>
+  Finished twice_if_killed(const std::stop_token& stop, Once once);
   /// The command's object in `object`, or why there is none. `shared`: it is a library to be loaded as it is.
   Compiled make_object(const BuildCommand& by, std::string& object, bool& shared,
                        const std::stop_token& stop);

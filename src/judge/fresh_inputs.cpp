@@ -3,14 +3,18 @@
 #include "judge/fresh_inputs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
+#include "judge/input_generator.hpp"
 #include "judge/lane_rng.hpp"
+#include "judge/stretches.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -18,72 +22,145 @@ namespace kernelsearch::detail {
 namespace {
 
 constexpr int bits = std::bit_width(FreshInputs::values - 1);
-static_assert(std::has_single_bit(FreshInputs::values) && 4 * bits <= 64);
+static_assert(std::has_single_bit(FreshInputs::values) && bits <= 13);
 
-// One draw of the generator chooses four elements; `bytes` is known when this is compiled, or 0.
-template <std::size_t bytes>
-void choose(const std::byte* pool, std::size_t each, std::size_t count, Rng& rng, std::byte* out) {
-  const std::size_t size = bytes != 0 ? bytes : each;
-  std::uint64_t random = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    random = i % 4 == 0 ? rng() : random >> bits;
-    std::memcpy(out + i * size, pool + (random & (FreshInputs::values - 1)) * size, size);
+/// The places in the pool that a lane of a stretch may take values from.
+struct Choice {
+  std::uint32_t first, count;
+};
+using Choices = std::array<Choice, Stretch::lanes>;
+
+Choices choices(const Stretch& stretch, std::size_t values) {
+  Choices result;
+  for (std::size_t lane = 0; lane < result.size(); ++lane) {
+    const auto at = [values](float rank) {
+      return static_cast<std::uint32_t>(rank * static_cast<float>(values));
+    };
+    const std::uint32_t first =
+        std::min(at(stretch.ranks[lane].from), static_cast<std::uint32_t>(values - 1));
+    result[lane] = {
+        first,
+        std::max(1u, std::min(at(stretch.ranks[lane].to), static_cast<std::uint32_t>(values)) - first)};
   }
+  return result;
+}
+
+// 16 random bits choose an element: the place by all of them, whether it is 0 by the lowest, which tell next
+// to nothing of the place. Behind the pool's values lies a zero. `bytes` is known when this is compiled, or
+// 0.
+template <std::size_t bytes, bool sparse>
+void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+  const std::size_t size = bytes != 0 ? bytes : each;
+  constexpr std::size_t drawn = sizeof(LaneRng::Block) / 2;
+  const Choices choice = choices(stretch, FreshInputs::values);
+  std::uint16_t random[drawn], place[drawn], first[drawn], of[drawn];
+  for (std::size_t j = 0; j < drawn; ++j) {
+    first[j] = static_cast<std::uint16_t>(choice[j % Stretch::lanes].first);
+    of[j] = static_cast<std::uint16_t>(choice[j % Stretch::lanes].count);
+  }
+  const auto zeros = static_cast<std::uint16_t>(stretch.zeros / 32);
+  LaneRng::Block block;
+  const auto choose_places = [&] {
+    rng(block);
+    std::memcpy(random, &block, sizeof block);
+    for (std::size_t j = 0; j < drawn; ++j) {
+      const std::uint32_t product = std::uint32_t{random[j]} * of[j];
+      place[j] = static_cast<std::uint16_t>(first[j] + static_cast<std::uint16_t>(product >> 16));
+    }
+    if constexpr (sparse)
+      for (std::size_t j = 0; j < drawn; ++j)
+        place[j] = (random[j] & 7u) < zeros ? static_cast<std::uint16_t>(FreshInputs::values) : place[j];
+  };
+  std::size_t i = 0;
+  for (; i + drawn <= stretch.count; i += drawn, out += drawn * size) {
+    choose_places();
+    for (std::size_t j = 0; j < drawn; ++j) std::memcpy(out + j * size, pool + place[j] * size, size);
+  }
+  if (i == stretch.count) return;
+  choose_places();
+  for (std::size_t j = 0; i + j < stretch.count; ++j)
+    std::memcpy(out + j * size, pool + place[j] * size, size);
 }
 
 /// Between a value of the pool and the next one, at random: as the pool is sorted that keeps its
 /// distribution. 13 bits are for the pair and the others for the place between its two values, 19 in single
-/// precision.
-template <class T, class Random>
-void between(const std::byte* pool, std::size_t count, std::uint64_t seed, std::byte* out) {
-  constexpr std::uint64_t pairs = FreshInputs::values - 1;
+/// precision; the lowest say whether the element is 0.
+template <class T, class Random, bool sparse>
+void between(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
   constexpr int place = 8 * sizeof(Random) - bits;
   constexpr T unit = T{1} / static_cast<T>(Random{1} << place);
-  LaneRng rng(seed);
+  const Choices pairs = choices(stretch, FreshInputs::values - 1);
   LaneRng::Block block;
   Random random[sizeof block / sizeof(Random)];
   constexpr std::size_t drawn = std::size(random);
-  for (std::size_t i = 0; i < count; i += drawn) {
+  for (std::size_t i = 0; i < stretch.count; i += drawn) {
     rng(block);
     std::memcpy(random, &block, sizeof block);
-    const std::size_t here = std::min(drawn, count - i);
+    const std::size_t here = std::min(drawn, stretch.count - i);
     for (std::size_t j = 0; j < here; ++j) {
-      const std::uint64_t below = (static_cast<std::uint64_t>(random[j] >> place) * pairs) >> bits;
+      const Choice& pair = pairs[j];
+      const std::uint64_t below =
+          pair.first + ((static_cast<std::uint64_t>(random[j] >> place) * pair.count) >> bits);
       T low, high;
       std::memcpy(&low, pool + below * sizeof(T), sizeof(T));
       std::memcpy(&high, pool + (below + 1) * sizeof(T), sizeof(T));
       const T part = static_cast<T>(random[j] & ((Random{1} << place) - 1)) * unit;
-      const T value = std::min(low + (high - low) * part, high);
+      T value = std::min(low + (high - low) * part, high);
+      if (sparse && (random[j] & 255u) < stretch.zeros) value = 0;
       std::memcpy(out + (i + j) * sizeof(T), &value, sizeof(T));
     }
   }
 }
 
-/// Evenly between the least and the greatest of the pool, to which the range has shrunk by some hundredths of
-/// a per cent. Whole numbers become floating ones around the middle of the range, so that in single precision
-/// small values keep all their bits: a table of the values that were met is of no use.
-template <class T, class Whole>
-void evenly(const std::byte* pool, std::size_t count, std::uint64_t seed, std::byte* out) {
+/// Evenly between two places of the range from the least to the greatest of the pool, to which the declared
+/// one has shrunk by some hundredths of a per cent. Whole numbers become floating ones around the middle, so
+/// that in single precision small values keep all their bits: a table of the values that were met is of no
+/// use.
+template <class T, class Whole, bool sparse>
+void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
   using Numbers [[gnu::vector_size(16)]] = T;
   using Wholes [[gnu::vector_size(16)]] = Whole;
+  constexpr std::size_t width = 16 / sizeof(T);
   T low, high;
   std::memcpy(&low, pool, sizeof(T));
   std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
-  const T middle = low + (high - low) / 2;
-  const T scale = (high - low) / static_cast<T>(std::numeric_limits<std::make_unsigned_t<Whole>>::max());
-  const Numbers least = low - Numbers{}, greatest = high - Numbers{};
-  LaneRng rng(seed);
+  Numbers middle[2], scale[2], least[2], greatest[2];
+  for (std::size_t i = 0; i < (stretch.periodic ? 2 * width : 1); ++i) {
+    const RankRange ranks = stretch.ranks[i];
+    const T from = ranks.from <= 0 ? low : low + (high - low) * static_cast<T>(ranks.from),
+            to = ranks.to >= 1 ? high : low + (high - low) * static_cast<T>(ranks.to);
+    middle[i / width][i % width] = from + (to - from) / 2;
+    scale[i / width][i % width] =
+        (to - from) / static_cast<T>(std::numeric_limits<std::make_unsigned_t<Whole>>::max());
+    least[i / width][i % width] = from;
+    greatest[i / width][i % width] = to;
+  }
+  if (!stretch.periodic)
+    for (Numbers* const one : {middle, scale, least, greatest}) one[0] = one[1] = one[0][0] - Numbers{};
+  // Compared in halves where numbers are long: processors without more than SSE2 compare no longer ones.
+  using Halves [[gnu::vector_size(16)]] = std::int32_t;
+  const Halves zeros = static_cast<std::int32_t>(stretch.zeros) - Halves{};
   LaneRng::Block block;
-  const std::size_t bytes = count * sizeof(T);
+  const std::size_t bytes = stretch.count * sizeof(T);
   for (std::size_t at = 0; at < bytes; at += sizeof block) {
     rng(block);
-    for (LaneRng::Lanes& pair : block.pair) {
+    for (std::size_t half = 0; half < 2; ++half) {
       Wholes random;
-      std::memcpy(&random, &pair, sizeof pair);
-      Numbers value = middle + __builtin_convertvector(random, Numbers) * scale;
-      value = value < least ? least : value;  // rounding may lead past the ends
-      value = value > greatest ? greatest : value;
-      std::memcpy(&pair, &value, sizeof pair);
+      std::memcpy(&random, &block.pair[half], sizeof random);
+      Numbers value = middle[half] + __builtin_convertvector(random, Numbers) * scale[half];
+      value = value < least[half] ? least[half] : value;  // rounding may lead past the ends
+      value = value > greatest[half] ? greatest[half] : value;
+      if constexpr (sparse) {
+        Halves low_bits;
+        std::memcpy(&low_bits, &block.pair[half], sizeof low_bits);
+        Halves kept = (low_bits & 255) >= zeros;
+        if constexpr (sizeof(T) == 8) kept = __builtin_shuffle(kept, Halves{0, 0, 2, 2});
+        Halves whole;
+        std::memcpy(&whole, &value, sizeof value);
+        whole &= kept;
+        std::memcpy(&value, &whole, sizeof value);
+      }
+      std::memcpy(&block.pair[half], &value, sizeof value);
     }
     std::memcpy(out + at, &block, std::min(sizeof block, bytes - at));
   }
@@ -94,20 +171,42 @@ template <class T>
 bool has_finite_span(const std::vector<std::byte>& pool) {
   T low, high;
   std::memcpy(&low, pool.data(), sizeof(T));
-  std::memcpy(&high, pool.data() + pool.size() - sizeof(T), sizeof(T));
+  std::memcpy(&high, pool.data() + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
   return std::isfinite(high - low);
 }
 
-/// Any of the whole numbers from the least to the greatest of the pool.
-template <class T>
-void within(const std::byte* pool, std::size_t count, Rng& rng, std::byte* out) {
+/// Whole numbers from the least to the greatest of the pool: the upper half of a product with as many random
+/// bits as they have. The lowest bits say whether the element is 0.
+template <class T, bool sparse>
+void within(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+  using Whole = std::make_unsigned_t<T>;
+  __extension__ using Wide = std::conditional_t<sizeof(T) == 4, std::uint64_t, unsigned __int128>;
+  constexpr std::size_t drawn = sizeof(LaneRng::Block) / sizeof(T);
   T low, high;
   std::memcpy(&low, pool, sizeof(T));
   std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
-  const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T value = static_cast<T>(static_cast<std::uint64_t>(low) + (span == 0 ? rng() : rng.below(span)));
-    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+  const Whole all = static_cast<Whole>(static_cast<Whole>(high) - static_cast<Whole>(low));
+  Whole first[drawn], last[drawn];
+  for (std::size_t j = 0; j < drawn; ++j) {
+    const auto offset = [all](float rank) {
+      const double at = static_cast<double>(all) * double{rank};
+      return at >= static_cast<double>(all) ? all : static_cast<Whole>(at);
+    };
+    first[j] = offset(stretch.ranks[j % Stretch::lanes].from);
+    last[j] = static_cast<Whole>(offset(stretch.ranks[j % Stretch::lanes].to) - first[j]);
+    first[j] = static_cast<Whole>(first[j] + static_cast<Whole>(low));
+  }
+  LaneRng::Block block;
+  Whole random[drawn], value[drawn];
+  for (std::size_t i = 0; i < stretch.count; i += drawn) {
+    rng(block);
+    std::memcpy(random, &block, sizeof block);
+    for (std::size_t j = 0; j < drawn; ++j) {
+      const Wide product = Wide{random[j]} * last[j] + random[j];  // times last + 1, which may not fit
+      value[j] = static_cast<Whole>(first[j] + static_cast<Whole>(product >> (8 * sizeof(T))));
+      if constexpr (sparse) value[j] = (random[j] & 255u) < stretch.zeros ? Whole{0} : value[j];
+    }
+    std::memcpy(out + i * sizeof(T), value, std::min(drawn, stretch.count - i) * sizeof(T));
   }
 }
 
@@ -145,8 +244,12 @@ void permute(std::size_t count, Rng& rng, std::byte* out) {
 /// Ascending elements without sorting all: so many of each pair of neighbours of the pool as chance gives it,
 /// and those few are sorted.
 template <class T>
-void ascending(const std::byte* pool, std::size_t count, Rng& rng, std::byte* out) {
-  constexpr std::uint64_t pairs = FreshInputs::values - 1;
+void ascending(const std::byte* pool, const RankRange& ranks, std::size_t count, Rng& rng, std::byte* out) {
+  Stretch one;
+  one.ranks.fill(ranks);
+  const Choice part = choices(one, FreshInputs::values - 1).front();
+  const std::uint64_t pairs = part.count;
+  pool += part.first * sizeof(T);
   std::vector<std::uint32_t> of_pair(pairs);
   for (std::size_t i = 0; i < count; i += 2) {
     const std::uint64_t random = rng();
@@ -175,12 +278,32 @@ void ascending(const std::byte* pool, std::size_t count, Rng& rng, std::byte* ou
   }
 }
 
-template <class T>
-void sort_pool(std::vector<std::byte>& pool) {
-  std::vector<T> values(FreshInputs::values);
-  std::memcpy(values.data(), pool.data(), pool.size());
-  std::sort(values.begin(), values.end());
-  std::memcpy(pool.data(), values.data(), pool.size());
+/// By value: what is chosen by rank has a part of the range then.
+void sort_pool(ElementType type, std::vector<std::byte>& pool) {
+  const std::size_t size = size_in_bytes(type);
+  std::vector<std::pair<double, std::size_t>> order(FreshInputs::values);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = {load_element(type, &pool[i * size]), i};
+  std::sort(order.begin(), order.end());
+  const std::vector<std::byte> drawn = pool;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    std::memcpy(&pool[i * size], &drawn[order[i].second * size], size);
+}
+
+/// Structs have no order: parts of the pool are drawn from parts of the fields' ranges instead.
+void fill_structs(Argument argument, Rng& rng, std::vector<std::byte>& pool) {
+  constexpr std::size_t parts = 16, each = FreshInputs::values / parts;
+  const StructType declared = *argument.structure;
+  for (std::size_t part = 0; part < parts; ++part) {
+    for (std::size_t f = 0; f < declared.fields.size(); ++f) {
+      Argument field = field_argument(argument, declared.fields[f]);
+      field.exact = argument.exact;
+      field = narrowed(field, drawn_ranks(declared_range(field), rng));
+      argument.structure->fields[f].low = field.low;
+      argument.structure->fields[f].high = field.high;
+    }
+    fill_input(argument, each, rng, pool.data() + part * each * argument.element_bytes());
+    argument.structure = declared;
+  }
 }
 
 /// How elements of the argument are made; none for what stays as it was drawn for a check.
@@ -230,39 +353,21 @@ std::optional<FreshInputs::Way> way_of(const Argument& argument, std::size_t cou
   }
 }
 
-/// Sorts the pool of a way that needs it so; floating ranges that are too wide to compute in are not filled
-/// evenly but between neighbours.
-FreshInputs::Way ready(FreshInputs::Way way, std::vector<std::byte>& pool) {
+/// Floating ranges that are too wide to compute in are not filled evenly but between neighbours.
+FreshInputs::Way ready(FreshInputs::Way way, const std::vector<std::byte>& pool) {
   using Way = FreshInputs::Way;
-  switch (way) {
-    case Way::evenly_f32:
-      sort_pool<float>(pool);
-      return has_finite_span<float>(pool) ? way : Way::between_f32;
-    case Way::evenly_f64:
-      sort_pool<double>(pool);
-      return has_finite_span<double>(pool) ? way : Way::between_f64;
-    case Way::between_f32:
-      sort_pool<float>(pool);
-      break;
-    case Way::between_f64:
-      sort_pool<double>(pool);
-      break;
-    case Way::within_i32:
-      sort_pool<std::int32_t>(pool);
-      break;
-    case Way::within_u32:
-      sort_pool<std::uint32_t>(pool);
-      break;
-    case Way::within_i64:
-      sort_pool<std::int64_t>(pool);
-      break;
-    case Way::within_u64:
-      sort_pool<std::uint64_t>(pool);
-      break;
-    default:
-      break;  // of sorted arrays it is sorted, the others take any of it
-  }
+  if (way == Way::evenly_f32 && !has_finite_span<float>(pool)) return Way::between_f32;
+  if (way == Way::evenly_f64 && !has_finite_span<double>(pool)) return Way::between_f64;
   return way;
+}
+
+template <std::size_t bytes>
+void choose_any(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng,
+                std::byte* out) {
+  if (stretch.zeros != 0)
+    choose<bytes, true>(pool, each, stretch, rng, out);
+  else
+    choose<bytes, false>(pool, each, stretch, rng, out);
 }
 
 }  // namespace
@@ -271,6 +376,8 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
     : pools_(problem.arguments.size()),
       ways_(problem.arguments.size()),
       arguments_(problem.arguments.size()),
+      declared_(problem.arguments.size()),
+      spreads_(problem.arguments.size()),
       draws_(problem.arguments.size()),
       bytes_(problem.arguments.size()),
       others_(problem.arguments.size()) {
@@ -284,69 +391,141 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
     others_[a] = !way;
     if (!way) continue;
     ways_[a] = *way;
-    if (*way == Way::whole) {
-      arguments_[a] = at_shape(argument, shape);
-    } else if (*way != Way::permuted_32 && *way != Way::permuted_64) {
-      pools_[a].resize(values * bytes_[a]);
-      Rng rng = Rng::stream(seed, argument.name);
-      fill_input(at_shape(argument, shape), values, rng, pools_[a].data());
-      ways_[a] = ready(*way, pools_[a]);
+    arguments_[a] = at_shape(argument, shape);
+    declared_[a] = declared_range(arguments_[a]);
+    Rng parameters = Rng::stream(seed, argument.name + " parameters");
+    spreads_[a] = Spread(declared_[a], parameters);
+    if (*way == Way::whole || *way == Way::permuted_32 || *way == Way::permuted_64) continue;
+    pools_[a].resize(values * bytes_[a]);
+    Rng rng = Rng::stream(seed, argument.name);
+    if (argument.structure) {
+      fill_structs(arguments_[a], rng, pools_[a]);
+    } else {
+      fill_input(arguments_[a], values, rng, pools_[a].data());
+      sort_pool(argument.type, pools_[a]);
     }
+    ways_[a] = ready(*way, pools_[a]);
+    pools_[a].resize((values + 1) * bytes_[a]);  // a zero for sparse ones
   }
+}
+
+void FreshInputs::generate_by(InputGenerator& generator, const ShapePlan& plan) {
+  generated_.clear();
+  for (const PlannedArgument& argument : plan.arguments)
+    generated_.push_back(argument.is_input() && argument.initialisation == Initialisation::generator);
+  if (std::find(generated_.begin(), generated_.end(), true) == generated_.end()) return;
+  generator_ = &generator;
+  plan_ = plan;
+}
+
+Contents FreshInputs::generated(std::uint64_t seed) const {
+  if (generator_ == nullptr) return {};
+  const double begin = monotonic_seconds();
+  Contents contents = generator_->contents(plan_, InputFlavour::declared, seed, generated_);
+  const double seconds = monotonic_seconds() - begin;
+  generating_ = generating_ > 0 ? std::min(generating_, seconds) : seconds;
+  return contents;
+}
+
+std::size_t FreshInputs::calls_filled_in(double seconds) const {
+  if (generator_ == nullptr) return std::numeric_limits<std::size_t>::max();
+  if (generating_ <= 0) (void)generated(secret_seed());
+  return static_cast<std::size_t>(std::max(1.0, seconds / generating_));
 }
 
 void FreshInputs::draw(std::size_t argument, std::size_t count, std::uint64_t seed, std::byte* out) const {
   const std::byte* const pool = pools_[argument].data();
   Rng rng(seed);
+  const auto part = [&] { return drawn_ranks(declared_[argument], rng); };
   switch (ways_[argument]) {
-    case Way::between_f32:
-      return between<float, std::uint32_t>(pool, count, seed, out);
-    case Way::between_f64:
-      return between<double, std::uint64_t>(pool, count, seed, out);
-    case Way::evenly_f32:
-      return evenly<float, std::int32_t>(pool, count, seed, out);
-    case Way::evenly_f64:
-      return evenly<double, std::int64_t>(pool, count, seed, out);
-    case Way::within_i32:
-      return within<std::int32_t>(pool, count, rng, out);
-    case Way::within_u32:
-      return within<std::uint32_t>(pool, count, rng, out);
-    case Way::within_i64:
-      return within<std::int64_t>(pool, count, rng, out);
-    case Way::within_u64:
-      return within<std::uint64_t>(pool, count, rng, out);
     case Way::permuted_32:
       return permute<std::uint32_t>(count, rng, out);
     case Way::permuted_64:
       return permute<std::uint64_t>(count, rng, out);
     case Way::ascending_f32:
-      return ascending<float>(pool, count, rng, out);
+      return ascending<float>(pool, part(), count, rng, out);
     case Way::ascending_f64:
-      return ascending<double>(pool, count, rng, out);
+      return ascending<double>(pool, part(), count, rng, out);
     case Way::ascending_i32:
-      return ascending<std::int32_t>(pool, count, rng, out);
+      return ascending<std::int32_t>(pool, part(), count, rng, out);
     case Way::ascending_u32:
-      return ascending<std::uint32_t>(pool, count, rng, out);
+      return ascending<std::uint32_t>(pool, part(), count, rng, out);
     case Way::ascending_i64:
-      return ascending<std::int64_t>(pool, count, rng, out);
+      return ascending<std::int64_t>(pool, part(), count, rng, out);
     case Way::ascending_u64:
-      return ascending<std::uint64_t>(pool, count, rng, out);
+      return ascending<std::uint64_t>(pool, part(), count, rng, out);
     case Way::whole:
-      return fill_input(arguments_[argument], count, rng, out);
-    case Way::chosen:
+      return fill_input(narrowed(arguments_[argument], part()), count, rng, out);
+    default:
+      return stretches(argument, count, rng, out);
+  }
+}
+
+void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, std::byte* out) const {
+  const std::byte* const pool = pools_[argument].data();
+  const std::size_t bytes = bytes_[argument];
+  Stretches all(spreads_[argument], count, rng);
+  LaneRng lanes(rng());
+  while (true) {
+    const Stretch& stretch = all.next(rng);
+    if (stretch.count == 0) return;
+    fill(argument, stretch, lanes, out);
+    for (std::uint32_t i = 0; i < stretch.outliers; ++i) {
+      // Of the sixteenth of the array's values at either end.
+      const std::uint64_t random = rng();
+      const RankRange whole = all.whole();
+      const float depth = (whole.to - whole.from) * static_cast<float>(random & 1023u) / 16384,
+                  rank = (random & 1024u) == 0 ? whole.from + depth : whole.to - depth;
+      const auto place = static_cast<std::size_t>(rank * static_cast<float>(values - 1));
+      const std::size_t at = (random >> 32) * stretch.count >> 32;
+      std::memcpy(out + at * bytes, pool + std::min(place, values - 1) * bytes, bytes);
+    }
+    out += stretch.count * bytes;
+  }
+}
+
+void FreshInputs::fill(std::size_t argument, const Stretch& stretch, LaneRng& lanes, std::byte* out) const {
+  const std::byte* const pool = pools_[argument].data();
+  const bool sparse = stretch.zeros != 0;
+  switch (ways_[argument]) {
+    case Way::between_f32:
+      return sparse ? between<float, std::uint32_t, true>(pool, stretch, lanes, out)
+                    : between<float, std::uint32_t, false>(pool, stretch, lanes, out);
+    case Way::between_f64:
+      return sparse ? between<double, std::uint64_t, true>(pool, stretch, lanes, out)
+                    : between<double, std::uint64_t, false>(pool, stretch, lanes, out);
+    case Way::evenly_f32:
+      return sparse ? evenly<float, std::int32_t, true>(pool, stretch, lanes, out)
+                    : evenly<float, std::int32_t, false>(pool, stretch, lanes, out);
+    case Way::evenly_f64:
+      return sparse ? evenly<double, std::int64_t, true>(pool, stretch, lanes, out)
+                    : evenly<double, std::int64_t, false>(pool, stretch, lanes, out);
+    case Way::within_i32:
+      return sparse ? within<std::int32_t, true>(pool, stretch, lanes, out)
+                    : within<std::int32_t, false>(pool, stretch, lanes, out);
+    case Way::within_u32:
+      return sparse ? within<std::uint32_t, true>(pool, stretch, lanes, out)
+                    : within<std::uint32_t, false>(pool, stretch, lanes, out);
+    case Way::within_i64:
+      return sparse ? within<std::int64_t, true>(pool, stretch, lanes, out)
+                    : within<std::int64_t, false>(pool, stretch, lanes, out);
+    case Way::within_u64:
+      return sparse ? within<std::uint64_t, true>(pool, stretch, lanes, out)
+                    : within<std::uint64_t, false>(pool, stretch, lanes, out);
+    default:
       break;
   }
   switch (bytes_[argument]) {
     case 1:
-      return choose<1>(pool, 1, count, rng, out);
+      return choose_any<1>(pool, 1, stretch, lanes, out);
     case 2:
-      return choose<2>(pool, 2, count, rng, out);
+      return choose_any<2>(pool, 2, stretch, lanes, out);
     case 4:
-      return choose<4>(pool, 4, count, rng, out);
+      return choose_any<4>(pool, 4, stretch, lanes, out);
     case 8:
-      return choose<8>(pool, 8, count, rng, out);
+      return choose_any<8>(pool, 8, stretch, lanes, out);
     default:
-      return choose<0>(pool, bytes_[argument], count, rng, out);
+      return choose_any<0>(pool, bytes_[argument], stretch, lanes, out);
   }
 }
 

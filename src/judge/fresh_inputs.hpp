@@ -7,17 +7,22 @@
 #include <vector>
 
 #include "judge/arena.hpp"
+#include "judge/lane_rng.hpp"
+#include "judge/stretches.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::detail {
+
+class InputGenerator;
 
 /// Draws contents for timed calls, each of which gets its own: many per second, so each element is made from
 /// `values` that were drawn as the argument declares. Even distributions fill the range from the least to the
 /// greatest, other floating elements lie at random between two neighbouring ones; of narrower types and of
 /// structs each is one of the values. Permutations, sorted arrays and offsets are drawn anew as well, but for
 /// long ones of types that few have: offsets of more than `most_offsets` elements, permutations of floating
-/// and sorted arrays of narrow types of more than `most_whole`. Sets with known results are drawn in the same
-/// way, lest a kernel tell them from the others.
+/// and sorted arrays of narrow types of more than `most_whole`. Each draw has secret parameters: see
+/// Stretches. Sets of checks and those with known results are drawn in the same way, lest a kernel tell them
+/// from the others.
 class FreshInputs {
  public:
   static constexpr std::size_t values = 8192;  ///< of each argument, a secret of the controller's
@@ -42,7 +47,7 @@ class FreshInputs {
     ascending_u64,
     whole,  ///< drawn as for checks
   };
-  /// Longer arrays that are drawn as a whole are too dear to draw for every call.
+  /// Longer arrays that are drawn as a whole take too long to draw for every call.
   static constexpr std::size_t most_whole = 65536;
   /// Of offsets, whose kernels have more to do for each.
   static constexpr std::size_t most_offsets = 1 << 20;
@@ -57,16 +62,41 @@ class FreshInputs {
   /// Writes `count` elements in the argument's own type.
   void draw(std::size_t argument, std::size_t count, std::uint64_t seed, std::byte* out) const;
 
+  /// From now on the arrays of the problem's generator are its contents for a seed, too. What is given must
+  /// outlive this.
+  void generate_by(InputGenerator& generator, const ShapePlan& plan);
+
+  /// Whether the argument's contents come with those of the generator's other arrays.
+  [[nodiscard]] bool generates(std::size_t argument) const noexcept {
+    return generator_ != nullptr && generated_[argument];
+  }
+
+  /// All arrays of the generator for that seed; of others nothing. A ConfigError if it fails.
+  [[nodiscard]] Contents generated(std::uint64_t seed) const;
+
+  /// How many calls may be filled one after another within so many seconds, at least 1: a generator takes
+  /// its time for each.
+  [[nodiscard]] std::size_t calls_filled_in(double seconds) const;
+
   /// Per argument, whether it is an input that is not drawn here.
   [[nodiscard]] const std::vector<bool>& others() const noexcept { return others_; }
 
  private:
-  std::vector<std::vector<std::byte>> pools_;
+  void stretches(std::size_t argument, std::size_t count, Rng& rng, std::byte* out) const;
+  void fill(std::size_t argument, const Stretch& stretch, LaneRng& lanes, std::byte* out) const;
+
+  std::vector<std::vector<std::byte>> pools_;  ///< by value, but for structs
   std::vector<Way> ways_;
-  std::vector<Argument> arguments_;  ///< at the shape, of those drawn as a whole
+  std::vector<Argument> arguments_;  ///< at the shape
+  std::vector<DeclaredRange> declared_;
+  std::vector<Spread> spreads_;
   std::vector<bool> draws_;
   std::vector<std::size_t> bytes_;  ///< of an element
   std::vector<bool> others_;
+  InputGenerator* generator_ = nullptr;
+  ShapePlan plan_;
+  std::vector<bool> generated_;
+  mutable double generating_ = 0;  ///< seconds for one call's, the shortest so far; 0: not yet
 };
 
 }  // namespace kernelsearch::detail

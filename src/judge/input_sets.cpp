@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::size_t kept_sets = 4;                        // per shape and flavour
 constexpr std::size_t kept_bytes = std::size_t{256} << 20;  // larger sets are kept singly
+// Rounds of timed calls in which one has a known result, while there are unseen ones: more would be used up
+// by the first rounds, and a kernel that begins to cheat later would meet few.
+constexpr double known_share = 0.25;
+// What solving sets ahead may take of the time that passes: trials get no slower by more than that.
+constexpr double ahead_share = 0.05;
 
 bool has_edge_inputs(const PlannedArgument& argument) {
   return argument.is_input() && has_edge_flavour(argument.initialisation);
@@ -50,6 +55,15 @@ std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magn
 
 }  // namespace
 
+void allow_unwritten(const PlannedArgument& argument, InputSet& set, std::size_t a) {
+  const auto& unwritten = set.expected[a].unwritten;
+  const std::size_t columns = argument.structure != nullptr ? set.expected[a].fields.size() : 1;
+  if (!unwritten.empty()) set.slack[a].resize(argument.count * columns);
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t i = 0; i < unwritten.size(); ++i)
+      if (unwritten[i]) set.slack[a][c * argument.count + i] = std::numeric_limits<double>::infinity();
+}
+
 InputSets::InputSets(const Problem& problem, References& references, InputGenerator& generator,
                      CheckOptions options)
     : problem_(problem), references_(references), generator_(generator), options_(options) {}
@@ -69,7 +83,8 @@ std::shared_ptr<InputSet> InputSets::draw(const ShapePlan& plan, InputFlavour fl
   auto set = std::make_shared<InputSet>();
   set->seed = secret_seed();
   set->flavour = flavour;
-  set->contents = generator_.contents(plan, flavour, set->seed);
+  set->contents = flavour == InputFlavour::declared ? contents(plan, set->seed)
+                                                    : generator_.contents(plan, flavour, set->seed);
   auto& kept = kept_[key_of(plan, flavour)];
   kept.push_back(set);
   while (kept.size() > (bytes_of(*set) > kept_bytes / kept_sets ? 1 : kept_sets)) kept.pop_front();
@@ -83,13 +98,13 @@ double InputSets::cost(const ShapePlan& plan) const {
   return known == cost_.end() ? 0.0 : known->second;
 }
 
-bool InputSets::dear(const ShapePlan& plan, double runs) const {
+bool InputSets::expensive(const ShapePlan& plan, double runs) const {
   return references_.spent_seconds() - spent_before_ + runs * cost(plan) > options_.fresh_seconds;
 }
 
 std::shared_ptr<InputSet> InputSets::take(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown) {
   const auto kept = kept_.find(key_of(plan, flavour));
-  if (!dear(plan, 1) || kept == kept_.end()) return draw(plan, flavour, shown);
+  if (!expensive(plan, 1) || kept == kept_.end()) return draw(plan, flavour, shown);
   const auto unseen = std::find_if(kept->second.begin(), kept->second.end(),
                                    [&](const auto& set) { return !shown.contains(set->seed); });
   if (unseen == kept->second.end()) return draw(plan, flavour, shown);
@@ -109,7 +124,7 @@ std::vector<std::shared_ptr<InputSet>> InputSets::for_check(const ShapePlan& pla
     constexpr double runs = 3;  // exact, of magnitudes, in the kernel's precision
     const auto kept = kept_.find(key_of(plan, flavour));
     const bool known = kept != kept_.end() && !kept->second.empty();
-    if (known && dear(plan, runs) && !shown.contains(kept->second.back()->seed)) {
+    if (known && expensive(plan, runs) && !shown.contains(kept->second.back()->seed)) {
       ++reused_;
       note(*kept->second.back(), shown);
       sets.push_back(kept->second.back());
@@ -136,40 +151,86 @@ const Contents& InputSets::others(const ShapePlan& plan) {
   return contents;
 }
 
+Contents InputSets::contents(const ShapePlan& plan, std::uint64_t seed) {
+  const FreshInputs& fresh = this->fresh(plan);
+  Contents contents = generator_.contents(plan, InputFlavour::declared, seed, fresh.others());
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    if (!fresh.draws(a)) continue;
+    contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
+    fresh.draw(a, plan.arguments[a].count, Rng::stream(seed, problem_.arguments[a].name)(),
+               contents[a].data());
+  }
+  return contents;
+}
+
 const FreshInputs& InputSets::fresh(const ShapePlan& plan) {
   const Key key = key_of(plan, InputFlavour::declared);
   const auto known = fresh_.find(key);
   if (known != fresh_.end()) return known->second;
-  return fresh_.emplace(key, FreshInputs(problem_, plan, secret_seed())).first->second;
+  FreshInputs& fresh = fresh_.emplace(key, FreshInputs(problem_, plan, secret_seed())).first->second;
+  // A matrix from a file is the same in every call.
+  if (problem_.generator && problem_.generator->matrix_market.empty()) fresh.generate_by(generator_, plan);
+  return fresh;
+}
+
+std::shared_ptr<InputSet> InputSets::new_for_timing(const ShapePlan& plan) {
+  auto set = std::make_shared<InputSet>();
+  set->seed = secret_seed();
+  set->contents = contents(plan, set->seed);
+  return set;
 }
 
 std::shared_ptr<InputSet> InputSets::for_timing(const ShapePlan& plan, ShownSets& shown) {
-  auto& kept = timing_[key_of(plan, InputFlavour::declared)];
-  const bool is_dear = dear(plan, 1);
-  if (is_dear)
-    for (const auto& set : kept)
-      if (set->solved && !shown.contains(set->seed)) {
-        ++reused_;
-        note(*set, shown);
-        return set;
-      }
-  auto set = std::make_shared<InputSet>();
-  set->seed = secret_seed();
-  const FreshInputs& fresh = this->fresh(plan);
-  set->contents = generator_.contents(plan, InputFlavour::declared, set->seed, fresh.others());
-  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-    if (!fresh.draws(a)) continue;
-    set->contents[a].resize(plan.arguments[a].count * plan.arguments[a].element_bytes());
-    fresh.draw(a, plan.arguments[a].count, secret_seed(), set->contents[a].data());
-  }
-  const std::size_t room =
-      std::clamp<std::size_t>(kept_bytes / std::max<std::size_t>(bytes_of(*set), 1), 1, library_sets);
-  set->can_solve = !is_dear || kept.size() < room;
-  if (set->can_solve) kept.push_back(set);
-  while (kept.size() > room) kept.pop_front();
-  ++drawn_;
+  std::vector<std::shared_ptr<InputSet>> unseen;
+  if (expensive(plan, 1) && rng_.chance(known_share))
+    for (const auto& set : timing_[key_of(plan, InputFlavour::declared)])
+      if (!shown.contains(set->seed)) unseen.push_back(set);
+  const bool reuse = !unseen.empty();
+  const auto set = reuse ? unseen[rng_.below(unseen.size())] : new_for_timing(plan);
+  ++(reuse ? reused_ : drawn_);
   note(*set, shown);
   return set;
+}
+
+std::shared_ptr<InputSet> InputSets::for_reference(const ShapePlan& plan) {
+  auto set = std::make_shared<InputSet>();
+  set->seed = secret_seed();
+  set->contents = others(plan);
+  return set;
+}
+
+std::shared_ptr<InputSet> InputSets::known(const ShapePlan& plan) const {
+  const auto kept = kept_.find(key_of(plan, InputFlavour::declared));
+  if (kept == kept_.end()) return nullptr;
+  const auto solved =
+      std::find_if(kept->second.begin(), kept->second.end(), [](const auto& set) { return set->solved; });
+  return solved == kept->second.end() ? nullptr : *solved;
+}
+
+std::size_t InputSets::room(const InputSet& set) {
+  return std::clamp<std::size_t>(kept_bytes / std::max<std::size_t>(bytes_of(set), 1), 1, library_sets);
+}
+
+void InputSets::keep(const ShapePlan& plan, const InputSet& set) {
+  // A reference that answers for a whole candidate within its time is asked anew for each.
+  if (!set.solved || static_cast<double>(library_sets) * cost(plan) < options_.fresh_seconds) return;
+  auto& kept = timing_[key_of(plan, InputFlavour::declared)];
+  const bool there =
+      std::any_of(kept.begin(), kept.end(), [&](const auto& one) { return one->seed == set.seed; });
+  if (there || kept.size() >= room(set)) return;
+  kept.push_back(std::make_shared<InputSet>(set));
+}
+
+void InputSets::solve_ahead(const ShapePlan& plan) {
+  const double seconds = cost(plan), left = ahead_share * (monotonic_seconds() - began_) - ahead_;
+  if (static_cast<double>(library_sets) * seconds < options_.fresh_seconds || seconds > left) return;
+  const auto& kept = timing_[key_of(plan, InputFlavour::declared)];
+  if (!kept.empty() && kept.size() >= room(*kept.front())) return;
+  const auto set = new_for_timing(plan);
+  const double before = references_.spent_seconds();
+  solve(plan, *set);
+  ahead_ += references_.spent_seconds() - before;
+  keep(plan, *set);
 }
 
 void InputSets::next_candidate() {
@@ -209,24 +270,48 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
     if (!argument.is_output()) continue;
     std::vector<double>& slack = set.slack[a];
     const std::size_t columns = argument.structure != nullptr ? expected.fields.size() : 1;
-    if (lenient || !expected.unwritten.empty()) slack.resize(argument.count * columns);
+    if (lenient) slack.resize(argument.count * columns);
     for (std::size_t c = 0; c < columns; ++c) {
       const auto column = [&](const OutputValues& whole) -> const OutputValues& {
         return argument.structure != nullptr ? whole.fields[c] : whole;
       };
-      double* const part = slack.data() + c * argument.count;
       if (lenient && !column(expected).floating.empty()) {
         const Tolerance tolerance = argument.structure != nullptr
                                         ? problem_.tolerance_of(argument.structure->fields[c].type)
                                         : argument.tolerance;
         const auto allowed = slack_of(column(expected), column(magnitude[a]), column(kernel[a]), tolerance);
-        std::copy(allowed.begin(), allowed.end(), part);
+        std::copy(allowed.begin(), allowed.end(),
+                  slack.begin() + static_cast<std::ptrdiff_t>(c * argument.count));
       }
-      for (std::size_t i = 0; i < expected.unwritten.size(); ++i)
-        if (expected.unwritten[i]) part[i] = std::numeric_limits<double>::infinity();
     }
+    allow_unwritten(argument, set, a);
   }
   set.solved = true;
+}
+
+std::optional<Fault> InputSets::compare(const ShapePlan& plan, InputSet& set,
+                                        const std::vector<std::vector<std::byte>>& got) {
+  auto fault = compare_outputs(problem_, plan, set, got);
+  if (!fault || set.lenient || set.flavour != InputFlavour::declared || problem_.bit_exact ||
+      !references_.independent())
+    return fault;
+  set.lenient = true;
+  const std::vector<OutputValues> kernel = references_.in_kernel_precision(plan, set.contents);
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const PlannedArgument& argument = plan.arguments[a];
+    if (!argument.is_output()) continue;
+    const bool fields = argument.structure != nullptr;
+    const std::size_t columns = fields ? set.expected[a].fields.size() : 1;
+    set.slack[a].resize(argument.count * columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto& exact = (fields ? set.expected[a].fields[c] : set.expected[a]).floating;
+      const auto& rounded = (fields ? kernel[a].fields[c] : kernel[a]).floating;
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        if (const double error = std::abs(rounded[i] - exact[i]); std::isfinite(error))
+          set.slack[a][c * argument.count + i] += 4 * error;
+    }
+  }
+  return compare_outputs(problem_, plan, set, got);
 }
 
 namespace {
@@ -281,7 +366,8 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
       const Column& column = columns[c];
       const bool field = argument.structure != nullptr;
       const OutputValues& expected = field ? set.expected[a].fields[c] : set.expected[a];
-      const Tolerance tolerance = field ? problem.tolerance_of(column.type) : argument.tolerance;
+      const Tolerance tolerance = tolerance_for(
+          column.type, field ? problem.tolerance_of(column.type) : argument.tolerance, expected.floating);
       const std::span<const double> all = set.slack[a];
       const auto slack = all.empty() ? all : all.subspan(c * argument.count, argument.count);
       std::vector<std::byte> copy;

@@ -12,6 +12,7 @@
 #include "judge/fresh_inputs.hpp"
 #include "judge/input_generator.hpp"
 #include "judge/reference.hpp"
+#include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/evaluator/correctness.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -24,11 +25,14 @@ struct InputSet {
   InputFlavour flavour = InputFlavour::declared;
   Contents contents;
   bool solved = false;
-  bool can_solve = true;               ///< false where asking the reference would cost too much
+  bool lenient = false;                ///< what rounding costs the reference is in `slack`
   std::vector<OutputValues> expected;  ///< per argument
   /// Per argument, of structs for all elements of one field after those of another; see compare_floating.
   std::vector<std::vector<double>> slack;
 };
+
+/// Lets a candidate write what it likes where `set.expected[a]` says that nothing was written.
+void allow_unwritten(const PlannedArgument& argument, InputSet& set, std::size_t a);
 
 /// The seeds of the sets that one process was shown.
 using ShownSets = std::unordered_set<std::uint64_t>;
@@ -37,7 +41,7 @@ using ShownSets = std::unordered_set<std::uint64_t>;
 /// a set twice. Not thread-safe.
 class InputSets {
  public:
-  /// Sets for timed calls that are kept for one shape where the reference is dear.
+  /// Sets for timed calls that are kept for one shape where the reference is expensive.
   static constexpr std::size_t library_sets = 16;
 
   InputSets(const Problem& problem, References& references, InputGenerator& generator, CheckOptions options);
@@ -46,10 +50,32 @@ class InputSets {
   /// the cheapest shape first.
   [[nodiscard]] std::vector<std::shared_ptr<InputSet>> for_check(const ShapePlan& plan, ShownSets& shown);
 
-  /// A set of declared values for timed calls, those that `fresh` draws drawn in its way: new while the
-  /// reference is cheap, else one that this process was not shown. Solved, or cheap enough to be; where
-  /// `CheckOptions::fresh_seconds` and the kept sets are used up its result is not to be had (`can_solve`).
+  /// A set of declared values for timed calls, those that `fresh` draws drawn in its way. Where the reference
+  /// is expensive it is now and then one whose result is known and which this process was not shown
+  /// (`solved`), chosen at random: so they come in late rounds and in pairs as well. Else it is new.
   [[nodiscard]] std::shared_ptr<InputSet> for_timing(const ShapePlan& plan, ShownSets& shown);
+
+  /// A set for timed calls of the reference, which nobody verifies.
+  [[nodiscard]] std::shared_ptr<InputSet> for_reference(const ShapePlan& plan);
+
+  /// A set that no process was ever shown, drawn as those of timed calls are.
+  [[nodiscard]] std::shared_ptr<InputSet> new_for_timing(const ShapePlan& plan);
+
+  /// Whether one run of the reference more would pass what one candidate may cost.
+  [[nodiscard]] bool is_expensive(const ShapePlan& plan) const { return expensive(plan, 1); }
+
+  /// A set of these sizes whose result is known; nothing before the first check of the shape.
+  [[nodiscard]] std::shared_ptr<InputSet> known(const ShapePlan& plan) const;
+
+  /// Keeps a set for timed calls of later candidates, once it was solved and where it may be needed.
+  void keep(const ShapePlan& plan, const InputSet& set);
+
+  /// Solves a set more for timed calls where some are missing and the time spent on them so far is a small
+  /// share of what passed; between candidates, as nobody waits for it then.
+  void solve_ahead(const ShapePlan& plan);
+
+  /// Declared contents, drawn as those of timed calls are.
+  [[nodiscard]] Contents contents(const ShapePlan& plan, std::uint64_t seed);
 
   /// Contents of what `fresh` does not draw, for calls that are not verified.
   [[nodiscard]] const Contents& others(const ShapePlan& plan);
@@ -62,6 +88,12 @@ class InputSets {
 
   /// Asks the references what is right, unless known.
   void solve(const ShapePlan& plan, InputSet& set);
+
+  /// What is wrong with outputs on a solved set. Where something is, what rounding costs the reference in the
+  /// kernel's own precision, four times over, is allowed besides: parameters of a draw may make a plain sum
+  /// of many elements less exact than the declared ones would.
+  [[nodiscard]] std::optional<Fault> compare(const ShapePlan& plan, InputSet& set,
+                                             const std::vector<std::vector<std::byte>>& got);
 
   /// Sets drawn and sets taken again since `next_candidate`.
   [[nodiscard]] std::pair<std::size_t, std::size_t> drawn_and_reused() const noexcept {
@@ -78,7 +110,9 @@ class InputSets {
   std::shared_ptr<InputSet> take(const ShapePlan& plan, InputFlavour flavour, ShownSets& shown);
   void note(const InputSet& set, ShownSets& shown);
   /// Whether `runs` of the reference more would pass what one candidate may cost.
-  [[nodiscard]] bool dear(const ShapePlan& plan, double runs) const;
+  [[nodiscard]] bool expensive(const ShapePlan& plan, double runs) const;
+  /// How many sets for timed calls are kept that need as much memory as this one.
+  [[nodiscard]] static std::size_t room(const InputSet& set);
   /// Seconds of one run of the reference, from the last one of this shape; 0 before the first.
   [[nodiscard]] double cost(const ShapePlan& plan) const;
 
@@ -91,6 +125,8 @@ class InputSets {
   std::map<Key, Contents> others_;
   std::map<Key, double> cost_;
   double spent_before_ = 0.0;
+  double began_ = monotonic_seconds(), ahead_ = 0.0;  ///< of it on sets solved ahead
+  Rng rng_{secret_seed()};                            ///< chooses among kept sets
   std::size_t drawn_ = 0, reused_ = 0;
   std::vector<std::uint64_t> seeds_;
 };

@@ -328,8 +328,7 @@ std::optional<std::string> unfit_library(std::string_view elf, std::string_view 
 std::vector<std::string> allowed_libraries(const Problem& problem, const Candidate& candidate) {
   if (problem.libraries) return *problem.libraries;
   std::vector<std::string> allowed = problem.build.libraries;
-  for (const std::string& flag : problem.build.flags) {
-    const std::string text = expand_tunables(flag, *candidate.kernel, candidate.config);
+  for (const std::string& text : candidate_flags(problem, candidate)) {
     if (text.rfind("-l:", 0) == 0)
       allowed.push_back(text.substr(3));
     else if (text.rfind("-l", 0) == 0)

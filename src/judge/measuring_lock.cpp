@@ -3,6 +3,7 @@
 #include "kernelsearch/judge/measuring_lock.hpp"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +14,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <thread>
 #include <utility>
+
+#include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch {
 
@@ -49,6 +55,53 @@ int opened(const fs::path& folder, const std::string& name) {
     }
   }
   return -1;
+}
+
+std::string user_name(::uid_t user) {
+  std::vector<char> room(4096);
+  ::passwd entry{};
+  ::passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, room.data(), room.size(), &found) == 0 && found != nullptr)
+    return clean_text(found->pw_name);
+  return std::to_string(user);
+}
+
+/// The process that has the file of the descriptor locked: its number by the kernel's list of locks; 0 where
+/// that does not show it, as for one in another container.
+::pid_t holder_of(int fd) {
+  struct ::stat file {};
+  if (::fstat(fd, &file) != 0) return 0;
+  // E.g. `1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF`.
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, advisory, access, place;
+    ::pid_t process = 0;
+    if (!(words >> number >> kind >> advisory >> access >> process >> place) || kind != "FLOCK") continue;
+    const std::size_t inode = place.rfind(':');
+    if (inode != std::string::npos && place.substr(inode + 1) == std::to_string(file.st_ino)) return process;
+  }
+  return 0;
+}
+
+/// Whose process it is, for people.
+std::string owner_text(::pid_t process) {
+  if (process <= 0) return "a process that this one cannot see";
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::string name;
+  std::getline(std::ifstream(folder + "/comm"), name);
+  struct ::stat its {};
+  const bool there = ::stat(folder.c_str(), &its) == 0;
+  return "process " + std::to_string(process) + (name.empty() ? "" : " (" + clean_text(name) + ")") +
+         (there ? " of user " + user_name(its.st_uid) : "");
+}
+
+std::chrono::duration<double> seconds_of(double seconds) {
+  return std::chrono::duration<double>(seconds);
+}
+
+std::string whole_seconds(double seconds) {
+  return std::to_string(static_cast<long>(seconds)) + " s";
 }
 
 MeasuredThing core_of_a_run(int core) {
@@ -115,6 +168,9 @@ struct MeasuringTurn::File {
     }
     return true;
   }
+  /// The descriptor that somebody else has locked.
+  [[nodiscard]] int awaited() const noexcept { return queued ? lock : queue; }
+
   int lock, queue;
   bool queued = false;
 };
@@ -125,7 +181,9 @@ MeasuringTurn& MeasuringTurn::operator=(MeasuringTurn&&) noexcept = default;
 MeasuringTurn::~MeasuringTurn() = default;
 
 MeasuringTurn MeasuringTurn::take(std::vector<MeasuredThing> things, const std::stop_token& stop,
-                                  const WaitTeller& tell, const fs::path& folder) {
+                                  const WaitTeller& tell, const fs::path& folder, double most_seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds told_again{2};
   // In one order for everybody: two that want the same things in another order would wait for each other.
   std::sort(things.begin(), things.end(),
             [](const MeasuredThing& a, const MeasuredThing& b) { return a.lock < b.lock; });
@@ -136,10 +194,31 @@ MeasuringTurn MeasuringTurn::take(std::vector<MeasuredThing> things, const std::
   };
   for (const MeasuredThing& thing : things) {
     auto file = std::make_unique<File>(folder, thing.lock);
+    Clock::time_point begun = Clock::now(), looked = begun;
+    ::pid_t holder = -1;
     while (!file->take_now()) {
       if (stop.stop_requested()) {
         done();
         return MeasuringTurn();
+      }
+      // Each holder has its time: with many that take turns it is long until ours.
+      if (const auto now = Clock::now();
+          now - looked > told_again || now - begun > seconds_of(most_seconds)) {
+        looked = now;
+        const ::pid_t who = holder_of(file->awaited());
+        if (who != holder) begun = holder == -1 ? begun : now;
+        holder = who;
+        if (now - begun > seconds_of(most_seconds)) {
+          done();
+          detail::raise<DeviceError>(
+              "another process has kept " + thing.words + " locked for " + whole_seconds(most_seconds),
+              owner_text(holder) + " has " + (folder / (thing.lock + ".lock")).string(),
+              "end it, measure on something else, or set KERNELSEARCH_LOCKS to a folder of those who share "
+              "this machine fairly");
+        }
+        if (tell)
+          tell("waits for " + thing.words + ", which " + owner_text(holder) + " has; at most " +
+               whole_seconds(most_seconds));
       }
       if (!told && tell) tell("waits for " + thing.words + ": another kernelsearch measures on it");
       told = true;

@@ -27,9 +27,11 @@ enum class Kind : std::uint32_t {
 struct Command {
   std::uint64_t nonce = 0;  ///< echoed by the reply; drawn anew for each command
   Kind kind = Kind::run;
-  std::uint32_t calls = 0;  ///< of `run`: each has the next table of arguments
+  std::uint32_t calls = 0;  ///< of `run`: each has the next table of arguments, or that of a drawn slot
   std::uint64_t table = 0;  ///< offset of the first table in the inputs
   std::uint32_t width = 0;  ///< pointers in a table
+  /// Above 0: each call has one of so many slots, which the worker draws as it makes the call, none twice.
+  std::uint32_t filled = 0;
 };
 
 /// Of a reply: why it ends, or could not do what it was told.
@@ -39,6 +41,16 @@ enum Failure : std::uint32_t {
   want_of_memory,   ///< it ends
   want_of_threads,  ///< it ends
   write_to_inputs,  ///< it ends; `offset` says where
+  left_changed,     ///< `offset` says which register of the processor, see LeftChanged
+};
+
+/// What a caller relies on and a call left otherwise than it found it.
+enum LeftChanged : std::uint64_t {
+  mxcsr,           ///< rounding, subnormal numbers and exceptions of vector instructions
+  x87_control,     ///< rounding, precision and exceptions of the x87
+  x87_stack,       ///< values left there
+  direction_flag,  ///< of string instructions
+  fpcr,            ///< the same of ARM
 };
 
 struct Reply {
@@ -46,7 +58,7 @@ struct Reply {
   Kind kind = Kind::run;
   std::uint32_t failed = 0;                     ///< see Failure
   std::uint64_t inputs_at = 0, outputs_at = 0;  ///< hello: addresses in the worker
-  std::uint64_t offset = 0;                     ///< in the inputs, of a forbidden write
+  std::uint64_t offset = 0;                     ///< in the inputs, of a forbidden write; see left_changed
   char text[max_text] = {};
 };
 /// A reply without text ends here.
@@ -64,5 +76,9 @@ inline constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 struct alignas(64) Answer {
   std::atomic<std::uint64_t> sequence;
 };
+
+/// Behind it in the outputs: the slots in the order in which they were drawn, then those that were not. The
+/// controller writes the numbers of the filled slots there before a batch.
+inline constexpr std::size_t drawn_at = sizeof(Answer);
 
 }  // namespace kernelsearch::host_protocol

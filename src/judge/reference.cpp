@@ -5,59 +5,91 @@
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail {
-namespace {
 
-Storage storage_of(Real real, const Problem& problem) {
+std::vector<OutputValues> outputs_in(Runner& runner) {
+  const Slots& slots = runner.slots();
+  const ShapePlan& plan = slots.plan();
+  std::vector<OutputValues> outputs(plan.arguments.size());
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
+    const PlannedArgument& argument = plan.arguments[a];
+    if (!argument.is_output()) continue;
+    OutputValues& output = outputs[a];
+    if (argument.structure != nullptr) {
+      for (const Column& column : columns_of(argument)) {
+        const auto values = gathered(column, slots.data(0, a), argument.count, argument.element_bytes());
+        OutputValues& field = output.fields.emplace_back();
+        if (is_floating(column.type)) {
+          field.floating.resize(argument.count);
+          load_doubles(column.type, Storage::native, values.data(), argument.count, field.floating.data());
+        } else {
+          field.integers = values;
+        }
+      }
+    } else if (is_floating(argument.type)) {
+      output.floating.resize(argument.count);
+      load_doubles(argument.type, runner.storage(), slots.data(0, a), argument.count, output.floating.data());
+    } else {
+      output.integers.assign(slots.data(0, a), slots.data(0, a) + slots.bytes(a));
+    }
+    if (slots.poison_left(0, a) == 0) continue;
+    output.unwritten.resize(argument.count);
+    for (std::size_t i = 0; i < argument.count; ++i) output.unwritten[i] = slots.is_poison(0, a, i);
+  }
+  return outputs;
+}
+
+References::References(const Problem& problem, CompileCache& compiler, WorkerSettings settings)
+    : problem_(problem), compiler_(compiler), settings_(std::move(settings)) {}
+
+const std::filesystem::path& References::library(Real real) {
+  std::filesystem::path& library = libraries_[static_cast<std::size_t>(real)];
+  if (!library.empty()) return library;
+  const Compiled compiled = compiler_.compile(
+      independent() ? reference_job(problem_, real) : candidate_job(problem_, problem_.default_candidate()));
+  if (compiled.verdict != Verdict::ok && !independent())
+    raise<ConfigError>("the default configuration does not build, and the problem has no reference",
+                       problem_.name + ":\n" + compiled.reason, "correct the kernel");
+  if (compiled.verdict != Verdict::ok)
+    raise<ConfigError>("the reference does not build", problem_.name + ":\n" + compiled.reason,
+                       "correct it: its floating types must be `real`, its signature the kernel's");
+  return library = compiled.library;
+}
+
+Storage References::storage(Real real) const noexcept {
+  if (!independent()) return Storage::native;
   switch (real) {
     case Real::f64:
       return Storage::f64;
     case Real::extended:
       return Storage::extended;
     default:
-      return uses_f64(problem) ? Storage::f64 : Storage::f32;
+      return uses_f64(problem_) ? Storage::f64 : Storage::f32;
   }
 }
 
-}  // namespace
-
-References::References(const Problem& problem, CompileCache& compiler, WorkerSettings settings)
-    : problem_(problem), compiler_(compiler), settings_(std::move(settings)) {}
-
-std::unique_ptr<Runner>& References::ready(Real real, const ShapePlan& plan, std::size_t bytes,
-                                           std::size_t least, std::size_t most) {
-  const auto index = static_cast<std::size_t>(real);
-  const Storage storage = independent() ? storage_of(real, problem_) : Storage::native;
-  if (libraries_[index].empty()) {
-    const Compiled compiled =
-        compiler_.compile(independent() ? reference_job(problem_, real)
-                                        : candidate_job(problem_, problem_.default_candidate()));
-    if (compiled.verdict != Verdict::ok)
-      raise<ConfigError>("the reference does not build", problem_.name + ":\n" + compiled.reason,
-                         "mend it: its floating types must be `real`, its signature the kernel's");
-    libraries_[index] = compiled.library;
-  }
-  auto& runner = runners_[index];
-  const ArenaBytes needed = Slots(plan, storage, bytes, least, most).arena_bytes();
+Runner& References::ready(Real real, const ShapePlan& plan) {
+  auto& runner = runners_[static_cast<std::size_t>(real)];
+  const ArenaBytes needed = Slots(plan, storage(real), 0, 1, 1).arena_bytes();
   if (!runner || !runner->worker().alive() || !runner->arena_bytes().holds(needed)) {
     WorkerSettings settings = settings_;
-    if (real != Real::kernel) {  // never timed: it may run beside what is
+    if (real != Real::kernel) {
       settings.cores.clear();
       settings.frozen = false;
     }
-    runner = std::make_unique<Runner>(settings, libraries_[index], storage, false, needed);
+    runner = std::make_unique<Runner>(settings, library(real), storage(real), false, needed);
     if (runner->fault())
       raise<ConfigError>("the reference does not load", problem_.name + ": " + runner->fault()->reason,
-                         "mend it");
+                         "correct it");
   }
-  runner->select(plan, bytes, least, most);
-  return runner;
+  runner->select(plan, 0, 1, 1);
+  return *runner;
 }
 
 std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, const Contents& contents) {
   const double begin = monotonic_seconds();
-  std::vector<OutputValues> outputs(plan.arguments.size());
+  std::vector<OutputValues> outputs;
   for (int attempt = 0;; ++attempt) {
-    Runner& runner = *ready(real, plan, 0, 1, 1);
+    Runner& runner = ready(real, plan);
     Slots& slots = runner.slots();
     slots.fill(0, contents, secret_seed());
     double seconds = 0;
@@ -66,37 +98,12 @@ std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, 
       // fault.
       if (attempt == 0) continue;
       raise<ConfigError>("the reference fails", problem_.shapes[plan.shape].name + ": " + fault->reason,
-                         "mend it");
+                         "correct it");
     }
     if (!slots.guards_intact(0))
       raise<ConfigError>("the reference writes outside of its arrays", problem_.shapes[plan.shape].name,
-                         "mend it, or the sizes of the arguments");
-    for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-      const PlannedArgument& argument = plan.arguments[a];
-      if (!argument.is_output()) continue;
-      OutputValues& output = outputs[a];
-      if (argument.structure != nullptr) {
-        for (const Column& column : columns_of(argument)) {
-          const auto values = gathered(column, slots.data(0, a), argument.count, argument.element_bytes());
-          OutputValues& field = output.fields.emplace_back();
-          if (is_floating(column.type)) {
-            field.floating.resize(argument.count);
-            load_doubles(column.type, Storage::native, values.data(), argument.count, field.floating.data());
-          } else {
-            field.integers = values;
-          }
-        }
-      } else if (is_floating(argument.type)) {
-        output.floating.resize(argument.count);
-        load_doubles(argument.type, runner.storage(), slots.data(0, a), argument.count,
-                     output.floating.data());
-      } else {
-        output.integers.assign(slots.data(0, a), slots.data(0, a) + slots.bytes(a));
-      }
-      if (slots.poison_left(0, a) == 0) continue;
-      output.unwritten.resize(argument.count);
-      for (std::size_t i = 0; i < argument.count; ++i) output.unwritten[i] = slots.is_poison(0, a, i);
-    }
+                         "correct it, or the sizes of the arguments");
+    outputs = outputs_in(runner);
     break;
   }
   spent_ += monotonic_seconds() - begin;
@@ -112,10 +119,6 @@ std::vector<OutputValues> References::exact(const ShapePlan& plan, const Content
 
 std::vector<OutputValues> References::in_kernel_precision(const ShapePlan& plan, const Contents& contents) {
   return compute(Real::kernel, plan, contents);
-}
-
-Runner& References::baseline(const ShapePlan& plan, std::size_t bytes, std::size_t least, std::size_t most) {
-  return *ready(Real::kernel, plan, bytes, least, most);
 }
 
 }  // namespace kernelsearch::detail

@@ -20,8 +20,11 @@ struct OutputValues {
       fields{};  ///< of structs, in their order; then the others but `unwritten` are empty
 };
 
-/// The problem's reference in processes of its own: one computes in high precision what is right, one in the
-/// kernel's precision is the baseline of timings. Not thread-safe.
+/// What the call on the runner's first slot wrote, per argument of its plan (empty for inputs and scalars).
+[[nodiscard]] std::vector<OutputValues> outputs_in(Runner& runner);
+
+/// The problem's reference in processes of its own: in high precision it computes what is right, in the
+/// kernel's it is what candidates are timed against. Not thread-safe.
 class References {
  public:
   References(const Problem& problem, CompileCache& compiler, WorkerSettings settings);
@@ -32,17 +35,17 @@ class References {
   [[nodiscard]] std::vector<OutputValues> in_kernel_precision(const ShapePlan& plan,
                                                               const Contents& contents);
 
-  /// The baseline, laid out for `plan`; `bytes` of buffers.
-  [[nodiscard]] Runner& baseline(const ShapePlan& plan, std::size_t bytes, std::size_t least,
-                                 std::size_t most);
+  /// The reference compiled with this type for `real`, and how it stores floating elements.
+  [[nodiscard]] const std::filesystem::path& library(Real real);
+  [[nodiscard]] Storage storage(Real real) const noexcept;
 
   /// False where the reference is the kernel itself, so that there is no higher precision.
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
   [[nodiscard]] double spent_seconds() const noexcept { return spent_; }
 
  private:
-  std::unique_ptr<Runner>& ready(Real real, const ShapePlan& plan, std::size_t bytes, std::size_t least,
-                                 std::size_t most);
+  /// A process that computes, laid out for one call of the shape.
+  Runner& ready(Real real, const ShapePlan& plan);
   std::vector<OutputValues> compute(Real real, const ShapePlan& plan, const Contents& contents);
 
   const Problem& problem_;

@@ -66,6 +66,18 @@ std::optional<Fault> Runner::run_ordered(std::size_t calls, double limit_seconds
   return charged(command(calls, slots_.ordered_table()), limit_seconds, seconds);
 }
 
+std::optional<Fault> Runner::run_drawn(std::size_t calls, std::size_t filled, double limit_seconds,
+                                       double& seconds, std::vector<std::uint32_t>& drawn) {
+  slots_.let_draw(filled);
+  host_protocol::Command drawing = command(calls, slots_.table(0));
+  drawing.filled = static_cast<std::uint32_t>(filled);
+  if (auto fault = charged(drawing, limit_seconds, seconds)) return fault;
+  auto order = slots_.drawn(filled);
+  if (!order) return Fault{Verdict::cheated, "it changed the worker's account of which calls were made"};
+  drawn = std::move(*order);
+  return std::nullopt;
+}
+
 std::optional<std::size_t> Runner::changed_input() const {
   const auto& write = worker_->forbidden_write();
   return write ? slots_.argument_at(*write) : std::nullopt;
@@ -109,6 +121,29 @@ double ClockOverhead::of_batch() {
   uncertainty_ = (seconds[3 * batches / 4] - seconds[batches / 4]) / 2;
   measured_at_ = monotonic_seconds();
   return latest_ = seconds[batches / 2];
+}
+
+double ClockOverhead::of_call(std::size_t arguments) {
+  if (const auto known = of_calls_.find(arguments); known != of_calls_.end()) return known->second;
+  constexpr std::size_t filled = 512, calls = 256, batches = 15;
+  ShapePlan plan;
+  plan.arguments.resize(arguments);
+  for (PlannedArgument& argument : plan.arguments) argument.value = std::int64_t{0};
+  Runner runner(settings_, std::filesystem::path(), Storage::native, true,
+                Slots(plan, Storage::native, 0, filled, filled).arena_bytes());
+  runner.select(plan, 0, filled, filled);
+  const PinnedThread here(runner.core());
+  std::vector<double> each;
+  std::vector<std::uint32_t> drawn;
+  for (std::size_t i = 0; i < batches; ++i) {
+    double with = 0, without = 0;
+    auto fault = runner.run_drawn(calls, filled, 1.0, with, drawn);
+    if (!fault) fault = runner.run_drawn(0, filled, 1.0, without, drawn);
+    if (fault)
+      raise<DeviceError>("the worker that shows what the clock takes fails", fault->reason, "try again");
+    each.push_back((with - without) / static_cast<double>(calls));
+  }
+  return of_calls_[arguments] = std::max(median(each), 0.0);
 }
 
 double ClockOverhead::of_batch_lately() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,11 @@ class Runner {
   /// The same on slots in the order that `Slots::order` wrote.
   [[nodiscard]] std::optional<Fault> run_ordered(std::size_t calls, double limit_seconds, double& seconds);
 
+  /// The same on slots that the worker draws from the first `filled`, each as it makes the call, so that no
+  /// kernel can tell what it will be called for next; `drawn`: those, and behind them the others.
+  [[nodiscard]] std::optional<Fault> run_drawn(std::size_t calls, std::size_t filled, double limit_seconds,
+                                               double& seconds, std::vector<std::uint32_t>& drawn);
+
   /// The input that it was ended for writing to.
   [[nodiscard]] std::optional<std::size_t> changed_input() const;
 
@@ -71,6 +77,9 @@ class ClockOverhead {
   [[nodiscard]] double of_batch();
   /// The same, or what was measured a moment ago.
   [[nodiscard]] double of_batch_lately();
+  /// Seconds that the worker needs of its own for each call of a function with so many arguments, beside its
+  /// kernel: drawing a slot, copying its pointers, a call that does nothing. Measured once.
+  [[nodiscard]] double of_call(std::size_t arguments);
   /// Half of what the middle half of them differ by: what taking it off leaves open.
   [[nodiscard]] double uncertainty() const noexcept { return uncertainty_; }
 
@@ -80,6 +89,7 @@ class ClockOverhead {
   std::unique_ptr<Runner> runner_;
   double uncertainty_ = 0.0;
   double latest_ = 0.0, measured_at_ = -1;
+  std::map<std::size_t, double> of_calls_;  ///< by the number of arguments
 };
 
 }  // namespace kernelsearch::detail

@@ -13,7 +13,7 @@
 
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/process/sandbox.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 
 namespace kernelsearch::detail {
 

@@ -3,24 +3,16 @@
 #include "kernelsearch/judge/translation_unit.hpp"
 
 #include <algorithm>
-#include <sstream>
+#include <span>
+#include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
+#include "kernelsearch/problem/tunable_text.hpp"
 
 namespace kernelsearch {
 namespace {
-
-std::string definition_of(const Value& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
-  if (const auto* order = std::get_if<Permutation>(&value)) {
-    std::string text = "{";
-    for (std::size_t i = 0; i < order->size(); ++i)
-      text += (i == 0 ? "" : ", ") + std::to_string((*order)[i]);
-    return text + "}";
-  }
-  return to_string(value);
-}
 
 // The entry point. `real` is empty for kernels, whose floating arguments keep their own types.
 std::string argument_type(const Argument& argument, std::string_view real, std::string_view of_structs) {
@@ -57,12 +49,6 @@ std::string_view name_of(const std::string& file, const std::string& original, c
   return !file.empty() && text == original ? std::string_view(file) : otherwise;
 }
 
-/// Flags split at blanks.
-void add_words(const std::string& text, std::vector<std::string>& words) {
-  std::istringstream stream(text);
-  for (std::string word; stream >> word;) words.push_back(word);
-}
-
 std::vector<SourceFile> units_of(const Problem& problem, const std::vector<std::string>& sources,
                                  const std::string& definitions) {
   std::vector<SourceFile> units;
@@ -96,16 +82,7 @@ bool uses_f64(const Problem& problem) noexcept {
 }
 
 std::string tunable_definitions(const Kernel& kernel, const Config& config) {
-  std::string text;
-  for (std::size_t i = 0; i < kernel.space.size(); ++i) {
-    const std::string& name = kernel.space.tunable(i).name;
-    const Value& value = kernel.space.value(config, i);
-    text += "#define " + name + " " + definition_of(value) + "\n";
-    if (const auto* order = std::get_if<Permutation>(&value))
-      for (std::size_t k = 0; k < order->size(); ++k)
-        text += "#define " + name + "_" + std::to_string(k) + " " + std::to_string((*order)[k]) + "\n";
-  }
-  return text;
+  return tunable_definitions(named_values(kernel.space, config));
 }
 
 std::string candidate_source(const Problem& problem, const Candidate& candidate) {
@@ -193,7 +170,9 @@ std::string layout_checks(const Problem& problem) {
       const std::string of = "decltype(" + member + ")",
                         is = called + " is " + std::string(to_string(field.type));
       check("sizeof(" + member + ") == " + std::to_string(size_in_bytes(field.type)), is);
-      if (field.type == ElementType::f32 || field.type == ElementType::f64) {
+      if (field.name.find('[') != std::string::npos) {
+        // An element of an array: as an expression it is a reference, whose type says less than its size.
+      } else if (field.type == ElementType::f32 || field.type == ElementType::f64) {
         check("static_cast<" + of + ">(1) / 2 != 0", is);
       } else if (!is_floating(field.type) && field.type != ElementType::boolean) {
         const bool is_signed = field.type >= ElementType::i8 && field.type <= ElementType::i64;
@@ -212,21 +191,17 @@ std::string layout_checks(const Problem& problem) {
   return text.empty() ? text : "#line 1 \"kernelsearch_layout\"\n" + text;
 }
 
+namespace {
+
+std::string unknown_tunable(std::string_view whole) {
+  detail::raise<ConfigError>("the build names an unknown tunable", std::string(whole),
+                             "use ${NAME} of a tunable");
+}
+
+}  // namespace
+
 std::string expand_tunables(std::string_view text, const Kernel& kernel, const Config& config) {
-  std::string expanded;
-  while (true) {
-    const auto begin = text.find("${");
-    expanded += text.substr(0, begin);
-    if (begin == std::string_view::npos) return expanded;
-    const auto end = text.find('}', begin);
-    const std::string name(text.substr(begin + 2, end == std::string_view::npos ? end : end - begin - 2));
-    const auto found = kernel.space.find(name);
-    if (end == std::string_view::npos || !found)
-      detail::raise<ConfigError>("the build names an unknown tunable", std::string(text),
-                                 "use ${NAME} of a tunable");
-    expanded += definition_of(kernel.space.value(config, *found));
-    text.remove_prefix(end + 1);
-  }
+  return expand_tunables(text, named_values(kernel.space, config), unknown_tunable);
 }
 
 namespace {
@@ -240,26 +215,14 @@ const std::string& known_architecture(const std::string& architecture, const Pro
 }
 
 /// One word of a build command; what only the place of the build can tell is left.
-std::string expand_word(std::string_view text, const Problem& problem, const Candidate& candidate,
+std::string expand_word(std::string_view text, const Problem& problem, std::span<const NamedValue> values,
                         const std::string& architecture) {
-  std::string expanded;
-  while (!text.empty()) {
-    const std::size_t begin = text.find("${");
-    expanded += text.substr(0, begin);
-    if (begin == std::string_view::npos) break;
-    const std::size_t end = std::min(text.find('}', begin), text.size() - 1);
-    const std::string_view whole = text.substr(begin, end + 1 - begin);
-    if (whole == "${NAME}")
-      expanded += problem.function;
-    else if (whole == "${SOURCE}" || whole == "${LIBRARY}" || whole == "${READABLE}")
-      expanded += whole;
-    else if (whole == "${ARCH}" && is_device(problem.backend))
-      expanded += known_architecture(architecture, problem);
-    else
-      expanded += expand_tunables(whole, *candidate.kernel, candidate.config);
-    text.remove_prefix(end + 1);
-  }
-  return expanded;
+  return expand_tunables(text, values, [&](std::string_view whole) {
+    if (whole == "${NAME}") return problem.function;
+    if (whole == "${SOURCE}" || whole == "${LIBRARY}" || whole == "${READABLE}") return std::string(whole);
+    if (whole == "${ARCH}" && is_device(problem.backend)) return known_architecture(architecture, problem);
+    return unknown_tunable(whole);
+  });
 }
 
 BuildCommand build_command(const Problem& problem, const Candidate& candidate,
@@ -273,8 +236,9 @@ BuildCommand build_command(const Problem& problem, const Candidate& candidate,
                     problem.function,
                     device ? std::string() : caller_by_pointer_source(problem),
                     device};
+  const std::vector<NamedValue> values = named_values(candidate.kernel->space, candidate.config);
   for (const std::string& word : problem.build.command)
-    made.argv.push_back(expand_word(word, problem, candidate, architecture));
+    made.argv.push_back(expand_word(word, problem, values, architecture));
   for (const SourceFile& file : problem.files)
     if (std::none_of(made.files.begin(), made.files.end(),
                      [&](const SourceFile& other) { return other.path == file.path; }))
@@ -285,15 +249,13 @@ BuildCommand build_command(const Problem& problem, const Candidate& candidate,
 }  // namespace
 
 std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate) {
-  std::vector<std::string> flags;
-  for (const std::string& flag : problem.build.flags)
-    add_words(expand_tunables(flag, *candidate.kernel, candidate.config), flags);
-  return flags;
+  return expand_flags(problem.build.flags, named_values(candidate.kernel->space, candidate.config),
+                      unknown_tunable);
 }
 
 std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate) {
-  std::vector<std::string> command;
-  add_words(expand_tunables(problem.build.compiler, *candidate.kernel, candidate.config), command);
+  const std::vector<NamedValue> values = named_values(candidate.kernel->space, candidate.config);
+  std::vector<std::string> command = expand_flags({&problem.build.compiler, 1}, values, unknown_tunable);
   if (command.size() != 1)
     detail::raise<ConfigError>("the build's compiler is not one program", problem.build.compiler,
                                "put its options into flags");
@@ -329,7 +291,7 @@ CompileJob reference_job(const Problem& problem, Real real) {
   job.command = {problem.reference.compiler.empty()
                      ? compile_command(problem, problem.default_candidate()).front()
                      : problem.reference.compiler};
-  for (const std::string& flag : problem.reference.flags) add_words(flag, job.command);
+  for (std::string& flag : expand_flags(problem.reference.flags, {})) job.command.push_back(std::move(flag));
   for (const std::string& library : problem.reference.libraries) job.command.push_back("-l" + library);
   return job;
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "judge/worker_client.hpp"
 
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +25,7 @@
 #include "process/helper_program.hpp"
 #include "process/pinned_thread.hpp"
 #include "process/sandboxed.hpp"
+#include "process/stream.hpp"
 
 #ifndef KERNELSEARCH_WORKER_PATHS
 #  define KERNELSEARCH_WORKER_PATHS ""
@@ -74,6 +73,37 @@ WorkerSettings worker_settings(const HostOptions& options, std::vector<int> core
   settings.memory = std::max(settings.memory, problem.memory.value_or(0));
   return settings;
 }
+
+namespace {
+
+/// Why a call that leaves a register of the processor changed is refused.
+std::string left_changed_text(std::uint64_t which) {
+  const char* name = "a register of the processor";
+  switch (which) {
+    case host_protocol::mxcsr:
+      name = "MXCSR (rounding, subnormal numbers and exceptions of vector instructions)";
+      break;
+    case host_protocol::x87_control:
+      name = "the x87 control word (rounding, precision and exceptions)";
+      break;
+    case host_protocol::x87_stack:
+      name = "values on the x87 stack (after MMX instructions: emms)";
+      break;
+    case host_protocol::direction_flag:
+      name = "the direction flag of string instructions set";
+      break;
+    case host_protocol::fpcr:
+      name = "FPCR (rounding, subnormal numbers and exceptions)";
+      break;
+    default:
+      break;
+  }
+  const bool is_value = which == host_protocol::x87_stack || which == host_protocol::direction_flag;
+  return std::string("a call left ") + name + (is_value ? "" : " changed") +
+         ", which its caller's arithmetic relies on: set it back before the call returns";
+}
+
+}  // namespace
 
 WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, const Arena& outputs,
                            const fs::path& library, bool trusted)
@@ -143,12 +173,9 @@ WorkerClient::WorkerClient(const WorkerSettings& settings, const Arena& inputs, 
 WorkerClient::Got WorkerClient::receive(Reply& reply, double limit_seconds) {
   const double deadline = monotonic_seconds() + limit_seconds;
   while (true) {
-    pollfd ready{socket_.number(), POLLIN, 0};
     const double left = deadline - monotonic_seconds();
     if (left <= 0) return Got::timed_out;
-    const int polled = poll(&ready, 1, static_cast<int>(std::ceil(left * 1000)));
-    if (polled < 0 && errno != EINTR) return Got::ended;
-    if (polled <= 0) continue;
+    if (!wait_ready(socket_.number(), POLLIN, left)) continue;
     iovec part{&reply, sizeof reply};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * 8)> control{};
     msghdr message{};
@@ -244,6 +271,10 @@ std::optional<Fault> WorkerClient::answered(Got got, const Command& command, con
     forbidden_write_ = reply.offset;
     return Fault{Verdict::cheated, "it wrote outside of its arrays"};
   }
+  if (reply.failed == host_protocol::left_changed) {
+    stop();
+    return Fault{Verdict::cheated, left_changed_text(reply.offset)};
+  }
   if (reply.failed != 0 && command.kind != Kind::load) {
     stop();
     return Fault{Verdict::cheated, "the worker's reply does not match what it was asked"};
@@ -338,8 +369,13 @@ Fault WorkerClient::ending(const char* during) {
                 during};
   if (signal == SIGXCPU) return {Verdict::timed_out, "CPU time limit reached"};
   if (signal != 0) return {Verdict::crashed, signal_text(signal) + " " + during};
-  return {Verdict::crashed,
-          "it ended the process with status " + std::to_string(WEXITSTATUS(status)) + " " + during};
+  const std::string how =
+      "it ended the process with status " + std::to_string(WEXITSTATUS(status)) + " " + during;
+  // OpenMP's runtime says so where it cannot start a thread, and is not heard.
+  if (WEXITSTATUS(status) == 1)
+    return {Verdict::crashed,
+            threads_text(how + ", as OpenMP does where it can start no more threads", settings_.threads)};
+  return {Verdict::crashed, how};
 }
 
 std::optional<Fault> WorkerClient::census() const {

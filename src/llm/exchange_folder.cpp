@@ -102,7 +102,7 @@ ChatResult result_of(const json& document) {
 
 /// What was paid for is in its file before it is used.
 void write_whole(const fs::path& path, std::string_view text) {
-  if (const std::error_code error = detail::replace_file(path, text))
+  if (const std::error_code error = detail::replace_private_file(path, text))
     detail::raise<ConfigError>("an exchange with a model cannot be kept",
                                path.string() + ": " + error.message(),
                                "check the space and the permissions of the folder");
@@ -164,8 +164,7 @@ ChatResult ExchangeFolder::keep(const Asked& asked, const ChatResult& result) co
                          {"question", json::parse(asked.canonical)},
                          {result ? "reply" : "error", answered}};
   const std::string text = dumped(document, 1) + '\n';
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
+  (void)detail::create_private_folders(fs::path(path).parent_path());  // a failure shows when it is written
   write_whole(path, text);
   return result_of({{result ? "reply" : "error", std::move(answered)}});
 }

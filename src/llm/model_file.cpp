@@ -369,8 +369,9 @@ std::string find_model_file(const std::string& given) {
   if (!given.empty()) return given;
   if (const char* named = std::getenv("KERNELSEARCH_MODELS"); named != nullptr && *named != '\0')
     return named;
-  std::vector<std::string> places = {"models.json"};
-  if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config != '\0')
+  // Not the current folder: it may be one that others made, and the file says which key goes to which server.
+  std::vector<std::string> places;
+  if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config == '/')
     places.push_back(std::string(config) + "/kernelsearch/models.json");
   else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
     places.push_back(std::string(home) + "/.config/kernelsearch/models.json");
@@ -380,6 +381,9 @@ std::string find_model_file(const std::string& given) {
     if (std::filesystem::exists(place, error)) return place;
     (looked += looked.empty() ? "" : ", ") += place;
   }
+  std::error_code error;
+  if (std::filesystem::exists("models.json", error))
+    looked += "; models.json of this folder is not read unasked";
   detail::raise<ConfigError>("there is no model file", "looked for " + looked,
                              "write one (docs/models.md), and name it with --models or KERNELSEARCH_MODELS");
 }

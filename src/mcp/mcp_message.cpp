@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernelsearch/store/clean_json.hpp"
+
 namespace kernelsearch::detail {
 namespace {
 
@@ -72,7 +74,7 @@ nlohmann::json result_message(const nlohmann::json& id, nlohmann::json result) {
 }
 
 std::string one_line(const nlohmann::json& message) {
-  return message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return clean_json(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace kernelsearch::detail

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "kernelsearch/run/report_extras.hpp"
+#include "problem/replace_file.hpp"
 #include "run_json.hpp"
 #include "tool_kit.hpp"
 
@@ -137,13 +137,10 @@ ToolReply RunTools::report(const json& arguments, const ToolCall&) const {
     for (const StoredTrial& trial : trials) list.push_back(trial_json(trial, false));
   }
   if (format == "html") {
-    std::error_code error;
-    std::filesystem::create_directories(options.reports, error);
+    (void)create_private_folders(options.reports);
     const auto path = options.reports / fmt::format("run_{}.html", number(run));
-    std::ofstream page(path, std::ios::binary);
     const ReportModel whole = report_of(manager.store(), run, report_extras(manager.store(), run));
-    page << report_html({&whole, 1});
-    if (!page.flush())
+    if (replace_private_file(path, report_html({&whole, 1})))
       detail::raise<ConfigError>("the report cannot be written", path.string(),
                                  "the server's disk is full or read-only: ask for format text or json");
     out["path"] = path.string();

@@ -146,11 +146,11 @@ std::string run_text(const json& run) {
                                  run["state"].get<std::string>(), run["trials"].get<std::uint64_t>());
   if (const auto reason = run["reason"].get<std::string>(); !reason.empty()) text += " (" + reason + ")";
   if (const json& best = run["best"]; best.is_object()) {
+    if (best.contains("no_improvement"))
+      text += "\nno improvement: " + best["no_improvement"].get<std::string>();
     text += fmt::format("\nbest: trial {}, {}", best["trial"].get<std::uint64_t>(),
                         format_seconds(best["seconds"].get<double>()));
     if (best.contains("speedup")) text += fmt::format(", {:.2f}x", best["speedup"]["ratio"].get<double>());
-    if (best.contains("no_improvement"))
-      text += "\nno improvement: " + best["no_improvement"].get<std::string>();
   } else if (run["trials"] != 0) {
     text += "\nnothing right yet";
   }

@@ -85,6 +85,7 @@ class Canonical {
         text("edge").text(one.name).count(one.edge->size());
         for (const double value : *one.edge) number(value);
       }
+      if (!one.exact.empty()) text("exact").text(one.name);
       if (one.total) text("offsets").text(one.name).formula(one.total).number(one.skew);
       if (!one.files.empty()) text("files").text(one.name).data(one.files);
     }
@@ -101,6 +102,7 @@ class Canonical {
     if (problem.external) external(problem);
     if (problem.bit_exact) text("bit_exact");
     if (problem.hidden_shapes) hidden_shapes(*problem.hidden_shapes);
+    if (!problem.trivial_answers.empty()) text("trivial answers");
     if (problem.libraries) text("allowed libraries").texts(*problem.libraries);
     if (problem.over_read_bytes != 0) text("over_read_bytes").count(problem.over_read_bytes);
     return *this;
@@ -128,6 +130,7 @@ class Canonical {
     return *this;
   }
   Canonical& hidden_shapes(const HiddenShapes& one) {
+    if (!one.none.empty()) return text("no hidden shapes");
     text("hidden shapes").count(one.count).count(one.ranges.size());
     for (const SizeRange& range : one.ranges)
       text(range.name).value(Value{range.low}).value(Value{range.high}).value(Value{range.multiple_of});

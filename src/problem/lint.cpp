@@ -48,6 +48,22 @@ double bytes_of(const Problem& problem, const Shape& shape) {
   return bytes;
 }
 
+/// The first array that has no elements in the shape; empty where there is none.
+std::string empty_array(const Problem& problem, const Shape& shape) {
+  if (waits_for_sizes(problem, shape)) return {};
+  const auto tunables = named_values(problem.kernel.space, problem.kernel.space.default_config());
+  for (const Argument& argument : problem.arguments)
+    if (argument.is_array && (argument.is_input() || argument.is_output()) &&
+        element_count(argument, shape, tunables) == 0)
+      return argument.name;
+  return {};
+}
+
+/// Whether a flag asks for OpenMP.
+bool asks_for_openmp(const std::string& flag) {
+  return flag == "-fopenmp" || flag.starts_with("-fopenmp=") || flag == "-qopenmp";
+}
+
 bool within(const Tolerance& tolerance, double got, double expected) noexcept {
   if (std::isnan(expected)) return std::isnan(got);
   if (std::isinf(expected)) return got == expected;
@@ -115,6 +131,9 @@ class ShapeLint {
  private:
   using Outputs = std::vector<std::vector<double>>;
 
+  Tolerance tolerance(std::size_t o, const std::vector<double>& expected) const {
+    return tolerance_for(outputs_[o].type, problem_.tolerance_of(outputs_[o]), expected);
+  }
   std::string name(std::size_t o) const { return outputs_[o].name + " (shape " + shape_.name + ")"; }
 
   void add(Severity severity, std::string what, std::string todo) {
@@ -151,7 +170,8 @@ class ShapeLint {
     const auto first = call(false, inputs);
     if (!first) return;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
-      const auto wrong = first_wrong(problem_.tolerance_of(outputs_[o]), (*first)[o], expected[o]);
+      const Tolerance allowed = problem_.bit_exact ? Tolerance{0, 0} : tolerance(o, expected[o]);
+      const auto wrong = first_wrong(allowed, (*first)[o], expected[o]);
       if (!wrong) continue;
       const auto at = [&](const std::vector<double>& values) {
         return *wrong < values.size() ? number(values[*wrong]) : std::string("nothing");
@@ -164,7 +184,7 @@ class ShapeLint {
     if (!second) return;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       if (same((*first)[o], (*second)[o])) continue;
-      if (first_wrong(problem_.tolerance_of(outputs_[o]), (*first)[o], (*second)[o]))
+      if (first_wrong(tolerance(o, (*second)[o]), (*first)[o], (*second)[o]))
         error("two runs of the default differ beyond the tolerance in output " + name(o),
               "look for uninitialised memory, races and elements that are never written");
       else
@@ -174,8 +194,8 @@ class ShapeLint {
   }
 
   void check_output(std::size_t o, const std::vector<double>& values, const std::vector<double>& others) {
-    const Tolerance tolerance = problem_.tolerance_of(outputs_[o]);
     if (values.empty()) return;
+    const Tolerance tolerance = this->tolerance(o, values);
     const auto odd =
         std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
     if (odd == static_cast<std::ptrdiff_t>(values.size())) {
@@ -354,6 +374,10 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     for (const NamedValue& variable : shape.variables)
       if (to_number(variable.second) > 1 && !power_of_two(to_number(variable.second))) round = false;
     if (shape.weight <= 0) continue;
+    if (const std::string empty = empty_array(problem, shape); !empty.empty())
+      findings.push_back({Severity::warning,
+                          "array " + empty + " has no elements in shape " + shape.name + ", which is timed",
+                          "give the shape the weight 0, or a size above 0"});
     ++timed;
     largest_bytes = std::max(largest_bytes, bytes_of(problem, shape));
     if (problem.operations && !waits_for_sizes(problem, shape))
@@ -368,6 +392,10 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     add(Severity::warning,
         "nothing identifies what the build command uses: kept results stay after its tools have changed",
         "list what prints their versions in build.identity, e.g. [[\"gfortran\", \"--version\"]]");
+  if (problem.backend == Backend::host && problem.threads <= 1 &&
+      std::any_of(problem.build.flags.begin(), problem.build.flags.end(), asks_for_openmp))
+    add(Severity::note, "the kernel is built with OpenMP and runs in one thread",
+        "set \"threads\" in the problem to the number that it may use");
   if (problem.external && problem.external->identity.empty())
     add(Severity::warning,
         "nothing identifies what the external program uses: kept results stay after its tools have changed",

@@ -55,7 +55,7 @@ void check_elements(const JsonCursor& place, const Argument& argument, std::vect
 void read_files(const JsonCursor& document, const std::filesystem::path& folder, Problem& problem);
 
 /// The text with `${NAME}` replaced by the tunable's default, so that what remains can be judged.
-[[nodiscard]] std::string at_default(std::string text, const Space& space);
+[[nodiscard]] std::string at_default(std::string_view text, const Space& space);
 
 /// Of a kernel whose file is a ready module of SPIR-V: its text in place of its bytes. Refuses what is no
 /// such module, and backends other than Vulkan.

@@ -10,8 +10,8 @@
 namespace kernelsearch::detail {
 namespace {
 
-constexpr const char* fill_keys[] = {"init", "low",   "high", "mean", "deviation",
-                                     "edge", "total", "skew", "file"};
+constexpr const char* fill_keys[] = {"init", "low",   "high",  "mean", "deviation",
+                                     "edge", "exact", "total", "skew", "file"};
 
 ElementType read_element_type(const JsonCursor& place) {
   return static_cast<ElementType>(place.choice(
@@ -71,6 +71,15 @@ void read_edge(const JsonCursor& place, Argument& argument, bool drawn) {
   }
 }
 
+/// Why the distribution is what the algorithm depends on.
+void read_exact(const JsonCursor& place, Argument& argument) {
+  constexpr const char* todo = "say why, e.g. \"the sampler's bins are made for uniform keys\"";
+  if (!is_drawn(argument.initialisation) && argument.initialisation != Initialisation::sorted)
+    place.refuse("keeps a distribution that is not varied", "remove it");
+  argument.exact = place.string(todo);
+  if (argument.exact.find_first_not_of(' ') == std::string::npos) place.refuse("gives no reason", todo);
+}
+
 /// The keys of `offsets`.
 void read_offsets(const JsonCursor& place, Argument& argument, const Scope& scope) {
   const bool offsets = argument.initialisation == Initialisation::offsets;
@@ -111,13 +120,14 @@ StructType read_struct(const JsonCursor& place) {
   type.name = name.string(todo);
   check_name(name, type.name, "a struct");
   for (const JsonCursor& item : place.at("fields", todo).items(todo)) {
-    item.only({"name", "type", "low", "high"});
+    item.only({"name", "type", "count", "low", "high"});
     const JsonCursor called = item.at("name", todo);
     Argument field;
     field.name = called.string(todo);
     check_name(called, field.name, "a field");
     for (const StructField& other : type.fields)
-      if (other.name == field.name) called.refuse("is the name of two fields", "give each its own name");
+      if (other.name.substr(0, other.name.find('[')) == field.name)
+        called.refuse("is the name of two fields", "give each its own name");
     field.type = read_element_type(item.at("type", todo));
     default_range(field);
     if (const auto low = item.find("low")) field.low = finite(*low, "give a number");
@@ -126,10 +136,21 @@ StructType read_struct(const JsonCursor& place) {
       item.refuse("has an empty range",
                   "low " + to_string(Value{field.low}) + ", high " + to_string(Value{field.high}),
                   "give low < high");
-    type.fields.push_back({field.name, field.type, field.low, field.high});
+    const auto count = item.find("count");
+    if (!count) {
+      type.fields.push_back({field.name, field.type, field.low, field.high});
+      continue;
+    }
+    constexpr const char* many = "give the number of its elements, from 1 to 256";
+    const std::int64_t elements = count->integer(many);
+    if (elements < 1 || elements > 256) count->refuse("is no number of elements", many);
+    // Each element is a field of its own: drawn, compared and named by itself.
+    for (std::int64_t i = 0; i < elements; ++i)
+      type.fields.push_back({field.name + "[" + std::to_string(i) + "]", field.type, field.low, field.high});
   }
   if (type.fields.empty()) place.refuse("is a struct without fields", todo);
-  if (type.fields.size() > 64) place.refuse("is a struct of over 64 fields", "split it");
+  if (type.fields.size() > 256)
+    place.refuse("is a struct of over 256 fields, elements of arrays among them", "split it");
   return type;
 }
 
@@ -190,6 +211,7 @@ void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
     if (argument.structure) edge->refuse("gives edge values to structs", "remove it");
     read_edge(*edge, argument, drawn);
   }
+  if (const auto exact = place.find("exact")) read_exact(*exact, argument);
   read_offsets(place, argument, scope);
   read_contents(place, argument, folder, shapes);
 }
@@ -337,8 +359,8 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
   bool output = false;
   const std::vector<JsonCursor> items = place.items(todo);
   for (const JsonCursor& item : items) {
-    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "edge", "total",
-               "skew", "file", "value", "tolerance", "tensor_map", "symbol"});
+    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "edge", "exact",
+               "total", "skew", "file", "value", "tolerance", "tensor_map", "symbol"});
     Argument argument;
     const JsonCursor name = item.at("name", "name the argument as in the function's signature");
     argument.name = name.string("name the argument as in the function's signature");

@@ -4,19 +4,13 @@
 
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "kernelsearch/problem/tunable_text.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
 
-std::string at_default(std::string text, const Space& space) {
-  for (const auto& [name, value] : named_values(space, space.default_config())) {
-    const std::string pattern = "${" + name + "}";
-    const std::string replacement = to_string(value);
-    for (std::size_t at = text.find(pattern); at != std::string::npos;
-         at = text.find(pattern, at + replacement.size()))
-      text.replace(at, pattern.size(), replacement);
-  }
-  return text;
+std::string at_default(std::string_view text, const Space& space) {
+  return expand_tunables(text, named_values(space, space.default_config()));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/shell_word.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch {
@@ -144,7 +145,7 @@ void check_external(const JsonCursor& document, const Problem& problem) {
     document.refuse("lacks the key \"reference\"", "backend external",
                     "write a C++ function that says what is right: {\"source\": \"reference.cpp\", "
                     "\"function\": \"name\"}");
-  for (const char* key : {"build", "hidden_shapes", "libraries", "over_read_bytes", "memory_gib"})
+  for (const char* key : {"build", "libraries", "over_read_bytes", "memory_gib"})
     if (const auto found = document.find(key))
       found->refuse("is for kernels that we build ourselves", "backend external", "remove it");
   if (const auto sources = document.at("kernel", "").find("sources"))
@@ -215,6 +216,39 @@ void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
     if (!scope.on_host()) libraries->refuse("links libraries with a device kernel", "remove it");
     build.libraries = read_libraries(*libraries);
   }
+}
+
+/// A kernel in a file `.c` is C: its restrict, implicit conversions of void* and arrays of variable length
+/// are no C++. It is compiled by a command, as if the problem had named one.
+void compile_as_c(const JsonCursor& device, const Scope& scope, Problem& problem) {
+  HostBuild& build = problem.build;
+  if (problem.backend != Backend::host || !build.command.empty() ||
+      std::filesystem::path(problem.names.device).extension() != ".c")
+    return;
+  const std::string compiler = build.compiler == "g++"       ? "gcc"
+                               : build.compiler == "clang++" ? "clang"
+                                                             : build.compiler;
+  if (compiler.find("${") != std::string::npos)
+    device.refuse("is in C, and its compiler is a tunable", compiler,
+                  "name one compiler, or write build.command");
+  std::string flags;
+  for (const std::string& flag : build.flags) flags += (flags.empty() ? "" : " ") + flag;
+  // The flags in one word, which the shell takes apart: one of a tunable may be empty.
+  build.command = {"sh",
+                   "-c",
+                   "set -f; source=$1; made=$2; flags=$3; shift 3; exec " + shell_word(compiler) +
+                       " -std=gnu17 -fPIC $flags \"$@\" -c \"$source\" -o \"$made\"",
+                   "sh",
+                   "${SOURCE}",
+                   "${LIBRARY}",
+                   flags};
+  for (const std::string& name : scope.tunables) {
+    for (const char* own : {"SOURCE", "LIBRARY", "NAME", "READABLE"})
+      if (name == own)
+        device.refuse("is in C, and a tunable has a name of build commands", name, "rename it");
+    build.command.push_back("-D" + name + "=${" + name + "}");
+  }
+  build.identity = {{compiler, "--version"}};
 }
 
 Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope,
@@ -326,11 +360,12 @@ std::uint64_t read_over_read(const JsonCursor& place, const Scope& scope) {
 }
 
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
-  document.only({"schema",     "name",          "description", "backend",         "function",    "kernel",
-                 "arguments",  "shapes",        "valid",       "tunables",        "constraints", "default",
-                 "reference",  "build",         "launch",      "tolerances",      "aggregate",   "threads",
-                 "operations", "bytes",         "traits",      "files",           "generator",   "bit_exact",
-                 "memory_gib", "hidden_shapes", "libraries",   "over_read_bytes", "external"});
+  document.only(
+      {"schema",     "name",          "description",     "backend",    "function",        "kernel",
+       "arguments",  "shapes",        "valid",           "tunables",   "constraints",     "default",
+       "reference",  "build",         "launch",          "tolerances", "aggregate",       "threads",
+       "operations", "bytes",         "traits",          "files",      "generator",       "bit_exact",
+       "memory_gib", "hidden_shapes", "trivial_answers", "libraries",  "over_read_bytes", "external"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -379,6 +414,13 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
                      folder, problem.shapes, problem.generator.has_value());
   if (problem.generator) check_generated(document.at("generator", ""), problem);
 
+  if (const auto place = document.find("trivial_answers")) {
+    constexpr const char* why =
+        "say why answers such as zeros are right enough, e.g. \"most inputs have none\"";
+    problem.trivial_answers = place->string(why);
+    if (problem.trivial_answers.find_first_not_of(' ') == std::string::npos)
+      place->refuse("gives no reason", why);
+  }
   if (const auto place = document.find("hidden_shapes"))
     problem.hidden_shapes = read_hidden_shapes(*place, problem);
   if (const auto valid = document.find("valid"))
@@ -389,6 +431,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.reference = read_reference(*place, folder, scope, problem.names.reference);
   problem.build = default_build(problem.backend, !problem.kernel.regions.host.empty());
   if (const auto build = document.find("build")) read_build(*build, scope, problem.build);
+  compile_as_c(document.at("kernel", "").at("device", ""), scope, problem);
   if (const auto external = document.find("external")) problem.external = read_external(*external);
   check_external(document, problem);
   const auto launch = document.find("launch");

@@ -3,6 +3,7 @@
 #include "replace_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -22,12 +23,12 @@ std::error_code last_error() {
 
 /// Creates an empty file of its own beside `file`, also where other threads, processes or machines do the
 /// same.
-std::optional<fs::path> create_beside(const fs::path& file) {
+std::optional<fs::path> create_beside(const fs::path& file, ::mode_t mode) {
   static std::atomic<std::uint64_t> count{0};
   for (;;) {
     fs::path draft = file;
     draft += "." + std::to_string(::getpid()) + "." + std::to_string(++count) + ".part";
-    const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor >= 0) {
       ::close(descriptor);
       return draft;
@@ -55,9 +56,12 @@ bool write_all(const fs::path& file, std::string_view text) {
 
 }  // namespace
 
-std::error_code replace_file(const fs::path& file, const std::function<bool(const fs::path&)>& write) {
+namespace {
+
+std::error_code replace(const fs::path& file, ::mode_t mode,
+                        const std::function<bool(const fs::path&)>& write) {
   errno = 0;
-  const std::optional<fs::path> draft = create_beside(file);
+  const std::optional<fs::path> draft = create_beside(file, mode);
   if (!draft) return last_error();
   if (write(*draft) && ::rename(draft->c_str(), file.c_str()) == 0) return {};
   const std::error_code error = last_error();
@@ -65,8 +69,36 @@ std::error_code replace_file(const fs::path& file, const std::function<bool(cons
   return error;
 }
 
+}  // namespace
+
+std::error_code replace_file(const fs::path& file, const std::function<bool(const fs::path&)>& write) {
+  return replace(file, 0666, write);
+}
+
 std::error_code replace_file(const fs::path& file, std::string_view text) {
-  return replace_file(file, [text](const fs::path& draft) { return write_all(draft, text); });
+  return replace(file, 0666, [text](const fs::path& draft) { return write_all(draft, text); });
+}
+
+std::error_code replace_private_file(const fs::path& file, std::string_view text) {
+  return replace(file, 0600, [text](const fs::path& draft) { return write_all(draft, text); });
+}
+
+std::error_code create_private_file(const fs::path& file) {
+  errno = 0;
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) return errno == EEXIST ? std::error_code() : last_error();
+  ::close(descriptor);
+  return {};
+}
+
+std::error_code create_private_folders(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return {};
+  if (const fs::path above = folder.parent_path(); above != folder)
+    if (const std::error_code failed = create_private_folders(above)) return failed;
+  errno = 0;
+  if (::mkdir(folder.c_str(), 0700) == 0 || (errno == EEXIST && fs::is_directory(folder, error))) return {};
+  return last_error();
 }
 
 }  // namespace kernelsearch::detail

@@ -20,4 +20,14 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::error_code replace_file(const std::filesystem::path& file,
                                            const std::function<bool(const std::filesystem::path&)>& write);
 
+/// As the first, of a file that only its owner may read (0600): what models were asked and said, e.g.
+[[nodiscard]] std::error_code replace_private_file(const std::filesystem::path& file, std::string_view text);
+
+/// Makes an empty file that only its owner may read, where there is none.
+[[nodiscard]] std::error_code create_private_file(const std::filesystem::path& file);
+
+/// As std::filesystem::create_directories; the folders that it makes are their owner's alone (0700). Those
+/// that are there stay as they are.
+[[nodiscard]] std::error_code create_private_folders(const std::filesystem::path& folder);
+
 }  // namespace kernelsearch::detail

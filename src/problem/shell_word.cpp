@@ -15,4 +15,10 @@ std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
+std::string readable_word(std::string_view text) {
+  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) return std::string(text);
+  return shell_word(text);
+}
+
 }  // namespace kernelsearch

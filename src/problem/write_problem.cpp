@@ -68,9 +68,18 @@ OrderedJson argument_json(const Argument& argument) {
   }
   if (argument.structure) {
     OrderedJson fields = OrderedJson::array();
-    for (const StructField& field : argument.structure->fields)
-      fields.push_back(
-          {{"name", field.name}, {"type", to_string(field.type)}, {"low", field.low}, {"high", field.high}});
+    for (const StructField& field : argument.structure->fields) {
+      const std::size_t bracket = field.name.find('[');
+      const std::string name = field.name.substr(0, bracket);
+      if (bracket != std::string::npos && !fields.empty() && fields.back()["name"] == name) {
+        fields.back()["count"] = fields.back()["count"].get<int>() + 1;
+        continue;
+      }
+      fields.push_back({{"name", name}, {"type", to_string(field.type)}});
+      if (bracket != std::string::npos) fields.back()["count"] = 1;
+      fields.back()["low"] = field.low;
+      fields.back()["high"] = field.high;
+    }
     json["type"] = {{"struct", argument.structure->name}, {"fields", std::move(fields)}};
   } else {
     json["type"] = to_string(argument.type);
@@ -96,6 +105,7 @@ OrderedJson argument_json(const Argument& argument) {
                                               : OrderedJson(argument.high);
     }
     if (argument.edge) json["edge"] = *argument.edge;
+    if (!argument.exact.empty()) json["exact"] = argument.exact;
     if (argument.total) {
       json["total"] = argument.total->text();
       json["skew"] = argument.skew;
@@ -183,6 +193,7 @@ OrderedJson generator_json(const GeneratedInputs& generator, Sources& sources) {
 }
 
 OrderedJson hidden_shapes_json(const HiddenShapes& hidden) {
+  if (!hidden.none.empty()) return {{"none", hidden.none}};
   OrderedJson json{{"count", hidden.count}, {"ranges", OrderedJson::object()}};
   for (const SizeRange& range : hidden.ranges) {
     OrderedJson& one = json["ranges"][range.name];
@@ -262,6 +273,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     json["shapes"].push_back(std::move(one));
   }
   if (problem.hidden_shapes) json["hidden_shapes"] = hidden_shapes_json(*problem.hidden_shapes);
+  if (!problem.trivial_answers.empty()) json["trivial_answers"] = problem.trivial_answers;
   if (problem.generator) json["generator"] = generator_json(*problem.generator, sources);
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);

@@ -251,48 +251,6 @@ void Process::kill() noexcept {
   pid_ = 0;
 }
 
-Finished run_command(Launch launch, double seconds, std::size_t max_output, const std::stop_token& stop) {
-  PipeEnds out = make_pipe(), err = make_pipe();
-  launch.descriptors.emplace_back(1, out.write.number());
-  launch.descriptors.emplace_back(2, err.write.number());
-  Process process(launch);
-  out.write.reset();
-  err.write.reset();
-  Finished finished;
-  const double deadline = monotonic_seconds() + seconds;
-  std::vector<char> buffer(1 << 16);
-  std::array<pollfd, 2> waiting{pollfd{out.read.number(), POLLIN, 0}, pollfd{err.read.number(), POLLIN, 0}};
-  while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
-    const double left = deadline - monotonic_seconds();
-    if (left <= 0 || stop.stop_requested()) {
-      finished.timed_out = true;
-      return finished;
-    }
-    // In slices where it may be stopped: nothing else would end the waiting.
-    const double slice = stop.stop_possible() ? std::min(left, 0.05) : left;
-    if (poll(waiting.data(), waiting.size(), static_cast<int>(slice * 1000) + 1) < 0 && errno != EINTR) break;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
-      const ssize_t got = read(waiting[i].fd, buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) {
-        waiting[i].fd = -1;
-        continue;
-      }
-      std::string& text = i == 0 ? finished.output : finished.errors;
-      const std::size_t limit = i == 0 ? max_output : std::size_t{1} << 20;
-      const auto bytes = static_cast<std::size_t>(got);
-      text.append(buffer.data(), std::min(bytes, limit - text.size()));
-      if (i == 0 && text.size() == limit) {
-        finished.too_much_output = true;
-        return finished;
-      }
-    }
-  }
-  finished.timed_out = !process.wait(std::max(0.1, deadline - monotonic_seconds()), finished.status);
-  return finished;
-}
-
 std::vector<pid_t> process_tree(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   DIR* proc = opendir("/proc");
@@ -376,6 +334,17 @@ int filter_count(pid_t pid) {
 double cpu_seconds(pid_t pid) {
   clockid_t clock{};
   return clock_getcpuclockid(pid, &clock) == 0 ? clock_seconds(clock) : -1;
+}
+
+std::string end_text(int status) {
+  return WIFSIGNALED(status) ? "was ended by " + signal_text(WTERMSIG(status))
+                             : "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+std::string seconds_text(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
 }
 
 std::string signal_text(int signal) {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,20 +100,6 @@ void do_not_block(int fd);
 /// `write`, to a pipe that nobody reads any more with EPIPE instead of a signal that ends the program.
 [[nodiscard]] ssize_t write_quietly(int fd, const char* data, std::size_t size);
 
-/// What a command printed and how it ended.
-struct Finished {
-  std::string output;  ///< at most `max_output` bytes
-  std::string errors;  ///< at most 1 MiB; the rest is read and dropped
-  int status = 0;      ///< as waitpid gives it
-  bool timed_out = false;
-  bool too_much_output = false;
-};
-
-/// Runs a command to its end or its time limit, standard input empty; descriptors 1 and 2 are taken.
-/// Asked to stop it ends the command, as at its time limit.
-[[nodiscard]] Finished run_command(Launch launch, double seconds, std::size_t max_output,
-                                   const std::stop_token& stop = {});
-
 /// The processes descended from `root`, itself included, as the kernel lists them now.
 [[nodiscard]] std::vector<pid_t> process_tree(pid_t root);
 
@@ -137,6 +122,12 @@ struct Finished {
 
 /// A signal by name, e.g. `SIGSEGV (invalid memory access)`.
 [[nodiscard]] std::string signal_text(int signal);
+
+/// How a process ended, by a status as waitpid gives it: `was ended by SIGKILL (killed)`.
+[[nodiscard]] std::string end_text(int status);
+
+/// A limit of time, e.g. `2.5 s`.
+[[nodiscard]] std::string seconds_text(double seconds);
 
 /// A descriptor for an anonymous file with these contents, to hand to a child.
 [[nodiscard]] Descriptor open_for_reading(const std::string& path);

@@ -13,6 +13,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "process/landlock.hpp"
+#include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
 
 namespace kernelsearch {

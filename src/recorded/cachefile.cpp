@@ -9,6 +9,7 @@
 #include "json_reader.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "raw_recording.hpp"
+#include "units.hpp"
 
 namespace kernelsearch::recorded {
 namespace {
@@ -44,6 +45,7 @@ class Cachefile {
       raw_.notes.push_back("the last record was cut in the middle: left out");
     else if (cut_)
       raw_.notes.push_back("the closing brackets were missing, as after a kill");
+    check_times();
     return std::move(raw_);
   }
 
@@ -102,7 +104,95 @@ class Cachefile {
   void objective(std::string_view json) {
     std::string text = compact(json);
     std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
-    if (text != "time") raw_.notes.push_back("recorded for " + text + "; it is the times that are read");
+    if (const auto other = other_objective(text, "")) other_ = other->words;
+  }
+
+  /// What was recorded may be no time at all: then no number of it is one.
+  void check_times() {
+    const bool timed = std::any_of(raw_.trials.begin(), raw_.trials.end(), [](const RawTrial& trial) {
+      return trial.evaluation.verdict == Verdict::ok;
+    });
+    if (!timed && untimed_ > 0) {
+      std::string names;
+      for (const auto& [name, value] : raw_.trials[first_untimed_].evaluation.features)
+        names += (names.empty() ? "" : ", ") + std::string(name);
+      detail::raise<ConfigError>(
+          "the recording has no times",
+          source_ + (other_.empty() ? "" : ": it was recorded for " + other_) +
+              (names.empty() ? "" : "; its records have " + names),
+          "only recordings of times are read: record it with `time`, or convert what it has to a time");
+    }
+    if (!other_.empty()) raw_.notes.push_back("recorded for " + other_ + "; it is the times that are read");
+  }
+
+ public:
+  /// What `json.dump` makes of Kernel Tuner's results: a list of records, or that and the environment in a
+  /// list.
+  RawRecording read_list() {
+    try {
+      in_.array([&] {
+        if (in_.peek() == '[') {
+          JsonReader names(text_, source_, in_.position());
+          names.array([&] { take_names(names); });
+          in_.array([&] { one_of_list(in_); });
+        } else if (!raw_.trials.empty() && is_environment()) {
+          in_.object([&](std::string_view key) {
+            if ((key == "device_name" || key == "device") && in_.peek() == '"')
+              raw_.device = in_.string();
+            else
+              in_.skip();
+          });
+        } else {
+          if (raw_.names.empty()) {
+            JsonReader names(text_, source_, in_.position());
+            take_names(names);
+          }
+          one_of_list(in_);
+        }
+      });
+    } catch (const TextEnds&) {
+      cut_ = true;
+    }
+    if (raw_.names.empty()) missing("records with tunables and a time");
+    raw_.values.resize(raw_.names.size());
+    if (unfinished_)
+      raw_.notes.push_back("the last record was cut in the middle: left out");
+    else if (cut_)
+      raw_.notes.push_back("the closing brackets were missing, as after a kill");
+    raw_.notes.push_back("a list of results without names of device and kernel");
+    check_times();
+    return std::move(raw_);
+  }
+
+ private:
+  void one_of_list(JsonReader& in) {
+    unfinished_ = true;
+    record(in);
+    unfinished_ = false;
+  }
+
+  /// The tunables of the first record are what comes before the first entry that says how it was measured.
+  void take_names(JsonReader& in) {
+    if (in.peek() != '{') in.fail("a record of Kernel Tuner's results is no object");
+    bool measured = !raw_.names.empty();
+    in.object([&](std::string_view key) {
+      measured = measured || cachefile_entry(key);
+      if (!measured) raw_.names.emplace_back(key);
+      in.skip();
+    });
+  }
+
+  /// Whether the object that comes lacks the first tunable.
+  bool is_environment() {
+    unfinished_ = true;
+    JsonReader look(text_, source_, in_.position());
+    bool has = false;
+    look.object([&](std::string_view key) {
+      has = has || key == raw_.names.front();
+      look.skip();
+    });
+    unfinished_ = false;
+    return !has;
   }
 
   void take_values() {
@@ -154,6 +244,9 @@ class Cachefile {
       }
     });
     if (given != raw_.names.size()) in.fail("the record before this place lacks a tunable, or has one twice");
+    const bool untimed =
+        fields.error.empty() && fields.verdict.empty() && std::isnan(fields.time) && fields.shapes.empty();
+    if (untimed && untimed_++ == 0) first_untimed_ = raw_.trials.size();
     trial.evaluation = judge(std::move(fields));
     raw_.trials.push_back(std::move(trial));
   }
@@ -244,8 +337,10 @@ class Cachefile {
       // With lists of shapes, the plain one is for those who know none.
       if (fields.shapes.size() > 1)
         std::erase_if(fields.shapes, [](const ShapeMeasurement& shape) { return shape.shape.empty(); });
-      evaluation = measured(fields.time, std::move(fields.shapes));
-      evaluation.measurement.speedup = fields.speedup;
+      evaluation = fields.time == from_milliseconds(failed_time)
+                       ? failed_by_time()
+                       : measured(fields.time, std::move(fields.shapes));
+      if (evaluation.verdict == Verdict::ok) evaluation.measurement.speedup = fields.speedup;
     } else {
       const Verdict verdict = ours ? *ours : verdict_of_error(fields.error).value_or(Verdict::crashed);
       evaluation = Evaluation::failed(
@@ -263,11 +358,16 @@ class Cachefile {
   RawRecording raw_;
   std::vector<std::pair<std::string, std::vector<Value>>> listed_;
   std::optional<std::size_t> records_;
-  std::size_t ignored_ = 0;
+  std::size_t ignored_ = 0, untimed_ = 0, first_untimed_ = 0;
+  std::string other_;  ///< what it was recorded for, where that is no time
   bool read_ = false, cut_ = false, unfinished_ = false;
 };
 
 }  // namespace
+
+RawRecording read_result_list(std::string_view text, const std::string& source) {
+  return Cachefile(text, source).read_list();
+}
 
 RawRecording read_cachefile(std::string_view text, const std::string& source) {
   return Cachefile(text, source).read();

@@ -19,6 +19,10 @@ namespace kernelsearch::recorded {
   return time / 1e3;
 }
 
+/// What Kernel Tuner wrote as the time of a configuration that failed, until 0.4.0.
+inline constexpr double failed_time = 1e20;
+[[nodiscard]] Evaluation failed_by_time();
+
 /// Kernel Tuner's name for a failure; empty for ok.
 [[nodiscard]] std::string_view error_name(Verdict verdict) noexcept;
 /// What a failure of that name is; nothing where it is no such name.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "evaluations.hpp"
+#include "kernelsearch/store/clean_json.hpp"
 
 namespace kernelsearch::recorded {
 
@@ -53,7 +54,7 @@ std::string json_string(std::string_view text) {
       out += "\xEF\xBF\xBD";  // U+FFFD
     }
   }
-  return out + '"';
+  return clean_json(out + '"');
 }
 
 std::string number_text(double number) {

@@ -35,6 +35,7 @@ struct RawRecording {
 };
 
 [[nodiscard]] RawRecording read_cachefile(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_result_list(std::string_view text, const std::string& source);
 [[nodiscard]] RawRecording read_t4(std::string_view text, const std::string& source);
 [[nodiscard]] RawRecording read_json_lines(std::string_view text, const std::string& source);
 [[nodiscard]] RawRecording read_csv(std::string_view text, const std::string& source);

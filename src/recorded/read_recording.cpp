@@ -19,7 +19,7 @@ using namespace recorded;
 
 constexpr std::string_view store_mark = "SQLite format 3";
 
-enum class Format { cachefile, t4, json_lines, csv };
+enum class Format { cachefile, result_list, t4, json_lines, csv };
 
 [[noreturn]] void unknown(const std::string& source, const std::string& what) {
   detail::raise<ConfigError>("not a recording", source + ": " + what,
@@ -55,15 +55,20 @@ Format format_of(std::string_view text, const std::string& source) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) unknown(source, "it is empty");
   if (text[first] == '{') return format_of_json(text, source);
+  if (text[first] == '[') return Format::result_list;
   const std::string_view header = text.substr(0, text.find('\n'));
   if (header.starts_with("run,") && header.find("config_key") != std::string_view::npos) return Format::csv;
   unknown(source, "neither JSON nor an export");
 }
 
 RawRecording parse(std::string_view text, const std::string& source) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as Windows' editors put before UTF-8
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   switch (format_of(text, source)) {
     case Format::cachefile:
       return read_cachefile(text, source);
+    case Format::result_list:
+      return read_result_list(text, source);
     case Format::t4:
       return read_t4(text, source);
     case Format::json_lines:
@@ -84,7 +89,7 @@ std::string name_of(const std::filesystem::path& file) {
 /// Reads `STORE:RUN`; a store alone stands for its newest run.
 Recording read_store(const std::filesystem::path& file, const std::string& which,
                      const ReadRecordingOptions& options) {
-  const RunStore store(file);
+  const RunStore store(file, {.only_read = true});
   const std::optional<RunRow> run = store.find_run(which);
   if (!run)
     detail::raise<ConfigError>("no such run", which + " in " + file.string(),

@@ -9,18 +9,10 @@
 #include "json_reader.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "raw_recording.hpp"
+#include "units.hpp"
 
 namespace kernelsearch::recorded {
 namespace {
-
-/// How many of a unit of time are a second; nothing where it is none.
-std::optional<double> in_a_second(std::string_view unit) {
-  if (unit == "milliseconds" || unit == "miliseconds" || unit == "millisecond" || unit == "ms") return 1e3;
-  if (unit == "seconds" || unit == "second" || unit == "s") return 1.0;
-  if (unit == "microseconds" || unit == "microsecond" || unit == "us") return 1e6;
-  if (unit == "nanoseconds" || unit == "nanosecond" || unit == "ns") return 1e9;
-  return std::nullopt;
-}
 
 class T4 {
  public:
@@ -48,6 +40,7 @@ class T4 {
     if (!results)
       detail::raise<ConfigError>("not a whole T4 file", source_ + " has no \"results\"",
                                  "give a results file, not its metadata");
+    survey(*results);
     if (!unit_known_)
       raw_.notes.push_back("the file names no unit of time: milliseconds, as Kernel Tuner writes");
     bool unfinished = false;
@@ -71,6 +64,73 @@ class T4 {
   }
 
  private:
+  /// What the results were made for and in which unit, by the first that says both. KTT says the unit there
+  /// and nowhere else.
+  void survey(std::size_t results) {
+    struct Enough {};
+    JsonReader in(text_, source_, results);
+    try {
+      in.array([&] {
+        std::string objective;
+        std::vector<std::pair<std::string, std::string>> measured;
+        in.object([&](std::string_view key) {
+          if (key == "objectives" && in.peek() == '[') {
+            in.array([&] {
+              const Value one = in.value();
+              if (objective.empty()) objective = to_string(one);
+            });
+          } else if (key == "measurements" && in.peek() == '[') {
+            in.array([&] {
+              auto& [name, unit] = measured.emplace_back();
+              in.object([&](std::string_view what) {
+                if (in.peek() != '"')
+                  in.skip();
+                else if (what == "name")
+                  name = in.string();
+                else if (what == "unit")
+                  unit = in.string();
+                else
+                  in.skip();
+              });
+            });
+          } else {
+            in.skip();
+          }
+        });
+        take_objective(objective, measured, in);
+        if (!objective.empty()) throw Enough{};
+      });
+    } catch (const TextEnds&) {
+    } catch (const Enough&) {
+    }
+  }
+
+  void take_objective(const std::string& objective,
+                      const std::vector<std::pair<std::string, std::string>>& measured,
+                      const JsonReader& in) {
+    if (objective.empty()) return;
+    const auto found = std::find_if(measured.begin(), measured.end(),
+                                    [&](const auto& one) { return one.first == objective; });
+    const std::string unit = found == measured.end() ? std::string() : found->second;
+    const bool has_time =
+        std::any_of(measured.begin(), measured.end(), [](const auto& one) { return one.first == "time"; });
+    if (const auto other = other_objective(objective, unit)) {
+      if (objective == "time") in.fail("its times have an unknown unit: " + unit);
+      // The runtimes of such a file may be what was wanted instead.
+      if (!has_time)
+        detail::raise<ConfigError>("the recording has no times",
+                                   source_ + ": it was recorded for " + other->words,
+                                   "only recordings of times are read: give a measurement named `time`");
+      raw_.notes.push_back("recorded for " + other->words + "; it is the times that are read");
+      return;
+    }
+    objective_ = objective;
+    if (const auto scale = in_a_second(unit); scale && !unit_known_) {
+      unit_ = *scale;
+      unit_known_ = true;
+    }
+  }
+
   void metadata(JsonReader& in) {
     in.object([&](std::string_view key) {
       if (in.peek() == '"') {
@@ -104,7 +164,7 @@ class T4 {
     double time = std::numeric_limits<double>::quiet_NaN();
     std::string invalidity{}, verdict{}, reason{}, error{};
     double correctness = 0;
-    bool benchmarked = false;
+    bool benchmarked = false, failed = false;
     std::vector<ShapeMeasurement> shapes{};
     std::optional<Speedup> speedup{};
     PhaseSeconds phases{};
@@ -209,8 +269,14 @@ class T4 {
         number = in.number();
       }
     });
-    const double scale = in_a_second(unit).value_or(unit_);
-    if (name == "time" && number) fields.time = *number / scale;
+    const bool is_time = name == "time" || name == objective_ || name.starts_with("times_");
+    const auto known = in_a_second(unit);
+    if (is_time && !known && !unit.empty()) in.fail("a time has an unknown unit: " + unit);
+    const double scale = known.value_or(unit_);
+    if ((name == objective_ || (name == "time" && std::isnan(fields.time))) && number) {
+      fields.time = *number / scale;
+      fields.failed = *number == failed_time;
+    }
     if (verdict_of_error(text)) fields.error = text;
     if (name.starts_with("times_") && !list.empty()) {
       ShapeMeasurement& shape = fields.shapes.emplace_back();
@@ -222,7 +288,7 @@ class T4 {
       if (name == "speedup") fields.speedup->ratio = *number;
       if (name == "speedup_low") fields.speedup->interval.low = *number;
       if (name == "speedup_high") fields.speedup->interval.high = *number;
-    } else if (name != "time" && number && std::isfinite(*number)) {
+    } else if (!is_time && number && std::isfinite(*number)) {
       fields.features.set(name, *number);
     }
   }
@@ -239,8 +305,8 @@ class T4 {
         fields.time = sum / static_cast<double>(fields.runtimes.size());
       if (fields.shapes.empty() && !fields.runtimes.empty())
         fields.shapes.emplace_back().samples = std::move(fields.runtimes);
-      evaluation = measured(fields.time, std::move(fields.shapes));
-      evaluation.measurement.speedup = fields.speedup;
+      evaluation = fields.failed ? failed_by_time() : measured(fields.time, std::move(fields.shapes));
+      if (evaluation.verdict == Verdict::ok) evaluation.measurement.speedup = fields.speedup;
     } else {
       const std::string name = fields.error.empty() ? fields.invalidity : fields.error;
       evaluation = Evaluation::failed(
@@ -261,6 +327,7 @@ class T4 {
   RawRecording raw_;
   double unit_ = 1e3;  // of the file's times in a second
   bool unit_known_ = false;
+  std::string objective_ = "time";  ///< the measurement that is the time
   std::size_t summed_ = 0;
 };
 

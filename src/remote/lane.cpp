@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "remote/lane.hpp"
 
-#include <poll.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -22,41 +18,25 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kept_errors = 2000;
 constexpr double seconds_to_end = 3.0;
 
-std::string seconds_text(double seconds) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%g s", seconds);
-  return text.data();
+detail::Child started(const RemoteOptions& options, std::size_t index, const std::string& command) {
+  if (options.connect) {
+    const auto [in, out] = options.connect(index);
+    return {detail::Descriptor(in), detail::Descriptor(out)};
+  }
+  detail::Launch launch = detail::shell_launch(command, "");
+  launch.leaves_nothing = true;
+  return detail::Child(std::move(launch));
 }
 
 }  // namespace
 
 Lane::Lane(const RemoteOptions& options, std::size_t index, const std::string& command, std::string target)
-    : options_(options), target_(std::move(target)) {
-  detail::Descriptor to_worker;
-  if (options.connect) {
-    const auto [in, out] = options.connect(index);
-    out_ = detail::Descriptor(in);
-    to_worker = detail::Descriptor(out);
-  } else {
-    auto [in_read, in_write] = detail::make_pipe();
-    auto [out_read, out_write] = detail::make_pipe();
-    auto [err_read, err_write] = detail::make_pipe();
-    detail::Launch launch = detail::shell_launch(command, "");
-    launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
-    launch.leaves_nothing = true;
-    process_ = detail::Process(launch);
-    to_worker = std::move(in_write);
-    out_ = std::move(out_read);
-    errors_ = std::move(err_read);
-    detail::do_not_block(errors_.number());
-  }
-  detail::do_not_block(to_worker.number());
-  detail::do_not_block(out_.number());
-  writer_ = std::make_unique<FrameWriter>(std::move(to_worker));
-}
+    : options_(options),
+      target_(std::move(target)),
+      child_(started(options, index, command)),
+      writer_(child_.take_input()) {}
 
 LaneEnd Lane::pump(const ProblemContent& problem, const std::stop_token& stop,
                    const std::function<std::string(const LaneFacts&)>& ready) {
@@ -66,20 +46,17 @@ LaneEnd Lane::pump(const ProblemContent& problem, const std::stop_token& stop,
   const double interval = std::min(options_.silence_seconds / 3, 10.0);
   while (true) {
     if (stop.stop_requested()) {
-      writer_->write(R"({"type":"bye"})", {}, 1);
+      writer_.write(R"({"type":"bye"})", {}, 1);
       return ended(LaneEnd::Kind::left, "the run is over");
     }
     {
       const std::lock_guard lock(mutex_);
       if (over_) break;  // given up from outside
     }
-    read_errors();
-    const ReadEnd got = read_some(out_.number(), reader, 0.1);
+    child_.listen(0.1);
     const double now = detail::monotonic_seconds();
-    if (got == ReadEnd::closed)
-      return ended(LaneEnd::Kind::gone,
-                   ready_ ? "its pipe closed without a goodbye" : "it ended before it was ready");
-    if (got == ReadEnd::bytes) heard = now;
+    if (!child_.output().text().empty()) heard = now;
+    reader.feed(child_.output().take());
     while (true) {
       Result<std::optional<LaneFrame>> frame = reader.next();
       if (!frame)
@@ -95,13 +72,18 @@ LaneEnd Lane::pump(const ProblemContent& problem, const std::stop_token& stop,
       }
       if (end) return ended(end->kind, end->reason);
     }
+    if (!child_.output().open())
+      return ended(LaneEnd::Kind::gone,
+                   ready_ ? "its pipe closed without a goodbye" : "it ended before it was ready");
     if (!ready_ && now - begun > options_.start_seconds)
-      return ended(LaneEnd::Kind::silent, "it was not ready within " + seconds_text(options_.start_seconds));
+      return ended(LaneEnd::Kind::silent,
+                   "it was not ready within " + detail::seconds_text(options_.start_seconds));
     if (greeted_ && now - heard > options_.silence_seconds)
-      return ended(LaneEnd::Kind::silent, "it said nothing for " + seconds_text(options_.silence_seconds));
+      return ended(LaneEnd::Kind::silent,
+                   "it said nothing for " + detail::seconds_text(options_.silence_seconds));
     if (greeted_ && now - pinged > interval) {
       pinged = now;
-      writer_->write(R"({"type":"ping"})", {}, options_.silence_seconds);
+      writer_.write(R"({"type":"ping"})", {}, options_.silence_seconds);
     }
   }
   const LaneEnd end = [&] {
@@ -130,12 +112,12 @@ std::optional<LaneEnd> Lane::take(LaneFrame frame, const ProblemContent& problem
     json files = json::array();
     for (const ContentFile& file : problem.files)
       files.push_back({{"name", file.name}, {"path", file.path}, {"digest", file.digest}});
-    writer_->write(json_text({{"type", "open"},
-                              {"problem", problem.text.digest},
-                              {"files", files},
-                              {"how", options_.how},
-                              {"target", target_},
-                              {"heartbeat", std::min(options_.silence_seconds / 3, 10.0)}}));
+    writer_.write(json_text({{"type", "open"},
+                             {"problem", problem.text.digest},
+                             {"files", files},
+                             {"how", options_.how},
+                             {"target", target_},
+                             {"heartbeat", std::min(options_.silence_seconds / 3, 10.0)}}));
     return std::nullopt;
   }
   if (type == "refused")
@@ -146,14 +128,14 @@ std::optional<LaneEnd> Lane::take(LaneFrame frame, const ProblemContent& problem
       const auto digest = one.get<std::string>();
       const json header{{"type", "content"}, {"digest", digest}};
       if (digest == problem.text.digest) {
-        writer_->write(json_text(header), *problem.text.bytes);
+        writer_.write(json_text(header), *problem.text.bytes);
         continue;
       }
       for (const ContentFile& file : problem.files) {
         if (file.digest != digest) continue;
         std::ifstream in(file.path, std::ios::binary);
         const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-        writer_->write(json_text(header), bytes);
+        writer_.write(json_text(header), bytes);
         break;
       }
     }
@@ -182,21 +164,17 @@ std::optional<LaneEnd> Lane::take(LaneFrame frame, const ProblemContent& problem
 
 LaneEnd Lane::ended(LaneEnd::Kind kind, std::string reason) {
   const bool kill_now = kind == LaneEnd::Kind::silent || kind == LaneEnd::Kind::garbage;
-  writer_->close();
+  writer_.close();
   // What a launcher writes last says why.
-  const double until = detail::monotonic_seconds() + (kind == LaneEnd::Kind::left ? 0 : 0.3);
-  do {
-    read_errors();
-    if (!errors_) break;
-    pollfd waiting{errors_.number(), POLLIN, 0};
-    poll(&waiting, 1, 50);
-  } while (detail::monotonic_seconds() < until);
-  if (kind != LaneEnd::Kind::left) reason += last_errors();
+  if (kind != LaneEnd::Kind::left)
+    if (const std::string errors = child_.last_errors(0.3); !errors.empty())
+      reason += ", having written: " + errors;
+  detail::Process& process = child_.process();
   int status = 0;
   // Asked before it is killed: srun and ssh then end what they have started, killed they could not.
-  if (process_.running() && (kill_now || !process_.wait(seconds_to_end, status))) {
-    ::kill(-process_.pid(), SIGTERM);
-    if (!process_.wait(seconds_to_end, status)) process_.kill();
+  if (process.running() && (kill_now || !process.wait(seconds_to_end, status))) {
+    ::kill(-process.pid(), SIGTERM);
+    if (!process.wait(seconds_to_end, status)) process.kill();
   }
   const std::lock_guard lock(mutex_);
   over_ = LaneEnd{kind, reason};
@@ -223,14 +201,14 @@ std::optional<LaneAnswer> Lane::ask(json message, std::string_view payload, cons
     const std::lock_guard lock(mutex_);
     waiting_.erase(id);
   };
-  if (!writer_->write(json_text(message), payload, options_.silence_seconds)) {
+  if (!writer_.write(json_text(message), payload, options_.silence_seconds)) {
     forget();
     // Its pipe closed or took nothing; whoever reads it will see that, too, but may wait for long.
     give_up({LaneEnd::Kind::gone, "it does not take what it is sent"});
     return std::nullopt;
   }
   const std::stop_callback cancel(stop, [this, id] {
-    writer_->write(json_text({{"type", "cancel"}, {"id", id}}), {}, options_.silence_seconds);
+    writer_.write(json_text({{"type", "cancel"}, {"id", id}}), {}, options_.silence_seconds);
   });
   std::unique_lock lock(mutex_);
   Waiting& mine = waiting_.at(id);
@@ -239,8 +217,8 @@ std::optional<LaneAnswer> Lane::ask(json message, std::string_view payload, cons
   std::optional<LaneAnswer> answer = std::move(mine.answer);
   waiting_.erase(id);
   if (!there) {
-    over_ =
-        LaneEnd{LaneEnd::Kind::silent, "it did not answer within " + seconds_text(options_.request_seconds)};
+    over_ = LaneEnd{LaneEnd::Kind::silent,
+                    "it did not answer within " + detail::seconds_text(options_.request_seconds)};
     changed_.notify_all();
   }
   return answer;
@@ -252,22 +230,6 @@ json Lane::candidate(const Candidate& candidate, KernelTexts& texts, bool with_t
   const std::lock_guard lock(sent_mutex_);
   if (sent_.insert(text.digest).second || with_text) out["text"] = *text.bytes;
   return out;
-}
-
-void Lane::read_errors() {
-  if (!errors_) return;
-  std::array<char, 1 << 14> buffer;
-  const ssize_t got = ::read(errors_.number(), buffer.data(), buffer.size());
-  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) errors_.reset();
-  if (got <= 0) return;
-  error_text_.append(buffer.data(), static_cast<std::size_t>(got));
-  if (error_text_.size() > kept_errors) error_text_.erase(0, error_text_.size() - kept_errors);
-}
-
-std::string Lane::last_errors() const {
-  std::string text = error_text_;
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text.empty() ? "" : ", having written: " + text;
 }
 
 }  // namespace kernelsearch::remote

@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,7 +17,7 @@
 
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/remote/remote_options.hpp"
-#include "process/process.hpp"
+#include "process/child.hpp"
 #include "remote/lane_content.hpp"
 #include "remote/lane_wire.hpp"
 
@@ -80,15 +79,11 @@ class Lane {
   std::optional<LaneEnd> take(LaneFrame frame, const ProblemContent& problem,
                               const std::function<std::string(const LaneFacts&)>& ready);
   [[nodiscard]] LaneEnd ended(LaneEnd::Kind kind, std::string reason);
-  void read_errors();
-  [[nodiscard]] std::string last_errors() const;
 
   const RemoteOptions& options_;
   std::string target_;
-  detail::Process process_;
-  detail::Descriptor out_, errors_;  ///< what the worker says, and its launcher writes for people
-  std::unique_ptr<FrameWriter> writer_;
-  std::string error_text_;
+  detail::Child child_;  ///< the worker, or its launcher
+  FrameWriter writer_;
   LaneFacts facts_;
   bool greeted_ = false, ready_ = false;
   std::mutex mutex_;

@@ -124,6 +124,7 @@ std::optional<std::vector<BuiltLaunch>> launches_from(const json& list, std::siz
 json context_json(const EvaluationContext& context) {
   json out{{"trial", number(context.trial)}};
   if (context.incumbent) out["incumbent"] = *context.incumbent;
+  if (context.finalist) out["finalist"] = true;
   return out;
 }
 
@@ -131,6 +132,7 @@ EvaluationContext context_from(const json& in) {
   EvaluationContext context;
   context.trial = TrialId{in.at("trial").get<std::uint64_t>()};
   if (in.contains("incumbent")) context.incumbent = in.at("incumbent").get<double>();
+  context.finalist = in.value("finalist", false);
   return context;
 }
 

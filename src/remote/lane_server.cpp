@@ -27,6 +27,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/process/inflow.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/version.hpp"
 #include "process/scratch_folder.hpp"
@@ -40,7 +41,6 @@ using nlohmann::json;
 using remote::FrameReader;
 using remote::FrameWriter;
 using remote::LaneFrame;
-using remote::ReadEnd;
 
 /// Built code by its digest, the newest first to be kept.
 class CodeStore {
@@ -106,14 +106,15 @@ class LaneServer {
         send({{"type", "goodbye"}, {"reason", "the worker was asked to end"}});
         break;
       }
-      const ReadEnd end = read_some(in_, reader, 0.2);
-      if (end == ReadEnd::closed) break;
-      if (end == ReadEnd::nothing) {
+      const bool came = in_.read_within(0.2);
+      if (!in_.open()) break;
+      if (!came) {
         if (detail::monotonic_seconds() - heard <= options_.orphan_seconds) continue;
         log("the controller has said nothing for too long");
         break;
       }
       heard = detail::monotonic_seconds();
+      reader.feed(in_.take());
       while (!ended_) {
         Result<std::optional<LaneFrame>> frame = reader.next();
         if (!frame) {
@@ -406,7 +407,7 @@ class LaneServer {
     threads_.clear();  // asks those that wait to stop, and joins
   }
 
-  int in_;
+  detail::Inflow in_;
   FrameWriter writer_;
   const LaneServerOptions& options_;
   std::atomic<bool> ended_ = false, leaving_ = false;

@@ -29,9 +29,4 @@ class FrameWriter {
   std::atomic<bool> broken_ = false;
 };
 
-enum class ReadEnd { bytes, nothing, closed };
-
-/// Reads what is there into `reader`, after waiting for at most `seconds`.
-ReadEnd read_some(int descriptor, FrameReader& reader, double seconds);
-
 }  // namespace kernelsearch::remote

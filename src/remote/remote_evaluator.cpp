@@ -130,50 +130,45 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
     const auto place = context.trial == TrialId{} ? Impl::Place::home : Impl::Place::any;
     const Impl::Use use = lanes.take(artifact.worker, place, context.stop);
     if (use.slot == nullptr) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
+    Impl::Lease lease{lanes, use};
     std::optional<Evaluation> evaluation;
     double seconds = 0;
-    try {
-      if (use.calibrated || lanes.same_as_first(use, context.stop)) {
-        const double begun = detail::monotonic_seconds();
-        if (!artifact.portable) {
-          evaluation = lanes.judge_on(use, artifact.candidate, context);
-        } else {
-          const auto answer = lanes.ask(
-              use,
-              [&](bool all) {
-                json run{{"type", "run"},
-                         {"candidate", use.lane->candidate(artifact.candidate, lanes.texts, all)},
-                         {"context", remote::context_json(context)},
-                         {"evaluation", staged.evaluation},
-                         {"artifact", artifact.digest},
-                         {"functions", artifact.portable->functions},
-                         {"library", artifact.portable->library}};
-                if (!artifact.portable->launches.empty())
-                  run["launches"] = remote::launches_json(artifact.portable->launches);
-                return run;
-              },
-              &artifact.portable->code, use.worker == artifact.worker, context.stop);
-          if (answer) evaluation = lanes.part<Evaluation>(use, *answer, "evaluation");
-        }
-        seconds = detail::monotonic_seconds() - begun;
-        if (evaluation && may_be_the_device(evaluation->verdict) && !context.stop.stop_requested() &&
-            lanes.measurers > 1 && lanes.is_suspicious(*use.slot) && !lanes.same_as_first(use, context.stop))
-          evaluation.reset();  // by a device that fails on what is right elsewhere
+    if (use.calibrated || lanes.same_as_first(use, context.stop)) {
+      const double begun = detail::monotonic_seconds();
+      if (!artifact.portable) {
+        evaluation = lanes.judge_on(use, artifact.candidate, context);
+      } else {
+        const auto answer = lanes.ask(
+            use,
+            [&](bool all) {
+              json run{{"type", "run"},
+                       {"candidate", use.lane->candidate(artifact.candidate, lanes.texts, all)},
+                       {"context", remote::context_json(context)},
+                       {"evaluation", staged.evaluation},
+                       {"artifact", artifact.digest},
+                       {"functions", artifact.portable->functions},
+                       {"library", artifact.portable->library}};
+              if (!artifact.portable->launches.empty())
+                run["launches"] = remote::launches_json(artifact.portable->launches);
+              return run;
+            },
+            &artifact.portable->code, use.worker == artifact.worker, context.stop);
+        if (answer) evaluation = lanes.part<Evaluation>(use, *answer, "evaluation");
       }
-    } catch (...) {
-      lanes.give_back(use, true);
-      throw;
+      seconds = detail::monotonic_seconds() - begun;
+      if (evaluation && may_be_the_device(evaluation->verdict) && !context.stop.stop_requested() &&
+          lanes.measurers > 1 && lanes.is_suspicious(*use.slot) && !lanes.same_as_first(use, context.stop))
+        evaluation.reset();  // by a device that fails on what is right elsewhere
     }
+    lease.answered = evaluation.has_value();
     if (evaluation) {
       lanes.took(use, seconds, may_be_the_device(evaluation->verdict));
       {
         const std::lock_guard lock(lanes.mutex);
         evaluation->provenance += "; " + lanes.name_of(*use.slot) + " on " + use.slot->facts.host;
       }
-      lanes.give_back(use, true);
       return *std::move(evaluation);
     }
-    lanes.give_back(use, false);
     if (context.stop.stop_requested())
       return Evaluation::failed(Verdict::rejected, "stopped while it was measured");
     if (++losses >= lanes.options.most_losses)
@@ -192,32 +187,22 @@ std::optional<Speedup> RemoteEvaluator::compare(const Candidate& candidate, cons
   for (std::size_t losses = 0; losses < lanes.options.most_losses;) {
     const Impl::Use use = lanes.take(0, Impl::Place::home_first, pairs.stop);
     if (use.slot == nullptr) return Speedup{};
-    std::optional<std::optional<Speedup>> speedup;
-    try {
-      std::optional<LaneAnswer> answer;
-      if ((use.calibrated || lanes.same_as_first(use, pairs.stop)) && lanes.renewed(use, pairs.stop))
-        answer = lanes.ask(
-            use,
-            [&](bool all) {
-              return json{{"type", "compare"},
-                          {"candidate", use.lane->candidate(candidate, lanes.texts, all)},
-                          {"champion", use.lane->candidate(champion, lanes.texts, all)},
-                          {"pairs", remote::pairs_json(pairs)}};
-            },
-            nullptr, true, pairs.stop);
-      if (answer) {
-        speedup.emplace();
-        if (answer->message.contains("speedup")) {
-          *speedup = lanes.part<Speedup>(use, *answer, "speedup");
-          if (!*speedup) speedup.reset();
-        }
-      }
-    } catch (...) {
-      lanes.give_back(use, true);
-      throw;
-    }
-    lanes.give_back(use, speedup.has_value());
-    if (speedup) return *speedup;
+    Impl::Lease lease{lanes, use};
+    std::optional<LaneAnswer> answer;
+    if ((use.calibrated || lanes.same_as_first(use, pairs.stop)) && lanes.renewed(use, pairs.stop))
+      answer = lanes.ask(
+          use,
+          [&](bool all) {
+            return json{{"type", "compare"},
+                        {"candidate", use.lane->candidate(candidate, lanes.texts, all)},
+                        {"champion", use.lane->candidate(champion, lanes.texts, all)},
+                        {"pairs", remote::pairs_json(pairs)}};
+          },
+          nullptr, true, pairs.stop);
+    if (answer && !answer->message.contains("speedup")) return std::nullopt;
+    if (answer)
+      if (const auto speedup = lanes.part<Speedup>(use, *answer, "speedup")) return speedup;
+    lease.answered = false;
     ++losses;
   }
   detail::raise<ConfigError>("workers were lost while they compared candidates",
@@ -234,15 +219,9 @@ void RemoteEvaluator::renew() {
   for (std::size_t losses = 0; losses < lanes.options.most_losses; ++losses) {
     const Impl::Use use = lanes.take(0, Impl::Place::home, lanes.options.stop);
     if (use.slot == nullptr) return;
-    bool done = false;
-    try {
-      done = lanes.renewed(use, lanes.options.stop);
-    } catch (...) {
-      lanes.give_back(use, true);
-      throw;
-    }
-    lanes.give_back(use, done);
-    if (done) return;
+    Impl::Lease lease{lanes, use};
+    lease.answered = lanes.renewed(use, lanes.options.stop);
+    if (lease.answered) return;
   }
 }
 

@@ -93,6 +93,13 @@ struct RemoteLanes {
   [[nodiscard]] std::optional<std::size_t> ready_slot() const;
   /// Gives a worker back after an answer, or without one.
   void give_back(const Use& use, bool answered);
+  /// Does that at its end, whichever way that is reached.
+  struct Lease {
+    RemoteLanes& lanes;
+    const Use& use;
+    bool answered = true;
+    ~Lease() { lanes.give_back(use, answered); }
+  };
 
   // --- what is asked of one: lane_requests.cpp ------------------------------------------------------------
 

@@ -150,7 +150,7 @@ std::vector<LaunchPool> SlurmAllocation::pools(const std::string& worker) const 
     pools.push_back(std::move(pool));
     return pools.back();
   };
-  for (const std::string& node : impl_->nodes) add("--jobid=" + impl_->job + " -w " + node);
+  for (const std::string& node : impl_->nodes) add(remote::slurm_place(impl_->job, node));
   for (const auto& node : impl_->later)
     add("{place}").place = [node](const std::stop_token& stop) { return node->place(stop); };
   return pools;

@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "remote/slurm_job.hpp"
 
-#include <poll.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <array>
 #include <sstream>
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/remote/launch.hpp"
+#include "process/run_command.hpp"
 
 namespace kernelsearch::remote {
 
@@ -33,6 +29,16 @@ std::vector<std::string> slurm_nodes(const std::string& list) {
   return nodes;
 }
 
+std::string slurm_place(const std::string& job, const std::string& node) {
+  // No name has others; `{worker}` in one would be replaced in the launch command.
+  constexpr const char* known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
+  for (const std::string* name : {&job, &node})
+    if (name->empty() || name->front() == '-' || name->find_first_not_of(known) != std::string::npos)
+      detail::raise<DeviceError>("Slurm's job or node has a name that is none", clean_text(*name),
+                                 "look at SLURM_JOB_ID, SLURM_JOB_NODELIST and scontrol show hostnames");
+  return "--jobid=" + shell_word(job) + " -w " + shell_word(node);
+}
+
 SlurmJob::SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
                    const std::vector<std::string>& without) {
   std::string salloc = "salloc -J kernelsearch -N " + std::to_string(nodes);
@@ -47,48 +53,30 @@ SlurmJob::SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
   const std::string command =
       "exec 3<&0 4>&1 >/dev/null; " + salloc +
       " <&3 >&4 4>&- & held=$!; exec 4>&-; cat <&3; kill -TERM $held 2>/dev/null; wait";
-  auto [in_read, in_write] = detail::make_pipe();
-  auto [out_read, out_write] = detail::make_pipe();
-  auto [err_read, err_write] = detail::make_pipe();
-  to_holder_ = std::move(in_write);
-  from_holder_ = std::move(out_read);
-  errors_ = std::move(err_read);
-  detail::Launch launch = detail::shell_launch(command, "");
-  launch.descriptors = {{0, in_read.number()}, {1, out_write.number()}, {2, err_write.number()}};
-  holder_ = detail::Process(launch);
+  holder_.emplace(detail::shell_launch(command, ""));
 }
 
 bool SlurmJob::wait(const std::stop_token& stop, const std::function<void(const std::string&)>& say) {
-  std::string out, err;
-  std::size_t told = 0;
-  std::array<pollfd, 2> waiting{pollfd{from_holder_.number(), POLLIN, 0},
-                                pollfd{errors_.number(), POLLIN, 0}};
-  while (out.find('\n') == std::string::npos) {
+  std::string said;  // on standard error
+  std::optional<std::string> nodes;
+  while (!(nodes = holder_->output().line())) {
     if (stop.stop_requested()) {
       give_back();
       return false;
     }
-    poll(waiting.data(), waiting.size(), 100);
-    std::array<char, 4096> buffer;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
-      const ssize_t got = read(waiting[i].fd, buffer.data(), buffer.size());
-      if (got > 0)
-        (i == 0 ? out : err).append(buffer.data(), static_cast<std::size_t>(got));
-      else
-        waiting[i].fd = -1;
+    holder_->listen(0.1);
+    while (const auto line = holder_->errors().line()) {
+      if (say) say(clean_text(*line));
+      said += *line + "\n";
     }
-    if (const std::size_t line = err.find('\n', told); say && line != std::string::npos) {
-      say(clean_text(err.substr(told, line - told)));
-      told = line + 1;
-    }
-    if (waiting[0].fd < 0 && out.find('\n') == std::string::npos) {
+    if (!holder_->output().open() && holder_->output().text().empty()) {
+      said += holder_->last_errors(0.1);
       give_back();
-      detail::raise<DeviceError>("Slurm gives no nodes", clean_text(err),
+      detail::raise<DeviceError>("Slurm gives no nodes", clean_text(said),
                                  "run salloc by hand, see docs/scale.md");
     }
   }
-  std::istringstream words(out);
+  std::istringstream words(*nodes);
   std::string list;
   words >> number_ >> list;
   nodes_ = slurm_nodes(list);
@@ -96,16 +84,12 @@ bool SlurmJob::wait(const std::stop_token& stop, const std::function<void(const 
 }
 
 bool SlurmJob::is_there() {
-  pollfd ended{from_holder_.number(), POLLIN, 0};
-  return holder_.running() && poll(&ended, 1, 0) == 0;  // nothing more is said, so that it is the end
+  holder_->listen(0.0);
+  return holder_->process().running() && holder_->output().open();
 }
 
 void SlurmJob::give_back() {
-  to_holder_.reset();
-  int status = 0;
-  if (!holder_.running() || holder_.wait(10, status)) return;
-  holder_.kill();
-  if (!number_.empty())
+  if (!holder_->end(10) && !number_.empty())
     (void)detail::run_command(detail::shell_launch("scancel " + shell_word(number_), ""), 10, 1 << 16);
 }
 
@@ -125,9 +109,9 @@ std::string QueuedNode::place(const std::stop_token& stop) {
       continue;
     }
     node_ = job_->nodes().front();
-    if (say_) say_("Slurm gives " + node_ + ", job " + job_->number());
+    if (say_) say_(clean_text("Slurm gives " + node_ + ", job " + job_->number()));
   }
-  return "--jobid=" + job_->number() + " -w " + node_;
+  return slurm_place(job_->number(), node_);
 }
 
 }  // namespace kernelsearch::remote

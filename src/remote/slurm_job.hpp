@@ -14,12 +14,16 @@
 #include <vector>
 
 #include "kernelsearch/remote/slurm.hpp"
-#include "process/process.hpp"
+#include "process/child.hpp"
 
 namespace kernelsearch::remote {
 
 /// Names of nodes as Slurm writes lists of them, e.g. `n[1-3]`. DeviceError where it has none.
 [[nodiscard]] std::vector<std::string> slurm_nodes(const std::string& list);
+
+/// Where srun runs a step, as words of a shell: on that node of that job. Both come from the environment or
+/// from Slurm; a DeviceError for what is no name of a job or a node.
+[[nodiscard]] std::string slurm_place(const std::string& job, const std::string& node);
 
 /// What a command of Slurm printed; a DeviceError with what it says where it fails.
 [[nodiscard]] std::string slurm_output(const std::string& command);
@@ -46,8 +50,7 @@ class SlurmJob {
   [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
 
  private:
-  detail::Process holder_;
-  detail::Descriptor to_holder_, from_holder_, errors_;
+  std::optional<detail::Child> holder_;  ///< salloc
   std::string number_;
   std::vector<std::string> nodes_;
 };

@@ -9,14 +9,25 @@
 #include <vector>
 
 #include "export_formats.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/value.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
+/// The text without what commands a terminal: it may come from a store of others. Its line ends stay as they
+/// are.
+std::string clean_lines(std::string_view text) {
+  std::string clean;
+  for (std::size_t end; (end = text.find("\r\n")) != std::string_view::npos; text.remove_prefix(end + 2))
+    clean += clean_text(text.substr(0, end)) + "\r\n";
+  return clean + clean_text(text);
+}
+
 /// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line end.
-std::string quoted(const std::string& field) {
+std::string quoted(const std::string& text_of_others) {
+  const std::string field = clean_lines(text_of_others);
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";
   for (const char c : field) {

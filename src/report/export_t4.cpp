@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "export_formats.hpp"
+#include "kernelsearch/store/clean_json.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "t4_words.hpp"
 
@@ -72,7 +73,7 @@ ordered_json result_of(const StoredTrial& trial) {
 }
 
 std::string text_of(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return clean_json(json.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ void ProgressPrinter::show_failure(const Outcome& outcome) {
   show_line(line, yellow);
 }
 
-void ProgressPrinter::show_line(const std::string& line, std::string_view colour) {
+void ProgressPrinter::show_line(const std::string& text, std::string_view colour) {
+  const std::string line = clean_text(text);
   if (!options_.terminal) {
     out_ << line << '\n' << std::flush;
     return;
@@ -178,17 +179,17 @@ void ProgressPrinter::on_end(std::string_view reason) {
   show(true);
   if (line_open_) out_ << '\n';
   line_open_ = false;
-  out_ << "ended: " << reason << '\n' << std::flush;
+  out_ << "ended: " << clean_text(reason) << '\n' << std::flush;
 }
 
 void ProgressPrinter::activity(std::string_view doing, std::string_view waiting,
                                std::optional<std::size_t> measuring) {
   const std::lock_guard lock(mutex_);
   measuring_ = measuring;
-  doing_ = doing;
+  doing_ = clean_text(doing);
   if (!waiting.empty() && waiting != waited_for_) {
     waited_for_ = waiting;
-    if (!options_.terminal) out_ << waiting << '\n' << std::flush;
+    if (!options_.terminal) out_ << clean_text(waiting) << '\n' << std::flush;
   }
   show(false);
 }

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/improvement.hpp"
@@ -58,13 +59,10 @@ std::string finalist_lines(const RunStore& store, RunId run) {
   return text;
 }
 
-std::string time_line(const RunTotals& totals, double wall) {
-  const double inside = totals.phases.total();
-  if (inside <= 0.0) return {};
-  const double whole = std::max(wall, inside);
-  const auto percent = [whole](double seconds) { return fmt::format("{:.0f} %", 100.0 * seconds / whole); };
-  return fmt::format("time      build {}, check {}, measure {}, else {}\n", percent(totals.phases.build),
-                     percent(totals.phases.check), percent(totals.phases.measure), percent(whole - inside));
+std::string time_line(const RunStore& store, RunId run) {
+  const auto times = store.times(run);
+  const std::string text = times ? to_string(*times) : "";
+  return text.empty() ? text : fmt::format("time      {}: {}\n", format_duration(times->total()), text);
 }
 
 /// The commonest reasons of failure with a trial each, so that one can be looked at.
@@ -118,9 +116,10 @@ std::string run_summary(const RunStore& store, RunId run) {
   text += row.finished ? ", ended: " + row.reason + "\n"
                        : ", not ended: it is running, or was killed and can be resumed\n";
   if (const auto best = store.best_trial(run)) {
-    text += best_lines(*best, row.info);
+    // Above everything that a single trial says of itself.
     if (const std::string none = no_improvement(store, run); !none.empty())
       text += "no improvement: " + none + "\n";
+    text += best_lines(*best, row.info);
     text += finalist_lines(store, run);
     if (best->outcome.evaluation.features.find("bounds_checked"))
       text += "bounds    kept: no access past the ends of its arrays, on any shape\n";
@@ -137,14 +136,14 @@ std::string run_summary(const RunStore& store, RunId run) {
         "it): "
         "their times are too long and their intervals wide\n",
         totals.loaded, row.trials, 100 * totals.most_load);
-  text += time_line(totals, row.seconds);
+  text += time_line(store, run);
   text += fmt::format("policy    {}, seed {}\n", row.info.policy, row.info.seed);
   if (!row.info.device.empty()) text += "device    " + row.info.device + "\n";
   if (!row.info.toolchain.empty()) text += "toolchain " + row.info.toolchain + "\n";
   const nlohmann::json environment = nlohmann::json::parse(row.info.environment, nullptr, false);
   if (const auto sandbox = environment.find("sandbox"); sandbox != environment.end() && sandbox->is_string())
     text += "sandbox   " + sandbox->get<std::string>() + "\n";
-  return text;
+  return clean_text(text);
 }
 
 }  // namespace kernelsearch

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/store/codec.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 std::string dot_string(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
+  for (const char c : clean_text(text)) {
     if (c == '"' || c == '\\') result += '\\';
     if (c == '\n')
       result += "\\n";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernelsearch/problem/mlir_schedule.hpp"
+#include "kernelsearch/problem/tunable_text.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
@@ -19,8 +20,6 @@
 namespace kernelsearch {
 namespace {
 
-using detail::expanded;
-using detail::flags_of;
 using detail::identifier;
 using detail::one_line;
 using detail::write_file;
@@ -159,8 +158,8 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
     // A ready module has none, and what a command makes of device code is not compiled by ours.
     if (!detail::is_ready_file(problem.names.device) &&
         (problem.build.command.empty() || !is_device(problem.backend)))
-      record["compiler"] = expanded(problem.build.compiler, winner.values);
-    record["flags"] = flags_of(problem, winner.values);
+      record["compiler"] = expand_tunables(problem.build.compiler, winner.values);
+    record["flags"] = expand_flags(problem.build.flags, winner.values);
     if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);
   }
   record["environment"] = ordered_json(parse_json(info.environment, "the environment of a run"));

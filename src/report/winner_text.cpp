@@ -7,49 +7,23 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
+#include "kernelsearch/problem/tunable_text.hpp"
+#include "problem/replace_file.hpp"
 #include "shader/ready_module.hpp"
 #include "shader/shader_text.hpp"
 
 namespace kernelsearch::detail {
 namespace {
-
-std::string list_text(const Permutation& order) {
-  std::string text;
-  for (const std::int64_t element : order) text += (text.empty() ? "" : ", ") + std::to_string(element);
-  return "{" + text + "}";
-}
-
-/// Each macro with its text, as the evaluator defines them when it builds a candidate.
-std::vector<std::pair<std::string, std::string>> macros_of(const std::vector<NamedValue>& values) {
-  std::vector<std::pair<std::string, std::string>> macros;
-  for (const auto& [name, value] : values) {
-    if (const auto* const flag = std::get_if<bool>(&value)) {
-      macros.emplace_back(name, *flag ? "1" : "0");
-    } else if (const auto* const order = std::get_if<Permutation>(&value)) {
-      macros.emplace_back(name, list_text(*order));
-      for (std::size_t i = 0; i < order->size(); ++i)
-        macros.emplace_back(name + "_" + std::to_string(i), std::to_string((*order)[i]));
-    } else {
-      macros.emplace_back(name, to_string(value));
-    }
-  }
-  return macros;
-}
-
-std::string definitions(const std::vector<NamedValue>& values) {
-  std::string text;
-  for (const auto& [name, value] : macros_of(values))
-    text += "#define " + name + (value.empty() ? "" : " ") + value + "\n";
-  return text;
-}
 
 std::string constant(const NamedValue& named) {
   const std::string name = identifier(named.first);
@@ -66,7 +40,7 @@ std::string constant(const NamedValue& named) {
       return fmt::format("std::string_view {} = {}", name, nlohmann::json(text).dump());
     }
     std::string operator()(const Permutation& order) const {
-      return fmt::format("std::array<long long, {}> {} = {}", order.size(), name, list_text(order));
+      return fmt::format("std::array<long long, {}> {} = {}", order.size(), name, tunable_text(Value{order}));
     }
   };
   return "inline constexpr " + std::visit(Visitor{name}, named.second) + ";\n";
@@ -87,28 +61,10 @@ std::string kernel_extension(const Problem& problem) {
 }
 
 std::string one_line(std::string text) {
+  text = clean_text(text);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
   return text;
-}
-
-std::string expanded(std::string text, const std::vector<NamedValue>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string pattern = "${" + name + "}";
-    for (std::size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, at)) {
-      const std::string replacement = to_string(value);
-      text.replace(at, pattern.size(), replacement);
-      at += replacement.size();
-    }
-  }
-  return text;
-}
-
-std::vector<std::string> flags_of(const Problem& problem, const std::vector<NamedValue>& values) {
-  std::vector<std::string> flags;
-  for (const std::string& flag : problem.build.flags)
-    if (std::string text = expanded(flag, values); !text.empty()) flags.push_back(std::move(text));
-  return flags;
 }
 
 namespace {
@@ -189,15 +145,11 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
 }  // namespace
 
 std::vector<std::string> build_words(const Problem& problem, const std::vector<NamedValue>& values) {
-  std::vector<NamedValue> texts;  // as macros have them, which is how the evaluator writes them
-  for (const auto& [name, text] : macros_of(values)) texts.emplace_back(name, Value{text});
   std::vector<std::string> words;
-  for (std::string word : problem.build.command) {
-    for (std::size_t at = 0; (at = word.find("${NAME}", at)) != std::string::npos;
-         at += problem.function.size())
-      word.replace(at, 7, problem.function);
-    words.push_back(expanded(std::move(word), texts));
-  }
+  for (const std::string& word : problem.build.command)
+    words.push_back(expand_tunables(word, values, [&](std::string_view whole) {
+      return whole == "${NAME}" ? problem.function : std::string(whole);
+    }));
   return words;
 }
 
@@ -208,8 +160,8 @@ std::string build_line(const Problem& problem, const std::vector<NamedValue>& va
     return line;
   }
   if (is_ready_file(problem.names.device)) return "nothing: the module was ready";
-  line = problem.backend == Backend::opencl ? "the driver" : expanded(problem.build.compiler, values);
-  for (const std::string& flag : flags_of(problem, values)) line += " " + flag;
+  line = problem.backend == Backend::opencl ? "the driver" : expand_tunables(problem.build.compiler, values);
+  for (const std::string& flag : expand_flags(problem.build.flags, values)) line += " " + readable_word(flag);
   return line;
 }
 
@@ -227,16 +179,15 @@ CommandFiles write_command_files(const Problem& problem, const Regions& regions,
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
   write_file(files.source, text);
-  std::error_code error;  // a failure shows when the file is written
-  const fs::path beside = folder / (name + "_build");
+  const fs::path beside = name + "_build";
   bool any = false;
   for (const std::vector<SourceFile>* some : {&problem.files, &problem.build.files})
     for (const SourceFile& file : *some) {
-      fs::create_directories((beside / file.path).parent_path(), error);
-      write_file(beside / file.path, file.text);
+      write_file_below(folder, beside / file.path, file.text);
       any = true;
     }
   write_file(files.script, script_text(problem, values, comment, files.source.filename().string(), any));
+  std::error_code error;
   fs::permissions(files.script, fs::perms::owner_exec, fs::perm_options::add, error);
   return files;
 }
@@ -248,7 +199,7 @@ std::string source_text(const std::string& comment, const Regions& regions,
       "typedef char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long int64_t;\n"
       "typedef uchar uint8_t;\ntypedef ushort uint16_t;\ntypedef uint uint32_t;\ntypedef ulong uint64_t;\n";
   std::string text = comment + (backend == Backend::opencl ? std::string(types) : "#include <cstdint>\n") +
-                     '\n' + definitions(values);
+                     '\n' + tunable_definitions(values);
   for (const std::string* region : {&regions.macros, &regions.device, &regions.host}) {
     if (region->empty()) continue;
     text += "\n" + *region;
@@ -263,7 +214,7 @@ namespace {
 std::vector<std::string> launched(const Problem& problem, const std::vector<NamedValue>& values) {
   std::vector<std::string> names;
   for (const LaunchStep& step : problem.launch)
-    if (std::string name = expanded(step.function, values);
+    if (std::string name = expand_tunables(step.function, values);
         !name.empty() && std::find(names.begin(), names.end(), name) == names.end())
       names.push_back(std::move(name));
   return names;
@@ -304,7 +255,7 @@ std::string shader_text(const std::string& comment, const Problem& problem, cons
   for (const NamedValue& value : values)
     if (std::find(constants.begin(), constants.end(), value.first) == constants.end())
       macros.push_back(value);
-  return with_version(language, head + "\n" + definitions(macros), with_constants(text, values));
+  return with_version(language, head + "\n" + tunable_definitions(macros), with_constants(text, values));
 }
 
 std::string settings_text(const std::string& comment, const std::string& problem,
@@ -322,18 +273,32 @@ std::string settings_text(const std::string& comment, const std::string& problem
   for (const NamedValue& value : values) text += constant(value);
   text += "\n}  // namespace " + scope + "\n\n#else\n\n";
   // A definition that is there already would decide in silence which of the two the kernel gets.
-  for (const auto& [name, value] : macros_of(values))
+  for (const auto& [name, value] : tunable_macros(values))
     text += "#ifdef " + name + "\n#  error \"" + name +
             " is defined already: include this header before, or have its settings as constants\"\n#endif\n";
-  return text + definitions(values) + "\n#endif\n";
+  return text + tunable_definitions(values) + "\n#endif\n";
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out)
-    detail::raise<ConfigError>("the winner cannot be written", file.string(),
+  // Replaced, not opened: of a link that lies there under this name the target stays as it is.
+  if (const std::error_code error = replace_file(file, text))
+    detail::raise<ConfigError>("the winner cannot be written", file.string() + ": " + error.message(),
                                "check that the folder can be written");
+}
+
+void write_file_below(const std::filesystem::path& folder, const std::filesystem::path& name,
+                      const std::string& text) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path at = folder;
+  for (const fs::path& part : name.parent_path()) {
+    at /= part;
+    if (part == ".." || fs::is_symlink(at, error))
+      detail::raise<ConfigError>("the winner's files would be written outside of their folder", at.string(),
+                                 "remove the link, or name another folder");
+  }
+  fs::create_directories(at, error);  // a failure shows when the file is written
+  write_file(folder / name, text);
 }
 
 }  // namespace kernelsearch::detail

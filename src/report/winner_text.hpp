@@ -20,13 +20,6 @@ namespace kernelsearch::detail {
 /// Without line ends and backslashes, which would end a comment or go on with it.
 [[nodiscard]] std::string one_line(std::string text);
 
-/// `${NAME}` by the tunable's value; what is no tunable stays as it is.
-[[nodiscard]] std::string expanded(std::string text, const std::vector<NamedValue>& values);
-
-/// The compiler's flags of a configuration.
-[[nodiscard]] std::vector<std::string> flags_of(const Problem& problem,
-                                                const std::vector<NamedValue>& values);
-
 /// A kernel with its tunables defined, ready to build. `comment` stands at the top.
 [[nodiscard]] std::string source_text(const std::string& comment, const Regions& regions,
                                       const std::vector<NamedValue>& values, Backend backend);
@@ -64,5 +57,9 @@ struct CommandFiles {
 
 /// Replaces the file; a ConfigError where that cannot be done.
 void write_file(const std::filesystem::path& file, const std::string& text);
+
+/// The same of a file in a subfolder of `folder`, which is made; ConfigError where a link leads out of it.
+void write_file_below(const std::filesystem::path& folder, const std::filesystem::path& name,
+                      const std::string& text);
 
 }  // namespace kernelsearch::detail

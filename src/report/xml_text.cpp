@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xml_text.hpp"
 
+#include "kernelsearch/core/clean_text.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -48,7 +50,7 @@ std::string_view escape_of(char c) {
 
 std::string html_text(std::string_view text) {
   std::string html;
-  for (const char c : text) {
+  for (const char c : clean_text(text)) {
     if (const std::string_view escape = escape_of(c); !escape.empty())
       html += escape;
     else

@@ -27,6 +27,7 @@
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/judge/measuring_lock.hpp"
+#include "kernelsearch/judge/trivial_answers.hpp"
 #include "kernelsearch/llm/model_file.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
@@ -191,6 +192,9 @@ void fill_in(RunImpl& run) {
   const std::vector<int> cores = host_machine().cores;
   if (o.measurement.core < 0 && host) o.measurement.core = free_core(cores);
   o.measurement.waits = [messages = run.messages](std::string_view text) { messages->waits(text); };
+  o.measurement.notes = [messages = run.messages](std::string_view text) {
+    messages->tell(std::string(text));
+  };
   if (o.measurement.jobs == 0)
     o.measurement.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
   if (o.budget.empty()) o.budget = run.system != nullptr ? std::string(run.system->budget) : "200";
@@ -216,9 +220,18 @@ JudgeKind judge_kind(const RunImpl& run, Kept& kept) {
   return JudgeKind::inspected;
 }
 
+/// Refuses a problem whose results cannot be told from answers without any work; once, before the search.
+void try_answers(const RunImpl& run, RunObserver& observer) {
+  if (run.resumed || is_device(run.problem.backend)) return;
+  const TrivialAnswers tried = try_trivial_answers(run.problem, host_options(run.stored.options.measurement));
+  refuse_trivial_answers(run.problem, tried);
+  for (const std::string& one : tried.left_out) observer.on_message("not tried: " + one);
+}
+
 /// What judges on this machine, with what the search wants to know besides times.
 AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
   const RunOptions& o = run.stored.options;
+  try_answers(run, observer);
   const JudgeKind kind = judge_kind(run, kept);
   std::vector<std::string> missing;
   AnyEvaluator evaluator = judge_of(kind, run.problem, o.measurement, missing);
@@ -543,7 +556,9 @@ void begin(RunImpl& run, RunParts& parts) {
                         o.reuse,
                         std::move(changes),
                         std::move(checkpoints),
-                        remarks_of(run)};
+                        remarks_of(run),
+                        [sink = run.messages](bool on) { sink->finalists(on); },
+                        finalist_pairs(o.measurement)};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }
@@ -578,11 +593,17 @@ std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions 
   run->resumed = run->store->find_run(number_or_name);
   if (!run->resumed)
     raise<ConfigError>("no run to resume", number_or_name, "see `kernelsearch runs` for what there is");
+  check_given_again(*run->resumed, run->stored.options, run->store->file());
   run->stored = resumed_options(*run->resumed, std::move(run->stored.options));
   if (!parts.problem_path.empty()) run->stored.problem = parts.problem_path.string();
   if (!parts.problem && run->stored.problem.empty())
     raise<ConfigError>("the problem of this run was not read from a file", run->resumed->info.problem,
                        "give it again, as RunParts::problem");
+  StoredOptions named = run->stored;  // by the store, and not given again
+  if (parts.problem) named.problem.clear();
+  if (const std::string sources = stored_sources(named); parts.observer != nullptr && !sources.empty())
+    parts.observer->on_message("run " + std::to_string(number(run->resumed->id)) +
+                               " reads what its store names: " + sources);
   run->problem = parts.problem ? *std::move(parts.problem) : read_problem(run->stored.problem);
   begin(*run, parts);
   return run;

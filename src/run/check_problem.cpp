@@ -13,6 +13,7 @@
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
 #include "kernelsearch/evaluator/host/host_preprocess.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/judge/trivial_answers.hpp"
 #include "kernelsearch/problem/unused_tunables.hpp"
 
 namespace kernelsearch {
@@ -51,6 +52,7 @@ class Checker {
     else {
       check_.findings = lint_static(problem_);
       look_for_unused({});
+      if (problem_.external && options_.run) try_answers();
     }
     return std::move(check_);
   }
@@ -66,6 +68,15 @@ class Checker {
     });
   }
 
+  void try_answers() {
+    begin("trying answers without any work");
+    TrivialAnswers tried = try_trivial_answers(problem_, options_.host);
+    for (TrivialAnswer& answer : tried.passed)
+      check_.findings.push_back(
+          {LintFinding::Severity::error, std::move(answer.what), std::move(answer.todo)});
+    append(check_.left_out, std::move(tried.left_out));
+  }
+
   void look_for_unused(const Preprocess& preprocess) {
     for (UnusedTunable& unused : find_unused_tunables(problem_, preprocess)) {
       unused_.push_back(unused.tunable);
@@ -78,6 +89,7 @@ class Checker {
     HostLintRunner runner(problem_, options_.host);
     check_.findings = lint(problem_, runner, options_.lint);
     check_.shapes = std::min(options_.lint.max_shapes, problem_.shapes.size());
+    if (!has_errors()) try_answers();
     look_for_unused(host_preprocess(problem_, options_.host));
     if (options_.quick) return;
     begin("running the default with AddressSanitizer and UndefinedBehaviorSanitizer");

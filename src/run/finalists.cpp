@@ -56,13 +56,14 @@ std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials) {
              same_candidate(*known->candidate, *trial->candidate);
     };
     if (std::any_of(chosen.begin(), chosen.end(), same)) continue;
-    if (chosen.size() >= fewest_finalists) {
+    if (!chosen.empty()) {
       // Evaluators that give a time and no interval are taken at their word.
       const auto bound = [](const Trial<Candidate>* one, double Interval::*end) {
         const Measurement& measured = one->outcome.evaluation.measurement;
         return measured.interval.high > 0 ? measured.interval.*end : measured.seconds;
       };
-      if (bound(trial, &Interval::low) > bound(chosen.front(), &Interval::high)) continue;
+      const double behind = bound(trial, &Interval::low) / bound(chosen.front(), &Interval::high);
+      if (behind > (chosen.size() >= fewest_finalists ? 1 : hopeless)) continue;
     }
     chosen.push_back(trial);
   }

@@ -65,7 +65,7 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
   if (made.inner) {
     made.inner->options.builders = loop.build_threads;
     // Models are told what a kernel is worth beside its parent, by as many pairs as finalists are.
-    made.inner->options.pairs = FinalistSteps{}.pairs;
+    made.inner->options.pairs = context.pairs;
     TuningLookup known = context.reuse ? earlier_tunings(context.store, context.run) : nullptr;
     RunTuned tuned(std::move(made.inner->policy), std::move(judge), made.inner->options, std::move(known));
     if (made.inner->validated_samples && context.checkpoints.validate) {

@@ -44,6 +44,8 @@ struct SearchContext {
   std::shared_ptr<ChangeRecorder> changes = nullptr;  ///< keeps them for later runs; null: there are none
   CheckpointValidation checkpoints = {};              ///< of systems with a workflow
   std::function<std::string()> remarks = nullptr;     ///< on what measured, for the reason of the run's end
+  std::function<void(bool)> finalists = nullptr;      ///< hears when comparing them begins and ends
+  PairOptions pairs = FinalistSteps{}.pairs;          ///< of whatever is compared for people or models
 };
 
 /// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed

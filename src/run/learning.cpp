@@ -83,7 +83,7 @@ std::vector<std::string> each_source(const std::vector<std::string>& sources) {
       add(source);
       continue;
     }
-    for (std::string& run : runs_of(RunStore(source), "")) add(std::move(run));
+    for (std::string& run : runs_of(RunStore(source, {.only_read = true}), "")) add(std::move(run));
   }
   return each;
 }
@@ -126,7 +126,8 @@ std::vector<std::string> each_move_source(const std::vector<std::string>& source
   };
   for (const std::string& source : sources) {
     if (is_store(source)) {
-      for (std::string& run : move_runs_of(RunStore(source), "", backend)) add(std::move(run));
+      for (std::string& run : move_runs_of(RunStore(source, {.only_read = true}), "", backend))
+        add(std::move(run));
     } else {
       (void)store_and_run(source);
       add(source);
@@ -140,7 +141,7 @@ std::vector<MoveExample> earlier_moves(const std::vector<std::string>& sources, 
   for (const std::string& source : sources) {
     if (examples.size() >= most_move_examples) break;
     const auto [file, run] = store_and_run(source);
-    const RunStore store(file);
+    const RunStore store(file, {.only_read = true});
     const std::optional<RunRow> row = store.find_run(run);
     if (!row)
       raise<ConfigError>("there is no such run to learn from", source,

@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/run/made_problem.hpp"
 
-#include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -20,6 +16,7 @@
 #include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
+#include "kernelsearch/process/inflow.hpp"
 #include "problem/json_cursor.hpp"
 #include "problem/replace_file.hpp"
 #include "process/process.hpp"
@@ -82,13 +79,6 @@ std::vector<std::string> read_command(const detail::JsonCursor& place) {
   return command;
 }
 
-/// A word as the shell takes it after `exec`, and as people read it.
-std::string readable_word(const std::string& word) {
-  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  return shell_word(word);
-}
-
 /// Empties the folder; what cannot be removed is an error.
 void empty_folder(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) fs::remove_all(entry.path());
@@ -145,17 +135,11 @@ Ended run_to_end(const std::string& line, const MakeProblemOptions& options) {
   detail::Process process(launch);
   pipe.write.reset();
   Ended ended;
-  bool open = true;
+  detail::Inflow said(pipe.read.number());
   // Whether there was something to read within that time.
-  const auto read_some = [&](int milliseconds) {
-    pollfd waiting{pipe.read.number(), POLLIN, 0};
-    if (!open || poll(&waiting, 1, milliseconds) <= 0) return false;
-    std::array<char, 4096> buffer{};
-    const ssize_t got = read(pipe.read.number(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) return true;
-    open = got > 0;
-    if (!open) return false;
-    const std::string_view text(buffer.data(), static_cast<std::size_t>(got));
+  const auto read_some = [&](double seconds) {
+    if (!said.read_within(seconds)) return false;
+    const std::string text = said.take();
     if (options.messages) options.messages(text);
     ended.messages += text;
     if (ended.messages.size() > 2 * most_kept_messages)
@@ -168,15 +152,10 @@ Ended run_to_end(const std::string& line, const MakeProblemOptions& options) {
       ended.stopped = true;
       return ended;
     }
-    if (!read_some(50)) running = !process.wait(open ? 0.0 : 0.05, ended.status);
+    if (!read_some(0.05)) running = !process.wait(said.open() ? 0.0 : 0.05, ended.status);
   }
   while (read_some(0)) continue;
   return ended;
-}
-
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return "was ended by " + detail::signal_text(WTERMSIG(status));
-  return "ended with " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -245,8 +224,8 @@ bool make_problem(const ProblemMaker& maker, const fs::path& out, const MakeProb
     return false;
   }
   if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0)
-    refuse("the command that makes the problem " + how_it_ended(ended.status),
-           "mend what it says; what it needs of you is given behind `--`");
+    refuse("the command that makes the problem " + detail::end_text(ended.status),
+           "fix what it says; what it needs of you is given behind `--`");
   if (!fs::is_regular_file(folder / "problem.json"))
     refuse("the command ended well and wrote no problem.json to ${OUT}", "let it write one there");
   const nlohmann::ordered_json made = {{"folder", maker.folder.string()}, {"command", words}};

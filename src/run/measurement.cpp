@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
@@ -14,14 +15,25 @@
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
 #include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/run/finalists.hpp"
 
 namespace kernelsearch {
 namespace {
 
-void set_samples(std::size_t samples, SamplingOptions& sampling) {
+/// As many pairs as samples at most; where that is few, in one pair of processes.
+PairOptions limited_to(std::size_t samples, PairOptions pairs) {
+  if (samples == 0) return pairs;
+  pairs.max_pairs = std::min(pairs.max_pairs, samples);
+  if (pairs.max_pairs < pairs.min_pairs) pairs.rounds = 1;
+  pairs.min_pairs = std::min(pairs.min_pairs, samples);
+  return pairs;
+}
+
+void set_samples(std::size_t samples, SamplingOptions& sampling, PairOptions& pairs) {
   if (samples == 0) return;
   sampling.min_samples = sampling.max_samples = samples;
   sampling.budget_seconds = 60;  // the number decides, not the time
+  pairs = limited_to(samples, pairs);
 }
 
 /// Disassemblers keep off the measured core, as compilers do.
@@ -85,14 +97,22 @@ std::vector<std::filesystem::path> readable_folders(const std::vector<std::strin
   return folders;
 }
 
+PairOptions finalist_pairs(const MeasurementOptions& options) {
+  return limited_to(options.samples, FinalistSteps().pairs);
+}
+
 HostOptions host_options(const MeasurementOptions& options) {
   HostOptions host;
   host.sandbox = chosen_sandbox(options);
   host.cache = cache_mode(options, Backend::host) == "cold" ? CacheMode::cold : CacheMode::warm;
   host.core = options.core >= 0 ? options.core : host_machine().cores.back();
   host.waits = options.waits;
+  host.notes = options.notes;
   host.readable = readable_folders(options.readable);
-  set_samples(options.samples, host.sampling);
+  set_samples(options.samples, host.sampling, host.pairs);
+  PairOptions finalist = FinalistSteps().pairs;
+  finalist.rounds = host.finalist_rounds;
+  host.finalist_rounds = limited_to(options.samples, finalist).rounds;
   return host;
 }
 
@@ -105,8 +125,9 @@ GpuOptions gpu_options(const MeasurementOptions& options) {
   gpu.build_for = options.build_for;
   gpu.builders = options.jobs;
   gpu.waits = options.waits;
+  gpu.notes = options.notes;
   gpu.readable = readable_folders(options.readable);
-  set_samples(options.samples, gpu.sampling);
+  set_samples(options.samples, gpu.sampling, gpu.pairs);
   return gpu;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kernelsearch/run/run_observer.hpp"
+#include "time_account.hpp"
 
 namespace kernelsearch::detail {
 
@@ -37,6 +38,28 @@ class MessageSink {
     show();
   }
 
+  /// The run is comparing its finalists, or no longer.
+  void finalists(bool on) {
+    const std::lock_guard lock(mutex_);
+    account_.finalists(on);
+  }
+  /// A candidate was judged.
+  void judged(const PhaseSeconds& phases) {
+    const std::lock_guard lock(mutex_);
+    account_.judged(phases);
+  }
+  /// A call begins to drive the run.
+  void open() {
+    const std::lock_guard lock(mutex_);
+    account_.open();
+  }
+  /// It ends; returns where the time went since the last one did.
+  RunTimes close() {
+    const std::lock_guard lock(mutex_);
+    account_.close();
+    return account_.taken();
+  }
+
   /// Who watched before.
   RunObserver* watch(RunObserver* observer) {
     const std::lock_guard lock(mutex_);
@@ -55,6 +78,7 @@ class MessageSink {
     void add(std::size_t count) {
       const std::lock_guard lock(sink_.mutex_);
       sink_.activity_.*what_ += count;
+      sink_.account_.does(sink_.activity_);
       sink_.show();
     }
     MessageSink& sink_;
@@ -69,6 +93,7 @@ class MessageSink {
   std::mutex mutex_;
   RunObserver* observer_ = nullptr;
   RunActivity activity_;
+  TimeAccount account_;
   std::map<std::thread::id, std::string> waiting_;
 };
 

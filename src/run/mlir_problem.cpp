@@ -15,11 +15,12 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/mlir_payload.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "problem/replace_file.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -210,7 +211,7 @@ bool is_ours(const fs::path& folder) {
 }  // namespace
 
 fs::path mlir_problem_folder(const fs::path& schedule, const MlirProblemOptions& options) {
-  return read_payload(payload_of(schedule, options), options.function).function + "_problem";
+  return file_word(read_payload(payload_of(schedule, options), options.function).function) + "_problem";
 }
 
 void write_mlir_problem(const fs::path& schedule, const fs::path& folder, const MlirProblemOptions& options) {

@@ -61,7 +61,9 @@ fs::path RootFolder::find(std::string_view name) const {
 fs::path RootFolder::find_problem(std::string_view name) const {
   fs::path path = find(name);
   std::error_code error;
-  if (fs::is_directory(path, error) && !fs::is_regular_file(path / "problem.json", error))
+  const fs::path file = path / "problem.json";
+  // One that is a link to a file elsewhere is none, too.
+  if (fs::is_directory(path, error) && (!fs::is_regular_file(file, error) || !holds(file)))
     detail::raise<ConfigError>("no problem is there", std::string(name),
                                "name a folder with a problem.json" + likely(std::string(name), problems()));
   return path;

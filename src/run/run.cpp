@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/traits.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
@@ -36,6 +37,14 @@ Run Run::start(const std::filesystem::path& problem, RunOptions options, RunPart
 
 Run Run::resume(std::string_view number_or_name, RunOptions options, RunParts parts) {
   return Run(detail::resume_run(number_or_name, std::move(options), std::move(parts)));
+}
+
+detail::Call::~Call() {
+  const RunTimes times = run_.messages->close();
+  try {
+    if (run_.id != RunId{}) run_.store->add_times(run_.id, times);
+  } catch (const StoreError&) {  // where time went is not worth an error
+  }
 }
 
 namespace {
@@ -142,7 +151,7 @@ std::optional<Speedup> Run::compare_told(TrialId trial, TrialId against, RunObse
     detail::raise<ConfigError>("these are the same kernel with the same settings",
                                fmt::format("trials {} and {}", number(trial), number(against)),
                                "name two that differ");
-  PairOptions pairs = FinalistSteps().pairs;
+  PairOptions pairs = finalist_pairs(impl_->stored.options.measurement);
   pairs.stop = impl_->stop.get_token();
   impl_->search->measuring().renew();
   std::optional<Speedup> speedup = impl_->search->measuring().compare(candidate, champion, pairs);
@@ -243,7 +252,7 @@ RunResult stored_result(const RunStore& store, RunId run, const Problem& problem
   const std::string& generator = result.row.info.generator;
   if (generator == "submit" || (generator != "template" && find_system(result.row.info.policy).rewrites))
     return result;
-  const std::filesystem::path table = out / (problem.name + "_table.jsonl");
+  const std::filesystem::path table = out / (file_word(problem.name) + "_table.jsonl");
   SettingsTable::append(table, best_settings(store, run, problem));
   result.files.emplace_back("table", table);
   return result;

@@ -66,9 +66,16 @@ struct RunImpl {
 /// core.
 class Call {
  public:
-  Call(RunImpl& run, RunObserver& observer) : listening_(*run.messages, &observer), left_(run.core) {}
+  Call(RunImpl& run, RunObserver& observer)
+      : run_(run), listening_(*run.messages, &observer), left_(run.core) {
+    run_.messages->open();
+  }
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
  private:
+  RunImpl& run_;
   Listening listening_;
   CoreLeft left_;
 };

@@ -38,6 +38,17 @@ void check_continuable(const RunRow& row) {
   if (!options.learn_from.empty()) refuse("learned_from", options.learn_from.front());
   if (!options.where.empty()) refuse("where", options.where.front());
   if (!options.configs.empty()) refuse("configs", options.configs);
+  if (!options.policy_command.empty()) refuse("policy_command", options.policy_command);
+  if (!options.policy_plugin.empty()) refuse("policy_plugin", options.policy_plugin.string());
+  if (!options.measurement.readable.empty()) refuse("readable", options.measurement.readable.front());
+}
+
+/// The folders besides its own that the problem's commands may read.
+std::vector<std::string> readable_of(const Problem& problem) {
+  std::vector<std::string> folders = problem.build.readable;
+  if (problem.external)
+    folders.insert(folders.end(), problem.external->readable.begin(), problem.external->readable.end());
+  return folders;
 }
 
 /// ConfigError for a policy, a budget or a suggesting policy that there is not.
@@ -68,15 +79,37 @@ struct RunManager::Impl {
 
   Impl(RunStore& s, RunManagerOptions o) : store(s), options(std::move(o)), root(options.root) {}
 
+  /// A problem that a client handed in as a text; its files are below the root, and that is all it may read.
+  [[nodiscard]] Problem handed_in(const std::string& text) const {
+    Problem problem = parse_problem(text, root.path());
+    for (const std::string& folder : readable_of(problem))
+      detail::raise<ConfigError>("a problem_json opens no folders to its commands", folder,
+                                 "remove `readable`; the server's --readable names what they may read");
+    return problem;
+  }
+
+  /// A problem of a folder below the root.
+  [[nodiscard]] Problem below_root(const std::filesystem::path& place) const {
+    Problem problem = read_problem(root.find_problem(place.string()));
+    for (const std::string& folder : readable_of(problem))
+      if (!root.holds(folder) &&
+          std::none_of(options.measuring.readable.begin(), options.measuring.readable.end(),
+                       [&folder](const std::string& open) { return RootFolder(open).holds(folder); }))
+        detail::raise<ConfigError>(
+            problem.name + " wants to read a folder outside of the root", folder,
+            "have the server begun with --readable " + folder + ", if its kernels may see what is there");
+    return problem;
+  }
+
   [[nodiscard]] Problem problem_of(const RunRow& row) const {
     const detail::StoredOptions stored = detail::decode_options(row);
-    if (!stored.problem_text.empty()) return parse_problem(stored.problem_text, root.path());
+    if (!stored.problem_text.empty()) return handed_in(stored.problem_text);
     if (stored.problem.empty() || !root.holds(stored.problem))
       detail::raise<ConfigError>(
           fmt::format("the problem of run {} is not below the root", number(row.id)),
           stored.problem.empty() ? "no path" : stored.problem,
           "start a run of a problem below the root, or have the server begun with another --root");
-    return read_problem(stored.problem);
+    return below_root(stored.problem);
   }
 
   /// What a run of this problem is given besides its options.
@@ -252,8 +285,7 @@ std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall&
                                "give problem, a path below the root, or problem_json");
   std::string place;
   if (!request.problem.empty()) place = manager.root.find_problem(request.problem).string();
-  const Problem problem =
-      place.empty() ? parse_problem(request.problem_text, manager.root.path()) : read_problem(place);
+  const Problem problem = place.empty() ? manager.handed_in(request.problem_text) : manager.below_root(place);
   check_policy(request.options, problem.backend);
   RunOptions options = request.options;
   options.name = request.name;

@@ -36,6 +36,33 @@ T member(const json& object, const char* name, T standard) {
   }
 }
 
+/// ConfigError where the run was begun with something that its store must not make us do, and that is not
+/// asked for again: a store may come from others.
+void ask_again(const RunRow& row, const char* option, const std::string& stored, bool given) {
+  if (stored.empty() || given) return;
+  raise<ConfigError>(
+      "run " + std::to_string(number(row.id)) + " was begun with " + option + ", which no store may decide",
+      stored, std::string("give ") + option + " again if you know and trust it");
+}
+
+std::string first_of(const std::vector<std::string>& list) {
+  return list.empty() ? "" : list.front();
+}
+
+/// The folder of an option of a system; empty where it has none.
+std::string folder_of(const std::string& system_options, const char* name) {
+  return member(parsed(system_options), name, std::string());
+}
+
+/// Whether a path of a store is below the folder of its file: who keeps a store somewhere lets its runs write
+/// there.
+bool beside(const std::string& path, const std::filesystem::path& store) {
+  std::error_code error;
+  const auto folder = std::filesystem::weakly_canonical(store, error).parent_path();
+  const auto inside = std::filesystem::weakly_canonical(path, error).lexically_relative(folder);
+  return !error && !inside.empty() && *inside.begin() != "..";
+}
+
 }  // namespace
 
 std::string encode_options(const StoredOptions& stored) {
@@ -147,18 +174,26 @@ StoredOptions decode_options(const RunRow& row) {
   return stored;
 }
 
+void check_given_again(const RunRow& row, const RunOptions& o, const std::filesystem::path& store) {
+  const RunOptions first = decode_options(row).options;
+  const bool own_policy = !o.policy_command.empty() || !o.policy_plugin.empty();
+  ask_again(row, "--policy-command", first.policy_command, own_policy);
+  ask_again(row, "--policy-plugin", first.policy_plugin.string(), own_policy);
+  ask_again(row, "--readable", first_of(first.measurement.readable), !o.measurement.readable.empty());
+  if (first.system.empty()) return;
+  const bool replays = !o.models.replay.empty() || !first.models.replay.empty();
+  ask_again(row, "--models", first.models.file, replays || !o.models.file.empty());
+  ask_again(row, "--record-exchanges", first.models.record, replays || !o.models.record.empty());
+  const std::string files = folder_of(first.system_options, "from_files");
+  ask_again(row, "--from-files", files,
+            beside(files, store) || !folder_of(o.system_options, "from_files").empty());
+}
+
 StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   StoredOptions stored = decode_options(row);
   RunOptions& first = stored.options;
   RunOptions o = std::move(given);
   o.policy = first.policy;
-  // A script or a library may have moved; whether it is the same policy, what it proposes again tells.
-  if (o.policy_command.empty()) {
-    o.policy_command = first.policy_command;
-    o.policy_folder = first.policy_folder;
-    if (!o.policy_command.empty()) o.policy_timeout = first.policy_timeout;
-  }
-  if (o.policy_plugin.empty()) o.policy_plugin = first.policy_plugin;
   o.system = first.system;
   o.suggest = first.suggest;
   o.strategies = first.strategies;
@@ -177,7 +212,6 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   o.measurement.devices = first.measurement.devices;
   // What is proposed next depends on how many are out, wherever they are measured.
   if (o.lanes.in_flight == 0) o.lanes.in_flight = first.lanes.in_flight;
-  if (o.measurement.readable.empty()) o.measurement.readable = first.measurement.readable;
   if (o.measurement.samples == 0) o.measurement.samples = first.measurement.samples;
   if (!o.system.empty()) {
     json options = parsed(first.system_options);
@@ -187,13 +221,13 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
                          "leave it out; this run is of " + options["variant"].dump());
     options.update(now);
     o.system_options = options.empty() ? "" : json_text(options);
-    if (o.models.file.empty()) o.models.file = first.models.file;
     if (o.models.model.empty()) o.models.model = first.models.model;
     // A run that goes on spends no more than it was allowed, unless it is now allowed more.
     if (o.models.max_tokens == 0) o.models.max_tokens = first.models.max_tokens;
     if (o.models.max_cost == 0) o.models.max_cost = first.models.max_cost;
-    o.models.record = first.models.record;
     if (o.models.replay.empty()) o.models.replay = first.models.replay;
+    // Where all answers are recorded nobody is asked: the file then says who has which role, no more.
+    if (o.models.file.empty() && !o.models.replay.empty()) o.models.file = first.models.file;
     o.methods = first.methods;
     o.proposals = first.proposals;
     o.inner_trials = first.inner_trials;
@@ -204,6 +238,23 @@ StoredOptions resumed_options(const RunRow& row, RunOptions given) {
   }
   first = std::move(o);
   return stored;
+}
+
+std::string stored_sources(const StoredOptions& resumed) {
+  const RunOptions& o = resumed.options;
+  std::string text;
+  const auto add = [&text](const char* what, const std::string& value) {
+    if (!value.empty()) text += (text.empty() ? "" : ", ") + std::string(what) + " " + value;
+  };
+  add("problem", resumed.problem);
+  add("configurations", o.configs);
+  for (const std::string& one : o.learn_from) add("earlier run", one);
+  if (!o.system.empty()) {
+    add("methods", o.methods);
+    add("replayed exchanges", o.models.replay);
+    add("workflow", folder_of(o.system_options, "workflow"));
+  }
+  return text;
 }
 
 }  // namespace kernelsearch::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "kernelsearch/run/run_options.hpp"
@@ -29,7 +30,16 @@ struct StoredOptions {
 [[nodiscard]] StoredOptions decode_options(const RunRow& row);
 
 /// What a resumed run goes on with: what is stored, except for what `given` says anew (budget, limits,
-/// models, what is measured with) and for what is not stored.
+/// what is measured with) and for what is not stored. A store may come from others: what it names to run, to
+/// connect by, to record in or to show to kernels is taken from `given` alone.
 [[nodiscard]] StoredOptions resumed_options(const RunRow& row, RunOptions given);
+
+/// ConfigError where the run was begun with such an option and `given` lacks it, or with a folder to write to
+/// that is not beside the file of the store.
+void check_given_again(const RunRow& row, const RunOptions& given, const std::filesystem::path& store);
+
+/// The files besides its store that a resumed run reads because its store names them, for people; empty:
+/// none.
+[[nodiscard]] std::string stored_sources(const StoredOptions& resumed);
 
 }  // namespace kernelsearch::detail

@@ -287,7 +287,16 @@ class TypedSearch final : public KernelSearch {
             },
         .validate = context.validate,
         .passed = context.validated,
-        .baseline = context.problem.default_candidate()};
+        .baseline = context.problem.default_candidate(),
+        .pairs = context.pairs};
+    struct Told {
+      explicit Told(const std::function<void(bool)>& to) : tell(to) { say(true); }
+      ~Told() { say(false); }
+      void say(bool on) const {
+        if (tell) tell(on);
+      }
+      const std::function<void(bool)>& tell;
+    } const told(context.finalists);
     std::optional<FinalistComparison> chosen;
     if constexpr (std::derived_from<Judge, RunTuned>) {
       AtTuned evaluator{search_};

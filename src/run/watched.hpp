@@ -28,7 +28,9 @@ class WatchedEvaluator : public EvaluatorDecorator<AnyEvaluator> {
   }
   Evaluation run(Staged<Artifact>&& staged, const EvaluationContext& context) {
     const MessageSink::Doing doing(*sink_, &RunActivity::measuring);
-    return inner().run(std::move(staged), context);
+    Evaluation evaluation = inner().run(std::move(staged), context);
+    sink_->judged(evaluation.phases);
+    return evaluation;
   }
   [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
                                                const PairOptions& pairs) {

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/runtime/settings_table.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +23,23 @@ using detail::values_json;
 using detail::values_of;
 
 constexpr int format_version = 1;
+
+/// Adds the text to the file, which is made where there is none; false, with errno set, where it cannot be,
+/// or is a link: one that others put there would have us write to a file of their choice.
+bool append_text(const std::filesystem::path& file, std::string_view text) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) return false;
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  const int error = errno;
+  const bool closed = ::close(descriptor) == 0;
+  if (!text.empty()) errno = error;
+  return text.empty() && closed;
+}
 
 Settings parse_line(const std::string& line) {
   const json object = json::parse(line);
@@ -77,11 +99,10 @@ void SettingsTable::append(const std::filesystem::path& file, std::span<const Se
     if (!settings.source.empty()) object["source"] = settings.source;
     text += object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   }
-  std::ofstream out(file, std::ios::app | std::ios::binary);
-  out << text << std::flush;
-  if (!out)
-    detail::raise<ConfigError>("the settings table cannot be written", file.string(),
-                               "check that its folder exists and can be written");
+  if (!append_text(file, text))
+    detail::raise<ConfigError>("the settings table cannot be written",
+                               file.string() + ": " + std::strerror(errno),
+                               "check that its folder exists and can be written, and that it is no link");
 }
 
 std::optional<Settings> SettingsTable::best_for(std::string_view problem, std::string_view device,

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/store/clean_json.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -183,6 +184,8 @@ void to_json(json& out, const Evaluation& evaluation) {
            {"measure", number_to_json(evaluation.phases.measure)}}},
          {"tuned_key", evaluation.tuned_key},
          {"provenance", evaluation.provenance}};
+  if (evaluation.phases.reference > 0)
+    out["phases"]["reference"] = number_to_json(evaluation.phases.reference);
 }
 
 void from_json(const json& in, Evaluation& evaluation) {
@@ -193,6 +196,8 @@ void from_json(const json& in, Evaluation& evaluation) {
   evaluation.features = member(in, "features").get<Features>();
   const json& phases = member(in, "phases");
   evaluation.phases = {number_of(phases, "build"), number_of(phases, "check"), number_of(phases, "measure")};
+  evaluation.phases.reference = 0;
+  if (phases.contains("reference")) evaluation.phases.reference = number_of(phases, "reference");
   evaluation.tuned_key = string_of(in, "tuned_key");
   evaluation.provenance = string_of(in, "provenance");
 }
@@ -306,7 +311,7 @@ Value value_from_json(const json& in) {
 }
 
 std::string json_text(const json& in) {
-  return in.dump(-1, ' ', false, json::error_handler_t::replace);
+  return clean_json(in.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 json parse_json(std::string_view text, std::string_view what) {

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/store/run_store.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -11,20 +14,46 @@
 
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/version.hpp"
+#include "problem/replace_file.hpp"
 #include "run_store_impl.hpp"
 #include "schema.hpp"
 
 namespace kernelsearch {
 namespace {
 
+/// Makes the folder and an empty file where there are none: their owner's alone, since prompts, replies and
+/// code are kept there. SQLite gives the files beside it the same permissions.
 std::filesystem::path with_folder(const std::filesystem::path& path) {
-  std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  if (error)
+  if (const std::error_code error = detail::create_private_folders(path.parent_path()))
     detail::raise<StoreError>("cannot create the folder of the store",
                               path.parent_path().string() + " (" + error.message() + ")",
-                              "name another file for the store");
+                              "name another file with --store");
+  (void)detail::create_private_file(path);  // a failure shows when SQLite opens it
   return path;
+}
+
+/// Whether SQLite can write the file and its log beside it.
+bool can_be_written(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  return ::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0 &&
+         ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+sqlite::Database opened_database(const std::filesystem::path& path, const StoreOptions& options) {
+  std::error_code error;
+  if (options.only_read && !std::filesystem::exists(path, error))
+    detail::raise<StoreError>("there is no store", path.string(), "name another file with --store");
+  sqlite::Database opened = options.only_read && !can_be_written(path)
+                                ? sqlite::Database::copy_of(path.string(), options.busy_seconds)
+                                : sqlite::Database(with_folder(path).string(), options.busy_seconds);
+  sqlite::open_schema(opened, options.busy_seconds);
+  opened.execute(options.sync_every_trial ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  opened.execute("PRAGMA foreign_keys = ON");
+  // Copying the log back waits for the disk. At SQLite's default of 1000 pages bench/store_bench
+  // takes 232 us a trial, at 4000 (16 MiB of log) 121, at 16000 136.
+  opened.execute("PRAGMA wal_autocheckpoint = 4000");
+  if (options.only_read) opened.execute("PRAGMA query_only = ON");
+  return opened;
 }
 
 /// Infinity, the objective of failures, is stored as NULL so that ORDER BY and min() mean what they say.
@@ -55,17 +84,7 @@ std::string utc_now() {
 
 RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)
     : file(path),
-      database([&] {
-        sqlite::Database opened(with_folder(path).string(), options.busy_seconds);
-        sqlite::open_schema(opened, options.busy_seconds);
-        opened.execute(options.sync_every_trial ? "PRAGMA synchronous = FULL"
-                                                : "PRAGMA synchronous = NORMAL");
-        opened.execute("PRAGMA foreign_keys = ON");
-        // Copying the log back waits for the disk. At SQLite's default of 1000 pages bench/store_bench
-        // takes 232 us a trial, at 4000 (16 MiB of log) 121, at 16000 136.
-        opened.execute("PRAGMA wal_autocheckpoint = 4000");
-        return opened;
-      }()),
+      database(opened_database(path, options)),
       begin(database.handle(), "BEGIN IMMEDIATE"),
       commit(database.handle(), "COMMIT"),
       rollback(database.handle(), "ROLLBACK"),
@@ -153,6 +172,17 @@ void RunStore::end_run(RunId run, std::string_view reason, double seconds) {
   sqlite::Statement update(impl_->database.handle(),
                            "UPDATE runs SET finished = ?, reason = ?, seconds = ? WHERE id = ?");
   update.bind(utc_now(), reason, seconds, number(run)).run();
+}
+
+void RunStore::add_times(RunId run, const RunTimes& times) {
+  const std::lock_guard lock(impl_->mutex);
+  auto transaction = impl_->transaction();
+  RunTimes all = times;
+  sqlite::Statement query(impl_->database.handle(), "SELECT times FROM runs WHERE id = ?");
+  if (query.bind(number(run)).step() && !query.null(0)) all += run_times_from(query.text(0));
+  sqlite::Statement update(impl_->database.handle(), "UPDATE runs SET times = ? WHERE id = ?");
+  update.bind(to_json_text(all), number(run)).run();
+  transaction.commit();
 }
 
 void RunStore::remove_run(RunId run) {

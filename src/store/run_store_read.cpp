@@ -208,6 +208,13 @@ std::optional<FinalistComparison> RunStore::finalists(RunId run) const {
   return from_json_text<FinalistComparison>(query.text(0));
 }
 
+std::optional<RunTimes> RunStore::times(RunId run) const {
+  const std::lock_guard lock(impl_->mutex);
+  sqlite::Statement query(impl_->database.handle(), "SELECT times FROM runs WHERE id = ?");
+  if (!query.bind(number(run)).step() || query.null(0)) return std::nullopt;
+  return run_times_from(query.text(0));
+}
+
 std::vector<StoredInnerTrial> RunStore::inner_trials(RunId run, std::optional<TrialId> parent) const {
   const std::lock_guard lock(impl_->mutex);
   sqlite::Statement query(

@@ -62,7 +62,7 @@ ALTER TABLE trials ADD COLUMN rationale TEXT NOT NULL DEFAULT '';
 )sql",
                                       // Events may be of the kind `checkpoint`, which earlier versions would
                                       // take for a revision.
-                                      "SELECT 1"};
+                                      "SELECT 1", "ALTER TABLE runs ADD COLUMN times TEXT"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 
 void enter_wal_mode(Database& database, double busy_seconds) {
@@ -71,7 +71,7 @@ void enter_wal_mode(Database& database, double busy_seconds) {
   for (;;) {
     try {
       Statement mode(database.handle(), "PRAGMA journal_mode = WAL");
-      if (mode.step() && mode.text(0) != "wal")
+      if (mode.step() && mode.text(0) != "wal" && mode.text(0) != "memory")
         detail::raise<StoreError>("the store cannot be shared by processes", "journal mode " + mode.text(0),
                                   "put the file on a local disk");
       return;
@@ -92,13 +92,13 @@ std::int64_t known_version(Database& database) {
   const bool empty = database.scalar("SELECT count(*) FROM sqlite_schema") == 0;
   if (application != application_id && !(application == 0 && empty))
     detail::raise<StoreError>("not a kernelsearch store", "a database of another program",
-                              "name another file for the store");
+                              "name another file with --store");
   const std::int64_t version = database.scalar("PRAGMA user_version");
   if (version > RunStore::schema_version)
     detail::raise<StoreError>(
         "the store was written by a newer kernelsearch",
         "schema " + std::to_string(version) + ", known up to " + std::to_string(RunStore::schema_version),
-        "update kernelsearch or name another file");
+        "update kernelsearch or name another file with --store");
   return version;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "sqlite.hpp"
 
+#include <filesystem>
+
 namespace kernelsearch::sqlite {
 
 namespace {
@@ -16,19 +18,21 @@ const char* remedy(int code) {
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
-      return "check that the folder exists and that it and the file can be written, or name another file";
+      return "check that the folder exists and that it and the file can be written, or name another file "
+             "with "
+             "--store";
     case SQLITE_NOTADB:
-      return "name another file: this one is no kernelsearch store";
+      return "name another file with --store: this one is no kernelsearch store";
     case SQLITE_CORRUPT:
       return "the file is damaged: restore it from a copy, save what `sqlite3 FILE .recover` finds, or name "
-             "another";
+             "another with --store";
     case SQLITE_IOERR:
       return "check the disk and the limits on the size of files; what is stored stays, and a run can be "
              "resumed";
     case SQLITE_CONSTRAINT:
       return "two processes seem to write the same run: let one finish, then resume";
     default:
-      return "check that the folder exists and can be written";
+      return "check that the folder exists and can be written, or name another file with --store";
   }
 }
 
@@ -81,13 +85,70 @@ void Statement::bind_one(int index, std::nullptr_t) {
   check(sqlite3_bind_null(statement_.get(), index));
 }
 
+namespace {
+
+/// A connection, and what opening it came to. The file may be of others: its views and triggers get no
+/// functions with effects.
+int connect(const std::string& name, int flags, double busy_seconds, sqlite3** database) {
+  const int code = sqlite3_open_v2(name.c_str(), database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (code != SQLITE_OK) return code;
+  sqlite3_busy_timeout(*database, static_cast<int>(busy_seconds * 1000.0));
+  sqlite3_db_config(*database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(*database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  return code;
+}
+
+/// The file as SQLite names one that nobody changes: it then makes no files beside it.
+std::string unchanging(const std::string& file) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::string name = "file:";
+  for (const char c : file)
+    if (c == '%' || c == '?' || c == '#')
+      ((name += '%') += digits[static_cast<unsigned char>(c) >> 4]) += digits[c & 15];
+    else
+      name += c;
+  return name + "?immutable=1";
+}
+
+/// Copies the main database of one connection to the other.
+int copied(sqlite3* from, sqlite3* to) {
+  sqlite3_backup* const backup = sqlite3_backup_init(to, "main", from, "main");
+  if (backup == nullptr) return sqlite3_errcode(to);
+  (void)sqlite3_backup_step(backup, -1);
+  return sqlite3_backup_finish(backup);
+}
+
+}  // namespace
+
 Database::Database(const std::string& file, double busy_seconds) {
   sqlite3* database = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &database,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = connect(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busy_seconds, &database);
   database_.reset(database);
   if (code != SQLITE_OK) raise_last(database, "opening " + file);
-  sqlite3_busy_timeout(database, static_cast<int>(busy_seconds * 1000.0));
+}
+
+Database Database::copy_of(const std::string& file, double busy_seconds) {
+  sqlite3* memory = nullptr;
+  const int made = connect(":memory:", SQLITE_OPEN_READWRITE, busy_seconds, &memory);
+  Database copy;
+  copy.database_.reset(memory);
+  if (made != SQLITE_OK) raise_last(memory, "copying " + file);
+  // With its log where that can be read; else, where a log would need a file beside it, as it stands.
+  std::error_code error;
+  const bool has_log = std::filesystem::file_size(file + "-wal", error) > 0 && !error;
+  for (const bool as_it_stands : {false, true}) {
+    sqlite3* from = nullptr;
+    const int code =
+        as_it_stands ? connect(unchanging(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, busy_seconds, &from)
+                     : connect(file, SQLITE_OPEN_READONLY, busy_seconds, &from);
+    const std::unique_ptr<sqlite3, Close> source(from);
+    if (code != SQLITE_OK) raise_last(from, "opening " + file);
+    const int done = copied(from, memory);
+    if (done == SQLITE_OK) break;
+    const bool needs_a_file = (done & 0xff) == SQLITE_CANTOPEN || (done & 0xff) == SQLITE_READONLY;
+    if (as_it_stands || !needs_a_file || has_log) raise_last(from, "reading " + file);
+  }
+  return copy;
 }
 
 void Database::execute(const char* sql) {

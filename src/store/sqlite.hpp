@@ -76,11 +76,15 @@ class Statement {
 class Database {
  public:
   Database(const std::string& file, double busy_seconds);
+  /// What the file holds now, in memory: neither the file nor its folder has to be writable.
+  static Database copy_of(const std::string& file, double busy_seconds);
   void execute(const char* sql);
   [[nodiscard]] std::int64_t scalar(const char* sql);
   [[nodiscard]] sqlite3* handle() const noexcept { return database_.get(); }
 
  private:
+  Database() = default;
+
   struct Close {
     void operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
   };

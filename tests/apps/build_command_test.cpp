@@ -77,8 +77,15 @@ TEST_CASE(
   ran = desk.kernelsearch({"best", "latest", "--store", "runs.db"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
 
-  // Taken up again the options are those of the run, the folder among them.
-  ran = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "all", "--store", "runs.db", "--json"});
+  // Taken up again the options are those of the run, but for the folder, which no store may show a kernel.
+  const std::vector<std::string> again{"tune", "--resume", "latest",  "--budget",
+                                       "all",  "--store",  "runs.db", "--json"};
+  ran = desk.kernelsearch(again);
+  CHECK(ran.code == 3);
+  check_says(ran.err, "--readable");
+  std::vector<std::string> shown = again;
+  shown.insert(shown.end(), {"--readable", "tools"});
+  ran = desk.kernelsearch(shown);
   CHECK_MESSAGE(ran.code == 0, ran.err);
   // Of the same context everything is known, and stays as it was but for finalists, which are measured again;
   // of another plugin nothing is.
@@ -87,7 +94,7 @@ TEST_CASE(
   CHECK(ran.json()["toolchain"] == first);
   check_says(desk.kernelsearch({"export", "latest", "--store", "runs.db"}).out, "reused, measured");
   write_text(desk.path() / "tools/plugin", "version 2\n");
-  ran = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "all", "--store", "runs.db", "--json"});
+  ran = desk.kernelsearch(shown);
   CHECK(ran.code == 3);
   check_says(ran.err, "toolchain");
   ran = desk.kernelsearch(tune);
@@ -136,7 +143,9 @@ TEST_CASE("command: device code that a command builds, from tune to its image") 
                                "--sandbox", "none", "--json"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["trials"] == 4);
-  CHECK(ran.json()["best"]["config"]["TIMES"] == 1);
+  // Which of the two right ones is faster depends on the machine's load: the stand-in's times are a processor's.
+  const auto times = ran.json()["best"]["config"]["TIMES"].get<int>();
+  CHECK((times == 1 || times == 3));
   CHECK(ran.json()["verdicts"]["wrong_result"] == 1);
   CHECK(ran.json()["verdicts"]["build_failed"] == 1);
   check_says(desk.kernelsearch({"show", "latest", "--trial", "3", "--store", "runs.db"}).out,

@@ -99,7 +99,7 @@ TEST_CASE(
   arguments = {"--", "--step", "1"};
   ran = tuned();
   CHECK(ran.code == 3);
-  check_has(ran.err, "ended with 5");
+  check_has(ran.err, "ended with exit code 5");
   check_has(ran.err, "make.sh: give --steps 'A, B', not '--step'");
   CHECK_FALSE(fs::exists(desk.path() / "adder_problem"));
 }

@@ -67,9 +67,9 @@ extern "C" void twice(int n, const float* x, float* y) {
 
 std::vector<std::string> tune(const std::string& problem) {
   // The check of finalists' bounds calls kernels and measures nothing, so it waits for no turn.
-  return Desk::line({"tune", problem, "--no-bounds", "--budget", "all", "--policy", "exhaustive", "--sandbox",
-                     "none", "--store", problem + ".db", "--out", problem + "_out", "--core",
-                     std::to_string(last_core()), "--json"});
+  return Desk::line({"tune", problem, "--samples", "10", "--no-bounds", "--budget", "all", "--policy",
+                     "exhaustive", "--sandbox", "none", "--store", problem + ".db", "--out", problem + "_out",
+                     "--core", std::to_string(last_core()), "--json"});
 }
 
 template <class Condition>

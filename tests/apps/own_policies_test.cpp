@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -131,6 +132,47 @@ TEST_CASE("command: contract says which promises hold, and its exit code whether
 #endif
 }
 
+TEST_CASE("command: a store of others runs nothing and loads nothing when its run is resumed") {
+  const Desk desk;
+  REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  auto problem = nlohmann::json::parse(read_text(desk.path() / "mine/problem.json"), nullptr, true, true);
+  one_small_shape(problem);
+  write_text(desk.path() / "mine/problem.json", problem.dump());
+  const Ran ran = desk.kernelsearch(
+      {"tune", "mine", "--policy", "random", "--budget", "2", "--store", "runs.db", "-q", "--out", "out"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const auto with_option = [&desk](const std::string& name, const std::string& value) {
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open((desk.path() / "runs.db").c_str(), &database) == SQLITE_OK);
+    const std::string set =
+        "UPDATE runs SET options = json_set(json_remove(options, '$.policy_command', "
+        "'$.policy_plugin', '$.readable'), '$." +
+        name + "', json('" + value + "'))";
+    char* error = nullptr;
+    CHECK_MESSAGE(sqlite3_exec(database, set.c_str(), nullptr, nullptr, &error) == SQLITE_OK, error);
+    sqlite3_close(database);
+  };
+  // Before, each of these ran or was read: as the user, outside of the sandbox.
+  const std::string owned = (desk.path() / "owned").string();
+  with_option("policy_command", "\"touch " + owned + "\"");
+  for (const char* budget : {"5", "200"}) {
+    const Ran again =
+        desk.kernelsearch({"tune", "--resume", "latest", "--budget", budget, "--store", "runs.db"});
+    CHECK(again.code == 3);
+    check_has(again.err, "touch " + owned);
+    check_has(again.err, "give --policy-command again");
+  }
+  with_option("policy_plugin", "\"" + owned + ".so\"");
+  Ran again = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "5", "--store", "runs.db"});
+  CHECK(again.code == 3);
+  check_has(again.err, "give --policy-plugin again");
+  with_option("readable", "[\"" + desk.path().string() + "\"]");
+  again = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "5", "--store", "runs.db"});
+  CHECK(again.code == 3);
+  check_has(again.err, "give --readable again");
+  CHECK_FALSE(std::filesystem::exists(owned));
+}
+
 TEST_CASE("command: tune with a policy that is a command, resumed") {
   const Desk desk;
   REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
@@ -147,8 +189,13 @@ TEST_CASE("command: tune with a policy that is a command, resumed") {
       {"tune", "mine", "--policy-command", command, "--budget", "3", "--store", "runs.db", "-q"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   ran = desk.kernelsearch({"tune", "--resume", "latest", "--budget", "5", "--store", "runs.db"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "give --policy-command again");
+  ran = desk.kernelsearch(
+      {"tune", "--resume", "latest", "--policy-command", command, "--budget", "5", "--store", "runs.db"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
   check_has(ran.err, "policy hill_climber");
+  check_has(ran.err, "reads what its store names: problem ");
   CHECK(desk.kernelsearch({"runs", "--store", "runs.db", "--json"}).json()[0]["trials"] == 5);
   CHECK(desk.kernelsearch({"tune", "mine", "--policy", "random", "--policy-command", command}).code == 2);
 }

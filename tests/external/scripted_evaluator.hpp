@@ -8,6 +8,7 @@
 
 #include "kernelsearch/external/external_evaluator.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/test_data.hpp"
 
 namespace kernelsearch::test {
 
@@ -21,8 +22,8 @@ inline bool has_system_python() {
 inline Problem scripted_problem(const std::filesystem::path& folder, const std::string& mode,
                                 double microseconds, const std::string& more = "") {
   namespace fs = std::filesystem;
-  fs::copy_file(fs::path(KERNELSEARCH_SOURCE_DIR) / "tests/external/evaluators/scripted.py",
-                folder / "scripted.py", fs::copy_options::overwrite_existing);
+  fs::copy_file(support::test_data() / "external" / "evaluators" / "scripted.py", folder / "scripted.py",
+                fs::copy_options::overwrite_existing);
   std::ofstream(folder / "kernel.txt") << "y = 2 x + 1\n";
   std::ofstream(folder / "reference.cpp") << "void affine_reference(int n, const real* x, real* y) { for "
                                              "(int i = 0; i < n; ++i) y[i] = 2 * x[i] + 1; }\n";

@@ -17,6 +17,7 @@
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/test_data.hpp"
 
 /// Kernels that try to get a time or a verdict that they did not earn, and what becomes of them.
 namespace hostile {
@@ -24,11 +25,7 @@ namespace hostile {
 namespace fs = std::filesystem;
 using namespace kernelsearch;
 
-/// The folder `tests`, or what KERNELSEARCH_TEST_DATA names: programs may run elsewhere.
-inline fs::path test_data() {
-  const char* given = std::getenv("KERNELSEARCH_TEST_DATA");
-  return given != nullptr ? fs::path(given) : fs::path(KERNELSEARCH_SOURCE_DIR) / "tests";
-}
+using support::test_data;
 
 inline std::string read(const fs::path& path) {
   std::ifstream file(path);
@@ -44,8 +41,11 @@ inline std::string read(const fs::path& path) {
 /// `problem`: in problems/, with its honest kernel beside it;
 /// `expect`: `rejected` (any verdict but ok), `no gain`, `rejected or no gain`, or `degenerate problem`: the
 /// kernel is right, and `kernelsearch check` says what is wrong with the problem;
-/// `naive`: `fooled` if a naive harness takes it for right and fast, with what habit, or `notices`;
-/// `judged`: `pairs` if it is made against its rival in interleaved pairs, `cold` if with empty caches.
+/// `naive`: `fooled` if a naive harness takes it for right and fast, with what habit, `notices`, or `not
+/// tried`;
+/// `judged`: `pairs` if it is made against its rival in interleaved pairs, `cold` if with empty caches;
+/// `after`: how many honest candidates the same evaluator has judged before, at least; it is sampled longer;
+/// `needs`: `x86` if it is of no effect on other processors.
 struct Attack {
   std::string name, code;
   std::map<std::string, std::string> says;
@@ -59,16 +59,30 @@ struct Attack {
   [[nodiscard]] bool blames_the_problem() const { return value("expect") == "degenerate problem"; }
 };
 
+/// The honest kernel of a problem: NAME.hpp, and where there is none that of the name up to its last `_`, so
+/// that problems of one kernel share it.
+inline fs::path honest_kernel_of(std::string problem) {
+  const fs::path folder = test_data() / "hostile" / "problems";
+  while (!fs::exists(folder / (problem + ".hpp"))) {
+    const auto last = problem.rfind('_');
+    if (last == std::string::npos)
+      throw std::runtime_error("no honest kernel of the problem in " + folder.string());
+    problem.resize(last);
+  }
+  return folder / (problem + ".hpp");
+}
+
 /// The text with what it includes of this folder in place of `#include "..."`.
 inline std::string with_pieces(std::string text, const std::string& problem) {
   const fs::path folder = test_data() / "hostile";
-  const std::map<std::string, fs::path> pieces{{"honest.hpp", folder / "problems" / (problem + ".hpp")},
+  const std::map<std::string, fs::path> pieces{{"honest.hpp", honest_kernel_of(problem)},
                                                {"tools.hpp", folder / "tools.hpp"},
                                                {"postponed.hpp", folder / "postponed.hpp"},
                                                {"every_eighth.hpp", folder / "every_eighth.hpp"},
                                                {"whole_batch.hpp", folder / "whole_batch.hpp"},
                                                {"expected_calls.hpp", folder / "expected_calls.hpp"},
                                                {"part_of_batch.hpp", folder / "part_of_batch.hpp"},
+                                               {"walks_the_table.hpp", folder / "walks_the_table.hpp"},
                                                {"arena.hpp", folder / "arena.hpp"}};
   for (const auto& [name, path] : pieces) {
     const std::string line = "#include \"" + name + "\"";
@@ -103,6 +117,9 @@ inline std::vector<Attack> kernels_of(const fs::path& folder) {
 
 inline std::vector<Attack> attacks() {
   std::vector<Attack> all = kernels_of(test_data() / "hostile" / "attacks");
+#if !defined(__x86_64__)
+  std::erase_if(all, [](const Attack& attack) { return attack.value("needs") == "x86"; });
+#endif
   for (Attack& attack : all) attack.code = with_pieces(attack.code, attack.value("problem"));
   return all;
 }
@@ -177,27 +194,31 @@ inline HostOptions light(const fs::path& cache) {
 
 /// What attacks that one arbiter can judge have in common.
 inline std::string place_of(const Attack& attack) {
-  return attack.value("problem") + (attack.value("judged") == "cold" ? " cold" : "");
+  return attack.value("problem") + (attack.value("judged") == "cold" ? " cold" : "") +
+         (attack.value("after").empty() ? "" : " late");
 }
 
 /// Judges the attacks of one `place_of` beside their honest kernel.
 class Arbiter {
  public:
   Arbiter(const std::string& place, const HostOptions& options)
-      : problem_(problem(place.substr(0, place.find(' ')))),
+      : problem_(with_honest_default(problem(place.substr(0, place.find(' '))))),
         twin_(with_code(problem_, honest_twin(problem_))),
-        evaluator_(problem_,
-                   with_caches(options, place.ends_with(" cold") ? CacheMode::cold : CacheMode::warm)) {}
+        evaluator_(problem_, fit_for(place, options)) {}
 
   [[nodiscard]] HostEvaluator& evaluator() { return evaluator_; }
   [[nodiscard]] const Candidate& twin() const { return twin_; }
   [[nodiscard]] Candidate candidate(const Attack& attack) const { return with_code(problem_, attack.code); }
 
   /// The honest kernel, which must be ok.
-  [[nodiscard]] Evaluation honest() { return judged_calmly(twin_); }
+  [[nodiscard]] Evaluation honest() {
+    ++honest_ones_;
+    return judged_calmly(twin_);
+  }
 
   [[nodiscard]] Judgement judge(const Attack& attack) {
     const Candidate candidate = with_code(problem_, attack.code);
+    for (const int before = std::atoi(attack.value("after").c_str()); honest_ones_ < before;) (void)honest();
     const Evaluation ours =
         attack.may_be_rejected() ? evaluator_.evaluate(candidate, {}) : judged_calmly(candidate);
     Judgement outcome{ours.verdict, ours.reason};
@@ -230,14 +251,23 @@ class Arbiter {
     return evaluation;
   }
 
-  static HostOptions with_caches(HostOptions options, CacheMode cache) {
-    options.cache = cache;
+  /// What a judge may compare candidates with: the problem's own kernel, which all else is measured by.
+  static Problem with_honest_default(Problem problem) {
+    problem.kernel.regions.device = honest_twin(problem);
+    return problem;
+  }
+
+  static HostOptions fit_for(const std::string& place, HostOptions options) {
+    options.cache = place.find(" cold") != std::string::npos ? CacheMode::cold : CacheMode::warm;
+    // enough for hundreds of calls of milliseconds, most of which are late ones
+    if (place.ends_with(" late")) options.sampling.budget_seconds = 0.2;
     return options;
   }
 
   Problem problem_;
   Candidate twin_;
   HostEvaluator evaluator_;
+  int honest_ones_ = 0;  ///< how often the honest kernel was judged
 };
 
 }  // namespace hostile

@@ -8,7 +8,9 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -115,21 +117,30 @@ inline HostOptions light_options(const std::filesystem::path& cache) {
 /// A kernel with the evaluator that judges it, built.
 struct Built {
   JudgedKernel kernel;
-  std::unique_ptr<HostEvaluator> evaluator;
+  std::shared_ptr<HostEvaluator> evaluator;
   Staged<HostArtifact> staged;
 };
 
 /// Builds kernels with as many compilers at once as there are cores; they are judged one at a time later.
+/// Those of one problem share an evaluator, as the candidates of a search do.
 inline std::vector<Built> build_all(const std::vector<JudgedKernel>& kernels, const HostOptions& options,
                                     const std::filesystem::path& folder) {
   std::vector<Built> built(kernels.size());
   std::vector<std::exception_ptr> failed(kernels.size());
   std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<HostEvaluator>> evaluators;
+  const auto evaluator_of = [&](const JudgedKernel& kernel, const Problem& problem) {
+    const std::scoped_lock lock(mutex);
+    auto& evaluator = evaluators[kernel.problem + " " + std::to_string(kernel.threads) + " " + kernel.flags];
+    if (!evaluator) evaluator = std::make_shared<HostEvaluator>(problem, options);
+    return evaluator;
+  };
   const auto work = [&] {
     for (std::size_t i; (i = next++) < kernels.size();) try {
         const Problem problem = problem_of(kernels[i], folder);
         built[i].kernel = kernels[i];
-        built[i].evaluator = std::make_unique<HostEvaluator>(problem, options);
+        built[i].evaluator = evaluator_of(kernels[i], problem);
         built[i].staged = built[i].evaluator->build(candidate_of(problem), {});
       } catch (...) {
         failed[i] = std::current_exception();

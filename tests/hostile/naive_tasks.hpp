@@ -117,6 +117,7 @@ inline naive::Task naive_task(const std::string& problem) {
   if (problem == "chain") return naive_chain(problem, 4096);
   if (problem == "chain_short") return naive_chain(problem, 128);
   if (problem == "chain_tiny") return naive_chain(problem, 24);
+  if (problem == "slow_reference") return naive_matmul(160);
   if (problem == "costly") return naive_costly();
   if (problem == "mean_of_softmax") return naive_mean_of_softmax();
   if (problem == "scale_and_sum") return naive_scale_and_sum();

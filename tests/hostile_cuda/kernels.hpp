@@ -35,7 +35,8 @@ inline std::string read(const fs::path& path) {
 /// `fooled`, `notices`, `breaks` (also the kernels after it fail) or `either`; with `-standin` behind the key
 /// what differs there; `forged: yes`: the naive harness has a time of next to nothing; `only: cuda`;
 /// `incumbent`; `charged: yes`: where it is ok, its time is that of the clock outside; `searched: yes`:
-/// judged as a candidate of a search as well, which is looked at less closely. What follows the line
+/// judged as a candidate of a search as well, which is looked at less closely; `gain: none`: where it is ok
+/// it is not faster than the first honest kernel of its problem. What follows the line
 /// `// host:` is the launch function.
 struct Sample {
   std::string name, code, host;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "evaluator/host/support.hpp"
+#include "kernelsearch/problem/element_access.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch::detail;
@@ -40,7 +41,8 @@ std::vector<T> drawn(const Problem& problem, std::uint64_t pool, std::uint64_t s
 }  // namespace
 
 TEST_CASE("FreshInputs: each seed another array, of values as declared and not of a few") {
-  const Problem problem = with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -2, "high": 6})");
+  const Problem problem =
+      with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -2, "high": 6, "exact": "a test"})");
   const auto one = drawn<float>(problem, 1, 2), again = drawn<float>(problem, 1, 2),
              other = drawn<float>(problem, 1, 3);
   CHECK(one == again);
@@ -60,7 +62,7 @@ TEST_CASE("FreshInputs: each seed another array, of values as declared and not o
 TEST_CASE("FreshInputs: a normal distribution stays one, integers reach every value") {
   const auto normal = drawn<double>(
       with_inputs(
-          R"({"name": "x", "type": "f64", "size": "n", "init": "normal", "mean": 1, "deviation": 2})"),
+          R"({"name": "x", "type": "f64", "size": "n", "init": "normal", "mean": 1, "deviation": 2, "exact": "a test"})"),
       1, 2);
   double mean = 0, square = 0;
   for (const double value : normal) mean += value / 4096;
@@ -68,10 +70,12 @@ TEST_CASE("FreshInputs: a normal distribution stays one, integers reach every va
   CHECK(mean == doctest::Approx(1).epsilon(0.15));
   CHECK(std::sqrt(square) == doctest::Approx(2).epsilon(0.06));
   const auto few = drawn<std::int32_t>(
-      with_inputs(R"({"name": "x", "type": "i32", "size": "n", "low": 3, "high": 7})"), 1, 2);
+      with_inputs(R"({"name": "x", "type": "i32", "size": "n", "low": 3, "high": 7, "exact": "a test"})"), 1,
+      2);
   CHECK(std::set<std::int32_t>(few.begin(), few.end()) == std::set<std::int32_t>{3, 4, 5, 6});
   const auto many = drawn<std::uint64_t>(
-      with_inputs(R"({"name": "x", "type": "u64", "size": "n", "low": 0, "high": 1e15})"), 1, 2);
+      with_inputs(R"({"name": "x", "type": "u64", "size": "n", "low": 0, "high": 1e15, "exact": "a test"})"),
+      1, 2);
   CHECK(std::set<std::uint64_t>(many.begin(), many.end()).size() == 4096);
 }
 
@@ -89,8 +93,8 @@ TEST_CASE("FreshInputs: permutations are drawn anew, what is given stays") {
 }
 
 TEST_CASE("FreshInputs: of a million single-precision elements few were met in the million before") {
-  const Problem problem =
-      with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -1, "high": 1})", 1 << 20);
+  const Problem problem = with_inputs(
+      R"({"name": "x", "type": "f32", "size": "n", "low": -1, "high": 1, "exact": "a test"})", 1 << 20);
   auto one = drawn<float>(problem, 1, 2);
   const auto other = drawn<float>(problem, 1, 3);
   std::sort(one.begin(), one.end());
@@ -102,7 +106,9 @@ TEST_CASE("FreshInputs: of a million single-precision elements few were met in t
 
 TEST_CASE("FreshInputs: double-precision elements fill their range evenly, an enormous one too") {
   const auto even = drawn<double>(
-      with_inputs(R"({"name": "x", "type": "f64", "size": "n", "low": 10, "high": 12})", 65537), 1, 2);
+      with_inputs(R"({"name": "x", "type": "f64", "size": "n", "low": 10, "high": 12, "exact": "a test"})",
+                  65537),
+      1, 2);
   int quarters[4] = {};
   for (const double value : even) {
     REQUIRE(value >= 10);
@@ -111,7 +117,9 @@ TEST_CASE("FreshInputs: double-precision elements fill their range evenly, an en
   }
   for (const int quarter : quarters) CHECK(quarter == doctest::Approx(65537 / 4).epsilon(0.05));
   const auto wide = drawn<float>(
-      with_inputs(R"({"name": "x", "type": "f32", "size": "n", "low": -3e38, "high": 3e38})"), 1, 2);
+      with_inputs(
+          R"({"name": "x", "type": "f32", "size": "n", "low": -3e38, "high": 3e38, "exact": "a test"})"),
+      1, 2);
   CHECK(std::all_of(wide.begin(), wide.end(), [](float value) { return std::isfinite(value); }));
   CHECK(*std::min_element(wide.begin(), wide.end()) < -2e38f);
   CHECK(*std::max_element(wide.begin(), wide.end()) > 2e38f);
@@ -147,8 +155,9 @@ TEST_CASE("FreshInputs: a long permutation is another one each time, and not the
 TEST_CASE("FreshInputs: sorted arrays are drawn anew, long ones too") {
   for (const int n : {1000, 100000}) {
     CAPTURE(n);
-    const auto real =
-        with_inputs(R"({"name": "x", "type": "f32", "size": "n", "init": "sorted", "low": 2, "high": 4})", n);
+    const auto real = with_inputs(
+        R"({"name": "x", "type": "f32", "size": "n", "init": "sorted", "low": 2, "high": 4, "exact": "a test"})",
+        n);
     const auto one = drawn<float>(real, 1, 2), other = drawn<float>(real, 1, 3);
     CHECK(std::is_sorted(one.begin(), one.end()));
     CHECK(one.front() >= 2);
@@ -172,4 +181,135 @@ TEST_CASE("FreshInputs: sorted arrays are drawn anew, long ones too") {
   const FreshInputs fresh(bytes, plan_shape(bytes, bytes.default_candidate(), 0), 1);
   CHECK(!fresh.draws(0));
   CHECK(!fresh.draws(1));
+}
+
+namespace {
+
+struct Moments {
+  double mean = 0, deviation = 0, least = 0, greatest = 0, zeros = 0;
+};
+
+template <class T>
+Moments moments(const std::vector<T>& values) {
+  Moments result{0, 0, 1e300, -1e300, 0};
+  const double share = 1.0 / static_cast<double>(values.size());
+  for (const T value : values) {
+    const auto number = static_cast<double>(value);
+    result.mean += number * share;
+    result.least = std::min(result.least, number);
+    result.greatest = std::max(result.greatest, number);
+    result.zeros += number == 0 ? share : 0;
+  }
+  for (const T value : values)
+    result.deviation +=
+        (static_cast<double>(value) - result.mean) * (static_cast<double>(value) - result.mean) * share;
+  result.deviation = std::sqrt(result.deviation);
+  return result;
+}
+
+/// How much what `of` says of 64 draws differs, the least taken from the most.
+template <class T>
+double spread(const Problem& problem, double Moments::*of) {
+  double least = 1e300, most = -1e300;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    const double value = moments(drawn<T>(problem, 1, seed)).*of;
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  return most - least;
+}
+
+Problem drawn_as(const std::string& how, int n = 20000) {
+  return with_inputs(R"({"name": "x", "size": "n", )" + how + "}", n);
+}
+
+}  // namespace
+
+TEST_CASE("FreshInputs: no mean, variance, maximum or share of one draw is that of another") {
+  const Problem f32 = drawn_as(R"("type": "f32", "low": -1, "high": 1)"),
+                f64 = drawn_as(R"("type": "f64", "low": -1, "high": 1)"),
+                normal = drawn_as(R"("type": "f32", "init": "normal")"),
+                i32 = drawn_as(R"("type": "i32", "low": -100, "high": 100)"),
+                coin = drawn_as(R"("type": "bool")");
+  for (double Moments::*of : {&Moments::mean, &Moments::deviation, &Moments::greatest}) {
+    CHECK(spread<float>(f32, of) > 0.3);
+    CHECK(spread<double>(f64, of) > 0.3);
+    CHECK(spread<float>(normal, of) > 0.3);
+    CHECK(spread<std::int32_t>(i32, of) > 30);
+  }
+  CHECK(spread<std::uint8_t>(coin, &Moments::mean) > 0.5);
+  CHECK(spread<float>(f32, &Moments::zeros) > 0.3);
+  CHECK(spread<std::int32_t>(i32, &Moments::zeros) > 0.3);
+  const Problem bf16 = drawn_as(R"("type": "bf16", "low": 0, "high": 1)");
+  double least = 1, most = 0;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    double sum = 0;
+    for (const std::uint16_t value : drawn<std::uint16_t>(bf16, 1, seed))
+      sum += double_from_bf16(value) / 20000;
+    least = std::min(least, sum);
+    most = std::max(most, sum);
+  }
+  CHECK(most - least > 0.2);
+}
+
+TEST_CASE(
+    "FreshInputs: every draw stays in its range, has zeros only where they may be, and is as wide as half of "
+    "it") {
+  const Problem positive = drawn_as(R"("type": "f32", "low": 1, "high": 3)"),
+                integers = drawn_as(R"("type": "u32", "low": 5, "high": 9)"),
+                skewed = drawn_as(R"("type": "f64", "low": -1, "high": 7)"),
+                sorted = drawn_as(R"("type": "f32", "init": "sorted", "low": 2, "high": 4)", 100000),
+                far = drawn_as(R"("type": "f32", "init": "normal", "mean": 9, "deviation": 1)");
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    CAPTURE(seed);
+    const Moments a = moments(drawn<float>(positive, 1, seed)),
+                  b = moments(drawn<std::uint32_t>(integers, 1, seed)),
+                  c = moments(drawn<double>(skewed, 1, seed)), e = moments(drawn<float>(far, 1, seed));
+    CHECK(a.least >= 1);
+    CHECK(a.greatest <= 3);
+    CHECK(a.greatest - a.least > 0.4);
+    CHECK(b.least >= 5);
+    CHECK(b.greatest <= 8);
+    CHECK(c.least >= -1);
+    CHECK(c.greatest <= 7);
+    CHECK(e.zeros == 0);
+    const auto ascending = drawn<float>(sorted, 1, seed);
+    CHECK(std::is_sorted(ascending.begin(), ascending.end()));
+    CHECK(ascending.front() >= 2);
+    CHECK(ascending.back() <= 4);
+  }
+  CHECK(spread<float>(sorted, &Moments::mean) > 0.2);
+}
+
+TEST_CASE("FreshInputs: what is exact is drawn as declared each time") {
+  const Problem exact = drawn_as(R"("type": "f32", "low": -1, "high": 1, "exact": "a test")");
+  CHECK(spread<float>(exact, &Moments::mean) < 0.05);
+  CHECK(spread<float>(exact, &Moments::greatest) < 0.01);
+  CHECK(spread<float>(exact, &Moments::zeros) == 0);
+}
+
+TEST_CASE("FreshInputs: fields of structs are parts of their ranges in some of the elements") {
+  const Problem problem = parse_problem(
+      R"({"schema": 1, "name": "p", "function": "f", "arguments": [{"name": "x", "size": "n", "type":
+        {"struct": "P", "fields": [{"name": "a", "type": "f32", "low": -1, "high": 1}, {"name": "b", "type": "i32", "low": 3, "high": 9}]}},
+        {"name": "y", "type": "f32", "size": "n", "role": "out"}, {"name": "n", "type": "i32"}],
+        "kernel": {"device": {"text": "void f() {}"}}, "shapes": [{"name": "s", "n": 20000}]})",
+      support::sources);
+  struct Element {
+    float a;
+    std::int32_t b;
+  };
+  double least = 1, most = -1;
+  for (std::uint64_t seed = 0; seed < 32; ++seed) {
+    double mean = 0;
+    for (const Element& one : drawn<Element>(problem, 1, seed)) {
+      REQUIRE(std::abs(one.a) <= 1);
+      REQUIRE(one.b >= 3);
+      REQUIRE(one.b < 9);
+      mean += std::abs(one.a) / 20000;
+    }
+    least = std::min(least, mean);
+    most = std::max(most, mean);
+  }
+  CHECK(most - least > 0.02);
 }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernelsearch/core/error.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
@@ -96,6 +97,31 @@ TEST_CASE("MeasuringTurn: waiting is told, ends with the other's turn, and can b
       folder / "locks");
   CHECK(static_cast<bool>(next));
   CHECK(told.size() == 2);
+}
+
+TEST_CASE("MeasuringTurn: who keeps a lock is named, and stalls nobody for ever") {
+  const TemporaryFolder folder;
+  const std::filesystem::path locks = folder / "locks";
+  // Any user may open and lock the file of a core, and never let go: before, `tune` waited without end.
+  Holder other(locks);
+  std::vector<std::string> told;
+  std::string error;
+  try {
+    (void)MeasuringTurn::take(
+        one_core, {}, [&](std::string_view text) { told.emplace_back(text); }, locks, 0.05);
+  } catch (const DeviceError& refused) {
+    error = refused.what();
+  }
+  CAPTURE(error);
+  CHECK(error.find("core 1 locked") != std::string::npos);
+  CHECK(error.find("process " + std::to_string(other.pid)) != std::string::npos);
+  CHECK(error.find(" of user ") != std::string::npos);
+  CHECK(error.find("KERNELSEARCH_LOCKS") != std::string::npos);
+  REQUIRE(told.size() == 2);
+  CHECK(told.back().empty());
+  // Who gave up stands in nobody's way.
+  other.kill_it();
+  CHECK(MeasuringTurn::try_take(one_core, locks).has_value());
 }
 
 TEST_CASE("MeasuringTurn: two that want it all the time take turns") {

@@ -31,7 +31,7 @@ TEST_CASE("tunable_definitions: every kind of value") {
   const std::string text = tunable_definitions(problem.kernel, Config{{1, 1, 0, 1, 0}});
   CHECK(source_has(text, "#define A 8\n"));
   CHECK(source_has(text, "#define B 1\n"));
-  CHECK(source_has(text, "#define C \n"));
+  CHECK(source_has(text, "#define C\n"));
   CHECK(source_has(text, "#define F 0.5\n"));
   CHECK(source_has(text, "#define P {0, 2, 1}\n"));
   CHECK(source_has(text, "#define P_0 0\n"));

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "evaluator/host/support.hpp"
@@ -122,6 +124,67 @@ TEST_CASE("calls in lockstep are made one at a time, on the slots that are asked
     CHECK(timed.runner->slots().is_all_poison(slot, 2) == (slot == 1 || slot == 2));
 }
 
+TEST_CASE("a worker draws the slots of a batch itself, some of those that are filled, each once") {
+  Timed timed(scale);
+  const Slots& slots = timed.runner->slots();
+  REQUIRE(slots.count() >= 12);
+  std::vector<std::vector<std::uint32_t>> orders;
+  for (int batch = 0; batch < 4; ++batch) {
+    Contents contents(3);
+    contents[1].resize(slots.bytes(1));
+    for (std::size_t slot = 0; slot < 12; ++slot) timed.runner->slots().fill(slot, contents, secret_seed());
+    double seconds = 0;
+    std::vector<std::uint32_t> drawn;
+    REQUIRE(!timed.runner->run_drawn(3, 12, 10, seconds, drawn));
+    REQUIRE(drawn.size() == 12);
+    for (std::size_t i = 0; i < 12; ++i) CHECK(slots.is_all_poison(drawn[i], 2) == (i >= 3));
+    orders.push_back(drawn);
+  }
+  CHECK_FALSE((orders[0] == orders[1] && orders[1] == orders[2] && orders[2] == orders[3]));
+}
+
+TEST_CASE("a call has its arguments at the same place as every other, and no other's behind them") {
+  Timed timed(
+      "static void go(int n, const float* x, float* y, void* const* table) {\n"
+      "  static void* const* const first = table;\n"
+      "  const bool alone = table == first && table[3] == nullptr && table[4] == nullptr;\n"
+      "  for (int i = 0; i < n; ++i) y[i] = alone ? 3 * x[i] + 1 : 0;\n}\n"
+      "#define scale(n, x, y) go(n, x, y, arguments)\n");
+  const auto all_alone = [&](std::span<const std::uint32_t> called) {
+    return std::all_of(called.begin(), called.end(), [&](std::uint32_t slot) {
+      float first = 0;
+      std::memcpy(&first, timed.runner->slots().data(slot, 2), sizeof first);
+      return first == 1;
+    });
+  };
+  double seconds = 0;
+  std::vector<std::uint32_t> drawn;
+  REQUIRE(!timed.runner->run_drawn(6, 8, 10, seconds, drawn));
+  CHECK(all_alone(std::span(drawn).first(6)));
+  timed.runner->slots().order(drawn);
+  REQUIRE(!timed.runner->run_ordered(8, 10, seconds));
+  CHECK(all_alone(drawn));
+}
+
+TEST_CASE("an account of the calls that is no order of the slots is noticed") {
+  const Problem problem = parse_problem(support::scale_problem(scale), support::sources);
+  const ShapePlan plan = plan_shape(problem, problem.default_candidate(), 0);
+  Slots slots(plan, Storage::native, 0, 4, 4);
+  std::vector<std::byte> inputs(slots.arena_bytes().inputs), outputs(slots.arena_bytes().outputs);
+  slots.attach({inputs.data(), outputs.data(), 0, 0}, 1);
+  const auto write = [&](std::size_t place, std::uint32_t slot) {
+    std::memcpy(&outputs[host_protocol::drawn_at + place * sizeof slot], &slot, sizeof slot);
+  };
+  slots.let_draw(4);
+  CHECK(slots.drawn(4) == std::vector<std::uint32_t>{0, 1, 2, 3});
+  write(0, 3);
+  CHECK_FALSE(slots.drawn(4));  // one of them twice
+  write(3, 0);
+  CHECK(slots.drawn(4) == std::vector<std::uint32_t>{3, 1, 2, 0});
+  write(3, 4);
+  CHECK_FALSE(slots.drawn(4));  // one that was not filled
+}
+
 TEST_CASE("child_count: processes that threads of a process started, until they are waited for") {
   if (detail::child_count(getpid()) < 0) {
     MESSAGE("skipped: this kernel does not list children by process");
@@ -160,4 +223,8 @@ TEST_CASE("ClockOverhead: what the clock takes is short and known") {
   CHECK(overhead > 0);
   CHECK(clock.uncertainty() >= 0);
   CHECK(clock.uncertainty() < overhead);
+  const double of_call = clock.of_call(3);
+  CHECK(of_call >= 0);
+  CHECK(of_call < overhead);
+  CHECK(clock.of_call(3) == of_call);  // known
 }

@@ -151,6 +151,38 @@ TEST_CASE("model file: is found where it is said to be") {
   ::unsetenv("XDG_CONFIG_HOME");
 }
 
+TEST_CASE("model file: one that lies in the current folder sends nothing anywhere unasked") {
+  const TemporaryFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  // It came with a problem; its server would have got the key, as `key_env` may name any variable.
+  std::ofstream(folder / "models.json")
+      << R"({"models": {"a": {"provider": "openai", "model": "x", "base_url": "http://127.0.0.1:1/v1",
+             "key_env": "AWS_SECRET_ACCESS_KEY"}}})";
+  std::filesystem::current_path(folder.path());
+  ::setenv("XDG_CONFIG_HOME", (folder / "config").c_str(), 1);
+  std::string error;
+  try {
+    error = "found " + find_model_file();
+  } catch (const ConfigError& refused) {
+    error = refused.what();
+  }
+  CHECK_MESSAGE(file_has(error, "there is no model file"), error);
+  CHECK_MESSAGE(file_has(error, "models.json of this folder is not read unasked"), error);
+  CHECK(find_model_file("models.json") == "models.json");
+  ::setenv("XDG_CONFIG_HOME", ".", 1);  // not absolute, which the specification says to ignore
+  CHECK(find_model_file("x") == "x");
+  std::filesystem::create_directories(folder / "kernelsearch");
+  std::filesystem::copy_file(folder / "models.json", folder / "kernelsearch/models.json");
+  try {
+    error = find_model_file();
+  } catch (const ConfigError& refused) {
+    error = refused.what();
+  }
+  CHECK(error != "./kernelsearch/models.json");
+  ::unsetenv("XDG_CONFIG_HOME");
+  std::filesystem::current_path(before);
+}
+
 TEST_CASE("model file: the example of the documents is one") {
   std::ifstream file(KERNELSEARCH_SOURCE_DIR "/docs/models.md");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

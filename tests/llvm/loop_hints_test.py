@@ -348,7 +348,7 @@ class LoopHints:
         # A program that cannot be built ends it, with what the compiler said.
         (given / "match.c").write_text("int broken")
         told = run(COMMAND, *tune, "--budget", "2", *behind, folder=self.work, code=3)
-        self.assertRegex(told, r"make_problem.json: the command that makes the problem ended with 1: ")
+        self.assertRegex(told, r"make_problem.json: the command that makes the problem ended with exit code 1: ")
         self.assertIn("match.c:1:11: error", told)
         self.assertFalse((self.work / "find_patch_problem").exists())
 

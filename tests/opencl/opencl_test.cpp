@@ -339,6 +339,7 @@ TEST_CASE("opencl: its kernels of the evaluator find what those of CUDA and HIP 
         CAPTURE(static_cast<int>(how));
         const std::uint64_t bytes = count * size_in_bytes(type);
         FillArray fill{a, type, how, flavour, type == ElementType::f32, 12345, count, -3, 5, 4.5, 100};
+        if (how == Initialisation::uniform) fill.factor = 8;  // stretches of 128 elements
         if (!is_floating(type)) fill.low = 0, fill.high = 5, fill.top = 4;
         if (how == Initialisation::permutation) fill.factor = 1009;
         both({fill, HashArray{a, bytes},

@@ -219,3 +219,131 @@ TEST_CASE("libraries and over_read_bytes: read, written, part of the identity, m
   check_refused(R"(, "over_read_bytes": -1)", "is no number from 0 to 4096");
   check_refused(R"(, "over_read_bytes": 5000)", "is no number from 0 to 4096");
 }
+
+namespace {
+
+/// `shapes` of the variables n, m and t; arrays of n * m and of m.
+Problem sized(const std::string& shapes, const std::string& more = {}, const std::string& size = "n * m") {
+  return parse_problem(
+      R"({"schema": 1, "name": "p", "function": "f", "arguments": [{"name": "x", "type": "f32", "size": ")" +
+          size +
+          R"("}, {"name": "y", "type": "f32", "size": "m", "role": "out"}],
+        "kernel": {"device": {"text": "void f() {}"}}, "reference": {"function": "r", "source": {"text": "r"}}, "shapes": [)" +
+          shapes + "]" + more + "}",
+      std::filesystem::path(KERNELSEARCH_SOURCE_DIR));
+}
+
+std::int64_t value_of(const Shape& shape, const std::string& name) {
+  for (const NamedValue& variable : shape.variables)
+    if (variable.first == name) return std::get<std::int64_t>(variable.second);
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("derived hidden shapes: sizes vary between the listed ones, in steps that all have in common") {
+  std::string why;
+  const Problem problem =
+      with_hidden_shapes(sized(R"({"n": 64, "m": 1000, "t": 3}, {"n": 256, "m": 17, "t": 5})"), why);
+  REQUIRE_MESSAGE(problem.hidden_shapes, why);
+  CHECK(why.empty());
+  CHECK(problem.hidden_shapes->derived);
+  Rng rng(5);
+  std::set<std::int64_t> met;
+  for (int i = 0; i < 100; ++i)
+    for (const Shape& shape :
+         draw_hidden_shapes(problem, problem.default_candidate(), hidden_shape_limits(problem), rng)) {
+      met.insert(value_of(shape, "m"));
+      REQUIRE(value_of(shape, "n") % 64 == 0);
+      REQUIRE(value_of(shape, "n") >= 64);
+      REQUIRE(value_of(shape, "n") <= 256);
+      REQUIRE(value_of(shape, "m") >= 17);
+      REQUIRE(value_of(shape, "m") <= 1000);
+      REQUIRE((value_of(shape, "t") == 3 || value_of(shape, "t") == 5));  // names no size: as listed
+    }
+  CHECK(met.size() > 50);
+}
+
+TEST_CASE("hidden shapes: one of them has remainders that no listed shape has, where `valid` accepts such") {
+  std::string why;
+  const std::string shapes = R"({"n": 61, "m": 103, "t": 1}, {"n": 256, "m": 256, "t": 1})";
+  const Problem any = with_hidden_shapes(sized(shapes), why);
+  const Problem eights = with_hidden_shapes(sized(shapes, R"(, "valid": "m % 8 in [0, 7]")"), why);
+  REQUIRE(any.hidden_shapes);
+  REQUIRE(eights.hidden_shapes);
+  Rng rng(11);
+  for (int i = 0; i < 50; ++i) {
+    const auto of = [&](const Problem& problem) {
+      return draw_hidden_shapes(problem, problem.default_candidate(), hidden_shape_limits(problem), rng);
+    };
+    const auto drawn = of(any);
+    CHECK(std::any_of(drawn.begin(), drawn.end(), [](const Shape& shape) {
+      return value_of(shape, "m") % 8 != 0 && value_of(shape, "m") % 8 != 7 &&
+             value_of(shape, "n") % 8 != 0 && value_of(shape, "n") % 8 != 5;
+    }));
+    CHECK(of(eights).size() == 2);
+  }
+}
+
+TEST_CASE("derived hidden shapes: what two variables have in common everywhere stays so, constants stay") {
+  std::string why;
+  const auto drawn = [&](const std::string& shapes, const std::string& size = "n * m * t") {
+    const Problem problem = with_hidden_shapes(sized(shapes, "", size), why);
+    REQUIRE_MESSAGE(problem.hidden_shapes, why);
+    std::vector<Shape> all;
+    Rng rng(7);
+    for (int i = 0; i < 50; ++i)
+      for (Shape& shape :
+           draw_hidden_shapes(problem, problem.default_candidate(), hidden_shape_limits(problem), rng))
+        all.push_back(std::move(shape));
+    REQUIRE(!all.empty());
+    return all;
+  };
+  for (const Shape& shape : drawn(R"({"n": 10, "m": 30, "t": 7}, {"n": 21, "m": 63, "t": 7})")) {
+    CHECK(value_of(shape, "m") == 3 * value_of(shape, "n"));
+    CHECK(value_of(shape, "t") == 7);
+  }
+  for (const Shape& shape : drawn(R"({"n": 12, "m": 4, "t": 1}, {"n": 50, "m": 5, "t": 1})"))
+    CHECK(value_of(shape, "n") % value_of(shape, "m") == 0);
+  for (const Shape& shape : drawn(R"({"n": 5, "m": 9, "t": 1}, {"n": 100, "m": 211, "t": 1})"))
+    CHECK(value_of(shape, "n") <= value_of(shape, "m"));
+}
+
+TEST_CASE("derived hidden shapes: `valid` of the default holds too, and why there are none is said") {
+  std::string why;
+  const Problem even =
+      with_hidden_shapes(sized(R"({"n": 10, "m": 3, "t": 1}, {"n": 41, "m": 9, "t": 1})",
+                               R"(, "tunables": {"STEP": [2, 1]}, "valid": "n % STEP == 0 or n == 41")"),
+                         why);
+  REQUIRE_MESSAGE(even.hidden_shapes, why);
+  Candidate one = even.default_candidate();
+  one.config = Config{{1}};
+  Rng rng(3);
+  for (int i = 0; i < 50; ++i)
+    for (const Shape& shape : draw_hidden_shapes(even, one, hidden_shape_limits(even), rng))
+      CHECK((value_of(shape, "n") % 2 == 0 || value_of(shape, "n") == 41));
+  CHECK(!derived_hidden_shapes(sized(R"({"n": 10, "m": 3, "t": 1}, {"n": 10, "m": 3, "t": 2})"), why));
+  CHECK(why.find("several values") != std::string::npos);
+  CHECK(!derived_hidden_shapes(sized(R"({"n": 10, "m": 3, "t": 1}, {"n": 11, "m": 3, "t": 1})"), why));
+  CHECK(why.find("none is accepted") != std::string::npos);
+}
+
+TEST_CASE(
+    "hidden shapes: a reason for none is read, written, part of the identity, and none are derived then") {
+  const std::string shapes = R"({"n": 10, "m": 3, "t": 1}, {"n": 41, "m": 9, "t": 1})";
+  const Problem plain = sized(shapes),
+                none = sized(shapes, R"(, "hidden_shapes": {"none": "made for these"})");
+  REQUIRE(none.hidden_shapes);
+  CHECK(none.hidden_shapes->none == "made for these");
+  CHECK(problem_digest(plain) != problem_digest(none));
+  const Problem again = parse_problem(problem_json(none), std::filesystem::path(KERNELSEARCH_SOURCE_DIR));
+  CHECK(again.hidden_shapes->none == "made for these");
+  std::string why;
+  const Problem with = with_hidden_shapes(none, why);
+  CHECK(with.hidden_shapes->ranges.empty());
+  CHECK(why.empty());
+  Rng rng(1);
+  CHECK(draw_hidden_shapes(with, with.default_candidate(), hidden_shape_limits(with), rng).empty());
+  CHECK_THROWS(sized(shapes, R"(, "hidden_shapes": {"none": " "})"));
+  CHECK_THROWS(sized(shapes, R"(, "hidden_shapes": {"none": "x", "count": 3})"));
+}

@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include "kernelsearch/problem/shape.hpp"
 
 using namespace kernelsearch;
@@ -45,4 +49,36 @@ TEST_CASE("default_tolerance: integers and bool are exact, wider floats are tigh
   CHECK(default_tolerance(ElementType::bf16).relative > default_tolerance(ElementType::f16).relative);
   CHECK(default_tolerance(ElementType::f16).relative > default_tolerance(ElementType::f32).relative);
   CHECK(default_tolerance(ElementType::f32).relative > default_tolerance(ElementType::f64).relative);
+}
+
+TEST_CASE(
+    "scaled_tolerance: of the half types the absolute bound is a share of how large values are below 1") {
+  const Tolerance declared{0.01, 0.02};
+  const std::vector<double> small{0.003, -0.004, std::numeric_limits<double>::infinity()}, large{3, 4},
+      none{0, 0};
+  const double scale = std::sqrt((0.003 * 0.003 + 0.004 * 0.004) / 2);
+  for (const ElementType type : {ElementType::f16, ElementType::bf16}) {
+    CHECK(scaled_tolerance(type, declared, small).absolute == doctest::Approx(0.01 * scale));
+    CHECK(scaled_tolerance(type, declared, small).relative == 0.02);
+    CHECK(scaled_tolerance(type, declared, large).absolute == 0.01);
+    CHECK(scaled_tolerance(type, declared, none).absolute == 0.01);
+  }
+  for (const ElementType type : {ElementType::f32, ElementType::f64})
+    CHECK(scaled_tolerance(type, declared, small).absolute == 0.01);
+  const std::vector<double> tiny{1e-9};
+  CHECK(scaled_tolerance(ElementType::f16, declared, tiny).absolute == 0x1p-24);
+  CHECK(scaled_tolerance(ElementType::f16, {0, 0.02}, tiny).absolute == 0);
+}
+
+TEST_CASE(
+    "scale_sample: all of a small output, four pieces of a large one with its first and last elements") {
+  CHECK(scale_sample(8192) == std::vector<std::pair<std::size_t, std::size_t>>{{0, 8192}});
+  const auto pieces = scale_sample(1000001);
+  REQUIRE(pieces.size() == 4);
+  CHECK(pieces[0].first == 0);
+  CHECK(pieces[3].first + pieces[3].second > 1000001 - 4);
+  CHECK(pieces[3].first + pieces[3].second <= 1000001);
+  std::vector<double> values(1000001, 0.5);
+  values[5000] = 1e6;  // in none of the pieces
+  CHECK(tolerance_for(ElementType::bf16, {0.04, 0.04}, values).absolute == doctest::Approx(0.02));
 }

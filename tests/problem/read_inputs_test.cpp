@@ -314,3 +314,29 @@ TEST_CASE("read_problem: the parts of a matrix go to arrays that are left to it"
       read(R"({"matrix_market": "m.mtx", "row_pointers": "start", "sizes": ["rows"]})").find("three sizes") !=
       std::string::npos);
 }
+
+TEST_CASE("read_problem: why a distribution is exact, and why trivial answers are not tried") {
+  const auto read = [](const std::string& input, const std::string& more = {}) {
+    return parse_problem(
+        R"({"schema": 1, "name": "p", "function": "f", "arguments": [{"name": "x", "type": "f32", "size": "n")" +
+            input +
+            R"(}, {"name": "y", "type": "f32", "size": "n", "role": "out"}], "kernel": {"device": {"text": "void f() {}"}},
+          "shapes": [{"name": "s", "n": 9}])" +
+            more + "}",
+        ".");
+  };
+  const Problem plain = read(""), exact = read(R"(, "exact": "bins are made for uniform keys")"),
+                trivial = read("", R"(, "trivial_answers": "most inputs have no match")");
+  CHECK(plain.arguments[0].exact.empty());
+  CHECK(exact.arguments[0].exact == "bins are made for uniform keys");
+  CHECK(trivial.trivial_answers == "most inputs have no match");
+  CHECK(problem_digest(exact) != problem_digest(plain));
+  CHECK(problem_digest(trivial) != problem_digest(plain));
+  CHECK(parse_problem(problem_json(exact), ".").arguments[0].exact == exact.arguments[0].exact);
+  CHECK(parse_problem(problem_json(trivial), ".").trivial_answers == trivial.trivial_answers);
+  CHECK_THROWS_WITH_AS(read(R"(, "exact": " ")"), doctest::Contains("gives no reason"), ConfigError);
+  CHECK_THROWS_WITH_AS(read(R"(, "init": "zeros", "exact": "x")"), doctest::Contains("not varied"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(read("", R"(, "trivial_answers": "")"), doctest::Contains("gives no reason"),
+                       ConfigError);
+}

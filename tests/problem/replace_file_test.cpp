@@ -54,6 +54,42 @@ TEST_CASE("replace_file: a file of its own is as readable as any that the proces
         (fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read));
 }
 
+TEST_CASE("replace_file: a link that lies there is replaced, and its target stays") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "precious") << "mine";
+  fs::create_symlink(folder / "precious", folder / "file");
+  REQUIRE_FALSE(detail::replace_file(folder / "file", "text"));
+  CHECK(content(folder / "precious") == "mine");
+  CHECK(content(folder / "file") == "text");
+  CHECK_FALSE(fs::is_symlink(folder / "file"));
+}
+
+TEST_CASE(
+    "private files and folders: their owner's alone whatever the umask, and what is there stays as it is") {
+  const TemporaryFolder folder;
+  const mode_t mask = umask(0);
+  REQUIRE_FALSE(detail::create_private_folders(folder / "a/b"));
+  REQUIRE_FALSE(detail::replace_private_file(folder / "a/b/text", "text"));
+  REQUIRE_FALSE(detail::create_private_file(folder / "a/empty"));
+  fs::create_directory(folder / "open");
+  std::ofstream(folder / "open/file") << "kept";
+  REQUIRE_FALSE(detail::create_private_folders(folder / "open"));
+  REQUIRE_FALSE(detail::create_private_file(folder / "open/file"));
+  umask(mask);
+  const auto bits = [&](const char* name) {
+    return fs::status(folder / name).permissions() & fs::perms::all;
+  };
+  CHECK(bits("a") == fs::perms::owner_all);
+  CHECK(bits("a/b") == fs::perms::owner_all);
+  CHECK(bits("a/b/text") == fs::perms(0600));
+  CHECK(bits("a/empty") == fs::perms(0600));
+  CHECK(bits("open") == fs::perms(0777));
+  CHECK(bits("open/file") == fs::perms(0666));
+  CHECK(content(folder / "open/file") == "kept");
+  CHECK(content(folder / "a/b/text") == "text");
+  CHECK(detail::create_private_folders(folder / "open/file/below"));
+}
+
 TEST_CASE("replace_file: who fails leaves the file as it was and nothing beside it") {
   const TemporaryFolder folder;
   CHECK(detail::replace_file(folder / "none/file", "text") == std::errc::no_such_file_or_directory);

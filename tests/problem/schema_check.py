@@ -50,6 +50,9 @@ NEW = [  # what later versions of the format brought, right and wrong
     ((["build"], {"command": ["sh"], "readable": ["opt"]}), False), ((["build"], {"command": ["sh"], "identity": ["sh"]}), False),
     ((["reference", "compiler"], "clang++"), True), ((["reference", "compiler"], ""), False),
     ((["kernel", "device"], {"name": "kernel.f90", "text": ""}), True),
+    ((["arguments", 3, "exact"], "bins for uniform keys"), True), ((["arguments", 3, "exact"], ""), False),
+    ((["hidden_shapes"], {"none": "made for these"}), True), ((["hidden_shapes"], {"none": ""}), False),
+    ((["trivial_answers"], "most inputs have no match"), True), ((["trivial_answers"], True), False),
 ]
 
 BROKEN_DEVICE = [  # the same, of the device problem in the tests

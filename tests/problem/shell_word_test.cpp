@@ -47,3 +47,10 @@ TEST_CASE("shell_word: a text is never a keyword or an assignment") {
   CHECK(shell_word("if") == "'if'");
   CHECK(shell_word("A=b") == "'A=b'");
 }
+
+TEST_CASE("readable_word: in quotes only where it needs them") {
+  CHECK(readable_word("-O3") == "-O3");
+  CHECK(readable_word("-DA=b/c.d,e") == "-DA=b/c.d,e");
+  for (const char* text : {"", "a b", "{0,1}", "$x", "a;b", "a'b"})
+    CHECK(readable_word(text) == shell_word(text));
+}

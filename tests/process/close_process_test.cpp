@@ -13,7 +13,7 @@
 
 #include "evaluator/host/support.hpp"
 #include "judge/sandboxed_compiler.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
 #include "process/scratch_folder.hpp"
 

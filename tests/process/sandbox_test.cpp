@@ -17,7 +17,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
 #include "process/scratch_folder.hpp"
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import time
+import types
 
 import pytest
 
@@ -374,6 +375,52 @@ def test_kept_by_content(tuned, tmp_path):
     without = tuned(policy="in order", keep=False)
     without.launch(1000)
     assert len(without.calls) == 3
+
+
+DAMAGED = {
+    "empty": "", "cut": '{"key": [1], "configs_timings": [[{"kwargs"', "another": '{"a": 1}', "a list": "[1, 2]", "a text": '"x"', "null": "null",
+    "no times": '{"key": [1], "configs_timings": []}', "bytes": "\xff\xfe",
+    "infinite": '{"key": [1], "configs_timings": [[{"kwargs": {"BLOCK": 64}}, [Infinity, Infinity, Infinity]]]}',
+    "NaN": '{"key": [1], "configs_timings": [[{"kwargs": {"BLOCK": 64}}, [NaN, NaN, NaN]]]}',
+    "times as texts": '{"key": [1], "configs_timings": [[{"kwargs": {"BLOCK": 64}}, ["fast"]]]}',
+    "a winner that is none": '{"key": [1], "configs_timings": [[{"kwargs": {"BLOCK": 64}}, [1.0, 1.0, 1.0]]], "kernelsearch_winner": 7}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_file_of_results_is_a_miss_with_a_warning(what, tmp_path):
+    # Before, every launch of the kernel failed with what the reader stumbled over.
+    path = tmp_path / "add_one.autotune.json"
+    path.write_bytes(DAMAGED[what].encode("latin-1"))
+    with pytest.raises(ValueError, match="remove it"):
+        kt.read_autotune_json(path)
+    with pytest.warns(UserWarning, match="not used"):
+        assert kt._kept_index(path, []) is None
+
+
+def test_a_file_of_results_with_one_that_failed_or_of_other_configurations(tmp_path):
+    path = tmp_path / "kept.autotune.json"
+    entry = {"kwargs": {"BLOCK": 64}, "num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None}
+    other = {**entry, "kwargs": {"BLOCK": 128}}
+    text = {"key": [1], "configs_timings": [[other, [float("inf")] * 3], [entry, [2.0, 1.9, 2.1]]]}
+    path.write_text(json.dumps(text))
+    assert kt.read_autotune_json(path)[2] == entry  # the least time of those that ran
+    config = types.SimpleNamespace(**entry)
+    assert kt._kept_index(path, [types.SimpleNamespace(**other), config]) == 1
+    with pytest.warns(UserWarning, match="other configurations"):
+        assert kt._kept_index(path, [types.SimpleNamespace(**other)]) is None
+
+
+@needs_triton
+def test_what_triton_kept_and_was_damaged_is_measured_anew(tuned, tmp_path):
+    tuned(policy="in order", keep=False, cache_results=True).launch(1000)
+    (written,) = (tmp_path / "cache").rglob("add_one.autotune.json")
+    for text in ("{", '{"configs_timings": []}', written.read_text().replace('"BLOCK": ', '"BLOCK": 1')):
+        written.write_text(text)
+        again = tuned(policy="in order", keep=False, cache_results=True)
+        with pytest.warns(UserWarning, match="not used"):
+            again.launch(1000)
+        assert again.launched == [256]
 
 
 @needs_triton

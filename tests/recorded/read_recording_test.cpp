@@ -353,6 +353,98 @@ TEST_CASE("read_recording: T4 in every unit, with the schema's names and Kernel 
         std::string::npos);
 }
 
+TEST_CASE(
+    "read_recording: a T4 file's unit is its metadata's or its objective's measurement's, in any spelling") {
+  const Shelf shelf;
+  const auto text = [](const std::string& objective, const std::string& unit, const std::string& timeunit,
+                       const std::string& more = "") {
+    return R"({"results": [{"configuration": {"a": 1}, "objectives": [")" + objective +
+           R"("], "times": {"runtimes": [96.0], "compilation_time": 10.0}, "invalidity": "correct", "measurements": [)" +
+           more + R"({"name": ")" + objective + R"(", "value": 96.0, "unit": ")" + unit + R"("}]}])" +
+           (timeunit.empty() ? "" : R"(, "metadata": {"timeunit": ")" + timeunit + R"("})") + "}";
+  };
+  const auto seconds = [&](const std::string& content) {
+    return shelf.read("a.json", content).trials.at(0).evaluation.measurement;
+  };
+  // KTT writes so: before, it was read as milliseconds, a thousand times too long.
+  const Measurement ktt = seconds(text("TotalDuration", "Microseconds", ""));
+  CHECK(ktt.seconds == doctest::Approx(96e-6));
+  CHECK(ktt.shapes.at(0).samples.at(0) == doctest::Approx(96e-6));
+  CHECK(shelf.read("a.json", text("TotalDuration", "Microseconds", "")).trials[0].evaluation.phases.build ==
+        doctest::Approx(10e-6));
+  CHECK(seconds(text("time", "", "Microseconds")).seconds == doctest::Approx(96e-6));
+  CHECK(seconds(text("time", "us", "")).seconds == doctest::Approx(96e-6));
+  CHECK(seconds(text("time", "\xc2\xb5s", "")).seconds == doctest::Approx(96e-6));
+  CHECK(seconds(text("time", "", "")).seconds == doctest::Approx(96e-3));
+  CHECK(seconds(text("time", "NS", "seconds")).seconds == doctest::Approx(96e-9));  // its own goes before
+  // What nobody knows is never taken for milliseconds.
+  CHECK(error_of(shelf, "b.json", text("time", "fortnights", "")).find("fortnights") != std::string::npos);
+  CHECK(error_of(shelf, "b.json", text("time", "", "jiffies")).find("jiffies") != std::string::npos);
+  // An objective that is no time is refused with its direction; beside a time it is a feature.
+  CHECK(error_of(shelf, "b.json", text("GFLOP/s", "", "")).find("GFLOP/s, higher is better") !=
+        std::string::npos);
+  CHECK(error_of(shelf, "b.json", text("power", "W", "seconds")).find("power in W, lower is better") !=
+        std::string::npos);
+  CHECK(error_of(shelf, "b.json", text("score", "", "")).find("score, of which no direction is known") !=
+        std::string::npos);
+  const std::string timed = R"({"name": "time", "value": 4.0, "unit": "ms"}, )";
+  const Recording both = shelf.read("a.json", text("GFLOP/s", "", "", timed));
+  CHECK(both.trials[0].evaluation.measurement.seconds == 0.004);
+  CHECK(both.trials[0].evaluation.features.find("GFLOP/s") == 96.0);
+  CHECK(noted(both, "recorded for GFLOP/s, higher is better"));
+}
+
+TEST_CASE("read_recording: what is no time is refused, and Kernel Tuner's old mark of a failure is one") {
+  const Shelf shelf;
+  std::string scored = replaced(old_cachefile, R"("objective": "time")", R"("objective": "score")");
+  for (std::size_t at = 0; (at = scored.find("\"time\": ", at)) != std::string::npos;)
+    scored.replace(at, 6, "\"score\"");
+  for (std::size_t at = 0; (at = scored.find("\"times\": ", at)) != std::string::npos;)
+    scored.replace(at, 7, "\"score2\"");
+  const std::string error = error_of(shelf, "b.json", scored);
+  CHECK_MESSAGE(error.find("the recording has no times") != std::string::npos, error);
+  CHECK_MESSAGE(error.find("score, of which no direction is known") != std::string::npos, error);
+  const Recording failed = shelf.read("a.json", replaced(old_cachefile, "\"time\": 2.0", "\"time\": 1e20"));
+  const auto evaluations = by_key(failed);
+  const auto marked = std::find_if(evaluations.begin(), evaluations.end(), [](const auto& one) {
+    return one.second.reason.find("1e20") != std::string::npos;
+  });
+  REQUIRE(marked != evaluations.end());
+  CHECK(marked->second.verdict == Verdict::crashed);
+}
+
+TEST_CASE(
+    "read_recording: Kernel Tuner's results as json.dump writes them, with the environment or without") {
+  const Shelf shelf;
+  const std::string records =
+      R"([{"block": 16, "fast": true, "time": 2.0, "times": [1.5, 2.5], "compile_time": 30.0, "GFLOP/s": 7},
+          {"block": 32, "fast": true, "time": 1e20},
+          {"block": 32, "fast": false, "time": "InvalidConfig"}])";
+  for (const std::string& text : {records, "[" + records + R"(, {"device_name": "A100", "other": [1]}])"}) {
+    const Recording recording = shelf.read("results.json", text);
+    REQUIRE(recording.trials.size() == 3);
+    CHECK(recording.space.size() == 2);
+    const auto evaluations = by_key(recording);
+    CHECK(evaluations.at("16,true").measurement.seconds == 0.002);
+    CHECK(evaluations.at("16,true").measurement.shapes.at(0).samples.size() == 2);
+    CHECK(evaluations.at("16,true").features.find("GFLOP/s") == 7.0);
+    CHECK(evaluations.at("32,true").verdict == Verdict::crashed);
+    CHECK(evaluations.at("32,false").verdict == Verdict::rejected);
+    CHECK(recording.device == (text == records ? "" : "A100"));
+  }
+  // Kernel Tuner appends while it tunes; a list that was cut is read up to there.
+  const Recording cut =
+      shelf.read("results.json", records.substr(0, records.find("{\"block\": 32, \"fast\": false") + 20));
+  CHECK(cut.trials.size() == 2);
+  CHECK(noted(cut, "cut in the middle"));
+  for (const char* wrong : {"[1, 2]", "[]", "[[]]", "[{}]", R"([{"time": 1}])", "[\"a\"]"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(error_of(shelf, "b.json", wrong).empty());
+  }
+  CHECK(shelf.read("a.json", "\xef\xbb\xbf" + old_cachefile).trials.size() ==
+        shelf.read("b.json", old_cachefile).trials.size());
+}
+
 TEST_CASE("read_recording: T4's words for failures") {
   const Shelf shelf;
   std::string text = "{\"metadata\": {\"timeunit\": \"seconds\"}, \"results\": [";

@@ -5,12 +5,44 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/remote/slurm.hpp"
+#include "remote/slurm_job.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+
+TEST_CASE("Slurm: names of jobs and nodes are words of the shell that starts workers, or refused") {
+  CHECK(remote::slurm_place("17", "n1-2.cluster_a") == "--jobid='17' -w 'n1-2.cluster_a'");
+  const TemporaryFolder folder;
+  const std::string owned = (folder / "owned").string();
+  // Before, each of these was a command of its own, or options of srun.
+  for (const std::string& name : {"n1; touch " + owned, "$(touch " + owned + ")", "`touch " + owned + "`",
+                                  std::string("n1 --uid=0"), std::string("-x"), std::string(),
+                                  std::string("{worker}"), std::string("n1\ntouch"), std::string("n'1")}) {
+    CAPTURE(name);
+    CHECK_THROWS_AS((void)remote::slurm_place("17", name), DeviceError);
+    CHECK_THROWS_AS((void)remote::slurm_place(name, "n1"), DeviceError);
+  }
+  // As the environment brings them to who runs inside of a job; scontrol names the nodes.
+  folder.write("scontrol", "#!/bin/sh\necho \"$3\"\n");
+  std::filesystem::permissions(folder / "scontrol", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
+  ::setenv("SLURM_JOB_NODELIST", "n1", 1);
+  ::setenv("SLURM_JOB_ID", ("1; touch " + owned + ";").c_str(), 1);
+  const SlurmAllocation crafted = SlurmAllocation::take({}, {}, nullptr);
+  CHECK_THROWS_AS((void)crafted.pools(""), DeviceError);
+  ::setenv("SLURM_JOB_ID", "17", 1);
+  const SlurmAllocation inside = SlurmAllocation::take({}, {}, nullptr);
+  REQUIRE(inside.pools("").size() == 1);
+  CHECK(inside.pools("")[0].launch == "srun --jobid='17' -w 'n1' -N1 -n1 --overlap");
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NODELIST"}) ::unsetenv(name);
+  ::setenv("PATH", path.c_str(), 1);
+  CHECK_FALSE(std::filesystem::exists(owned));
+}
 
 TEST_CASE("launch_pool: a prefix, with a count behind it or without") {
   CHECK(launch_pool("ssh gpu3").launch == "ssh gpu3");

@@ -14,6 +14,7 @@
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/process/inflow.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/version.hpp"
 #include "remote/lane_content.hpp"
@@ -53,7 +54,7 @@ bool comes(Holds holds) {
 
 /// What a worker says, by hand.
 struct Spoken {
-  explicit Spoken(int descriptor) : socket(descriptor), writer(detail::Descriptor(dup(descriptor))) {}
+  explicit Spoken(int descriptor) : in(descriptor), writer(detail::Descriptor(dup(descriptor))) {}
   void say(const json& message, std::string_view payload = {}) { writer.write(message.dump(), payload); }
   /// The next message of that type; nothing when the other end is gone.
   std::optional<json> hear(const std::string& type, const std::string& or_type = "") {
@@ -65,7 +66,9 @@ struct Spoken {
         if (message.at("type") == type || message.at("type") == or_type) return message;
         continue;
       }
-      if (read_some(socket, reader, 10) == ReadEnd::closed) return std::nullopt;
+      in.read_within(10);
+      if (!in.open()) return std::nullopt;
+      reader.feed(in.take());
     }
   }
   void greet(const std::string& device) {
@@ -84,7 +87,7 @@ struct Spoken {
          {"sandbox", "a scripted sandbox"},
          {"jobs", 1}});
   }
-  int socket;
+  detail::Inflow in;
   FrameWriter writer;
   FrameReader reader;
 };
@@ -105,6 +108,19 @@ void keep_busy(RemoteEvaluator& remote, std::size_t threads, int rounds = 400) {
 constexpr const char* scripted_device = "a scripted device";
 
 }  // namespace
+
+TEST_CASE("lane content: what a lane is told of a trial is what it hears") {
+  EvaluationContext context;
+  CHECK(!context_from(context_json(context)).finalist);
+  CHECK(!context_from(context_json(context)).incumbent);
+  context.trial = TrialId{7};
+  context.incumbent = 0.25;
+  context.finalist = true;
+  const EvaluationContext heard = context_from(context_json(context));
+  CHECK(heard.trial == context.trial);
+  CHECK(heard.incumbent == context.incumbent);
+  CHECK(heard.finalist);
+}
 
 TEST_CASE("RemoteEvaluator: gives the verdicts of the judge at the other end") {
   Workers workers;

@@ -24,6 +24,7 @@ TEST_CASE("run_totals: verdicts, phases and inner trials are counted") {
 TEST_CASE("run_summary: best, speedup with interval, settings, verdicts, time, reason") {
   StoredRun stored;
   stored.store.end_run(stored.run, "4 trials", 4.0);
+  stored.store.add_times(stored.run, {.starting = 1.0, .building = 2.5, .measuring = 1.0, .other = 0.01});
   CHECK(run_summary(stored.store, stored.run) ==
         "run 1     first (axpy 2), ended: 4 trials\n"
         "best      1.000 ms (990.0 us to 1.010 ms), trial 1\n"
@@ -35,7 +36,7 @@ TEST_CASE("run_summary: best, speedup with interval, settings, verdicts, time, r
         "trials    4 in 4.0 s: 2 ok, 1 build_failed, 1 wrong_result\n"
         "failed    1 build_failed, trial 2: no\n"
         "          1 wrong_result, trial 3: no\n"
-        "time      build 25 %, check 12 %, measure 12 %, else 50 %\n"
+        "time      4.5 s: waiting for builds 55 %, starting 22 %, measuring 22 %\n"
         "policy    random, seed 42\n"
         "device    some cpu\nx\n"
         "toolchain g++ 12.2\n"

@@ -91,6 +91,28 @@ TEST_CASE("write_winner: ready-to-use source, settings and record") {
   CHECK(record["kernel_digest"].get<std::string>().size() == 64);
 }
 
+TEST_CASE(
+    "write_winner: the printed line compiles as the evaluator did: a bool, an order, two words in a flag") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  Problem& problem = stored.problem;
+  problem.build.flags = {"-O2 -Wall", "--param=max-completely-peel-times=${FAST}", "-DPLACES=${ORDER}"};
+  const WinnerFiles files = write_winner(stored.store, stored.run, problem, stored.folder / "out");
+  const auto record = nlohmann::json::parse(read(files.record));
+  CHECK(record["flags"] ==
+        nlohmann::json::array({"-O2", "-Wall", "--param=max-completely-peel-times=1", "-DPLACES={0,1}"}));
+  const std::string source = read(files.source), before = "built with ";
+  const std::size_t begin = source.find(before);
+  REQUIRE(begin != std::string::npos);
+  const std::string line =
+      source.substr(begin + before.size(), source.find('\n', begin) - begin - before.size());
+  std::ofstream(files.source, std::ios::app)
+      << "int places[] = PLACES;\nstatic_assert(sizeof places == 8);\n";
+  CHECK(std::system(
+            (line + " -c -o '" + (stored.folder / "out/o").string() + "' '" + files.source.string() + "'")
+                .c_str()) == 0);
+}
+
 TEST_CASE("write_winner: of a build command a script that makes the object file again, anywhere") {
   StoredRun stored;
   stored.store.end_run(stored.run, "4 trials", 4.0);
@@ -210,6 +232,27 @@ TEST_CASE("write_winner: of an external program the kernel's text as it is, and 
   stored.problem.external->clock = ExternalClock::claimed;
   record = nlohmann::json::parse(winner_record(stored.store, stored.run, stored.problem));
   CHECK(record["time"] == "claimed");
+}
+
+TEST_CASE("write_winner: links that lie in the folder are not followed") {
+  StoredRun stored;
+  const auto out = stored.folder / "out";
+  std::filesystem::create_directories(out);
+  std::ofstream(stored.folder / "precious") << "mine";
+  for (const char* name : {"axpy_2_best.cpp", "axpy_2_settings.hpp", "axpy_2_best.json"})
+    std::filesystem::create_symlink(stored.folder / "precious", out / name);
+  const WinnerFiles files = write_winner(stored.store, stored.run, stored.problem, out);
+  CHECK(read(stored.folder / "precious") == "mine");
+  CHECK(read(files.source).starts_with("// axpy 2"));
+  // The folder of a build command's files may be a link as well.
+  Problem problem = stored.problem;
+  problem.build.command = {"sh", "build.sh", "${SOURCE}", "${LIBRARY}"};
+  problem.build.files = {{"build.sh", "exit 1\n"}};
+  std::filesystem::create_directories(stored.folder / "elsewhere");
+  std::filesystem::create_directory_symlink(stored.folder / "elsewhere", out / "axpy_2_build");
+  CHECK_THROWS_WITH_AS(write_winner(stored.store, stored.run, problem, out), doctest::Contains("outside of"),
+                       ConfigError);
+  CHECK(std::filesystem::is_empty(stored.folder / "elsewhere"));
 }
 
 TEST_CASE("write_winner: no winner, no kernel, no folder") {

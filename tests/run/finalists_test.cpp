@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -30,8 +31,10 @@ struct Lucky {
   std::vector<double> first{3.0, 1.0, 2.0, 1.5}, second{3.0, 4.0, 2.5, 1.6};
   std::vector<int> seen = std::vector<int>(4, 0);
   int renewed = 0;
-  Evaluation evaluate(const Candidate& candidate, const EvaluationContext&) {
+  int finalists = 0;
+  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
     const std::size_t i = candidate.config.indices[0];
+    finalists += context.finalist ? 1 : 0;
     return Evaluation::succeeded(seen[i]++ == 0 ? first[i] : second[i]);
   }
   void renew() { ++renewed; }
@@ -53,6 +56,7 @@ TEST_CASE("measure_finalists_again: the winner is one that was measured again") 
   CHECK(search.best()->outcome.objective == 1.6);
   CHECK(told.size() == 2);
   CHECK(search.evaluator().renewed == 2);
+  CHECK(search.evaluator().finalists == 2);  // and none of the search's own
 
   // A stop leaves what is known as it is.
   Optimizer stopped{Exhaustive(space), TemplateGenerator(kernel), lucky};
@@ -303,25 +307,46 @@ TEST_CASE("choose_winner: none of the pairs says that another finalist is faster
     Match match(std::move(pairs), static_cast<std::uint32_t>(rng.below(12)));
     const auto chosen = match.choose();
     REQUIRE(chosen);
-    const double winner = match.search.evaluator().truth[match.point(chosen->winner)];
+    const auto truth = [&](TrialId id) { return match.search.evaluator().truth[match.point(id)]; };
+    const double winner = truth(chosen->winner);
+    const std::uint32_t by_default = match.steps.baseline->config.indices[0];
+    CHECK(chosen->winner_is_default == (match.point(chosen->winner) == by_default));
+    // A tie is the default's: then the fastest of the finalists is not surely faster.
+    double fastest = std::numeric_limits<double>::infinity(), surely = 0;
     for (const FinalistPair& pair : chosen->pairs) {
-      CHECK(winner <= match.search.evaluator().truth[match.point(pair.candidate)]);
-      if (pair.opponent && pair.candidate == chosen->winner) CHECK(pair.speedup.ratio >= 1);
+      if (!chosen->winner_is_default) CHECK(winner <= truth(pair.candidate));
+      if (pair.opponent && pair.candidate == chosen->winner && !chosen->winner_is_default)
+        CHECK(pair.speedup.ratio >= 1);
+      if (pair.opponent || truth(pair.candidate) > fastest) continue;
+      fastest = truth(pair.candidate);
+      surely = pair.speedup.interval.low;
     }
-    // The default configuration was a trial too.
-    CHECK(winner <= match.search.evaluator().truth[match.steps.baseline->config.indices[0]]);
-    CHECK(chosen->winner_is_default ==
-          (match.point(chosen->winner) == match.steps.baseline->config.indices[0]));
+    if (chosen->winner_is_default)
+      CHECK(surely <= 1);
+    else
+      CHECK(winner <= match.search.evaluator().truth[by_default]);
   }
 }
 
 TEST_CASE("choose_winner: at least three are compared where there are, at most eight") {
-  // Far apart by their intervals, and yet three.
-  Match apart({.measured = {1, 2, 3, 4, 5}, .truth = {1, 2, 3, 4, 5}, .measured_width = 0.01}, 4);
+  // Apart by their intervals, and yet three.
+  Match apart({.measured = {1, 1.2, 1.4, 1.5, 5}, .truth = {1, 1.2, 1.4, 1.5, 5}, .measured_width = 0.01}, 4);
   REQUIRE(apart.choose());
   std::set<std::uint32_t> seen;
   for (const auto& [a, b] : apart.search.evaluator().compared) seen.insert(a);
   CHECK(seen == std::set<std::uint32_t>{0, 1, 2});
+
+  // So far apart that nothing makes up for it: the best meets the default and nobody else does.
+  Match far({.measured = {1, 1.6, 2, 3, 5}, .truth = {1, 1.6, 2, 3, 5}, .measured_width = 0.01}, 4);
+  REQUIRE(far.choose());
+  CHECK(far.search.evaluator().compared == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 4}});
+
+  // All are hopelessly behind the default.
+  Match behind({.measured = {3, 1, 2, 3}, .truth = {3, 1, 2, 3}, .measured_width = 0.01}, 1);
+  const auto chosen = behind.choose();
+  REQUIRE(chosen);
+  CHECK(chosen->winner_is_default);
+  CHECK(chosen->pairs.empty());
 
   Pairs same{.measured = std::vector<double>(20, 1.0), .truth = std::vector<double>(20, 1.0)};
   Match equal(std::move(same), 19);
@@ -358,6 +383,22 @@ TEST_CASE("choose_winner: a default that is faster than all the others wins") {
   REQUIRE(chosen);
   CHECK(match.point(chosen->winner) == 3);
   CHECK(chosen->winner_is_default);
+}
+
+TEST_CASE("choose_winner: a tie is the default's, where it was tried") {
+  const auto winner = [](double default_truth, double width, std::set<std::uint32_t> broken = {}) {
+    Match match({.measured = {1.0, 1.1, 1.2, 5.0},
+                 .truth = {1.2, 1.0, 1.3, default_truth},
+                 .broken = std::move(broken),
+                 .width = width},
+                3);
+    const auto chosen = match.choose();
+    REQUIRE(chosen);
+    return match.point(chosen->winner);
+  };
+  CHECK(winner(1.02, 0.01) == 1);       // surely faster
+  CHECK(winner(1.02, 0.03) == 3);       // perhaps
+  CHECK(winner(1.02, 0.03, {3}) == 1);  // there is no default to give it to
 }
 
 TEST_CASE("choose_winner: what the validator objects to does not win by its pairs either") {

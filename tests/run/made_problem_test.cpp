@@ -173,9 +173,10 @@ TEST_CASE("make_problem: a command that fails says why, and leaves no problem") 
   write_maker_of_scale(program, 2);
   const std::pair<const char*, std::vector<const char*>> failing[] = {
       {R"(["sh", "-c", "echo started; echo 'no such flag' >&2; touch $0/problem.json; exit 7", "${OUT}"])",
-       {"make_problem.json", "ended with 7", "started\nno such flag\n", "behind `--`"}},
+       {"make_problem.json", "ended with exit code 7", "started\nno such flag\n", "behind `--`"}},
       {R"(["sh", "-c", "kill -9 $$", "${OUT}"])", {"was ended by SIGKILL", "which printed nothing"}},
-      {R"(["a-program-that-is-not-there", "${OUT}"])", {"ended with 127", "a-program-that-is-not-there"}},
+      {R"(["a-program-that-is-not-there", "${OUT}"])",
+       {"ended with exit code 127", "a-program-that-is-not-there"}},
       {R"(["sh", "-c", "echo done > $0/readme", "${OUT}"])", {"wrote no problem.json"}},
       {R"(["sh", "-c", "mkdir $0/problem.json", "${OUT}"])", {"wrote no problem.json"}},
       {R"(["sh", "-c", "printf 'a\\033[2Jb\\n'; exit 1", "${OUT}"])", {"a\xEF\xBF\xBD[2Jb"}}};
@@ -236,6 +237,6 @@ TEST_CASE(
   CHECK_FALSE(fs::exists(folder / "empty"));
   CHECK(is_gone());
   write_maker(program, R"(["sh", "-c", "sleep 1000 & echo $! > ${FOLDER}/pid; exit 1", "${OUT}"])");
-  check_has(refused_making(program, folder / "empty"), "ended with 1");
+  check_has(refused_making(program, folder / "empty"), "ended with exit code 1");
   CHECK(is_gone());
 }

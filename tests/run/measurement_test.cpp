@@ -11,6 +11,7 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/process/sandbox.hpp"
+#include "kernelsearch/run/finalists.hpp"
 #include "run/support.hpp"
 
 using namespace kernelsearch;
@@ -38,6 +39,25 @@ TEST_CASE("host_options, gpu_options: what the options say, and the defaults of 
   CHECK(gpu_options(options).sampling.max_samples == 7);
   options.cache = "warm";
   CHECK(gpu_options(options).cache == CacheMode::warm);
+}
+
+TEST_CASE("finalist_pairs: no more pairs than samples, and one pair of processes where those are few") {
+  const PairOptions standard = FinalistSteps().pairs;
+  MeasurementOptions options;
+  CHECK(finalist_pairs(options).max_pairs == standard.max_pairs);
+  CHECK(finalist_pairs(options).rounds == standard.rounds);
+  CHECK(host_options(options).finalist_rounds == HostOptions{}.finalist_rounds);
+  options.samples = 30;
+  CHECK(finalist_pairs(options).max_pairs == 30);
+  CHECK(finalist_pairs(options).min_pairs == standard.min_pairs);
+  CHECK(finalist_pairs(options).rounds == standard.rounds);
+  CHECK(host_options(options).finalist_rounds == HostOptions{}.finalist_rounds);
+  options.samples = 5;
+  CHECK(finalist_pairs(options).min_pairs == 5);
+  CHECK(finalist_pairs(options).max_pairs == 5);
+  CHECK(finalist_pairs(options).rounds == 1);
+  CHECK(host_options(options).finalist_rounds == 1);
+  CHECK(host_options(options).pairs.max_pairs == 5);
 }
 
 TEST_CASE("chosen_sandbox: what is asked for, and an error where it is weaker than required") {

@@ -41,6 +41,11 @@ TEST_CASE("RootFolder: finds what is below it, and nothing else") {
     CAPTURE(wrong.substr(0, 40));
     CHECK_THROWS_AS((void)root.find(wrong), ConfigError);
   }
+  // A folder of the root whose problem.json is a link: what is wrong with it would tell what it says.
+  fs::create_directories(folder / "root/linked");
+  fs::create_symlink(folder / "secret", folder / "root/linked/problem.json");
+  CHECK_THROWS_AS((void)root.find_problem("linked"), ConfigError);
+  fs::remove_all(folder / "root/linked");
   CHECK(!root.holds(folder / "secret"));
   CHECK(!root.holds(folder / "root2"));
   CHECK(!root.holds(folder / "absent"));

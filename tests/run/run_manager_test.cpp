@@ -147,6 +147,62 @@ TEST_CASE("RunManager: runs that it did not begin must fit the root, the device 
   CHECK_THROWS_AS(RunManager(*place.store, RunManagerOptions{.root = place.folder / "absent"}), ConfigError);
 }
 
+TEST_CASE("RunManager: a client makes nothing run, and opens no folder, through a store or a problem") {
+  Place place;
+  RunManager book(*place.store, place.options());
+  const RunId run = *book.start(request(), {});
+  // A store that came from elsewhere: `step` ran the first two as the server's user.
+  const std::string owned = (place.folder / "owned").string();
+  for (const auto& [name, value] : {std::pair<std::string, json>{"policy_command", "touch " + owned},
+                                    {"policy_plugin", owned + ".so"},
+                                    {"readable", json::array({place.folder.path().string()})}}) {
+    CAPTURE(name);
+    RunInfo info = place.store->run(run).info;
+    json options = json::parse(info.options);
+    options[name] = value;
+    info.options = options.dump();
+    const RunId crafted = place.store->begin_run(info);
+    check_has(message_of([&] { (void)book.step(crafted, {}, {}); }), "was begun with " + name);
+    check_has(message_of([&] { (void)book.submit(crafted, code("fast"), {}); }), "was begun with " + name);
+  }
+  CHECK_FALSE(std::filesystem::exists(owned));
+
+  // A problem in a request, and one in a store: its command would have read, and a verdict told, a key.
+  const std::filesystem::path secrets = place.folder / "secrets";
+  std::filesystem::create_directories(secrets);
+  json text = json::parse(support::problem_text);
+  text["build"] = {{"command", {"sh", "-c", "cat /k/key >&2; exit 1", "${LIBRARY}"}},
+                   {"readable", {secrets.string()}}};
+  RunRequest reads = request("submit");
+  reads.problem = "";
+  reads.problem_text = text.dump();
+  check_has(message_of([&] { (void)book.start(reads, {}); }), "opens no folders");
+  RunInfo info = place.store->run(run).info;
+  json options = json::parse(info.options);
+  options["problem_text"] = text.dump();
+  info.options = options.dump();
+  const RunId crafted = place.store->begin_run(info);
+  check_has(message_of([&] { (void)book.problem_of(crafted); }), "opens no folders");
+  check_has(message_of([&] { (void)book.step(crafted, {}, {}); }), "opens no folders");
+
+  // One below the root may name folders there, and others that the server was begun with.
+  const auto put = [&](const std::filesystem::path& readable) {
+    std::filesystem::create_directories(place.folder / "root/tools");
+    text["build"]["readable"] = {readable.string()};
+    std::ofstream(place.folder / "root/twice/problem.json") << text.dump();
+  };
+  put(secrets);
+  check_has(message_of([&] { (void)book.start(request("submit"), {}); }), "outside of the root");
+  check_has(message_of([&] { (void)book.start(request("submit"), {}); }), "--readable " + secrets.string());
+  put(place.folder / "root/tools");
+  CHECK(message_of([&] { (void)book.start(request("submit"), {}); }).empty());
+  put(secrets);
+  RunManagerOptions open = place.options();
+  open.measuring.readable = {secrets.string()};
+  RunManager other(*place.store, open);
+  CHECK(message_of([&] { (void)other.start(request("submit"), {}); }).empty());
+}
+
 TEST_CASE("RunManager: of all runs one measures at a time, and a run works for one call at a time") {
   Place place;
   RunManager book(*place.store, place.options());

@@ -491,8 +491,13 @@ TEST_CASE("Run: a policy that is a command is stored, and a resumed run replays 
     CHECK(run.options().policy == "mine");
     CHECK(run.step({.trials = 2}).trials == 2);
   }
-  Run run = Run::resume("latest", {}, parts());
-  CHECK(run.options().policy_command == "sh mine.sh");
+  // The store may be another's: its command is not run on its word.
+  CHECK_THROWS_WITH_AS((void)Run::resume("latest", {}, parts()),
+                       doctest::Contains("give --policy-command again"), ConfigError);
+  RunOptions again;
+  again.policy_command = options.policy_command;
+  again.policy_folder = options.policy_folder;
+  Run run = Run::resume("latest", again, parts());
   run.to_end();
   CHECK(place.store->run(run.id()).info.policy == "mine");
   std::vector<std::string> keys;
@@ -504,7 +509,8 @@ TEST_CASE("Run: a policy that is a command is stored, and a resumed run replays 
   CHECK(hellos == 2);
   // Another policy under that name is found out by what it proposes.
   write("2", "1");
-  CHECK_THROWS_WITH_AS((void)Run::resume("latest", {.budget = "30"}, parts()),
+  again.budget = "30";
+  CHECK_THROWS_WITH_AS((void)Run::resume("latest", again, parts()),
                        doctest::Contains("does not repeat its recorded proposals"), ConfigError);
 }
 

@@ -78,7 +78,6 @@ TEST_CASE("stored options: all that repeats a run comes back") {
   CHECK_FALSE(back.options.bounds);
   CHECK_FALSE(resumed_options(row_of(stored), {}).options.bounds);
   CHECK(back.options.measurement.readable == std::vector<std::string>{"/opt/toolchain"});
-  CHECK(resumed_options(row_of(stored), {}).options.measurement.readable.size() == 1);
   RunOptions moved;
   moved.measurement.readable = {"/opt/a", "/opt/b"};
   CHECK(resumed_options(row_of(stored), moved).options.measurement.readable.size() == 2);
@@ -131,8 +130,6 @@ TEST_CASE("stored options: a policy from outside comes back, with where its comm
   CHECK(back.policy_folder == "/somewhere");
   CHECK(back.policy_timeout == 5);
   RunOptions given;
-  CHECK(resumed_options(row_of(command), given).options.policy_command == "python3 mine.py");
-  CHECK(resumed_options(row_of(command), given).options.policy_folder == "/somewhere");
   given.policy_command = "python3 moved/mine.py";
   CHECK(resumed_options(row_of(command), given).options.policy_command == "python3 moved/mine.py");
   CHECK(resumed_options(row_of(command), given).options.policy_folder.empty());
@@ -141,8 +138,69 @@ TEST_CASE("stored options: a policy from outside comes back, with where its comm
   plugin.options.policy = "far";
   plugin.options.policy_plugin = "/lib/far.so";
   CHECK(decode_options(row_of(plugin)).options.policy_plugin == "/lib/far.so");
-  CHECK(resumed_options(row_of(plugin), {}).options.policy_plugin == "/lib/far.so");
   CHECK(json::parse(encode_options(StoredOptions{})).contains("policy_command") == false);
+}
+
+TEST_CASE("stored options: a store of others says nothing of what runs, connects, records or is readable") {
+  StoredOptions stored = full();
+  // With recorded answers nobody is asked, and the file only says who has which role.
+  CHECK(resumed_options(row_of(stored), {}).options.models.file == "/models.json");
+  stored.options.models.replay = "";
+  const RunRow row = row_of(stored);
+  CHECK(resumed_options(row, {}).options.models.file.empty());
+  CHECK(resumed_options(row, {}).options.models.record.empty());
+  CHECK(resumed_options(row, {}).options.measurement.readable.empty());
+  StoredOptions own;
+  own.options.policy = "mine";
+  own.options.policy_command = "touch /tmp/owned";
+  CHECK(resumed_options(row_of(own), {}).options.policy_command.empty());
+  StoredOptions plugin;
+  plugin.options.policy = "far";
+  plugin.options.policy_plugin = "/tmp/owned.so";
+  CHECK(resumed_options(row_of(plugin), {}).options.policy_plugin.empty());
+
+  const auto refused = [](const RunRow& of, const RunOptions& given) {
+    try {
+      detail::check_given_again(of, given, "/stores/runs.db");
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  RunOptions given;
+  CHECK(refused(row_of(own), given).find("give --policy-command again") != std::string::npos);
+  CHECK(refused(row_of(own), given).find("touch /tmp/owned") != std::string::npos);
+  CHECK(refused(row_of(plugin), given).find("give --policy-plugin again") != std::string::npos);
+  given.policy_plugin = "mine.so";
+  CHECK(refused(row_of(plugin), given).empty());
+  CHECK(refused(row, given).find("give --readable again") != std::string::npos);
+  given.measurement.readable = {"/opt/toolchain"};
+  CHECK(refused(row, given).find("give --models again") != std::string::npos);
+  given.models.file = "mine.json";
+  CHECK(refused(row, given).find("give --record-exchanges again") != std::string::npos);
+  given.models.record = "mine";
+  CHECK(refused(row, given).empty());
+
+  StoredOptions skill;
+  skill.options.system = "cuda_skill_v2";
+  skill.options.system_options = R"({"from_files":"/home/me/.config"})";
+  CHECK(refused(row_of(skill), {}).find("give --from-files again") != std::string::npos);
+  RunOptions again;
+  again.system_options = R"({"from_files":"here"})";
+  CHECK(refused(row_of(skill), again).empty());
+  skill.options.system_options = R"({"from_files":"/stores/mine"})";
+  CHECK(refused(row_of(skill), {}).empty());
+  skill.options.system_options = R"({"from_files":"/stores/../mine"})";
+  CHECK_FALSE(refused(row_of(skill), {}).empty());
+}
+
+TEST_CASE("stored options: what a resumed run reads by its store's word is told") {
+  StoredOptions stored = full();
+  const std::string all = detail::stored_sources(stored);
+  for (const char* one : {"problem /problems/dot", "configurations /configs.json", "earlier run a",
+                          "methods /methods", "replayed exchanges /rep"})
+    CHECK_MESSAGE(all.find(one) != std::string::npos, all);
+  CHECK(detail::stored_sources({}).empty());
 }
 
 TEST_CASE("stored options: runs of the first stores are read") {

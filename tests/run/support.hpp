@@ -54,10 +54,10 @@ struct Place {
   }
 };
 
-/// Waits for what another thread does; false after ten seconds.
+/// Waits for what another thread does; false after a minute.
 template <class Condition>
 bool soon(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -67,6 +67,18 @@ TEST_CASE("SettingsTable: never another device, problem or kind of shape") {
   CHECK_FALSE(SettingsTable().best_for("matmul", "cpu", shape(1, 1)));
 }
 
+TEST_CASE("SettingsTable: nothing is appended through a link that others may have put there") {
+  const TemporaryFolder folder;
+  folder.write("precious", "mine");
+  std::filesystem::create_symlink(folder / "precious", folder / "table.jsonl");
+  const Settings some[] = {entry("cpu", {{"n", std::int64_t{7}}}, 8)};
+  CHECK_THROWS_WITH_AS(SettingsTable::append(folder / "table.jsonl", some), doctest::Contains("no link"),
+                       ConfigError);
+  std::string kept;
+  std::ifstream(folder / "precious") >> kept;
+  CHECK(kept == "mine");
+}
+
 TEST_CASE("SettingsTable: what is appended reads back the same, and later lines win") {
   const TemporaryFolder folder;
   const auto file = folder / "settings.jsonl";

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +153,74 @@ TEST_CASE("a store that may only be read: the error says what to check") {
   fs::permissions(folder.path(), fs::perms(0755));
   CHECK(code == 0);
   CHECK(bytes_of(file) == before);
+}
+
+TEST_CASE(
+    "a store that may only be read: is read as it is, whoever may not write beside it, and stays as it was") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "50% #1?.db";
+  const RunId run = written(file, 3);
+  // As a migrating command would find it: a store of the first version, too.
+  const std::string before = bytes_of(file);
+  fs::permissions(file, fs::perms(0444));
+  fs::permissions(folder.path(), fs::perms(0555));
+  const int code = in_child([&] {
+    constexpr unsigned nobody = 65534;
+    if (geteuid() == 0 && setuid(nobody) != 0) return 9;
+    try {
+      RunStore store(file, {.busy_seconds = 0.1, .only_read = true});
+      if (store.trials(run).size() != 3 || store.runs().size() != 1) return 2;
+      try {
+        (void)store.begin_run({.name = "second"});
+        return 3;
+      } catch (const StoreError&) {
+        return 0;
+      }
+    } catch (const StoreError& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      return 1;
+    }
+  });
+  fs::permissions(folder.path(), fs::perms(0755));
+  CHECK(code == 0);
+  CHECK(bytes_of(file) == before);
+  CHECK_FALSE(fs::exists(file.string() + "-wal"));
+  CHECK_FALSE(fs::exists(file.string() + "-shm"));
+  // Of one that could be written nothing is, either; and none is made.
+  RunStore store(file, {.only_read = true});
+  CHECK_THROWS_AS((void)store.begin_run({.name = "second"}), StoreError);
+  CHECK_THROWS_WITH_AS(RunStore(folder / "absent.db", {.only_read = true}), doctest::Contains("--store"),
+                       StoreError);
+  CHECK_FALSE(fs::exists(folder / "absent.db"));
+}
+
+TEST_CASE("a new store is its owner's alone, and so is the folder that is made for it") {
+  const TemporaryFolder folder;
+  const mode_t mask = umask(0);
+  { RunStore store(folder / "a/b/runs.db"); }
+  umask(mask);
+  const auto bits = [&](const char* name) {
+    return fs::status(folder / name).permissions() & fs::perms::all;
+  };
+  CHECK(bits("a/b/runs.db") == fs::perms(0600));
+  CHECK(bits("a") == fs::perms::owner_all);
+  CHECK(bits("a/b") == fs::perms::owner_all);
+}
+
+TEST_CASE("a store of others: its views and triggers get no functions with effects") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "runs.db";
+  (void)written(file, 3);
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  // load_extension() in a trigger would be code of theirs in the next run that is stored.
+  REQUIRE(sqlite3_exec(database,
+                       "CREATE TRIGGER t AFTER INSERT ON runs BEGIN SELECT load_extension('/tmp/owned'); END",
+                       nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  RunStore store(file);
+  CHECK_THROWS_WITH_AS((void)store.begin_run({.name = "second"}),
+                       doctest::Contains("unsafe use of load_extension"), StoreError);
 }
 
 TEST_CASE("a locked store: the error says that another process writes") {

@@ -255,7 +255,8 @@ TEST_CASE("RunStore: a store of the first version is brought up to date and has 
   for (const char* column : {"winner", "winner_trials", "finalists"})
     execute(folder / "runs.db", (std::string("ALTER TABLE runs DROP COLUMN ") + column).c_str());
   execute(folder / "runs.db",
-          "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; PRAGMA user_version = 1");
+          "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; ALTER TABLE runs DROP COLUMN times; "
+          "PRAGMA user_version = 1");
   RunStore store(folder / "runs.db");
   CHECK(store.best_trial(run)->outcome.id == TrialId{1});
   CHECK(!store.finalists(run));

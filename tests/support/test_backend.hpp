@@ -4,11 +4,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "support/test_data.hpp"
 
 /// For tests that run on a GPU, and with KERNELSEARCH_TEST_BACKEND=standin on the stand-in of HIP, whose
 /// libraries KERNELSEARCH_HIP_RUNTIME and KERNELSEARCH_HIPRTC name.
@@ -18,13 +18,6 @@ namespace support {
   const char* chosen = std::getenv("KERNELSEARCH_TEST_BACKEND");
   return chosen != nullptr && std::string_view(chosen) == "standin" ? kernelsearch::GpuBackend::hip
                                                                     : kernelsearch::GpuBackend::cuda;
-}
-
-/// The folder `tests` of the source tree, or what `KERNELSEARCH_TEST_DATA` names: programs may run elsewhere.
-[[nodiscard]] inline std::filesystem::path test_data() {
-  const char* given = std::getenv("KERNELSEARCH_TEST_DATA");
-  return given != nullptr ? std::filesystem::path(given)
-                          : std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests";
 }
 
 /// Says why the tests cannot run here; false where they can.

@@ -21,6 +21,7 @@ struct PhaseSeconds {
   double build = 0.0;
   double check = 0.0;
   double measure = 0.0;
+  double reference = 0.0;  ///< of check and measure: the reference computed what is right
   [[nodiscard]] double total() const noexcept { return build + check + measure; }
 };
 

@@ -67,6 +67,7 @@ struct EvaluationContext {
   std::shared_ptr<TrialBudget> budget;              ///< shared with searches inside the evaluation
   std::function<void(const InnerTrial&)> on_inner;  ///< called for each inner trial, from any thread
   std::vector<TrialId> parents;                     ///< the trials that the proposal names; see parents_of
+  bool finalist = false;                            ///< judged once more, for figures that people are told
 };
 
 }  // namespace kernelsearch

@@ -33,9 +33,13 @@ struct CheckOptions {
   /// A shape on which one run of the reference takes longer has no edge and no ill-conditioned set, unless it
   /// is the cheapest. In seconds.
   double special_seconds = 0.3;
-  bool hidden_shapes = true;  ///< those of the problem, where it has any
+  bool hidden_shapes = true;  ///< those of the problem, or derived ones where it gives none
   /// Where the reference needs longer for the hidden shapes of one candidate, later ones are drawn smaller.
   double hidden_seconds = 0.25;
+  /// Before the first candidate, each timed shape is tried with answers that no computation is needed for
+  /// (see trivial_answer in the documents), until the reference took so long for it, in seconds; 0: not at
+  /// all.
+  double trivial_seconds = 2.0;
 };
 
 /// How pairs of reference (or champion) and candidate are timed.

@@ -30,6 +30,7 @@ struct HostOptions {
   CacheMode cache = CacheMode::warm;
   int core = -1;                            ///< to measure on; -1: the last we may use
   WaitTeller waits = nullptr;               ///< hears when another process measures on the core
+  WaitTeller notes = nullptr;               ///< hears once what about the problem cannot be checked
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-worker program; empty: looked for
   std::vector<std::filesystem::path>
@@ -39,6 +40,9 @@ struct HostOptions {
   CheckOptions check{};
   SamplingOptions sampling{};
   PairOptions pairs{};
+  /// Fresh pairs of processes for what people are told: a finalist beside the reference, and `compare`. A
+  /// difference that is plain after three of them takes no more.
+  std::size_t finalist_rounds = 6;
 };
 
 }  // namespace kernelsearch

@@ -34,15 +34,21 @@ struct MeasuredThing {
 /// Why no locks can be taken in the folder, e.g. that it cannot be made; empty where they can.
 [[nodiscard]] std::string lock_problem(const std::filesystem::path& folder = lock_folder());
 
+/// Longer than any turn of ours: a GPU's, with all its checks, takes minutes.
+inline constexpr double longest_turn_seconds = 900;
+
 /// The right to measure on some things, until it goes out of scope: a lock (flock) on a file for each, which
 /// excludes every other process of the machine and every other turn of this one. The system releases it when
 /// the process ends, however it ends; the files stay. Whoever waits comes before whoever had the last turn.
 class MeasuringTurn {
  public:
-  /// Waits until nobody else has one of them; where files cannot be locked (see lock_problem) at once.
+  /// Waits until nobody else has one of them; where files cannot be locked (see lock_problem) at once. Any
+  /// user of the machine can lock the files, so one process that keeps a lock for `most_seconds` is a
+  /// DeviceError that says which it is and whose.
   [[nodiscard]] static MeasuringTurn take(std::vector<MeasuredThing> things, const std::stop_token& stop = {},
                                           const WaitTeller& tell = nullptr,
-                                          const std::filesystem::path& folder = lock_folder());
+                                          const std::filesystem::path& folder = lock_folder(),
+                                          double most_seconds = longest_turn_seconds);
 
   /// The same without waiting; nothing where somebody else has one of them.
   [[nodiscard]] static std::optional<MeasuringTurn> try_take(

@@ -24,8 +24,7 @@ enum class Real : std::uint8_t {
 /// What `Real::kernel` stands for in this problem, and what its references are checked with.
 [[nodiscard]] bool uses_f64(const Problem& problem) noexcept;
 
-/// The tunables of a configuration as preprocessor definitions: bool as 1 or 0, strings as they are, an order
-/// as `{1, 0, 2}` and NAME_0, NAME_1, ... each.
+/// The tunables of a configuration as preprocessor definitions: see `problem/tunable_text.hpp`.
 [[nodiscard]] std::string tunable_definitions(const Kernel& kernel, const Config& config);
 
 /// The C++ source of a candidate: definitions, macros, device and host regions, and the entry point

@@ -39,7 +39,7 @@ struct ModelFile {
 [[nodiscard]] ModelFile parse_model_file(std::string_view text, const std::string& file = "models.json");
 [[nodiscard]] ModelFile read_model_file(const std::string& path);
 
-/// `given`, else $KERNELSEARCH_MODELS, else ./models.json, else ~/.config/kernelsearch/models.json; a
+/// `given`, else $KERNELSEARCH_MODELS, else ~/.config/kernelsearch/models.json; a
 /// ConfigError where none is there.
 [[nodiscard]] std::string find_model_file(const std::string& given = {});
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernelsearch/process/inflow.hpp"
+
 namespace kernelsearch {
 
 /// A line that came in, without its newline.
@@ -32,12 +34,9 @@ class LineChannel {
   bool write(std::string_view text);
 
  private:
-  [[nodiscard]] bool fill();
-
-  int in_, out_;
+  detail::Inflow in_;
+  int out_;
   std::size_t longest_;
-  std::string buffer_;
-  std::size_t searched_ = 0;
   std::mutex writing_;
   bool broken_ = false;
 };

@@ -152,6 +152,7 @@ class Tuned : public ContextDecorator<E> {
       spent.build += evaluation.phases.build;
       spent.check += evaluation.phases.check;
       spent.measure += evaluation.phases.measure;
+      spent.reference += evaluation.phases.reference;
       if (context.on_inner) context.on_inner({tuning.points.size(), space.key(config), evaluation});
       tuning.points.push_back({config, evaluation.verdict, evaluation.measurement.seconds});
     }

@@ -100,6 +100,8 @@ struct Argument {
   std::optional<Expression> low_expression, high_expression;
   /// Of edge inputs, instead of the range's ends and zeros; empty: edge inputs are as declared.
   std::optional<std::vector<double>> edge;
+  /// Why it is always drawn just as declared; empty: each draw has parameters of its own within that.
+  std::string exact;
   std::optional<Expression> total;      ///< of offsets: the last one, over the shape's variables
   double skew = 0.0;                    ///< of offsets: row lengths fall as rank^-skew; 0: all equal
   std::vector<InputFile> files;         ///< of `file`: one for all shapes, or one for each

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -140,7 +142,9 @@ struct Problem {
   std::vector<Argument> arguments;
   std::optional<GeneratedInputs> generator;  ///< what fills arrays whose `init` is `generator`
   std::vector<Shape> shapes;
-  std::optional<HiddenShapes> hidden_shapes;  ///< further ones, drawn anew for each evaluation
+  /// Further ones, drawn anew for each evaluation; left out: derived_hidden_shapes.
+  std::optional<HiddenShapes> hidden_shapes;
+  std::string trivial_answers;      ///< why zeros and the like may pass: they are not tried before a search
   std::optional<Expression> valid;  ///< over shape variables and tunables: false means rejected, not failed
   std::vector<std::pair<ElementType, Tolerance>> tolerances;  ///< overrides of default_tolerance
   /// Outputs must have the bits of the reference's, computed in the kernel's own precision (any NaN for a
@@ -176,5 +180,18 @@ struct Problem {
 /// f64 1e-10/1e-10, integers and bool exact (KernelBench's current bounds for f32 and half; see
 /// docs/formats/problem.md).
 [[nodiscard]] Tolerance default_tolerance(ElementType type) noexcept;
+
+/// The elements of an output of `count` that say how large its values are: first places and lengths of the
+/// whole, or of four pieces that are spread evenly.
+[[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> scale_sample(std::size_t count);
+
+/// The tolerance for an output whose expected values are of the size of `sample`. For f16 and bf16 the
+/// absolute bound is multiplied with the root mean square of the sample's finite values where that is above 0
+/// and below 1, but is no less than the type's smallest number: else zeros pass where values are small.
+[[nodiscard]] Tolerance scaled_tolerance(ElementType type, Tolerance tolerance,
+                                         std::span<const double> sample) noexcept;
+/// The same for all expected values of an output.
+[[nodiscard]] Tolerance tolerance_for(ElementType type, Tolerance tolerance,
+                                      std::span<const double> expected);
 
 }  // namespace kernelsearch

@@ -11,4 +11,7 @@ namespace kernelsearch {
 /// is expected would be no word.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
+/// The same behind a command's name, as people read it: in quotes only where it needs them.
+[[nodiscard]] std::string readable_word(std::string_view text);
+
 }  // namespace kernelsearch

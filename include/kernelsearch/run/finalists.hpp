@@ -47,9 +47,13 @@ struct FinalistSteps {
 };
 
 inline constexpr std::size_t fewest_finalists = 3, most_finalists = 8;
+/// What is slower than the best by this factor, bound to bound, is no finalist however few there are: a
+/// machine that misleads by as much in a trial misleads in pairs too.
+inline constexpr double hopeless = 1.5;
 
 /// The trials to be compared, best first: those that may be as fast as the best one, since the intervals of
-/// their times overlap its, at least 3 where there are and at most 8. Of equal candidates the first.
+/// their times overlap its, at most 8; of those that are not `hopeless` at least 3 where there are. Of equal
+/// candidates the first.
 [[nodiscard]] std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials);
 
 /// Whether the candidates are the same code at the same configuration.
@@ -92,6 +96,7 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
     if constexpr (requires { evaluator.renew(); }) evaluator.renew();
     EvaluationContext context;
     context.stop = stop;
+    context.finalist = true;
     Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, context);
     if (stop.stop_requested()) return done;
     detail::mark_passed(steps, evaluation);
@@ -122,6 +127,7 @@ class FinalistMatch {
     // Once: an evaluator that keeps a process (a GPU's) takes seconds to start another.
     if constexpr (requires { evaluator_.renew(); }) evaluator_.renew();
     const TrialId first = ids.front();
+    alone_ = ids.size() == 1;
     std::vector<TrialId> others(ids.begin() + 1, ids.end());
     // With several devices the first does not go ahead, although without it there is nothing for the others
     // to meet: that is rare, and a device that waits is lost time.
@@ -141,9 +147,11 @@ class FinalistMatch {
                      [](const Entry& a, const Entry& b) { return a.speedup.ratio > b.speedup.ratio; });
   }
 
-  /// The fastest by its pairs that has not been sent off; nothing where fewer than two could be compared.
+  /// The fastest by its pairs that has not been sent off; nothing where fewer than two could be compared, but
+  /// for the default configuration that all others are hopelessly behind.
   [[nodiscard]] std::optional<TrialId> winner() {
-    if (field_.empty() || met_ == 0) return std::nullopt;
+    const bool default_alone = alone_ && baseline_met_ && field_.size() == 1;
+    if (field_.empty() || (pairs_.empty() && !default_alone)) return std::nullopt;
     Entry champion = field_.front();
     for (std::size_t i = 1; i < field_.size() && !stop_.stop_requested(); ++i) {
       const Entry& challenger = field_[i];
@@ -170,11 +178,12 @@ class FinalistMatch {
   [[nodiscard]] bool is_baseline(TrialId id) {
     return steps_.baseline && same_candidate(candidate_of(id), *steps_.baseline);
   }
-  /// The trial of the default configuration where its pairs say that it is faster than all finalists.
-  [[nodiscard]] std::optional<TrialId> faster_default() {
-    if (!baseline_met_ || field_.empty()) return std::nullopt;
-    for (const Entry& entry : field_)
-      if (!(entry.speedup.ratio < 1)) return std::nullopt;
+  /// The trial of the default configuration where the pairs do not show that this finalist is faster: a tie
+  /// is the default's.
+  [[nodiscard]] std::optional<TrialId> tied_default(TrialId winner) {
+    if (!baseline_met_) return std::nullopt;
+    const auto over_default = known(winner, std::nullopt);
+    if (!over_default || over_default->interval.low > 1) return std::nullopt;
     for (const Trial<Candidate>& trial : search_.trials())
       if (trial.outcome.ok() && trial.candidate && is_baseline(trial.outcome.id)) return trial.outcome.id;
     return std::nullopt;
@@ -219,7 +228,7 @@ class FinalistMatch {
     return met;
   }
 
-  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, TrialId opponent) const {
+  [[nodiscard]] std::optional<Speedup> known(TrialId candidate, std::optional<TrialId> opponent) const {
     for (const FinalistPair& pair : pairs_)
       if (pair.candidate == candidate && pair.opponent == opponent) return pair.speedup;
     return std::nullopt;
@@ -257,10 +266,7 @@ class FinalistMatch {
   }
 
   Entry noted(TrialId id, std::optional<TrialId> opponent, const Speedup& speedup) {
-    if (speedup.pairs > 0) {
-      ++met_;
-      pairs_.push_back({id, opponent, speedup});
-    }
+    if (speedup.pairs > 0) pairs_.push_back({id, opponent, speedup});
     return {id, speedup};
   }
 
@@ -270,8 +276,8 @@ class FinalistMatch {
   FinalistSteps steps_;
   std::vector<Entry> field_;
   std::vector<FinalistPair> pairs_;
-  std::size_t met_ = 0;
   bool baseline_met_ = false;
+  bool alone_ = false;             ///< there was one finalist
   std::atomic<bool> able_ = true;  ///< the evaluator can compare
 };
 
@@ -280,8 +286,9 @@ class FinalistMatch {
 /// Measures the finalists again as `measure_finalists_again`, then times the best few in fresh processes in
 /// interleaved pairs: all against the default configuration, and those that this leaves close against each
 /// other. The order of the pairs says which won, also where another one was measured to be faster on its own:
-/// of many noisy times the smallest is mostly luck. Nothing where the evaluator cannot compare candidates or
-/// the stop came too early; the lowest objective then stands.
+/// the smallest of many noisy times is mostly luck. A finalist that is not surely faster than the default
+/// configuration leaves the win to it, where it was tried. Nothing where the evaluator cannot compare
+/// candidates or the stop came too early; the lowest objective then stands.
 template <class Search, class E, class... Observers>
 std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, const std::stop_token& stop,
                                                 const FinalistSteps& steps, Observers&... observers) {
@@ -298,9 +305,9 @@ std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, co
     detail::FinalistMatch match(search, evaluator, stop, steps);
     match.play(finalists);
     while (true) {
-      std::optional<TrialId> winner = match.faster_default();
-      if (!winner) winner = match.winner();
+      std::optional<TrialId> winner = match.winner();
       if (!winner) return std::nullopt;
+      if (const auto tied = match.tied_default(*winner)) winner = tied;
       // What wins has passed all that the best on its own has: the validator, and a fresh process.
       if (!again.contains(*winner) && !stop.stop_requested()) {
         const Candidate candidate = match.candidate_of(*winner);
@@ -310,6 +317,7 @@ std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, co
           if constexpr (requires { evaluator.renew(); }) evaluator.renew();
           EvaluationContext context;
           context.stop = stop;
+          context.finalist = true;
           evaluation = evaluator.evaluate(*search.log().own(*winner).candidate, context);
           detail::mark_passed(steps, *evaluation);
         }

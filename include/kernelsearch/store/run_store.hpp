@@ -15,6 +15,7 @@
 #include "kernelsearch/store/finalist_comparison.hpp"
 #include "kernelsearch/store/remembered_change.hpp"
 #include "kernelsearch/store/run_info.hpp"
+#include "kernelsearch/store/run_times.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/store/stored_trial.hpp"
 
@@ -27,6 +28,9 @@ struct StoreOptions {
   /// price of waiting for the disk on every trial.
   bool sync_every_trial = false;
   double busy_seconds = 30.0;  ///< wait so long for another process that is writing
+  /// Every call that changes the store is a StoreError, and the file, which is there, and its folder may be
+  /// read-only: then it is read as it is now, and what others write later is not seen.
+  bool only_read = false;
 };
 
 /// Runs, trials and results in one SQLite file (schema: docs/formats/store.md). Several processes may use
@@ -37,7 +41,7 @@ struct StoreOptions {
 class RunStore {
  public:
   /// The version of the schema that this library writes.
-  static constexpr int schema_version = 4;
+  static constexpr int schema_version = 5;
 
   /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
   /// brought up to date.
@@ -56,6 +60,8 @@ class RunStore {
   /// Marks a stopped run as running again.
   void continue_run(RunId run);
   void end_run(RunId run, std::string_view reason, double seconds);
+  /// Adds to where the wall time of a run went.
+  void add_times(RunId run, const RunTimes& times);
   /// Removes a run with its trials; kernels, results and remembered changes stay.
   void remove_run(RunId run);
 
@@ -87,6 +93,8 @@ class RunStore {
   [[nodiscard]] std::optional<StoredTrial> best_trial(RunId run) const;
   /// The comparison of the run's finalists; nothing where there was none, as in older stores.
   [[nodiscard]] std::optional<FinalistComparison> finalists(RunId run) const;
+  /// Where its wall time went; nothing of runs of earlier versions and of those that were killed.
+  [[nodiscard]] std::optional<RunTimes> times(RunId run) const;
   [[nodiscard]] std::vector<StoredInnerTrial> inner_trials(RunId run,
                                                            std::optional<TrialId> parent = {}) const;
   /// The searches over the tunables of a kernel of this text, whatever its digest, that other runs of the

@@ -3,11 +3,13 @@
 #include "evaluator/gpu/call_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
+#include "judge/stretches.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
@@ -312,16 +314,48 @@ CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId modu
   return plan;
 }
 
-FillArray fill_action(const Argument& argument, const PlannedArgument& planned, BufferId buffer,
+namespace {
+
+/// The parameters of one draw: see Stretches. Those of the array are these numbers, and its stretches, of a
+/// length that is a power of two, are made on the device from the seed.
+Argument vary(const Argument& argument, std::uint64_t count, std::uint64_t seed, FillArray& fill) {
+  const DeclaredRange declared = declared_range(argument);
+  const bool drawn =
+      argument.initialisation == Initialisation::uniform || argument.initialisation == Initialisation::normal;
+  if (!declared.varies || !drawn) return argument;
+  Rng rng = Rng::stream(seed, "parameters");
+  const RankRange ranks = drawn_ranks(declared, rng);
+  Argument varied = narrowed(argument, ranks);
+  if (argument.type == ElementType::boolean) {
+    varied.low = 0;
+    varied.high = std::clamp((ranks.to - 0.5) / (ranks.to - std::min(ranks.from, 0.5f)), 0.0, 1.0);
+  } else if (argument.initialisation == Initialisation::normal) {
+    const double scale = rng.uniform(0.4, 1.0);
+    varied.low += argument.high * rng.uniform(-0.5, 0.5) * (1 - scale) * 2;
+    varied.high *= scale;
+  }
+  const int width = static_cast<int>(std::bit_width(count));
+  const int shortest = std::clamp(width - 2, 4, 9);
+  fill.factor = static_cast<std::uint64_t>(1 + shortest) +
+                rng.below(static_cast<std::uint64_t>(std::max(width - shortest, 1)));
+  return varied;
+}
+
+}  // namespace
+
+FillArray fill_action(const Argument& declared, const PlannedArgument& planned, BufferId buffer,
                       std::uint64_t seed, InputFlavour flavour, bool magnitudes) {
   FillArray fill;
+  const std::uint64_t own = Rng::stream(seed, declared.name)();
+  const Argument argument =
+      flavour == InputFlavour::declared ? vary(declared, planned.count, own, fill) : declared;
   fill.buffer = buffer;
   fill.type = argument.type;
   fill.initialisation = argument.initialisation;
   fill.flavour = flavour;
   fill.magnitudes = magnitudes;
   fill.count = planned.count;
-  fill.seed = Rng::stream(seed, argument.name)();
+  fill.seed = own;
   fill.low = argument.low;
   fill.high = argument.high;
   fill.top = argument.initialisation == Initialisation::normal ? argument.low + 4 * argument.high

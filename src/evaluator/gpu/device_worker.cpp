@@ -97,8 +97,14 @@ DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, co
       referee_(problem, plans_, at_shape_, made_, options, device, ordinal, builders, shared_),
       launches_(launches_itself(problem.kernel)) {
   number_shapes();
-  if (problem.hidden_shapes && options.check.hidden_shapes)
-    hidden_ = std::make_unique<HiddenShapeCheck>(problem, options, device, ordinal, builders);
+  if (options.check.hidden_shapes) {
+    std::string why_not;
+    const Problem varied = with_hidden_shapes(problem, why_not);
+    if (varied.hidden_shapes && !varied.hidden_shapes->ranges.empty())
+      hidden_ = std::make_unique<HiddenShapeCheck>(varied, options, device, ordinal, builders);
+    else if (!why_not.empty() && options.notes)
+      options.notes(sizes_not_varied(why_not));
+  }
   if (device.backend == GpuBackend::cuda) {
     std::string ignored;  // without NVML clocks and temperature are unknown, which is no fault
     nvml_ = Nvml::open(device.bus, ignored);
@@ -482,6 +488,7 @@ void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
 Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
                                Evaluation evaluation, const EvaluationContext& context) {
   double begin = monotonic_seconds();
+  const double referee_before = referee_seconds_;
   const bool unknown_baseline = baseline != nullptr && !baseline_ok_;
   start(unknown_baseline ? 2 : 1);
   Subject subject;
@@ -531,6 +538,7 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   set_load(evaluation.features, monotonic_seconds() - begin);
   dismiss(subject, artifact);
   evaluation.phases.measure = monotonic_seconds() - begin;
+  evaluation.phases.reference = referee_seconds_ - referee_before;
   if (fault) {
     now_.rewrite_guards = true;
     // It wrote where it must not, so who knows what else is damaged.

@@ -79,6 +79,8 @@ class DeviceWorker {
     /// Of each set that it holds what is made of: for each argument.
     std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made;
     std::uint64_t held_made_bytes = 0;
+    /// Of these the ones that timed calls were given last.
+    std::vector<std::tuple<std::size_t, std::uint64_t, InputFlavour>> timed_made;
   };
   /// What a loaded candidate looks like on one shape.
   struct ShapeState {
@@ -105,16 +107,22 @@ class DeviceWorker {
     std::uint64_t poison = 0;
     std::vector<InputSetPointer> sets{};  ///< of each call
     std::vector<std::size_t> verified{};  ///< calls whose outputs the referee will look at
+    std::size_t first_sights = 0;         ///< calls, the first ones, whose inputs no other call had
   };
   /// What a batch of calls that launch nothing takes by the controller's clock, from the command until the
   /// outputs that are to be verified are handed over. Measured before the candidate is loaded.
   struct EmptyBatch {
-    double fixed = 0, call = 0, collected = 0;  ///< seconds; of each call, of each verified one
-    bool disturbed = false;                     ///< load may have made them longer
+    double fixed = 0, call = 0;            ///< seconds; of each call
+    double collecting = 0, collected = 0;  ///< of handing over outputs at all, and those of each call
+    bool disturbed = false;                ///< load may have made them longer
     [[nodiscard]] double seconds(std::size_t calls, std::size_t verified) const noexcept {
-      return fixed + call * static_cast<double>(calls) + collected * static_cast<double>(verified);
+      return fixed + call * static_cast<double>(calls) + (verified > 0 ? collecting : 0.0) +
+             collected * static_cast<double>(verified);
     }
   };
+
+  struct SampleTimer;
+  struct PairTimer;
 
   /// Has a process that `candidates` can be checked in: the next one, where they take turns.
   void start(std::size_t candidates = 1);
@@ -190,10 +198,10 @@ class DeviceWorker {
   /// Has the worker hold what is made of the inputs of a set, in buffers of their own, which `fill` copies.
   std::optional<Fault> hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour);
   void forget_made();
-  /// The seed of one of the sets, as declared, that the worker holds of a shape.
-  [[nodiscard]] std::uint64_t some_made_seed(std::size_t shape);
-  /// Inputs that no call has had, but for what is made.
-  [[nodiscard]] InputSetPointer fresh_inputs(std::size_t shape);
+  /// Has it hold new sets for the calls of a batch in place of those of the batch before: as many as there
+  /// are calls, or as can be made in a twentieth of a second, at least one. `seeds` are theirs.
+  std::optional<Fault> hold_new(std::size_t shape, std::size_t count, std::vector<std::uint64_t>& seeds);
+  void forget_timed();
   void fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot, std::size_t argument,
                    std::uint64_t poison) const;
   void call(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
@@ -229,9 +237,6 @@ class DeviceWorker {
   std::optional<Fault> send(std::vector<Action> actions, double seconds, Act::Reply& done);
   [[nodiscard]] Fault fault_of(const WorkerError& error);
   [[nodiscard]] bool only_timed_shape() const;
-  [[nodiscard]] Combine combine() const noexcept {
-    return problem_.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
-  }
   [[nodiscard]] double floor_seconds(std::size_t shape) const;
   [[nodiscard]] bool timed(std::size_t shape) const { return problem_.shapes[shape].weight > 0; }
 
@@ -261,6 +266,7 @@ class DeviceWorker {
   const bool launches_;              ///< launch functions, which share the worker's process
   std::vector<EmptyBatch> empty_;    ///< of each shape, where candidates are launch functions
   std::size_t verified_ = 0;         ///< timed calls that were right
+  double referee_seconds_ = 0;       ///< that the referee took, since the process began
   std::optional<bool> baseline_ok_;  ///< once it was checked
   std::uint64_t memory_ = 0;         ///< free bytes of the device when the first process was started
   std::size_t wanted_ = 1;           ///< processes that take turns, once they are started

@@ -57,17 +57,44 @@ void DeviceWorker::forget_made() {
     for (std::size_t a = 0; a < ids.size(); ++a)
       if (made_.made(a)) buffers.push_back(ids[a]);
   now_.held_made.clear();
+  now_.timed_made.clear();
   now_.held_made_bytes = 0;
   if (!buffers.empty() && now_.worker && now_.worker->alive() && now_.worker->release(std::move(buffers)))
     now_.worker->stop();
 }
 
-std::uint64_t DeviceWorker::some_made_seed(std::size_t shape) {
-  std::vector<std::uint64_t> seeds;
-  for (const auto& [key, ids] : now_.held_made)
-    if (std::get<0>(key) == shape && std::get<2>(key) == InputFlavour::declared)
-      seeds.push_back(std::get<1>(key));
-  return seeds[static_cast<std::size_t>(rng_.below(seeds.size()))];
+std::optional<Fault> DeviceWorker::hold_new(std::size_t shape, std::size_t count,
+                                            std::vector<std::uint64_t>& seeds) {
+  // What making and copying may take for a batch, and what is held of the device's memory.
+  constexpr double making_seconds = 0.05;
+  forget_timed();
+  const std::uint64_t room = memory_ / 16 / std::max<std::uint64_t>(1, made_.bytes(shape));
+  double spent = 0;
+  do {
+    const double begin = monotonic_seconds();
+    const std::uint64_t seed = secret_seed();
+    if (auto fault = hold_made(shape, seed, InputFlavour::declared)) return fault;
+    now_.timed_made.emplace_back(shape, seed, InputFlavour::declared);
+    seeds.push_back(seed);
+    spent += monotonic_seconds() - begin;
+  } while (seeds.size() < count && seeds.size() < room &&
+           spent + spent / static_cast<double>(seeds.size()) < making_seconds);
+  return std::nullopt;
+}
+
+void DeviceWorker::forget_timed() {
+  std::vector<BufferId> buffers;
+  for (const auto& key : now_.timed_made) {
+    const auto held = now_.held_made.find(key);
+    if (held == now_.held_made.end()) continue;
+    for (std::size_t a = 0; a < held->second.size(); ++a)
+      if (made_.made(a)) buffers.push_back(held->second[a]);
+    now_.held_made_bytes -= std::min(now_.held_made_bytes, made_.bytes(std::get<0>(key)));
+    now_.held_made.erase(held);
+  }
+  now_.timed_made.clear();
+  if (!buffers.empty() && now_.worker && now_.worker->alive() && now_.worker->release(std::move(buffers)))
+    now_.worker->stop();
 }
 
 void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t slot,
@@ -96,12 +123,6 @@ void DeviceWorker::fill_arrays(std::vector<Action>& actions, std::size_t slot, c
       actions.emplace_back(fill_action(at_shape_[shape][a], planned, buffer, set.seed, set.flavour, false));
     if (planned.role == Role::in) actions.emplace_back(HashArray{buffer, bytes_of(planned)});
   }
-}
-
-InputSetPointer DeviceWorker::fresh_inputs(std::size_t shape) {
-  const std::uint64_t seed = rng_();
-  // What is made takes too long to be made for every call: then one of the sets that are there.
-  return referee_.unsolved(shape, seed, made_.any() ? some_made_seed(shape) : seed);
 }
 
 bool DeviceWorker::shares(const Subject& subject, std::size_t shape) {
@@ -246,6 +267,11 @@ std::optional<Fault> DeviceWorker::collect(const std::vector<Called>& calls, std
 }
 
 std::optional<Fault> DeviceWorker::verify_pending() {
+  struct Timed {  // what the referee takes, also where it finds a fault
+    double& total;
+    double begin = monotonic_seconds();
+    ~Timed() { total += monotonic_seconds() - begin; }
+  } const timed_here{referee_seconds_};
   const std::vector<Called> calls = std::exchange(pending_, {});
   held_.assign(plans_.size(), 0);
   for (std::size_t begin = 0; begin < calls.size();) {

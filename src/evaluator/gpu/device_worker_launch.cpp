@@ -17,6 +17,8 @@
 
 #include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/launch_judgement.hpp"
+#include "judge/pairs.hpp"
+#include "judge/sampler.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
@@ -114,8 +116,9 @@ std::optional<Fault> DeviceWorker::calibrate() {
         static_cast<std::size_t>(shared_.size() / std::max<std::uint64_t>(1, output_bytes(plans_[shape]))), 1,
         most);
     bool disturbed = false;
-    double seconds[3] = {};  // few calls, many, many of which some are handed over
-    for (std::size_t kind = 0; kind < 3; ++kind) {
+    double seconds[4] = {};  // few calls, many, many of which one is handed over, or some
+    const std::size_t kinds = verified > 1 ? 4 : 3;  // some are no more than one
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
       UndisturbedTime taken;
       for (std::size_t turn = 0; turn <= most_turns && !taken.is_settled(); ++turn) {
         Batch batch;
@@ -126,9 +129,9 @@ std::optional<Fault> DeviceWorker::calibrate() {
         // That nothing was written is no fault here; that the process ended is.
         (void)run_batch(nothing, batch, ignored, results);
         if (!now_.worker->alive()) return Fault{Verdict::crashed, "its process ended"};
-        if (kind == 2) {
+        if (kind >= 2) {
           std::vector<Called> calls;
-          for (std::size_t i = 0; i < verified; ++i)
+          for (std::size_t i = 0; i < (kind == 2 ? 1 : verified); ++i)
             calls.push_back({batch.sets[i], batch.first + i, results[i], true});
           std::vector<Referee::OutputSample> samples;
           if (auto fault = collect(calls, 0, samples)) return fault;
@@ -142,7 +145,11 @@ std::optional<Fault> DeviceWorker::calibrate() {
     empty.disturbed = disturbed;
     if (most > few) empty.call = std::max(0.0, (seconds[1] - seconds[0]) / static_cast<double>(most - few));
     empty.fixed = std::max(0.0, seconds[1] - empty.call * static_cast<double>(most));
-    empty.collected = std::max(0.0, (seconds[2] - seconds[1]) / static_cast<double>(verified));
+    const double one = std::max(0.0, seconds[2] - seconds[1]);
+    empty.collected =
+        verified == 1 ? one
+                      : std::clamp((seconds[3] - seconds[2]) / static_cast<double>(verified - 1), 0.0, one);
+    empty.collecting = one - empty.collected;  // handing over takes its time however few there are
   }
   return std::nullopt;
 }
@@ -246,12 +253,12 @@ std::optional<Fault> DeviceWorker::pairs_apart(const GpuArtifact& candidate, con
                                                Measurement* measurement) {
   // A process that still lived could keep the device busy while the other side is timed, so there is only one
   // at a time; several rounds, since where things lie and how warm the device is differ between them.
-  const std::size_t rounds = std::max<std::size_t>(4, limits.rounds);
-  const std::size_t count =
-      std::max<std::size_t>({2, (limits.min_pairs + rounds - 1) / rounds, limits.max_pairs / rounds});
-  std::vector<PairedTimes> all(plans_.size());
-  for (std::size_t round = 0; round < rounds; ++round) {
-    if (limits.stop.stop_requested()) break;
+  PairOptions all = limits;
+  all.rounds = std::max<std::size_t>(4, limits.rounds);
+  const std::size_t count = std::max<std::size_t>(
+      {2, (limits.min_pairs + all.rounds - 1) / all.rounds, limits.max_pairs / all.rounds});
+  Pairs taken(problem_, all);
+  for (std::size_t round = 0; round < all.rounds && !limits.stop.stop_requested(); ++round) {
     std::vector<std::vector<double>> ours(plans_.size()), theirs(plans_.size());
     for (const bool first : {true, false}) {
       const bool is_ours = first == (round % 2 == 0);
@@ -261,26 +268,11 @@ std::optional<Fault> DeviceWorker::pairs_apart(const GpuArtifact& candidate, con
         return std::nullopt;  // a baseline that is not ok leaves the candidate without a speedup
       }
     }
-    for (std::size_t shape = 0; shape < plans_.size(); ++shape) {
-      PairedTimes& times = all[shape];
-      const std::size_t pairs = std::min(ours[shape].size(), theirs[shape].size());
-      if (pairs == 0) continue;
-      times.weight = problem_.shapes[shape].weight;
-      times.rounds.push_back(times.candidate.size());
-      times.candidate.insert(times.candidate.end(), ours[shape].begin(),
-                             ours[shape].begin() + static_cast<std::ptrdiff_t>(pairs));
-      times.reference.insert(times.reference.end(), theirs[shape].begin(),
-                             theirs[shape].begin() + static_cast<std::ptrdiff_t>(pairs));
-    }
+    for (std::size_t shape = 0, timed = 0; shape < plans_.size(); ++shape)
+      if (!ours[shape].empty() && !theirs[shape].empty())
+        taken.add(timed++, problem_.shapes[shape].weight, theirs[shape], ours[shape]);
   }
-  std::vector<PairedTimes> taken;
-  for (PairedTimes& times : all) {
-    if (times.candidate.empty()) continue;
-    if (measurement != nullptr && taken.size() < measurement->shapes.size())
-      measurement->shapes[taken.size()].speedup = paired_speedup(times);
-    taken.push_back(std::move(times));
-  }
-  if (!taken.empty()) speedup = combined_speedup(taken, combine());
+  speedup = taken.speedup(measurement);
   return std::nullopt;
 }
 

@@ -10,6 +10,8 @@
 #include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/device_worker_parts.hpp"
 #include "evaluator/gpu/launch_judgement.hpp"
+#include "judge/pairs.hpp"
+#include "judge/sampler.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
 namespace kernelsearch::detail::gpu {
@@ -28,13 +30,16 @@ double DeviceWorker::floor_seconds(std::size_t shape) const {
 std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, bool shared, Batch& batch) {
   batch = {.shape = shape, .shared = shared, .poison = rng_()};
   if (auto fault = make_room(shape, count, batch.first)) return fault;
-  // So that calls whose results are not known have something to be made of.
-  const bool holds = std::any_of(now_.held_made.begin(), now_.held_made.end(), [&](const auto& held) {
-    return std::get<0>(held.first) == shape && std::get<2>(held.first) == InputFlavour::declared;
-  });
-  if (!holds)
-    if (auto fault = hold_made(shape, secret_seed(), InputFlavour::declared)) return fault;
-  for (std::size_t i = 0; i < count; ++i) batch.sets.push_back(fresh_inputs(shape));
+  batch.first_sights = count;
+  std::vector<std::uint64_t> made;
+  if (made_.any()) {
+    if (auto fault = hold_new(shape, count, made)) return fault;
+    batch.first_sights = made.size();
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t seed = rng_();
+    batch.sets.push_back(referee_.unsolved(shape, seed, made.empty() ? seed : made[i % made.size()]));
+  }
   return std::nullopt;
 }
 
@@ -142,104 +147,92 @@ std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, st
   if (auto fault = run_batch(subject, batch, seconds, results)) return fault;
   remember(batch, results, state);
   state.results.insert(results.begin(), results.end());
+  seconds.resize(std::min(seconds.size(), batch.first_sights));  // of others the results may have been kept
   samples.insert(samples.end(), seconds.begin(), seconds.end());
   state.estimate = median(std::move(seconds));
   return std::nullopt;
 }
 
+/// Batches of about 20 ms, for the sampling loop.
+struct DeviceWorker::SampleTimer : PlainSampleTimer {
+  SampleTimer(DeviceWorker& of, Subject& timed, Features& told, const EvaluationContext& evaluation)
+      : worker(of), subject(timed), features(told), context(evaluation), states(of.plans_.size()) {}
+
+  std::optional<Fault> sample(std::size_t shape, const ShapeMeasurement& so_far,
+                              std::vector<double>& samples) {
+    constexpr double batch_seconds = 0.02, flush_seconds = 60e-6, filled_per_second = 5e11;
+    const SamplingOptions& sampling = worker.options_.sampling;
+    ShapeState& state = subject.shapes[shape];
+    const double begin = monotonic_seconds();
+    // What looks surely slower gets a few samples to be sure of it, what looks slower some, not a full batch.
+    const double over = context.incumbent && so_far.samples.empty() && worker.only_timed_shape()
+                            ? state.estimate / (*context.incumbent * (1 + sampling.slower_margin))
+                            : 0.0;
+    const bool hopeless = over > 1.25;
+    const double each = state.estimate + flush_seconds +
+                        static_cast<double>(slot_bytes(worker.plans_[shape])) / filled_per_second;
+    const auto wanted = static_cast<std::size_t>(batch_seconds / each) + 1;
+    const std::size_t least = std::clamp<std::size_t>(sampling.min_samples, 1, most_slots);
+    const std::size_t full = std::clamp(wanted, least, most_slots);
+    const std::size_t count = hopeless ? 3 : over > 1 ? std::min<std::size_t>(full, 8) : full;
+    const Depth depth = hopeless ? Depth::glance : subject.finalist ? Depth::finalist : Depth::search;
+    if (auto fault = worker.batch(subject, shape, count, depth, samples)) return fault;
+    state.elapsed += monotonic_seconds() - begin;
+    // Reasons to slow down stay set for a while after the load that caused them, so that looking once is
+    // enough; what is surely slower is not looked at, since asking takes as long as some kernels.
+    if (worker.nvml_ && !hopeless)
+      states[shape] = std::async(std::launch::async, [nvml = worker.nvml_.get()] { return nvml->state(); });
+    return std::nullopt;
+  }
+
+  template <class>
+  std::optional<Fault> after_rounds() {
+    return worker.verify_pending();
+  }
+
+  /// A batch that was timed while the device was throttled does not count, for a while.
+  [[nodiscard]] bool counts(std::size_t shape) {
+    const auto after = states[shape].valid() ? states[shape].get() : std::nullopt;
+    if (after) {
+      features.set("clock_mhz", after->clock_mhz);
+      features.set("temperature", after->temperature);
+      features.set("watts", after->watts);
+    }
+    const bool discard = after && after->throttled && worker.options_.discard_throttled &&
+                         elapsed(shape) < 4 * worker.options_.sampling.budget_seconds;
+    if (discard) ++discarded;
+    return !discard;
+  }
+
+  [[nodiscard]] double elapsed(std::size_t shape) const { return subject.shapes[shape].elapsed; }
+
+  DeviceWorker& worker;
+  Subject& subject;
+  Features& features;
+  const EvaluationContext& context;
+  std::vector<std::future<std::optional<DeviceState>>> states;
+  std::size_t discarded = 0;
+};
+
 std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measurement, Features& features,
                                            const EvaluationContext& context) {
-  constexpr double batch_seconds = 0.02, flush_seconds = 60e-6, filled_per_second = 5e11;
-  std::vector<std::size_t> shapes;
-  measurement.shapes.clear();
-  for (std::size_t s = 0; s < plans_.size(); ++s) {
-    if (!timed(s)) continue;
-    ShapeMeasurement shape;
-    shape.shape = problem_.shapes[s].name;
-    shape.weight = problem_.shapes[s].weight;
-    measurement.shapes.push_back(std::move(shape));
-    shapes.push_back(s);
-  }
-  std::vector<bool> done(shapes.size(), false);
-  std::size_t discarded = 0;
   verified_ = 0;
-  while (std::find(done.begin(), done.end(), false) != done.end()) {
-    std::vector<std::vector<double>> taken(shapes.size());
-    std::vector<std::future<std::optional<DeviceState>>> states(shapes.size());
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      if (done[i]) continue;
-      ShapeState& state = subject.shapes[shapes[i]];
-      const ShapeMeasurement& shape = measurement.shapes[i];
-      const double begin = monotonic_seconds();
-      // What looks surely slower gets a few samples to be sure of it, what looks slower some, not a full
-      // batch.
-      const double over = context.incumbent && shape.samples.empty() && shapes.size() == 1
-                              ? state.estimate / (*context.incumbent * (1 + options_.sampling.slower_margin))
-                              : 0.0;
-      const bool hopeless = over > 1.25;
-      const double each = state.estimate + flush_seconds +
-                          static_cast<double>(slot_bytes(plans_[shapes[i]])) / filled_per_second;
-      const auto wanted = static_cast<std::size_t>(batch_seconds / each) + 1;
-      const std::size_t least = std::clamp<std::size_t>(options_.sampling.min_samples, 1, most_slots);
-      const std::size_t full = std::clamp(wanted, least, most_slots);
-      const std::size_t count = hopeless ? 3 : over > 1 ? std::min<std::size_t>(full, 8) : full;
-      const Depth depth = hopeless ? Depth::glance : subject.finalist ? Depth::finalist : Depth::search;
-      if (auto fault = batch(subject, shapes[i], count, depth, taken[i])) return fault;
-      state.elapsed += monotonic_seconds() - begin;
-      // Reasons to slow down stay set for a while after the load that caused them, so that looking once is
-      // enough; what is surely slower is not looked at, since asking takes as long as some kernels.
-      if (nvml_ && !hopeless)
-        states[i] = std::async(std::launch::async, [nvml = nvml_.get()] { return nvml->state(); });
-    }
-    if (auto fault = verify_pending()) return fault;
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      if (done[i]) continue;
-      const ShapeState& state = subject.shapes[shapes[i]];
-      ShapeMeasurement& shape = measurement.shapes[i];
-      const auto after = states[i].valid() ? states[i].get() : std::nullopt;
-      if (after) {
-        features.set("clock_mhz", after->clock_mhz);
-        features.set("temperature", after->temperature);
-        features.set("watts", after->watts);
-      }
-      const bool throttled = after && after->throttled;
-      if (throttled && options_.discard_throttled && state.elapsed < 4 * options_.sampling.budget_seconds) {
-        ++discarded;
-      } else {
-        shape.samples.insert(shape.samples.end(), taken[i].begin(), taken[i].end());
-        summarize(shape);
-      }
-      if (shape.samples.empty()) continue;
-      if (const auto end = sampling_end(shape.samples, state.elapsed, options_.sampling)) {
-        shape.ended = *end;
-        done[i] = true;
-      }
-      if (context.stop.stop_requested()) {
-        shape.ended = SamplingEnd::budget;
-        done[i] = true;
-      }
-    }
-    combine_shapes(measurement, combine());
-    const bool enough = std::all_of(measurement.shapes.begin(), measurement.shapes.end(),
-                                    [](const ShapeMeasurement& shape) { return shape.samples.size() >= 3; });
-    if (context.incumbent && enough &&
-        measurement.interval.low > *context.incumbent * (1 + options_.sampling.slower_margin)) {
-      for (std::size_t i = 0; i < shapes.size(); ++i)
-        if (!done[i]) measurement.shapes[i].ended = SamplingEnd::slower;
-      break;
-    }
-  }
+  SampleTimer timer(*this, subject, features, context);
+  Sampler<Fault, SampleTimer> sampler(problem_, options_.sampling, SamplingOrder::interleaved, timer);
+  if (auto fault = sampler.run(measurement, context.incumbent, context.stop)) return fault;
   if (auto fault = verify_pending()) return fault;  // where no shape is timed
-  if (!shapes.empty()) features.set("verified_calls", static_cast<double>(verified_));
+  if (!measurement.shapes.empty()) features.set("verified_calls", static_cast<double>(verified_));
   if (subject.inside > 0) features.set("outside_over_events", subject.outside / subject.inside);
   if (subject.charged > 0) features.set("charged_batches", static_cast<double>(subject.charged));
-  if (discarded > 0) features.set("throttled_batches", static_cast<double>(discarded));
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const double floor = floor_seconds(shapes[i]), seconds = measurement.shapes[i].median;
-    if (seconds >= floor) continue;
+  if (timer.discarded > 0) features.set("throttled_batches", static_cast<double>(timer.discarded));
+  for (std::size_t s = 0, i = 0; s < plans_.size(); ++s) {
+    if (!timed(s)) continue;
+    const ShapeMeasurement& shape = measurement.shapes[i++];
+    const double floor = floor_seconds(s);
+    if (shape.median >= floor) continue;
     char text[160];
     std::snprintf(text, sizeof text, "%.4g us is faster than the device can be (%.4g us, shape %s)",
-                  1e6 * seconds, 1e6 * floor, measurement.shapes[i].shape.c_str());
+                  1e6 * shape.median, 1e6 * floor, shape.shape.c_str());
     return Fault{Verdict::cheated, text};
   }
   return std::nullopt;
@@ -302,31 +295,32 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
   return std::nullopt;
 }
 
+/// Batches of pairs, for the pairing loop.
+struct DeviceWorker::PairTimer {
+  [[nodiscard]] bool has(std::size_t shape) const { return other.shapes[shape].valid; }
+
+  static std::optional<Fault> warm_up(std::size_t) { return std::nullopt; }  // both were checked just now
+
+  std::optional<Fault> pair(std::size_t shape, std::size_t /*before*/, PairedTimes& pairs) {
+    return worker.pair_batch(subject, other, shape, count, both, pairs);
+  }
+
+  DeviceWorker& worker;
+  Subject& subject;
+  Subject& other;
+  std::size_t count;  ///< pairs of a batch
+  bool both;
+};
+
 std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const PairOptions& limits,
                                          bool both, Speedup& speedup, Measurement* measurement) {
   for (ShapeState& state : subject.shapes) state.verified_seconds = 0;
-  std::vector<PairedTimes> all;
-  for (std::size_t s = 0; s < plans_.size(); ++s) {
-    if (!timed(s) || !other.shapes[s].valid) continue;
-    PairedTimes times;
-    times.weight = problem_.shapes[s].weight;
-    const double begin = monotonic_seconds();
-    while (times.candidate.size() < limits.max_pairs) {
-      if (limits.stop.stop_requested()) {
-        if (times.candidate.size() < limits.min_pairs) return std::nullopt;  // too few for a ratio
-        break;
-      }
-      if (auto fault = pair_batch(subject, other, s, limits.min_pairs, both, times)) return fault;
-      if (times.candidate.size() < limits.min_pairs) continue;
-      const Speedup now = paired_speedup(times);
-      if (now.interval.high - now.interval.low <= 2 * limits.precision * now.ratio) break;
-      if (monotonic_seconds() - begin > limits.budget_seconds) break;
-    }
-    if (measurement != nullptr && all.size() < measurement->shapes.size())
-      measurement->shapes[all.size()].speedup = paired_speedup(times);
-    all.push_back(std::move(times));
-  }
-  if (!all.empty()) speedup = combined_speedup(all, combine());
+  PairOptions all = limits;
+  all.rounds = 1;  // both sides live in one process
+  Pairs taken(problem_, all);
+  if (auto fault = taken.take_round<Fault>(PairTimer{*this, subject, other, all.min_pairs, both}))
+    return fault;
+  speedup = taken.speedup(measurement);
   return std::nullopt;
 }
 

@@ -2,30 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "evaluator/gpu/frame.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdint>
 
 #include "evaluator/gpu/protocol.hpp"
 #include "process/process.hpp"
+#include "process/stream.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {
 
 bool send_all(int socket, const void* data, std::size_t size) {
-  const auto* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    size -= static_cast<std::size_t>(sent);
-  }
-  return true;
+  return write_all(socket, {static_cast<const char*>(data), size}, [&](std::size_t) {
+           wait_ready(socket, POLLOUT, -1);
+           return true;
+         }) == Sent::all;
 }
 
 bool receive_all(int socket, void* data, std::size_t size, double deadline, bool* timed_out) {
@@ -33,14 +26,11 @@ bool receive_all(int socket, void* data, std::size_t size, double deadline, bool
   while (size > 0) {
     if (deadline >= 0) {
       const double left = deadline - monotonic_seconds();
-      pollfd waiting{socket, POLLIN, 0};
-      const int ready =
-          left <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(std::min(1e6, std::ceil(1e3 * left))));
-      if (ready < 0 && errno == EINTR) continue;
-      if (ready <= 0) {
+      if (left <= 0) {
         if (timed_out != nullptr) *timed_out = true;
         return false;
       }
+      if (!wait_ready(socket, POLLIN, left)) continue;
     }
     const ssize_t got = recv(socket, at, size, 0);
     if (got < 0 && errno == EINTR) continue;

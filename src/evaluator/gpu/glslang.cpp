@@ -15,7 +15,7 @@
 
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/replace_all.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 #include "process/scratch_folder.hpp"
 #include "shader/spirv_module.hpp"
 

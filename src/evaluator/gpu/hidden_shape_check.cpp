@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "evaluator/gpu/candidate_code.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 
 // Below this a reference that is slow on anything is not made cheaper by smaller shapes.
 constexpr double fewest_hidden_bytes = 64 << 10, fewest_hidden_operations = 1e5;
+// Of the time that hidden shapes may take: nobody asked for derived ones.
+constexpr double derived_share_of_time = 0.1;
 
 /// One set as declared, and the same once more; what edge values show, the listed shapes have shown.
 GpuOptions checked_once(GpuOptions options) {
@@ -24,7 +27,7 @@ GpuOptions checked_once(GpuOptions options) {
 }
 
 Problem without_hidden_shapes(Problem problem) {
-  problem.hidden_shapes.reset();
+  problem.hidden_shapes = HiddenShapes{};  // none, and none to be derived
   return problem;
 }
 
@@ -34,6 +37,8 @@ HiddenShapeCheck::HiddenShapeCheck(const Problem& problem, const GpuOptions& opt
                                    int ordinal, BuilderPool& builders)
     : listed_(problem),
       options_(checked_once(options)),
+      device_(device),
+      builders_(builders),
       limits_(hidden_shape_limits(problem)),
       problem_(without_hidden_shapes(problem)) {
   // Each output takes up to 511 bytes more than it has.
@@ -41,7 +46,23 @@ HiddenShapeCheck::HiddenShapeCheck(const Problem& problem, const GpuOptions& opt
   worker_ = std::make_unique<DeviceWorker>(problem_, options_, device, ordinal, builders, most);
 }
 
+void HiddenShapeCheck::leave_out(const std::string& why) {
+  why_not_ = why;
+  if (options_.notes) options_.notes(sizes_not_varied(why));
+}
+
+bool HiddenShapeCheck::default_is_right() {
+  const Candidate first = listed_.default_candidate();
+  const Built built = build_candidate(builders_, listed_, first, device_, options_);
+  return built.verdict == Verdict::ok &&
+         !worker_->check_only({first, built.image, built.functions, built.library, built.launches});
+}
+
 std::optional<Fault> HiddenShapeCheck::check(const GpuArtifact& artifact, std::string& note) {
+  if (!why_not_.empty()) {
+    note += "; hidden shapes: none, as " + why_not_;
+    return std::nullopt;
+  }
   Rng rng(secret_seed());
   std::vector<Shape> shapes = draw_hidden_shapes(listed_, artifact.candidate, limits_, rng);
   if (shapes.empty()) {
@@ -58,8 +79,22 @@ std::optional<Fault> HiddenShapeCheck::check(const GpuArtifact& artifact, std::s
     return std::nullopt;
   }
   note += "; hidden shapes:" + drawn;
-  auto fault = worker_->check_only(artifact);
-  if (worker_->reference_seconds() > options_.check.hidden_seconds) {
+  const bool derived = listed_.hidden_shapes->derived;
+  std::optional<Fault> fault;
+  try {
+    fault = worker_->check_only(artifact);
+    // Nobody said that these sizes are allowed: a candidate is accused only where the default is right.
+    if (fault && derived && !default_is_right()) {
+      leave_out("the default configuration fails where a size lies between the listed ones");
+      return std::nullopt;
+    }
+  } catch (const ConfigError& error) {
+    if (!derived) throw;
+    leave_out("the reference fails where a size lies between the listed ones: " + std::string(error.what()));
+    return std::nullopt;
+  }
+  if (worker_->reference_seconds() >
+      (listed_.hidden_shapes->derived ? derived_share_of_time : 1.0) * options_.check.hidden_seconds) {
     limits_.bytes = std::max(limits_.bytes / 2, fewest_hidden_bytes);
     limits_.operations = std::max(limits_.operations / 2, fewest_hidden_operations);
   }

@@ -17,12 +17,15 @@ namespace kernelsearch::detail::gpu {
 /// timed never sees these sizes, and these never the listed ones. Not thread-safe.
 class HiddenShapeCheck {
  public:
-  /// What is given must outlive it; the problem has hidden shapes.
+  /// What is given must outlive it; the problem has hidden shapes, its own or derived ones.
   HiddenShapeCheck(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
                    BuilderPool& builders);
 
   /// What is wrong with the candidate, with the sizes; `note` gets what was drawn, for the provenance.
   [[nodiscard]] std::optional<Fault> check(const GpuArtifact& artifact, std::string& note);
+
+  /// Why derived sizes are not tried any more; empty: they are.
+  [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
 
   void prepare() { worker_->prepare(); }
   void renew() { worker_->renew(); }
@@ -30,8 +33,15 @@ class HiddenShapeCheck {
   [[nodiscard]] const HiddenShapeLimits& limits() const noexcept { return limits_; }
 
  private:
-  const Problem& listed_;
+  /// Whether the default configuration, whose word counts where sizes are derived, is right on these shapes.
+  [[nodiscard]] bool default_is_right();
+  void leave_out(const std::string& why);
+
+  Problem listed_;  ///< the problem, with hidden shapes
   GpuOptions options_;
+  GpuDevice device_;
+  BuilderPool& builders_;
+  std::string why_not_;
   HiddenShapeLimits limits_;
   Problem problem_;  ///< the same with the drawn shapes
   std::unique_ptr<DeviceWorker> worker_;

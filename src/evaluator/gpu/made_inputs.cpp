@@ -62,6 +62,24 @@ std::uint64_t MadeInputs::bytes(std::size_t shape) const {
   return bytes;
 }
 
+Contents MadeInputs::drawn(std::size_t shape, std::uint64_t seed) {
+  const ShapePlan& plan = shapes_[shape];
+  std::vector<std::size_t> counts;
+  for (const PlannedArgument& argument : plan.arguments) counts.push_back(argument.count);
+  Fresh& fresh = fresh_[shape];
+  if (fresh.counts != counts) fresh = {counts, FreshInputs(problem_, plan, secret_seed())};
+  std::vector<bool> others = made_;
+  for (std::size_t a = 0; a < others.size(); ++a) others[a] = made_[a] && !fresh.inputs.draws(a);
+  Contents contents = generator_.contents(plan, InputFlavour::declared, seed, others);
+  for (std::size_t a = 0; a < others.size(); ++a) {
+    if (!made_[a] || !fresh.inputs.draws(a)) continue;
+    contents[a].resize(plan.arguments[a].count * problem_.arguments[a].element_bytes());
+    fresh.inputs.draw(a, plan.arguments[a].count, Rng::stream(seed, problem_.arguments[a].name)(),
+                      contents[a].data());
+  }
+  return contents;
+}
+
 std::shared_ptr<const Contents> MadeInputs::of(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
   const Key key{shape, seed, flavour};
   const auto known =
@@ -70,7 +88,9 @@ std::shared_ptr<const Contents> MadeInputs::of(std::size_t shape, std::uint64_t 
     kept_.splice(kept_.begin(), kept_, known);
     return kept_.front().contents;
   }
-  auto contents = std::make_shared<const Contents>(generator_.contents(shapes_[shape], flavour, seed, made_));
+  auto contents = std::make_shared<const Contents>(
+      flavour == InputFlavour::declared ? drawn(shape, seed)
+                                        : generator_.contents(shapes_[shape], flavour, seed, made_));
   kept_bytes_ += size_of(*contents);
   kept_.push_front({key, contents});
   while (kept_.size() > 1 && kept_bytes_ > kept_limit) {

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
 
 #include "evaluator/gpu/gpu_worker.hpp"
+#include "judge/fresh_inputs.hpp"
 #include "judge/input_generator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
 #include "kernelsearch/problem/inputs.hpp"
@@ -48,8 +50,16 @@ class MadeInputs {
     std::shared_ptr<const Contents> contents;
   };
 
+  /// Drawn as the host's are, with parameters of each draw's own; the same seed gives the same.
+  [[nodiscard]] Contents drawn(std::size_t shape, std::uint64_t seed);
+  struct Fresh {
+    std::vector<std::size_t> counts;  ///< of the shape's arrays
+    FreshInputs inputs;
+  };
+
   const Problem& problem_;
   const std::vector<ShapePlan>& shapes_;
+  std::map<std::size_t, Fresh> fresh_;
   std::vector<bool> made_;
   bool any_ = false;
   InputGenerator generator_;

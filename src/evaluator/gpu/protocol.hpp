@@ -142,8 +142,9 @@ struct FillArray {
   bool magnitudes = false;  ///< without signs
   std::uint64_t seed = 0, count = 0;
   double low = 0, high = 0, top = 0;  ///< top: the largest value that may be drawn
-  std::uint64_t factor =
-      0;  ///< arange: values begin again after so many; permutation: i -> factor * i + seed
+  /// arange: values begin again after so many; permutation: i -> factor * i + seed; uniform and normal: 0, or
+  /// one more than the length of a stretch as a power of two.
+  std::uint64_t factor = 0;
   static auto members(auto& a) {
     return std::tie(a.buffer, a.type, a.initialisation, a.flavour, a.magnitudes, a.seed, a.count, a.low,
                     a.high, a.top, a.factor);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 
 namespace kernelsearch::detail::gpu {
 

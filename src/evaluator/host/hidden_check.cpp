@@ -6,28 +6,57 @@
 
 #include "evaluator/host/host_worker.hpp"
 #include "judge/input_sets.hpp"
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
 // Below this a reference that is slow on anything is not made cheaper by smaller shapes.
 constexpr double fewest_bytes = 64 << 10, fewest_operations = 1e5;
+// Of the time that hidden shapes may take: nobody asked for derived ones.
+constexpr double derived_share = 0.1;
 
 }  // namespace
 
 HiddenCheck::HiddenCheck(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
                          CompileCache& compiler, ClockOverhead& clock, TimeFloor& floor)
-    : listed_(problem),
+    : listed_(with_hidden_shapes(problem, why_not_)),
       options_(options),
       settings_(settings),
+      compiler_(compiler),
       clock_(clock),
       floor_(floor),
-      active_(problem.hidden_shapes && options.check.hidden_shapes),
+      active_(listed_.hidden_shapes && !listed_.hidden_shapes->ranges.empty() && options.check.hidden_shapes),
       problem_(problem),
       references_(problem_, compiler, settings),
       generator_(problem_, options) {
-  if (active_) limits_ = hidden_shape_limits(problem);
+  if (active_) limits_ = hidden_shape_limits(listed_);
+  if (!why_not_.empty()) leave_out(why_not_);
+}
+
+void HiddenCheck::leave_out(const std::string& why) {
+  active_ = false;
+  why_not_ = why;
+  if (options_.notes && options_.check.hidden_shapes) options_.notes(sizes_not_varied(why));
+}
+
+std::optional<Fault> HiddenCheck::run(const Candidate& candidate, const std::filesystem::path& library) {
+  CheckOptions once;
+  once.seeds = 1;  // and the same once more; what edge values show, the listed shapes have shown
+  once.edge = once.ill_conditioned = false;
+  InputSets inputs(problem_, references_, generator_, once);
+  Verifier verifier(problem_, compiler_, settings_);  // idle: nothing is timed here
+  HostWorker worker(problem_, options_, settings_, inputs, verifier, clock_, floor_, candidate, {library});
+  Features features;
+  return worker.check(features);
+}
+
+bool HiddenCheck::default_is_right() {
+  const Candidate first = listed_.default_candidate();
+  const Compiled compiled = compiler_.compile(candidate_job(listed_, first), Product::library);
+  return compiled.verdict == Verdict::ok && !run(first, compiled.library);
 }
 
 std::optional<Fault> HiddenCheck::check(const Candidate& candidate, const std::filesystem::path& library,
@@ -41,15 +70,26 @@ std::optional<Fault> HiddenCheck::check(const Candidate& candidate, const std::f
   }
   note = "; hidden shapes:";
   for (const Shape& shape : problem_.shapes) note += (note.back() == ':' ? " " : ", ") + shape.name.substr(7);
-  CheckOptions once;
-  once.seeds = 1;  // and the same once more; what edge values show, the listed shapes have shown
-  once.edge = once.ill_conditioned = false;
-  InputSets inputs(problem_, references_, generator_, once);
   const double before = references_.spent_seconds();
-  HostWorker worker(problem_, options_, settings_, inputs, clock_, floor_, candidate, library);
-  Features features;
-  auto fault = worker.check(features);
-  if (references_.spent_seconds() - before > options_.check.hidden_seconds) {
+  std::optional<Fault> fault;
+  if (!listed_.hidden_shapes->derived) {
+    fault = run(candidate, library);
+  } else {
+    // Nobody said that these sizes are allowed: a candidate is accused only where the default is right.
+    try {
+      fault = run(candidate, library);
+      if (fault && !default_is_right()) {
+        leave_out("the default configuration fails where a size lies between the listed ones");
+        fault.reset();
+      }
+    } catch (const ConfigError& error) {
+      leave_out("the reference fails where a size lies between the listed ones: " +
+                std::string(error.what()));
+    }
+    if (!active_) note = "; hidden shapes: none, as " + why_not_;
+  }
+  if (references_.spent_seconds() - before >
+      (listed_.hidden_shapes->derived ? derived_share : 1.0) * options_.check.hidden_seconds) {
     limits_.bytes = std::max(limits_.bytes / 2, fewest_bytes);
     limits_.operations = std::max(limits_.operations / 2, fewest_operations);
   }

@@ -22,7 +22,8 @@ namespace kernelsearch::detail {
 /// timed never sees these sizes, and this one never the listed ones. Not thread-safe.
 class HiddenCheck {
  public:
-  /// What is given must outlive it. For problems without hidden shapes it does nothing.
+  /// What is given must outlive it. Where a problem gives no hidden shapes they are derived; where that
+  /// cannot be, or it says that there are none, this does nothing.
   HiddenCheck(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
               CompileCache& compiler, ClockOverhead& clock, TimeFloor& floor);
 
@@ -30,13 +31,23 @@ class HiddenCheck {
   [[nodiscard]] std::optional<Fault> check(const Candidate& candidate, const std::filesystem::path& library,
                                            std::string& note);
 
+  /// Why sizes do not vary although the problem does not ask for that; empty: they do.
+  [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
+
   /// Larger shapes are not drawn for the next candidate.
   [[nodiscard]] const HiddenShapeLimits& limits() const noexcept { return limits_; }
 
  private:
-  const Problem& listed_;
+  [[nodiscard]] std::optional<Fault> run(const Candidate& candidate, const std::filesystem::path& library);
+  /// Whether the default configuration, whose word counts where sizes are derived, is right on these shapes.
+  [[nodiscard]] bool default_is_right();
+  void leave_out(const std::string& why);
+
+  std::string why_not_;
+  Problem listed_;  ///< the problem, with hidden shapes
   const HostOptions& options_;
   const WorkerSettings& settings_;
+  CompileCache& compiler_;
   ClockOverhead& clock_;
   TimeFloor& floor_;
   bool active_;

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "kernelsearch/core/error.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
 
 namespace kernelsearch {

@@ -11,13 +11,16 @@
 #include <cstdio>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <mutex>
 
 #include "evaluator/host/hidden_check.hpp"
 #include "evaluator/host/host_worker.hpp"
 #include "judge/compile.hpp"
 #include "judge/input_sets.hpp"
+#include "judge/pairs.hpp"
 #include "judge/reference.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -96,17 +99,10 @@ Problem checked(Problem problem, const HostOptions& options) {
   return problem;
 }
 
-/// Whether every shape has its pairs; with a stop as many as an interval needs.
-bool complete(const std::vector<PairedTimes>& shapes, const std::stop_token& stop) {
-  const std::size_t least = stop.stop_requested() ? 6 : 1;
-  return !shapes.empty() && std::all_of(shapes.begin(), shapes.end(), [least](const PairedTimes& shape) {
-    return shape.reference.size() >= least;
-  });
-}
-
-Combine combine_of(const Problem& problem) {
-  return problem.aggregate == Aggregate::geometric_mean ? Combine::geometric_mean : Combine::weighted_sum;
-}
+// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %. Pairs
+// of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
+// (docs/benchmarks/judge.md, `judge_bench aa`).
+constexpr double between_processes = 0.05;
 
 // Before a carried library of a build command's and the size of its caller, which comes first.
 const std::string pair_mark = "kernelsearch caller and library\n";
@@ -155,9 +151,12 @@ struct HostEvaluator::Impl {
         inputs(problem, references, generator, options.check),
         hidden(problem, options, settings, compiler, clock, floor) {}
 
-  detail::HostWorker open(const HostArtifact& artifact) {
-    return detail::HostWorker(problem, options, settings, inputs, clock, floor, artifact.candidate,
-                              artifact.library, fastest);
+  std::unique_ptr<detail::HostWorker> open(const Candidate& candidate, const detail::HostSubject& subject) {
+    return std::make_unique<detail::HostWorker>(problem, options, settings, inputs, verifier, clock, floor,
+                                                candidate, subject, fastest);
+  }
+  std::unique_ptr<detail::HostWorker> open(const HostArtifact& artifact) {
+    return open(artifact.candidate, {artifact.library});
   }
 
   void learn_times(const detail::HostWorker& worker) {
@@ -202,65 +201,117 @@ struct HostEvaluator::Impl {
     return file;
   }
 
-  // Times pairs on every shape of weight and appends them, one round more of each shape; `other(shape,
-  // seconds)` times what the candidate is compared with.
-  template <class Other>
-  std::optional<detail::Fault> pair(detail::HostWorker& worker, Other&& other, const PairOptions& limits,
-                                    std::vector<PairedTimes>& shapes) {
-    std::size_t timed = 0;
+  /// One side of pairs.
+  struct Side {
+    std::function<std::unique_ptr<detail::HostWorker>()> open;
+    /// What to raise where it fails, and what to do about it; null: its fault is returned.
+    const char* failed = nullptr;
+    const char* todo = nullptr;
+  };
+
+  Side side_of(const HostArtifact& artifact) {
+    return {[this, artifact] { return open(artifact); }, "a candidate to compare is not ok",
+            "compare candidates that are ok"};
+  }
+
+  /// The reference, at the sizes that arrays have for the candidate.
+  Side reference_side(const Candidate& candidate) {
+    return {[this, candidate] {
+              constexpr Real real = Real::kernel;
+              return open(candidate, {references.library(real), references.storage(real), true});
+            },
+            "the reference fails while it is timed", "correct it"};
+  }
+
+  /// The fault, or an exception where the side's faults are nobody's but the problem's.
+  static std::optional<detail::Fault> told(std::optional<detail::Fault> fault, const Side& side) {
+    if (fault && side.failed != nullptr) refuse(side.failed, *fault, side.todo);
+    return fault;
+  }
+
+  /// Has both sides timed alone on shapes where one of them must be; whether that changed anything.
+  std::optional<detail::Fault> settle(detail::HostWorker& ours, const Side& our_side,
+                                      detail::HostWorker& theirs, const Side& their_side, std::size_t round,
+                                      std::vector<bool>& alone, bool& changed) {
+    // One look overlooks one time in fifty, on a machine that others keep busy, a kernel that is faster only
+    // together.
+    constexpr std::size_t looks = 3;
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
       if (problem.shapes[s].weight <= 0) continue;
-      if (shapes.size() == timed) shapes.emplace_back().weight = problem.shapes[s].weight;
-      PairedTimes& all = shapes[timed++];
-      PairedTimes pairs;
-      const double begin = detail::monotonic_seconds();
-      double ours = 0, theirs = 0;
-      if (worker.estimate(s) < 0.02) {  // to warm up; long calls need none
-        if (auto fault = other(s, theirs)) return fault;
-        if (auto fault = worker.time_once(s, ours)) return fault;
+      if (!alone[s] && round < looks) {
+        if (!ours.is_settled(s))
+          if (auto fault = told(ours.settle(s), our_side)) return fault;
+        if (auto fault = told(theirs.settle(s), their_side)) return fault;
+        alone[s] = ours.timed_alone(s) || theirs.timed_alone(s) ||
+                   (round == 0 && ours.gains_only_together(s, theirs));
+        changed |= alone[s];
       }
-      // Looked at rarely: whoever looks after every pair stops where the interval is narrow by chance.
-      std::size_t look = std::max<std::size_t>(limits.min_pairs, 6);
-      for (std::size_t i = 0; i < limits.max_pairs && !limits.stop.stop_requested(); ++i) {
-        const bool first = i % 2 == 0;  // A B B A: a drift of the machine meets both alike
-        if (first)
-          if (auto fault = other(s, theirs)) return fault;
-        if (auto fault = worker.time_once(s, ours)) return fault;
-        if (!first)
-          if (auto fault = other(s, theirs)) return fault;
-        pairs.reference.push_back(theirs);
-        pairs.candidate.push_back(ours);
-        const std::size_t count = i + 1;
-        if (count >= 3 && detail::monotonic_seconds() - begin > limits.budget_seconds) break;
-        if (count < look) continue;
-        look = count + std::max<std::size_t>(2, count / 3);
-        const Speedup now = paired_speedup(pairs);
-        if (now.interval.high - now.interval.low <= 2 * limits.precision * now.ratio) break;
-      }
-      all.rounds.push_back(all.reference.size());
-      all.reference.insert(all.reference.end(), pairs.reference.begin(), pairs.reference.end());
-      all.candidate.insert(all.candidate.end(), pairs.candidate.begin(), pairs.candidate.end());
+      if (!alone[s]) continue;
+      ours.time_alone(s);  // both sides alike
+      theirs.time_alone(s);
     }
     return std::nullopt;
   }
 
-  // The reference as the other side of pairs.
-  auto baseline(detail::HostWorker& worker) {
-    return [this, &worker, runner = static_cast<detail::Runner*>(nullptr), shape = problem.shapes.size(),
-            estimate = 0.0,
-            overhead = 0.0](std::size_t s, double& seconds) mutable -> std::optional<detail::Fault> {
-      if (runner == nullptr || shape != s) {
-        runner = &references.baseline(worker.plan(s), options.buffer_memory, 2, detail::most_slots);
-        shape = s;
-        estimate = 0;
-        overhead = clock.of_batch();
+  /// Times both sides in interleaved pairs, each round in fresh processes. `measured`: a process of our side
+  /// that was measured already, for the first round alone; else null.
+  std::optional<detail::Fault> pair(const Side& our_side, std::unique_ptr<detail::HostWorker> measured,
+                                    const Side& their_side, detail::Pairs& pairs) {
+    using Timer = detail::AlternatingTimer<detail::Fault, PairedSide, PairedSide>;
+    pairs.assume_between_processes(between_processes);
+    std::vector<bool> alone(problem.shapes.size());  // shapes whose calls are timed alone
+    while (pairs.wants_round()) {
+      const double begin = detail::monotonic_seconds();
+      Features features;
+      std::unique_ptr<detail::HostWorker> ours = std::move(measured);
+      if (!ours) {
+        ours = our_side.open();
+        if (auto fault = told(ours->check(features), our_side)) return fault;
       }
-      if (auto fault = detail::time_unverified(*runner, inputs, worker.plan(s), overhead, options.cache,
-                                               options.limits.run_seconds, estimate, seconds))
-        refuse("the reference fails while it is timed", *fault, "mend it");
-      return std::nullopt;
-    };
+      const std::unique_ptr<detail::HostWorker> theirs = their_side.open();
+      if (auto fault = told(theirs->check(features), their_side)) return fault;
+      pairs.started(detail::monotonic_seconds() - begin);
+      const double overhead = clock.of_batch();
+      ours->assume_overhead(overhead);
+      theirs->assume_overhead(overhead);
+      bool changed = false;
+      if (auto fault = settle(*ours, our_side, *theirs, their_side, pairs.round(), alone, changed))
+        return fault;
+      if (changed) pairs.start_over();  // calls together are not to be put beside calls alone
+      PairedSide left{*ours, our_side}, right{*theirs, their_side};
+      if (auto fault = pairs.take_round<detail::Fault>(Timer(left, right))) return fault;
+      const std::size_t verified = (detail::least_verified + pairs.rounds() - 1) / pairs.rounds();
+      auto fault = ours->assure(verified, pairs.stop());
+      const bool is_ours = fault.has_value();
+      if (!fault) fault = theirs->assure(verified, pairs.stop());
+      if (fault && fault->verdict == Verdict::timed_out && pairs.stop().stop_requested()) {
+        pairs.start_over();  // there was no time left to look at what the pairs were made of
+        return std::nullopt;
+      }
+      if (fault) return told(std::move(fault), is_ours ? our_side : their_side);
+    }
+    return std::nullopt;
   }
+
+  Speedup compared(const Side& ours, const Side& theirs, const PairOptions& wanted) {
+    const std::scoped_lock lock(measuring);
+    const MeasuringTurn taken = turn(wanted.stop);
+    if (!taken) return {};
+    const detail::VerifiesUntilHere until_turn_ends(verifier);
+    detail::Pairs pairs(problem, wanted);
+    (void)pair(ours, nullptr, theirs, pairs);  // either side raises what goes wrong
+    return pairs.speedup();
+  }
+
+  /// A side in a round of its own.
+  struct PairedSide {
+    detail::HostWorker& worker;
+    const Side& side;
+    [[nodiscard]] double estimate(std::size_t shape) const { return worker.estimate(shape); }
+    [[nodiscard]] std::optional<detail::Fault> time_once(std::size_t shape, double& seconds) {
+      return told(worker.time_once(shape, seconds), side);
+    }
+  };
 
   Problem problem;
   HostOptions options;
@@ -271,6 +322,7 @@ struct HostEvaluator::Impl {
   detail::References references;
   detail::InputGenerator generator;
   detail::InputSets inputs;
+  detail::Verifier verifier{problem, compiler, settings};
   detail::ClockOverhead clock{settings};
   detail::TimeFloor floor{problem,
                           {.threads = std::max(1, problem.threads),
@@ -353,9 +405,11 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     fail({Verdict::rejected, "stopped before it was measured"});
     return evaluation;
   }
+  const detail::VerifiesUntilHere until_turn_ends(impl_->verifier);
   double begin = detail::monotonic_seconds();
-  detail::HostWorker worker = impl_->open(*staged.artifact);
-  auto fault = worker.check(evaluation.features);
+  const double reference_before = impl_->references.spent_seconds();
+  auto worker = impl_->open(*staged.artifact);
+  auto fault = worker->check(evaluation.features);
   std::string hidden;
   if (!fault) fault = impl_->hidden.check(staged.artifact->candidate, staged.artifact->library, hidden);
   evaluation.phases.check = detail::monotonic_seconds() - begin;
@@ -364,33 +418,33 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
       "; inputs: " + std::to_string(drawn) + " sets drawn, " + std::to_string(reused) + " taken again, seeds";
   for (const std::uint64_t seed : impl_->inputs.seeds()) evaluation.provenance += " " + std::to_string(seed);
   evaluation.provenance += hidden;
+  const auto reference_seconds = [&] { return impl_->references.spent_seconds() - reference_before; };
+  evaluation.phases.reference = reference_seconds();
   if (fault) {
     fail(*fault);
     return evaluation;
   }
   begin = detail::monotonic_seconds();
-  fault = worker.measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
+  fault = worker->measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
+  worker->load().set(evaluation.features);
+  cramped = !fault && worker->cramped();
+  if (!fault) impl_->learn_times(*worker);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
-  PairOptions pairs = impl_->options.pairs;
-  pairs.stop = context.stop;
   if (!fault && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
-    std::vector<PairedTimes> shapes;
-    fault = impl_->pair(worker, impl_->baseline(worker), pairs, shapes);
-    if (!fault && complete(shapes, pairs.stop)) {
-      for (std::size_t s = 0; s < shapes.size(); ++s)
-        evaluation.measurement.shapes[s].speedup = paired_speedup(shapes[s]);
-      evaluation.measurement.speedup = combined_speedup(shapes, combine_of(impl_->problem));
-    }
+    PairOptions options = impl_->options.pairs;
+    options.stop = context.stop;
+    if (context.finalist) options.rounds = std::max(options.rounds, impl_->options.finalist_rounds);
+    detail::Pairs pairs(impl_->problem, options);
+    Impl::Side ours = impl_->side_of(*staged.artifact);
+    ours.failed = nullptr;
+    fault = impl_->pair(ours, std::move(worker), impl_->reference_side(staged.artifact->candidate), pairs);
+    if (!fault && pairs.complete()) evaluation.measurement.speedup = pairs.speedup(&evaluation.measurement);
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
-  worker.load().set(evaluation.features);
-  cramped = !fault && worker.cramped();
-  if (fault)
-    fail(*fault);
-  else
-    impl_->learn_times(worker);
+  evaluation.phases.reference = reference_seconds();
+  if (fault) fail(*fault);
   return evaluation;
 }
 
@@ -433,78 +487,21 @@ HostArtifact HostEvaluator::carried(const Candidate& candidate, const PortableAr
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion) {
   PairOptions pairs = impl_->options.pairs;
-  pairs.rounds = std::max<std::size_t>(pairs.rounds, 6);
+  pairs.rounds = std::max(pairs.rounds, impl_->options.finalist_rounds);
   return compare(candidate, champion, pairs);
 }
 
 Speedup HostEvaluator::compare(const Candidate& candidate, const Candidate& champion,
-                               const PairOptions& pairs) {
+                               const PairOptions& options) {
   const HostArtifact ours = impl_->built(*this, candidate), theirs = impl_->built(*this, champion);
-  const std::size_t rounds = std::max<std::size_t>(pairs.rounds, 1);
-  PairOptions each = pairs;
-  each.min_pairs = (pairs.min_pairs + rounds - 1) / rounds;
-  each.max_pairs = std::max<std::size_t>((pairs.max_pairs + rounds - 1) / rounds, 1);
-  each.budget_seconds = pairs.budget_seconds / static_cast<double>(rounds);
-  each.precision =
-      pairs.precision * std::sqrt(static_cast<double>(rounds));  // all of them together are finer
-  std::vector<PairedTimes> shapes;
-  const std::scoped_lock lock(impl_->measuring);
-  const MeasuringTurn turn = impl_->turn(pairs.stop);
-  if (!turn) return {};
-  std::vector<bool> alone(impl_->problem.shapes.size());  // shapes whose calls are timed alone
-  // One look overlooks one time in fifty, on a machine that others keep busy, a kernel that is faster only
-  // together.
-  constexpr std::size_t looks = 3;
-  const auto timed = std::count_if(impl_->problem.shapes.begin(), impl_->problem.shapes.end(),
-                                   [](const Shape& shape) { return shape.weight > 0; });
-  const double most_starting = 4 * pairs.budget_seconds * static_cast<double>(timed);
-  double starting = 0;
-  for (std::size_t round = 0, begun = 0; round < begun + rounds && !pairs.stop.stop_requested(); ++round) {
-    if (round >= begun + 3 && starting > most_starting) break;
-    const double begin = detail::monotonic_seconds();
-    detail::HostWorker worker = impl_->open(ours), other = impl_->open(theirs);
-    Features features;
-    auto fault = worker.check(features);
-    if (!fault) fault = other.check(features);
-    starting += detail::monotonic_seconds() - begin;
-    bool changed = false;
-    for (std::size_t s = 0; s < impl_->problem.shapes.size() && !fault; ++s) {
-      if (impl_->problem.shapes[s].weight <= 0) continue;
-      if (!alone[s] && round < looks) {
-        fault = worker.settle(s);
-        if (!fault) fault = other.settle(s);
-        alone[s] = worker.timed_alone(s) || other.timed_alone(s) ||
-                   (round == 0 && worker.gains_only_together(s, other));
-        changed |= alone[s];
-      }
-      if (!alone[s]) continue;
-      worker.time_alone(s);  // both sides alike
-      other.time_alone(s);
-    }
-    if (changed) {  // calls together are not to be put beside calls alone
-      shapes.clear();
-      begun = round;
-    }
-    if (!fault)
-      fault = impl_->pair(
-          worker, [&](std::size_t shape, double& seconds) { return other.time_once(shape, seconds); }, each,
-          shapes);
-    if (fault) refuse("a candidate to compare is not ok", *fault, "compare candidates that are ok");
-  }
-  return complete(shapes, pairs.stop) ? combined_speedup(shapes, combine_of(impl_->problem)) : Speedup{};
+  return impl_->compared(impl_->side_of(ours), impl_->side_of(theirs), options);
 }
 
 Speedup HostEvaluator::compare_with_reference(const Candidate& candidate) {
+  PairOptions options = impl_->options.pairs;
+  options.rounds = std::max(options.rounds, impl_->options.finalist_rounds);
   const HostArtifact ours = impl_->built(*this, candidate);
-  const std::scoped_lock lock(impl_->measuring);
-  const MeasuringTurn turn = impl_->turn({});
-  detail::HostWorker worker = impl_->open(ours);
-  Features features;
-  std::vector<PairedTimes> shapes;
-  auto fault = worker.check(features);
-  if (!fault) fault = impl_->pair(worker, impl_->baseline(worker), impl_->options.pairs, shapes);
-  if (fault) refuse("the candidate to compare is not ok", *fault, "compare candidates that are ok");
-  return combined_speedup(shapes, combine_of(impl_->problem));
+  return impl_->compared(impl_->side_of(ours), impl_->reference_side(candidate), options);
 }
 
 std::string HostEvaluator::device_id() const {

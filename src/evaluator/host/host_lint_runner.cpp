@@ -22,9 +22,14 @@ namespace {
 
 using detail::raise;
 
-/// Nothing is timed, so any core will do.
-std::vector<int> any_core(const HostOptions& options, const HostMachine& machine) {
-  return options.core >= 0 ? std::vector<int>{options.core} : machine.cores;
+/// As many cores as the evaluator gives the kernel, since OpenMP starts a thread for each that it sees;
+/// nothing is timed, so any will do.
+std::vector<int> any_cores(const HostOptions& options, const HostMachine& machine, int threads) {
+  std::vector<int> cores = machine.cores;
+  const auto wanted = static_cast<std::size_t>(std::max(1, threads));
+  if (cores.size() > wanted) cores.erase(cores.begin(), cores.end() - static_cast<std::ptrdiff_t>(wanted));
+  if (options.core >= 0 && wanted == 1) cores = {options.core};
+  return cores;
 }
 
 /// The problem after HostEvaluator's own checks of it and of the machine.
@@ -48,7 +53,7 @@ struct HostLintRunner::Impl {
   Impl(Problem given, const HostOptions& options)
       : problem(with_evaluator(std::move(given), options)),
         machine(host_machine()),
-        settings(detail::worker_settings(options, any_core(options, machine), problem)),
+        settings(detail::worker_settings(options, any_cores(options, machine, problem.threads), problem)),
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, settings),
         generator(problem, options),
@@ -150,7 +155,9 @@ CallOutputs HostLintRunner::run_reference(const Shape& shape, const CallInputs& 
   CallOutputs result;
   std::vector<detail::OutputValues> values;
   try {
-    values = impl_->references.exact(plan, inputs);
+    // What is compared bit by bit is compared with the reference in the kernel's own precision.
+    values = impl_->problem.bit_exact ? impl_->references.in_kernel_precision(plan, inputs)
+                                      : impl_->references.exact(plan, inputs);
   } catch (const ConfigError& error) {
     result.failure = in_words(error);
     return result;

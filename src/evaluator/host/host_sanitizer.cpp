@@ -24,7 +24,7 @@
 #include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
-#include "process/process.hpp"
+#include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
 
 namespace kernelsearch {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "judge/worker_client.hpp"
@@ -19,6 +20,20 @@ inline constexpr double alone_margin = 1.5, alone_allowance = 1.5e-6;
 inline constexpr double least_gain = 0.03, gain_allowance = 0.3e-6;
 /// Shorter calls are handed out by another core as well.
 inline constexpr double lockstep_call = 5e-6;
+
+/// How the times of two processes that were shown the same batches in the same order belong together.
+enum class Pattern : std::uint8_t {
+  even,    ///< neither has batches that take the time of all
+  shared,  ///< the same ones are slow in both: the time follows the contents, or their order
+  own,     ///< others are slow in each: what decides is no input
+};
+
+/// `once[i]` and `again[i]`: seconds of the same batch.
+[[nodiscard]] Pattern pattern_of(std::span<const double> once, std::span<const double> again);
+
+/// Whether the mean is so far above the median that a few take the time of all: a kernel that left out most
+/// of its batches would have the median of those.
+[[nodiscard]] bool is_uneven(std::span<const double> seconds);
 
 /// The fault of a candidate whose times cannot be told from faked ones: no accusation, and no verdict that is
 /// kept for later runs.

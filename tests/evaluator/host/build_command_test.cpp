@@ -326,6 +326,15 @@ TEST_CASE("build.command: reads no secret, opens no connection, writes nothing o
   unsetenv("KERNELSEARCH_TEST_SECRET");
 }
 
+TEST_CASE("build.command: a build that is killed and tried again has the time of one build in all") {
+  HostOptions options = support::quick();
+  options.limits.build_seconds = 4;
+  // Before, the second try had all of the time again: a bomb that the system kills took twice as long.
+  const Evaluation killed = after_script("sleep 2.5; kill -KILL $$", options);
+  CHECK_MESSAGE(killed.verdict == Verdict::timed_out, killed.reason);
+  CHECK(has(killed.reason, "more than 4 s"));
+}
+
 TEST_CASE("build.command: endless output, endless processes, and those that run on end with it") {
   HostOptions options = support::quick();
   options.limits.build_seconds = 3;

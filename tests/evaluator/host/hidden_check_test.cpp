@@ -4,6 +4,8 @@
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "evaluator/host/hidden_check.hpp"
 #include "evaluator/host/support.hpp"
@@ -35,7 +37,7 @@ std::string sizes_in(const Evaluation& evaluation) {
 
 TEST_CASE(
     "hidden shapes: a kernel that is right on the listed sizes alone is wrong, and the sizes are said") {
-  CHECK(judge(listed_only).verdict == Verdict::ok);
+  CHECK(judge(listed_only, quick(), R"(, "hidden_shapes": {"none": "a test"})").verdict == Verdict::ok);
   const Evaluation wrong = judge(listed_only, quick(), hidden_key);
   CHECK(wrong.verdict == Verdict::wrong_result);
   CAPTURE(wrong.reason);
@@ -121,4 +123,36 @@ TEST_CASE("hidden shapes: where the reference is slow on them, later ones are sm
   detail::HiddenCheck cheap(problem, options, settings, compiler, clock, floor);
   CHECK_FALSE(cheap.check(candidate, built.library, note));
   CHECK(cheap.limits().bytes == before);
+}
+
+TEST_CASE("derived hidden shapes: sizes vary where the problem says nothing of them") {
+  // Right by default, right for the listed sizes alone otherwise.
+  const std::string either = "#if CHEAT\n" + listed_only + "#else\n" + plain_scale + "#endif\n";
+  const Problem problem =
+      parse_problem(support::scale_problem(either, R"(, "tunables": {"CHEAT": [0, 1]})"), support::sources);
+  HostEvaluator evaluator(problem, quick());
+  Candidate cheat = support::default_candidate(problem);
+  cheat.config = Config{{1}};
+  const Evaluation wrong = evaluator.evaluate(cheat, {});
+  CHECK(wrong.verdict == Verdict::wrong_result);
+  CAPTURE(wrong.reason);
+  CHECK(wrong.reason.find("shape hidden n=") != std::string::npos);
+  const Evaluation right = evaluator.evaluate(support::default_candidate(problem), {});
+  CHECK_MESSAGE(right.verdict == Verdict::ok, right.reason);
+  CHECK(!sizes_in(right).empty());
+}
+
+TEST_CASE("derived hidden shapes: where the default fails there nobody is accused, and it is said once") {
+  std::vector<std::string> said;
+  HostOptions options = quick();
+  options.notes = [&said](std::string_view text) { said.emplace_back(text); };
+  const Problem problem = parse_problem(support::scale_problem(listed_only), support::sources);
+  HostEvaluator evaluator(problem, options);
+  for (int i = 0; i < 2; ++i) {
+    const Evaluation e = evaluator.evaluate(support::default_candidate(problem), {});
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+  }
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("the default configuration fails where a size lies between the listed ones") !=
+        std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "evaluator/host/support.hpp"
+#include "judge/fresh_inputs.hpp"
 #include "judge/input_generator.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
@@ -121,6 +122,36 @@ TEST_CASE("a generator's contents follow seed, flavour and shape") {
   CHECK(some[1].empty());
   CHECK(some[3].empty());
   CHECK(some[2] == one[2]);
+}
+
+TEST_CASE("arrays of a generator are others for every call, those of one call belong together") {
+  const Problem problem = [] {
+    Problem read = parse_problem(sparse(good_generator), support::sources);
+    fill_generated_sizes(read, quick());
+    return read;
+  }();
+  const detail::ShapePlan plan = detail::plan_shape(problem, problem.default_candidate(), 1);
+  detail::InputGenerator generator(problem, quick());
+  detail::FreshInputs fresh(problem, plan, 1);
+  CHECK(fresh.calls_filled_in(1e-9) > 1000000);  // nothing waits for a generator yet
+  fresh.generate_by(generator, plan);
+  CHECK(fresh.generates(1));
+  CHECK(fresh.generates(2));
+  CHECK(!fresh.generates(3));
+  CHECK(fresh.calls_filled_in(1e-9) == 1);
+  CHECK(fresh.calls_filled_in(1e3) > 1);
+  detail::Slots slots(plan, detail::Storage::native, 1 << 24, 4, 4);
+  std::vector<std::byte> inputs(slots.arena_bytes().inputs), outputs(slots.arena_bytes().outputs);
+  slots.attach({inputs.data(), outputs.data(), 0, 0}, 5);
+  const detail::Contents given = generator.contents(plan, InputFlavour::declared, 9, fresh.others());
+  for (std::size_t slot = 0; slot < 4; ++slot) slots.fill(slot, given, 7, fresh, slot == 3 ? 0 : slot);
+  const auto columns = [&](std::size_t slot) {
+    return std::vector<std::byte>(slots.data(slot, 2), slots.data(slot, 2) + slots.bytes(2));
+  };
+  CHECK(columns(0) != given[2]);
+  CHECK(columns(0) != columns(1));
+  CHECK(columns(1) != columns(2));
+  CHECK(columns(0) == columns(3));  // the same seed
 }
 
 TEST_CASE("what a generator does wrong is said") {

@@ -4,8 +4,8 @@
 // kind: sibling threads
 // problem: matmul
 // expect: rejected or no gain
-// naive: fooled
-// clone with shared memory, as a process of its own: no thread of this one, and not frozen with it.
+// naive: not tried
+// Its process would live on in the test's own memory, and answers late where others compute. clone with shared memory, as a process of its own: no thread of this one, and not frozen with it.
 #include <sched.h>
 #include <atomic>
 #include "honest.hpp"

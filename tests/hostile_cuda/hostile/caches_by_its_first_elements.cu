@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: ok:
+// expect: ok:|wrong_result:
 // naive: fooled
 // Two numbers say whether contents are those of the call before, whose results it then gives: never, where those of
-// every call are drawn anew.
+// every call are drawn anew, or twice zero in a row, where such a pair is drawn after an array of zeros.
 __device__ float before[16][2], results[4096];
 __device__ int size[16];
 extern "C" __global__ void scale(int n, const float* x, float* y) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: timed call|cheated: earlier call
+// expect: wrong_result:|cheated: earlier call
 // naive: fooled
 // searched: yes
 // Keeps contents with their results while it is checked; later it gives what it knows for contents that it has

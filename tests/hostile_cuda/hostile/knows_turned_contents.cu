@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: total
-// expect: ok:
+// expect: ok:|wrong_result:
 // naive: fooled
 // Keeps the numbers of one call and their sum. Where the first number of another is among them it takes all for the
 // same ones, turned: right, and of no use where every call's are drawn anew.

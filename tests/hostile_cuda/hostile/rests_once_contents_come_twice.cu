@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: wrong_result: timed call|cheated: earlier call
+// expect: wrong_result:|cheated: earlier call
 // naive: fooled
 // searched: yes
 // A check ends with its first contents once more, and nothing else comes twice: from then on it rests.

@@ -36,6 +36,7 @@ struct GpuVerification {
 struct GpuOptions {
   std::vector<int> devices{0};  ///< ordinals of equal devices; each is a lane of its own
   WaitTeller waits = nullptr;   ///< hears when another process measures on one of them; from any thread
+  WaitTeller notes = nullptr;   ///< hears once what about the problem cannot be checked
   CacheMode cache = CacheMode::cold;
   std::string architecture{};  ///< to compile for; empty: the first device's
   /// The identity (GpuDevice::id) of a device that is not here: the evaluator compiles for it and measures

@@ -128,13 +128,101 @@ double ks_edge(int floating, u64 seed, u64 i, double low, double high, double to
   }
 }
 
+// What elements that follow one another are drawn from: a part of the range of their array. See Stretches of the host
+// evaluator, which does the same by other numbers; `shift` is the length of a stretch as a power of two.
+typedef struct {
+  double low, high;    // of every element, or of those at place `ful` of each period
+  double low2, high2;  // of the others
+  u32 zeros, period, ful;
+  u64 outlier;         // the place of an element near an end of the array's range
+} ks_part;
+void ks_narrow(int normal, int zero, u64 e, double* low, double* high) {
+  const double u = (double)(e & 1023ul) / 1024.0, w = (double)(e >> 10 & 1023ul) / 1024.0;
+  const double scale = 1.0 / (1.5 + 6.5 * u * u), span = *high - *low, width = 0.5 + 0.5 * u;
+  if (zero) {  // towards 0
+    *low *= scale;
+    *high *= scale;
+  } else if (normal) {
+    *high *= scale;
+  } else {
+    *low += span * (1.0 - width) * w;
+    *high = *low + span * width;
+  }
+}
+ks_part ks_part_at(int init, u64 seed, u64 stretch, int shift, double low, double high, double top) {
+  const int normal = init == 3, zero = normal ? ks_abs(low) <= high : low <= 0 && top >= 0;
+  const int mixed = zero && !normal && low < 0 && top > 0;
+  const u64 h = ks_random(seed ^ 0x6a09e667f3bcc908ul, stretch), e = ks_random(seed ^ 0xbb67ae8584caa73bul, h & 7ul);
+  const u32 kind = (u32)(e >> 32 & 7ul);
+  ks_part p;
+  p.low = p.low2 = low;
+  p.high = p.high2 = high;
+  p.zeros = 0;
+  p.period = 1;
+  p.ful = 0;
+  if (kind == 5) {
+    p.period = 2u << (u32)(e >> 36 & 3ul) % 3u;
+    p.ful = (u32)(e >> 40) & (p.period - 1u);
+    ks_narrow(normal, zero, e, &p.low2, &p.high2);
+  } else if (kind >= 2 && kind != 7) {
+    ks_narrow(normal, zero && (mixed || kind != 4), e, &p.low, &p.high);
+  }
+  if (kind >= 6 && zero) p.zeros = 64u + (u32)(e >> 48) % 177u;
+  p.outlier = h >> 8 & 1ul ? (stretch << shift) + (h >> 16 & ((1ul << shift) - 1ul)) : ~0ul;
+  return p;
+}
+// An element of a declared draw: `place` is its index with what the stretches are shifted by.
+double ks_declared(const ks_part* p, int type, int init, u64 seed, u64 i, u64 place, double low, double high,
+                              double top) {
+  const u64 r = ks_random(seed, i);
+  const int first = (place & (u64)(p->period - 1u)) == (u64)p->ful;
+  const double a = first ? p->low : p->low2, b = first ? p->high : p->high2;
+  double v;
+  if (type == 12) return ks_uniform(r) < b ? 1.0 : 0.0;
+  if (place == p->outlier && init != 3) {
+    const double depth = (high - low) * ks_uniform(r) / 16.0;
+    v = r & 1ul ? top - depth : low + depth;
+    if (type > 3) v = floor(v);
+    return v < low ? low : v;
+  }
+  if ((u32)(r & 255ul) < p->zeros) return 0.0;
+  if (init == 3) {
+    const double u = ks_uniform(ks_random(seed ^ 0x2545f4914f6cdd1dul, i));
+    v = a + b * sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * ks_uniform(r));
+    return type > 3 ? rint(v) : v;
+  }
+  v = ks_drawn(type <= 3, r, a, b, top);
+  return v < low ? low : v;
+}
+
 __kernel void ks_fill(__global u8* out_memory, u64 out_byte, u64 count, int type, int init, int flavour, u64 seed,
                       double low, double high, double top, u64 factor, int magnitudes) {
   __global void* out = (__global void*)(out_memory + out_byte);
   const int floating = type <= 3;
   const double decades = type == 0 ? 4.0 : type == 3 ? 24.0 : 12.0;
   const u64 stride = get_global_size(0);
-  if (init == 2 && flavour == 0 && type == 2) {  // what timed calls are mostly given: nothing to be decided for each
+  if (flavour == 0 && factor != 0 && (init == 2 || init == 3)) {  // what timed calls are mostly given
+    // Tiles, so that the parameters of a stretch are seldom computed.
+    const int shift = (int)factor - 1;
+    const u64 begin = ks_random(seed, ~0ul) & ((1ul << shift) - 1ul), tile = 8ul * get_local_size(0);
+    u64 known = ~0ul;
+    ks_part part = {0};
+    for (u64 base = (u64)get_group_id(0) * tile; base < count; base += (u64)get_num_groups(0) * tile)
+      for (int k = 0; k < 8; ++k) {
+        const u64 i = base + (u64)k * get_local_size(0) + get_local_id(0);
+        if (i >= count) break;
+        const u64 place = i + begin;
+        if (place >> shift != known) {
+          known = place >> shift;
+          part = ks_part_at(init, seed, known, shift, low, high, top);
+        }
+        const double v = ks_declared(&part, type, init, seed, i, place, low, high, top);
+        if (type == 2) ((__global float*)out)[i] = (float)(magnitudes ? ks_abs(v) : v);
+        else ks_store(type, out, i, magnitudes && floating ? ks_abs(v) : v);
+      }
+    return;
+  }
+  if (init == 2 && flavour == 0 && type == 2) {  // nothing to be decided for each
     for (u64 i = get_global_id(0); i < count; i += stride) {
       const double v = ks_drawn(1, ks_random(seed, i), low, high, top);
       ((__global float*)out)[i] = (float)(magnitudes ? ks_abs(v) : v);

@@ -173,6 +173,69 @@ double ks_edge(bool floating, u64 i, double a, double b, double c) {
   if (kind == 4u) return i % 61ul == run / 7ul % 61ul ? c : zero;
   return ks_drawn(floating, ks_random(seed, i), a, b, c);
 }
+// What elements that follow one another are drawn from: see service.cu. Kept from one element to the next.
+double part_low, part_high, part_low2, part_high2;
+uint part_zeros, part_period, part_full;
+u64 part_outlier, part_known = 0xfffffffffffffffful;
+void ks_narrow(bool normal, bool zero, u64 e, inout double a, inout double b) {
+  const double u = double(e & 1023ul) / 1024.0lf, w = double(e >> 10 & 1023ul) / 1024.0lf;
+  const double scale = 1.0lf / (1.5lf + 6.5lf * u * u), span = b - a, width = 0.5lf + 0.5lf * u;
+  if (zero) {  // towards 0
+    a *= scale;
+    b *= scale;
+  } else if (normal) {
+    b *= scale;
+  } else {
+    a += span * (1.0lf - width) * w;
+    b = a + span * width;
+  }
+}
+void ks_part_at(u64 stretch, uint shift) {
+  const bool normal = init == 3, zero = normal ? ks_abs(low) <= high : low <= 0.0lf && top >= 0.0lf;
+  const bool both = zero && !normal && low < 0.0lf && top > 0.0lf;
+  const u64 h = ks_random(seed ^ 0x6a09e667f3bcc908ul, stretch), e = ks_random(seed ^ 0xbb67ae8584caa73bul, h & 7ul);
+  const uint kind = uint(e >> 32 & 7ul);
+  part_low = part_low2 = low;
+  part_high = part_high2 = high;
+  part_zeros = 0u;
+  part_period = 1u;
+  part_full = 0u;
+  if (kind == 5u) {
+    part_period = 2u << uint(e >> 36 & 3ul) % 3u;
+    part_full = uint(e >> 40) & (part_period - 1u);
+    ks_narrow(normal, zero, e, part_low2, part_high2);
+  } else if (kind >= 2u && kind != 7u) {
+    ks_narrow(normal, zero && (both || kind != 4u), e, part_low, part_high);
+  }
+  if (kind >= 6u && zero) part_zeros = 64u + uint(e >> 48) % 177u;
+  part_outlier = (h >> 8 & 1ul) != 0ul ? (stretch << shift) + (h >> 16 & ((1ul << shift) - 1ul)) : 0xfffffffffffffffful;
+}
+double ks_declared(u64 i) {
+  const uint shift = uint(factor) - 1u;
+  const u64 place = i + (ks_random(seed, 0xfffffffffffffffful) & ((1ul << shift) - 1ul));
+  if (place >> shift != part_known) {
+    part_known = place >> shift;
+    ks_part_at(part_known, shift);
+  }
+  const u64 r = ks_random(seed, i);
+  const bool first = uint(place & u64(part_period - 1u)) == part_full;
+  const double a = first ? part_low : part_low2, b = first ? part_high : part_high2;
+  if (type == 12) return ks_uniform(r) < b ? 1.0lf : 0.0lf;
+  if (place == part_outlier && init != 3) {
+    const double depth = (high - low) * ks_uniform(r) / 16.0lf;
+    double v = (r & 1ul) != 0ul ? top - depth : low + depth;
+    if (type > 3) v = floor(v);
+    return v < low ? low : v;
+  }
+  if (uint(r & 255ul) < part_zeros) return 0.0lf;
+  if (init == 3) {
+    const double u = ks_uniform(ks_random(seed ^ 0x2545f4914f6cdd1dul, i)), w = ks_uniform(r);
+    const double v = a + b * double(sqrt(-2.0 * log(float(1.0lf - u))) * cos(float(6.283185307179586lf * w)));
+    return type > 3 ? roundEven(v) : v;
+  }
+  const double v = ks_drawn(type <= 3, r, a, b, top);
+  return v < low ? low : v;
+}
 double value_at(u64 i) {
   const bool floating = type <= 3;
   const double decades = type == 0 ? 4.0lf : type == 3 ? 24.0lf : 12.0lf;
@@ -182,6 +245,7 @@ double value_at(u64 i) {
   else if (init == 4) v = double(i % factor);                                  // arange
   else if (init == 5) v = double((factor * i + seed % count) % count);         // factor has no divisor in common with count
   else if (init == 0) v = 0.0lf;
+  else if (flavour == 0 && factor != 0ul && (init == 2 || init == 3)) v = ks_declared(i);
   else if (type == 12) v = flavour == 1 ? double(ks_random(seed, i / 61ul) & 1ul) : double(r & 1ul);
   else if (init == 3 && flavour == 0) {
     const double u = ks_uniform(ks_random(seed ^ 0x2545f4914f6cdd1dul, i)), w = ks_uniform(r);

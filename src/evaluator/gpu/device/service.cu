@@ -122,12 +122,100 @@ __device__ double ks_edge(int floating, u64 seed, u64 i, double low, double high
   }
 }
 
+// What elements that follow one another are drawn from: a part of the range of their array. See Stretches of the host
+// evaluator, which does the same by other numbers; `shift` is the length of a stretch as a power of two.
+struct ks_part {
+  double low, high;    // of every element, or of those at place `full` of each period
+  double low2, high2;  // of the others
+  u32 zeros, period, full;
+  u64 outlier;         // the place of an element near an end of the array's range
+};
+__device__ void ks_narrow(int normal, int zero, u64 e, double* low, double* high) {
+  const double u = (double)(e & 1023ull) / 1024.0, w = (double)(e >> 10 & 1023ull) / 1024.0;
+  const double scale = 1.0 / (1.5 + 6.5 * u * u), span = *high - *low, width = 0.5 + 0.5 * u;
+  if (zero) {  // towards 0
+    *low *= scale;
+    *high *= scale;
+  } else if (normal) {
+    *high *= scale;
+  } else {
+    *low += span * (1.0 - width) * w;
+    *high = *low + span * width;
+  }
+}
+__device__ ks_part ks_part_at(int init, u64 seed, u64 stretch, int shift, double low, double high, double top) {
+  const int normal = init == 3, zero = normal ? ks_abs(low) <= high : low <= 0 && top >= 0;
+  const int mixed = zero && !normal && low < 0 && top > 0;
+  const u64 h = ks_random(seed ^ 0x6a09e667f3bcc908ull, stretch), e = ks_random(seed ^ 0xbb67ae8584caa73bull, h & 7ull);
+  const u32 kind = (u32)(e >> 32 & 7ull);
+  ks_part p;
+  p.low = p.low2 = low;
+  p.high = p.high2 = high;
+  p.zeros = 0;
+  p.period = 1;
+  p.full = 0;
+  if (kind == 5) {
+    p.period = 2u << (u32)(e >> 36 & 3ull) % 3u;
+    p.full = (u32)(e >> 40) & (p.period - 1u);
+    ks_narrow(normal, zero, e, &p.low2, &p.high2);
+  } else if (kind >= 2 && kind != 7) {
+    ks_narrow(normal, zero && (mixed || kind != 4), e, &p.low, &p.high);
+  }
+  if (kind >= 6 && zero) p.zeros = 64u + (u32)(e >> 48) % 177u;
+  p.outlier = h >> 8 & 1ull ? (stretch << shift) + (h >> 16 & ((1ull << shift) - 1ull)) : ~0ull;
+  return p;
+}
+// An element of a declared draw: `place` is its index with what the stretches are shifted by.
+__device__ double ks_declared(const ks_part& p, int type, int init, u64 seed, u64 i, u64 place, double low, double high,
+                              double top) {
+  const u64 r = ks_random(seed, i);
+  const int first = (place & (u64)(p.period - 1u)) == (u64)p.full;
+  const double a = first ? p.low : p.low2, b = first ? p.high : p.high2;
+  double v;
+  if (type == 12) return ks_uniform(r) < b ? 1.0 : 0.0;
+  if (place == p.outlier && init != 3) {
+    const double depth = (high - low) * ks_uniform(r) / 16.0;
+    v = r & 1ull ? top - depth : low + depth;
+    if (type > 3) v = floor(v);
+    return v < low ? low : v;
+  }
+  if ((u32)(r & 255ull) < p.zeros) return 0.0;
+  if (init == 3) {
+    const double u = ks_uniform(ks_random(seed ^ 0x2545f4914f6cdd1dull, i));
+    v = a + b * sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * ks_uniform(r));
+    return type > 3 ? rint(v) : v;
+  }
+  v = ks_drawn(type <= 3, r, a, b, top);
+  return v < low ? low : v;
+}
+
 extern "C" __global__ void ks_fill(void* out, u64 count, int type, int init, int flavour, u64 seed, double low,
                                    double high, double top, u64 factor, int magnitudes) {
   const int floating = type <= 3;
   const double decades = type == 0 ? 4.0 : type == 3 ? 24.0 : 12.0;
   const u64 stride = (u64)gridDim.x * blockDim.x;
-  if (init == 2 && flavour == 0 && type == 2) {  // what timed calls are mostly given: nothing to be decided for each
+  if (flavour == 0 && factor != 0 && (init == 2 || init == 3)) {  // what timed calls are mostly given
+    // Tiles, so that the parameters of a stretch are seldom computed.
+    const int shift = (int)factor - 1;
+    const u64 begin = ks_random(seed, ~0ull) & ((1ull << shift) - 1ull), tile = 8ull * blockDim.x;
+    u64 known = ~0ull;
+    ks_part part = {};
+    for (u64 base = (u64)blockIdx.x * tile; base < count; base += (u64)gridDim.x * tile)
+      for (int k = 0; k < 8; ++k) {
+        const u64 i = base + (u64)k * blockDim.x + threadIdx.x;
+        if (i >= count) break;
+        const u64 place = i + begin;
+        if (place >> shift != known) {
+          known = place >> shift;
+          part = ks_part_at(init, seed, known, shift, low, high, top);
+        }
+        const double v = ks_declared(part, type, init, seed, i, place, low, high, top);
+        if (type == 2) ((float*)out)[i] = (float)(magnitudes ? ks_abs(v) : v);
+        else ks_store(type, out, i, magnitudes && floating ? ks_abs(v) : v);
+      }
+    return;
+  }
+  if (init == 2 && flavour == 0 && type == 2) {  // nothing to be decided for each
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
       const double v = ks_drawn(1, ks_random(seed, i), low, high, top);
       ((float*)out)[i] = (float)(magnitudes ? ks_abs(v) : v);

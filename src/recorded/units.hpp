@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kernelsearch::recorded {
+
+/// How many of a unit of time are a second, in whatever spelling and case; nothing where it is no such unit.
+[[nodiscard]] std::optional<double> in_a_second(std::string_view unit);
+
+/// What a recording was made for, where it is no time: which way is better, as far as its name or unit says.
+struct OtherObjective {
+  std::string words;  ///< e.g. `GFLOP/s, higher is better`
+};
+
+/// The objective of that name and unit, which may be empty; nothing where it is a time.
+[[nodiscard]] std::optional<OtherObjective> other_objective(std::string_view name, std::string_view unit);
+
+}  // namespace kernelsearch::recorded

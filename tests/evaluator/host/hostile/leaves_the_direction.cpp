@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: cheated: direction flag
+// String instructions of its caller would go backwards.
+extern "C" void scale(int n, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;
+  asm volatile("std");
+}

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "evaluator/host/time_judgement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "kernelsearch/core/rng.hpp"
+
+using kernelsearch::Rng;
+using kernelsearch::detail::Pattern;
+using kernelsearch::detail::pattern_of;
+
+namespace {
+
+/// Batches of 1 with some scatter, `slow` times as long where `is_slow` says so.
+template <class IsSlow>
+std::vector<double> batch_times(std::uint64_t seed, double slow, IsSlow&& is_slow) {
+  Rng rng(seed);
+  std::vector<double> all;
+  for (int i = 0; i < 200; ++i) all.push_back((is_slow(i) ? slow : 1.0) * (1 + 0.05 * rng.uniform()));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("times of two processes that follow what they are shown are no accusation") {
+  const auto by_contents = [](int i) { return i * 7 % 10 < 3; };
+  CHECK(pattern_of(batch_times(1, 8, by_contents), batch_times(2, 8, by_contents)) == Pattern::shared);
+  const auto each_50th = [](int i) { return i % 50 == 49; };
+  CHECK(pattern_of(batch_times(1, 100, each_50th), batch_times(2, 100, each_50th)) == Pattern::shared);
+  // Nearly half of them: a little noise, and the median would be a slow one.
+  const auto half = [](int i) { return i % 2 == 0 && i != 0; };
+  CHECK(pattern_of(batch_times(1, 8, half), batch_times(2, 8, half)) == Pattern::shared);
+  // One batch that the machine held up changes nothing.
+  auto held_up = batch_times(2, 8, by_contents);
+  held_up[11] = 1000;
+  CHECK(pattern_of(batch_times(1, 8, by_contents), held_up) == Pattern::shared);
+}
+
+TEST_CASE("times that differ where what they are shown does not are the kernel's own") {
+  Rng one(3), other(4);
+  const auto by_chance = [](Rng& rng) { return [&rng](int) { return rng.chance(0.42); }; };
+  CHECK(pattern_of(batch_times(1, 8, by_chance(one)), batch_times(2, 8, by_chance(other))) == Pattern::own);
+  const auto never = [](int) { return false; };
+  CHECK(pattern_of(batch_times(1, 8, by_chance(one)), batch_times(2, 8, never)) == Pattern::own);
+  CHECK(pattern_of(batch_times(1, 8, never), batch_times(2, 8, by_chance(one))) == Pattern::own);
+}
+
+TEST_CASE("even times are even") {
+  const auto never = [](int) { return false; };
+  CHECK(pattern_of(batch_times(1, 8, never), batch_times(2, 8, never)) == Pattern::even);
+}

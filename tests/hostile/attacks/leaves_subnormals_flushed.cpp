@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// hack: 23
+// kind: state left behind
+// problem: subnormals
+// expect: rejected
+// naive: not tried
+// needs: x86
+// Sets the processor to take numbers near the smallest for 0, and leaves it so.
+#include "honest.hpp"
+#if defined(__x86_64__)
+#  include <immintrin.h>
+#endif
+extern "C" void subnormals(int n, const float* x, float* y) {
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+  honest(n, x, y);
+}
