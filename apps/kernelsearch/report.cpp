@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct ReportCommand {
   std::vector<std::string> runs{"latest"};
-  std::string store, out, format;
+  std::string store, out, format, exchanges;
 };
 
 /// By --format, else by the name of --out; empty where neither says.
@@ -90,7 +90,7 @@ ReportModel report_named(const ReportCommand& command, const std::string& name,
   }
   if (!store) store.emplace(open_store_to_read(command.store));
   const RunRow row = require_run(*store, name);
-  return report_of(*store, row.id, report_extras(*store, row.id));
+  return report_of(*store, row.id, report_extras(*store, row.id, command.exchanges));
 }
 
 int report(const ReportCommand& command) {
@@ -133,6 +133,8 @@ void add_report(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"html", "svg", "md"}));
   sub->add_option("--out", command->out, "File to write; default run_N.html, and stdout for svg and md");
   sub->add_option("--store", command->store, "SQLite file of runs");
+  sub->add_option("--exchanges", command->exchanges,
+                  "Folder of questions and replies; default the run's own next to the store");
   sub->footer(
       "Examples:\n"
       "  kernelsearch report                         run_N.html of the newest run\n"

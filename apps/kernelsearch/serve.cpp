@@ -25,6 +25,7 @@
 #include "kernelsearch/run/run_lock.hpp"
 #include "served_beside.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -87,10 +88,10 @@ int serve(const ServeCommand& command) {
   const Interrupt interrupt;
   StoreServerOptions options;
   options.port = command.port;
-  options.extras = report_extras;
+  options.extras = [](const RunStore& store, RunId run) { return report_extras(store, run); };
   if (command.control) options.control = control_run;
   for (const std::string& store : command.stores.empty() ? std::vector<std::string>{""} : command.stores)
-    options.stores.push_back(open_existing_store(store).file());
+    options.stores.push_back(open_store_to_read(store).file());
   StoreServer server(std::move(options));
   print_clean("{}\n", server.address());
   std::fflush(stdout);
@@ -101,10 +102,10 @@ int serve(const ServeCommand& command) {
 
 }  // namespace
 
-ServedBeside::ServedBeside(const fs::path& store) {
+ServedBeside::ServedBeside(const fs::path& store, const fs::path& exchanges) {
   StoreServerOptions options;
   options.stores = {store};
-  options.extras = report_extras;
+  options.extras = [exchanges](const RunStore& of, RunId run) { return report_extras(of, run, exchanges); };
   server_ = std::make_unique<StoreServer>(std::move(options));
   print_clean(stderr, "watch it at {}\n", server_->address());
   thread_ = std::jthread([server = server_.get()](const std::stop_token& stop) { server->serve(stop); });

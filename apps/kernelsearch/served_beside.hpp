@@ -10,10 +10,11 @@
 
 namespace kernelsearch::app {
 
-/// Shows a store to browsers of this machine while it lives, and says on stderr where.
+/// Shows a store to browsers of this machine while it lives, and says on stderr where. `exchanges`: as
+/// report_extras has it.
 class ServedBeside {
  public:
-  explicit ServedBeside(const std::filesystem::path& store);
+  ServedBeside(const std::filesystem::path& store, const std::filesystem::path& exchanges);
 
  private:
   std::unique_ptr<StoreServer> server_;

@@ -123,7 +123,7 @@ int concluded(Run& run, const TuneOptions& o, bool was_interrupted) {
   print_result(run.store(), result, o.json);
   if (!o.quiet && !o.json)
     print_clean(stderr, "see `kernelsearch report {0}` (a page of it) and `kernelsearch show {0}`\n",
-               number(result.run));
+                number(result.run));
   if (!result.unwritten.empty()) {
     for (const std::string& one : result.unwritten) print_clean(stderr, "{}\n", one);
     print_clean(stderr,
@@ -221,7 +221,7 @@ int tune(TuneOptions o) {
   RunStore store(o.run.store.empty() ? RunStore::default_path() : o.run.store);
   if (o.other_lanes == "apart") return tune_apart(o, store, interrupt);
   const std::optional<ServedBeside> served =
-      o.serve ? std::optional<ServedBeside>(store.file()) : std::nullopt;
+      o.serve ? std::optional<ServedBeside>(std::in_place, store.file(), o.run.models.record) : std::nullopt;
   Messages messages(o.quiet);
   Run run = begin(o, {.store = &store, .stop = interrupt.token(), .observer = &messages});
   if (!o.quiet) say_what_runs(run);

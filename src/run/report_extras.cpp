@@ -31,26 +31,19 @@ ReportExchange report_exchange(const ChatRequest& request, const ChatResult& res
   return exchange;
 }
 
-/// The run's own folder, where one was named that, else the recording that it was asked of.
-std::filesystem::path folder_of(const RunStore& store, RunId run, const RunModelOptions& models) {
-  std::error_code error;
-  const std::filesystem::path own = models.record.empty() ? detail::exchanges_of(store.file(), number(run))
-                                                          : std::filesystem::path(models.record);
-  if (std::filesystem::is_directory(own, error)) return own;
-  return models.replay;
-}
-
 }  // namespace
 
-ReportExtras report_extras(const RunStore& store, RunId run) {
+ReportExtras report_extras(const RunStore& store, RunId run, const std::filesystem::path& exchanges) {
   ReportExtras extras;
-  const detail::StoredOptions stored = detail::decode_options(store.run(run));
-  if (const std::filesystem::path folder = folder_of(store, run, stored.options.models); !folder.empty())
+  const std::filesystem::path folder =
+      exchanges.empty() ? detail::exchanges_of(store.file(), number(run)) : exchanges;
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error))
     ExchangeFolder(folder.string())
         .each_question([&extras](const ChatRequest& request, const ChatResult& result) {
           extras.exchanges.push_back(report_exchange(request, result));
         });
-  extras.peaks = detail::read_peaks(stored.peaks);
+  extras.peaks = detail::read_peaks(detail::decode_options(store.run(run)).peaks);
   return extras;
 }
 

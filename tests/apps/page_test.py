@@ -59,9 +59,9 @@ def replayed(system, *more):
     return f"{system}.db"
 
 
-def page_of(store, *runs, name=None):
+def page_of(store, *runs, name=None, more=()):
     out = FOLDER / f"{name or pathlib.Path(store).stem}.html"
-    kernelsearch("report", *(runs or ("latest",)), "--store", store, "--out", out, "--format", "html")
+    kernelsearch("report", *(runs or ("latest",)), "--store", store, "--out", out, "--format", "html", *more)
     return out
 
 
@@ -156,7 +156,7 @@ def tree_of(page, name):
 
 
 def kernelband(browser):
-    page = opened(browser, "kernelband", page_of(replayed("kernelband", "--budget", "10", "--variant", "v1")),
+    page = opened(browser, "kernelband", page_of(replayed("kernelband", "--budget", "10", "--variant", "v1"), more=("--exchanges", FIXTURES / "exchanges/kernelband")),
                   ["overview", "best", "strategies", "kernels", "exchanges", "trials"])
     tree_of(page, "kernelband")
     page.run("[...document.querySelectorAll('.tree g.node')].find((n) => n.querySelector('text.label') && !n.classList.contains('failed') && n.dataset.trial !== '0').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
