@@ -21,7 +21,6 @@ from fixture_model import FixtureModel  # noqa: E402
 
 COMMAND, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 DOT = SOURCE / "tests/fixtures/problems/dot"
-ROLES = ("rewriter", "planner", "coder", "debugger", "generator", "optimizer", "reflector", "transformer", "config_search")
 failures = []
 
 
@@ -40,9 +39,7 @@ class Desk:
         self.path.mkdir(parents=True)
         self.environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
         self.environment.update(HOME=str(self.path), XDG_CACHE_HOME=str(self.path), XDG_DATA_HOME=str(self.path))
-        (self.path / "models.json").write_text(json.dumps({"models": {role: {
-            "provider": "openai", "base_url": f"http://127.0.0.1:{model.port}/v1", "model": role, "stream": role != "coder",
-            "prices": {"input": 1, "output": 2}} for role in ROLES}, "roles": {role: {"model": role} for role in ROLES}}))
+        (self.path / "models.json").write_text(json.dumps(model.models()))
 
     def command(self, *words):
         return [COMMAND, *words, "--store", "runs.db"]

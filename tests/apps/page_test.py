@@ -21,6 +21,7 @@ import urllib.request
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(SOURCE / "tests/support")]
 import chromium  # noqa: E402
+from fixture_model import FixtureModel  # noqa: E402
 
 COMMAND, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 PICTURES = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 else None
@@ -40,7 +41,9 @@ def check(what, truth, told=""):
 
 shutil.rmtree(FOLDER, ignore_errors=True)
 FOLDER.mkdir(parents=True)
-ENVIRONMENT = {**os.environ, "HOME": str(FOLDER), "XDG_CACHE_HOME": str(FOLDER), "XDG_DATA_HOME": str(FOLDER)}
+if PICTURES:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}, "HOME": str(FOLDER), "XDG_CACHE_HOME": str(FOLDER), "XDG_DATA_HOME": str(FOLDER)}
 
 
 def kernelsearch(*words, allowed=(0,)):
@@ -54,20 +57,42 @@ def tune(problem, store, *more):
     return kernelsearch("tune", problem, "--store", store, "--samples", "5", "-q", "--out", "out", *more)
 
 
+def small_transpose():
+    """examples/host/transpose with small matrices: pages show times, and do not depend on what they are."""
+    shutil.copytree(SOURCE / "examples/host/transpose", FOLDER / "transpose")
+    file = FOLDER / "transpose/problem.json"
+    text = file.read_text()
+    for name, rows, columns in (("power", 128, 128), ("plain", 100, 140), ("tall", 256, 32)):
+        text, found = re.subn(rf'("name": "{name}", "n": )\d+(, "m": )\d+', rf"\g<1>{rows}\g<2>{columns}", text)
+        assert found == 1, name
+    file.write_text(text)
+    return file.parent
+
+
 def replayed(system, *more):
     tune(FIXTURES / "problems/dot", f"{system}.db", "--system", system, "--replay-exchanges", FIXTURES / "exchanges" / system, *more)
     return f"{system}.db"
 
 
-def page_of(store, *runs, name=None, more=()):
+def asked(system, *more):
+    """Asks a server for each reply, so that questions and replies are kept next to the store; no model is behind it."""
+    model = FixtureModel()
+    model.use(system)
+    (FOLDER / "models.json").write_text(json.dumps(model.models()))
+    tune(FIXTURES / "problems/dot", f"{system}.db", "--system", system, "--models", "models.json", *more)
+    return f"{system}.db"
+
+
+def page_of(store, *runs, name=None):
     out = FOLDER / f"{name or pathlib.Path(store).stem}.html"
-    kernelsearch("report", *(runs or ("latest",)), "--store", store, "--out", out, "--format", "html", *more)
+    kernelsearch("report", *(runs or ("latest",)), "--store", store, "--out", out, "--format", "html")
     return out
 
 
 # Every opened page with what must hold of each: no error, no request, rules of accessibility, pictures that show something.
 PAINTED = """[...document.querySelectorAll('main canvas')].filter((c) => {
-  const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; const seen = new Set();
+  const o = new OffscreenCanvas(c.width, c.height).getContext('2d', {willReadFrequently: true}); o.drawImage(c, 0, 0);
+  const d = o.getImageData(0, 0, c.width, c.height).data; const seen = new Set();
   for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
   return seen.size < 2; }).map((c) => c.getAttribute('aria-label'))"""
 
@@ -96,7 +121,7 @@ def opened(browser, name, path, parts, absent=(), dark=False):
 
 
 def tuned(browser):
-    tune(SOURCE / "examples/host/transpose", "tuned.db", "--budget", "40", "--seed", "1")
+    tune(small_transpose(), "tuned.db", "--budget", "24", "--seed", "1")
     page = opened(browser, "tuned", page_of("tuned.db"), ["overview", "best", "tunables", "time", "trials"], ["kernels", "exchanges", "compare"])
     best = page.run("document.querySelector('.tile b').textContent")
     check("tuned: the best is the summary's", best in kernelsearch("best", "--store", "tuned.db"), best)
@@ -156,7 +181,7 @@ def tree_of(page, name):
 
 
 def kernelband(browser):
-    page = opened(browser, "kernelband", page_of(replayed("kernelband", "--budget", "10", "--variant", "v1"), more=("--exchanges", FIXTURES / "exchanges/kernelband")),
+    page = opened(browser, "kernelband", page_of(asked("kernelband", "--budget", "10", "--variant", "v1")),
                   ["overview", "best", "strategies", "kernels", "exchanges", "trials"])
     tree_of(page, "kernelband")
     page.run("[...document.querySelectorAll('.tree g.node')].find((n) => n.querySelector('text.label') && !n.classList.contains('failed') && n.dataset.trial !== '0').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
@@ -184,12 +209,13 @@ def skill(browser):
                  "--out", "out", "--iterations", "1", "--from-files", "mine")
     page = opened(browser, "skill", page_of("skill.db"), ["overview", "best", "strategies", "kernels", "roofline", "trials"])
     tree_of(page, "skill")
+    page.run("document.querySelector('.tree g.node[data-trial=\"0\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     check("skill: machine code of a kernel", page.run("document.querySelector('aside').textContent.includes('Machine code')"))
     page.close()
 
 
 def compared(browser):
-    tune(SOURCE / "examples/host/transpose", "tuned.db", "--budget", "12", "--seed", "2", "--policy", "random")
+    tune(FOLDER / "transpose", "tuned.db", "--budget", "12", "--seed", "2", "--policy", "random")
     page = opened(browser, "compared", page_of("tuned.db", "1", "2", name="compared"), ["compare", "overview", "best", "trials"])
     check("compared: both runs", page.run("document.querySelectorAll('#compare thead th').length") == 3)
     page.run("(() => { const s = document.getElementById('run'); s.value = '1'; s.dispatchEvent(new Event('change')); })()")
@@ -318,7 +344,7 @@ def served(browser):
 
 def controlled(browser):
     """A run that works is stopped by a button and resumed by another."""
-    worker = subprocess.Popen([COMMAND, "tune", SOURCE / "examples/host/transpose", "--store", "live.db", "--samples", "5", "-q", "--out", "out", "--budget", "100000"],
+    worker = subprocess.Popen([COMMAND, "tune", FOLDER / "transpose", "--store", "live.db", "--samples", "5", "-q", "--out", "out", "--budget", "100000"],
                               cwd=FOLDER, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 120

@@ -17,12 +17,11 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(SOURCE / "tests/support")]
-from fixture_model import EXCHANGES, FixtureModel  # noqa: E402
+from fixture_model import EXCHANGES, ROLES, FixtureModel  # noqa: E402
 from litellm_proxy import LitellmProxy  # noqa: E402
 
 COMMAND, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 DOT, REDUCTION = SOURCE / "tests/fixtures/problems/dot", SOURCE / "examples/host/reduction"
-ROLES = ("rewriter", "planner", "coder", "debugger", "generator", "optimizer", "reflector", "transformer", "config_search")
 failures = []
 
 

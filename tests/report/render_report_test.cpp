@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/count_in.hpp"
 #include "support/stored_run.hpp"
 
 using namespace kernelsearch;
@@ -13,12 +14,6 @@ using namespace kernelsearch;
 namespace {
 
 constexpr const char* attack = "</script><script>alert(1)</script><!-- \xe2\x80\xa8 & \"' \x1b[2J";
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
 
 /// A run whose every text wants to become markup.
 ReportModel hostile_report(const TemporaryFolder& folder) {
@@ -81,17 +76,17 @@ TEST_CASE("report_html: no text of a run becomes markup, and the page may connec
   const ReportModel report = hostile_report(folder);
   const std::string page = report_html({&report, 1});
   CHECK(page.rfind("<!DOCTYPE html>", 0) == 0);
-  CHECK(count(page, "<script") == 2);  // the data and the page's own
-  CHECK(count(page, "</script") == 2);
-  CHECK(count(page, "<!--") == 0);
-  CHECK(count(page, "alert(1)") > 10);      // as text
+  CHECK(count_in(page, "<script") == 2);  // the data and the page's own
+  CHECK(count_in(page, "</script") == 2);
+  CHECK(count_in(page, "<!--") == 0);
+  CHECK(count_in(page, "alert(1)") > 10);  // as text
   CHECK(page.find("\xe2\x80\xa8", page.find("<script")) == std::string::npos);
-  CHECK(count(page, "\x1b") == 0);
-  CHECK(count(page, "default-src 'none'") == 1);
-  CHECK(count(page, "connect-src 'none'") == 1);
-  CHECK(count(page, "unsafe") == 0);
-  CHECK(count(page, "http://") == count(page, "http://www.w3.org/2000/svg"));
-  CHECK(count(page, "https://") == 0);
+  CHECK(count_in(page, "\x1b") == 0);
+  CHECK(count_in(page, "default-src 'none'") == 1);
+  CHECK(count_in(page, "connect-src 'none'") == 1);
+  CHECK(count_in(page, "unsafe") == 0);
+  CHECK(count_in(page, "http://") == count_in(page, "http://www.w3.org/2000/svg"));
+  CHECK(count_in(page, "https://") == 0);
   const std::string json = report_json({&report, 1});
   CHECK(json.find_first_of("<>&") == std::string::npos);
   CHECK(json.find("\xe2\x80\xa8") == std::string::npos);
@@ -109,7 +104,7 @@ TEST_CASE("report_html: another page has another nonce, and the same run the sam
   const auto nonce = [](const std::string& text) { return text.substr(text.find("'nonce-") + 7, 64); };
   const std::vector<ReportModel> two{report, report};
   CHECK(nonce(page) != nonce(report_html(two)));
-  CHECK(count(page, "nonce=\"" + nonce(page) + "\"") == 2);
+  CHECK(count_in(page, "nonce=\"" + nonce(page) + "\"") == 2);
 }
 
 TEST_CASE("report_markdown: tables, and no text of a run is markup") {
@@ -134,10 +129,10 @@ TEST_CASE("report_svg: a line for each run, well-formed whatever their names") {
   const TemporaryFolder folder;
   const std::vector<ReportModel> two{report, hostile_report(folder)};
   const std::string svg = report_svg(two);
-  CHECK(count(svg, "<path class=\"best\"") == 4);  // over trials and over time
-  CHECK(count(svg, "<script") == 0);
-  CHECK(count(svg, "run 1: first, 1.000 ms") == 1);
-  CHECK(count(svg, "nan") + count(svg, "inf") == 0);
+  CHECK(count_in(svg, "<path class=\"best\"") == 4);  // over trials and over time
+  CHECK(count_in(svg, "<script") == 0);
+  CHECK(count_in(svg, "run 1: first, 1.000 ms") == 1);
+  CHECK(count_in(svg, "nan") + count_in(svg, "inf") == 0);
   ReportModel empty;
   CHECK(report_svg({&empty, 1}).find("no candidate was right") != std::string::npos);
 }

@@ -10,6 +10,8 @@
 
 #include "kernelsearch/core/rng.hpp"
 
+#include "support/count_in.hpp"
+
 using namespace kernelsearch;
 
 namespace {
@@ -94,12 +96,6 @@ std::string fault(const std::string& xml) {
   return open.empty() ? "" : "<" + open.back() + "> is never closed";
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 /// The number after `before`, from `from` on.
 double number(const std::string& text, const std::string& before, std::size_t from = 0) {
   const auto at = text.find(before, from);
@@ -123,11 +119,11 @@ TEST_CASE("roofline_svg: roofs, the path in order and the champion") {
       {"matmul", peaks, {{"baseline", 10, 1e9}, {"unrolled", 10, 8e9}, {"tiled", 10, 6e10, true}}});
   CHECK(fault(svg) == "");
   CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-  CHECK(count(svg, "class=\"roof slope\"") == 3);
-  CHECK(count(svg, "class=\"roof ceiling\"") == 2);
-  CHECK(count(svg, "class=\"point\"") == 2);
-  CHECK(count(svg, "class=\"champion\"") == 1);
-  CHECK(count(svg, "class=\"path\"") == 1);
+  CHECK(count_in(svg, "class=\"roof slope\"") == 3);
+  CHECK(count_in(svg, "class=\"roof ceiling\"") == 2);
+  CHECK(count_in(svg, "class=\"point\"") == 2);
+  CHECK(count_in(svg, "class=\"champion\"") == 1);
+  CHECK(count_in(svg, "class=\"path\"") == 1);
   for (const char* words : {">baseline<", ">tiled<", ">unrolled<", "single precision 100 Gop/s",
                             "memory 11.0 GB/s", "intensity, operations per byte", "operations per second",
                             "Model 1, 2 cores; peaks measured", "prefers-color-scheme:dark"}) {
@@ -203,9 +199,9 @@ TEST_CASE("roofline_svg: values that are no places are left out and counted") {
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("inf") == std::string::npos);
   CHECK(svg.find("5 without a place left out") != std::string::npos);
-  CHECK(count(svg, "<circle class=\"point\"") + count(svg, "<circle class=\"champion\"") == 1);
-  CHECK(count(svg, "class=\"roof slope\"") == 1);
-  CHECK(count(svg, "class=\"roof ceiling\"") == 1);
+  CHECK(count_in(svg, "<circle class=\"point\"") + count_in(svg, "<circle class=\"champion\"") == 1);
+  CHECK(count_in(svg, "class=\"roof slope\"") == 1);
+  CHECK(count_in(svg, "class=\"roof ceiling\"") == 1);
 }
 
 TEST_CASE("roofline_svg: whatever it is given, it is XML and inside of its frame") {

@@ -10,6 +10,7 @@ import pathlib
 import re
 import threading
 
+ROLES = ("rewriter", "planner", "coder", "debugger", "generator", "optimizer", "reflector", "transformer", "config_search")
 EXCHANGES = pathlib.Path(__file__).resolve().parent.parent / "fixtures/exchanges"
 
 
@@ -121,6 +122,12 @@ class FixtureModel:
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def models(self):
+        """A file of models (docs/formats/models.md) in which this server is the model of every role."""
+        return {"models": {role: {"provider": "openai", "base_url": f"http://127.0.0.1:{self.port}/v1", "model": role,
+                                  "stream": role != "coder", "prices": {"input": 1, "output": 2}} for role in ROLES},
+                "roles": {role: {"model": role} for role in ROLES}}
 
     def use(self, system):
         """Answers as the fixtures of this system from now on; nothing is paid yet."""
