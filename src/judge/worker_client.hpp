@@ -24,6 +24,7 @@ struct Fault {
   Verdict verdict = Verdict::crashed;
   std::string reason;
   double right_share = 0.0;  ///< of its outputs, for wrong results
+  bool may_be_load = false;  ///< it is judged once more: others use the machine, and that may be all
 };
 
 /// The kernelsearch-worker program.

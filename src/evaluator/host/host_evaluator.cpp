@@ -380,18 +380,19 @@ Staged<HostArtifact> HostEvaluator::build(const Candidate& candidate, const Eval
 
 Evaluation HostEvaluator::run(Staged<HostArtifact>&& staged, const EvaluationContext& context) {
   const Staged<HostArtifact> again = staged;
-  bool cramped = false;
-  Evaluation evaluation = run_once(std::move(staged), context, cramped);
+  bool unsettled = false;
+  Evaluation evaluation = run_once(std::move(staged), context, unsettled);
   // Once more where it was killed; where that comes again, the candidate is what takes the memory, as far as
-  // can be told. And where there was too little room for batches of so fast a kernel: now there is.
+  // can be told. Where there was too little room for batches of so fast a kernel: now there is. And where
+  // what was seen may be the machine's load: that passes, and what the candidate does comes again.
   const bool killed = evaluation.verdict == Verdict::crashed && was_killed(evaluation.reason);
-  if ((killed || cramped) && !context.stop.stop_requested())
-    evaluation = run_once(Staged<HostArtifact>(again), context, cramped);
+  if ((killed || unsettled) && !context.stop.stop_requested())
+    evaluation = run_once(Staged<HostArtifact>(again), context, unsettled);
   return evaluation;
 }
 
 Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context,
-                                   bool& cramped) {
+                                   bool& unsettled) {
   const std::scoped_lock lock(impl_->measuring);
   Evaluation evaluation = std::move(staged.evaluation);
   const auto fail = [&](const detail::Fault& fault) {
@@ -427,7 +428,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   begin = detail::monotonic_seconds();
   fault = worker->measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   worker->load().set(evaluation.features);
-  cramped = !fault && worker->cramped();
+  unsettled = fault ? fault->may_be_load : worker->cramped();
   if (!fault) impl_->learn_times(*worker);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
@@ -444,6 +445,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
   evaluation.phases.reference = reference_seconds();
+  if (fault && fault->may_be_load) unsettled = true;
   if (fault) fail(*fault);
   return evaluation;
 }

@@ -58,7 +58,7 @@ Fault not_distinguishable(const std::string& what, double disturbance) {
       "; this cannot be told from the load of the machine, of which others had up to %.0f %%: measure "
       "it again when the machine is idle",
       100 * disturbance);
-  return {Verdict::timed_out, what + text};
+  return {Verdict::timed_out, what + text, 0.0, true};
 }
 
 }  // namespace kernelsearch::detail

@@ -52,3 +52,11 @@ TEST_CASE("even times are even") {
   const auto never = [](int) { return false; };
   CHECK(pattern_of(batch_times(1, 8, never), batch_times(2, 8, never)) == Pattern::even);
 }
+
+TEST_CASE("what cannot be told from the machine's load is judged once more, and names the load") {
+  const auto fault = kernelsearch::detail::not_distinguishable("odd times", 0.3);
+  CHECK(fault.may_be_load);
+  CHECK(fault.verdict == kernelsearch::Verdict::timed_out);
+  CHECK(fault.reason.find("others had up to 30 %") != std::string::npos);
+  CHECK_FALSE(kernelsearch::detail::Fault{kernelsearch::Verdict::cheated, "odd times"}.may_be_load);
+}

@@ -68,7 +68,7 @@ class HostEvaluator {
 
  private:
   struct Impl;
-  Evaluation run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context, bool& cramped);
+  Evaluation run_once(Staged<HostArtifact>&& staged, const EvaluationContext& context, bool& unsettled);
 
   std::unique_ptr<Impl> impl_;
 };
