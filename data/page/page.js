@@ -340,7 +340,7 @@ function headline() {
   if (best >= 0) {
     tile("best time", seconds(t.seconds[best]), `${seconds(t.low[best])} to ${seconds(t.high[best])}`, make("span", null, trialLink(t.id[best])));
     const s = t.speedup[best];
-    if (s) tile(r.evaluator === "host" ? "over the reference" : "over the default", s[0].toFixed(2) + "x", `${s[1].toFixed(2)} to ${s[2].toFixed(2)}`, plural(s[3], "interleaved pair"));
+    if (s) tile(r.evaluator === "host" ? "over the reference" : "over the default", s[0].toFixed(2) + "x", `${s[1].toFixed(2)} to ${s[2].toFixed(2)}`, s[3] ? plural(s[3], "interleaved pair") : "");
   } else tile("best time", "-", "no candidate was right");
   const counts = run.totals.verdicts;
   const failed = run.count - run.right.length;
