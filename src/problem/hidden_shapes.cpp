@@ -281,7 +281,8 @@ std::vector<Shape> draw_hidden_shapes(const Problem& problem, const Candidate& c
   const auto tunables = tunables_of(problem, candidate);
   const std::size_t wanted = problem.hidden_shapes->count;
   for (std::size_t i = 0; i < wanted * tries && found.size() < wanted; ++i) {
-    // One of them has remainders that are not listed; later only every other try, as `valid` may refuse all such.
+    // One of them has remainders that are not listed; later only every other try, as `valid` may refuse all
+    // such.
     const bool other_remainder = found.empty() && (i < 32 || i % 2 == 0);
     Shape shape = drawn_shape(problem, rng, other_remainder ? draw_unlisted_remainder : draw_size);
     const bool known =

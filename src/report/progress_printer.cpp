@@ -34,7 +34,8 @@ std::string cut(const std::string& text, int columns) {
   return text;
 }
 
-/// How the best fell from the first right trial until now, in at most this many characters. Empty where it did not fall.
+/// How the best fell from the first right trial until now, in at most this many characters. Empty where it
+/// did not fall.
 std::string sparkline(const std::vector<float>& curve, std::size_t width) {
   constexpr std::string_view levels[] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                          "\u2585", "\u2586", "\u2587", "\u2588"};

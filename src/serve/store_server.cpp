@@ -105,7 +105,8 @@ class StoreServer::Impl {
   explicit Impl(StoreServerOptions options) : options_(std::move(options)), acceptor_(io_) {
     if (options_.token.empty()) options_.token = random_token();
     if (options_.stores.empty()) detail::raise<ConfigError>("there is no store to serve", "none", "name one");
-    for (const fs::path& store : options_.stores) stores_.emplace_back(store, StoreOptions{.only_read = true});
+    for (const fs::path& store : options_.stores)
+      stores_.emplace_back(store, StoreOptions{.only_read = true});
     const tcp::endpoint here(boost::asio::ip::address_v4::loopback(), options_.port);
     error_code error;
     acceptor_.open(here.protocol(), error);

@@ -143,7 +143,8 @@ TEST_CASE("command: device code that a command builds, from tune to its image") 
                                "--sandbox", "none", "--json"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["trials"] == 4);
-  // Which of the two right ones is faster depends on the machine's load: the stand-in's times are a processor's.
+  // Which of the two right ones is faster depends on the machine's load: the stand-in's times are those of a
+  // processor.
   const auto times = ran.json()["best"]["config"]["TIMES"].get<int>();
   CHECK((times == 1 || times == 3));
   CHECK(ran.json()["verdicts"]["wrong_result"] == 1);

@@ -38,7 +38,7 @@ struct ReportExtras {
 struct ReportTunable {
   std::string name;
   std::vector<std::string> values;  ///< that occurred, numbers by size and before the rest
-  /// The share of what the settings explain that is lost without it, see `tunable_importance`; empty: unknown.
+  /// The share of what the settings explain that is lost without it, see `set_importance`; empty: unknown.
   std::optional<double> importance;
 };
 
@@ -106,11 +106,11 @@ struct ReportLimits {
 
 /// The report of a stored run.
 [[nodiscard]] ReportModel report_of(const RunStore& store, RunId run, ReportExtras extras = {},
-                                  ReportLimits limits = {});
+                                    ReportLimits limits = {});
 
 /// The same of trials that are in no store, such as those of a recording.
 [[nodiscard]] ReportModel report_of(const RunRow& run, std::span<const StoredTrial> trials,
-                                  ReportLimits limits = {});
+                                    ReportLimits limits = {});
 
 /// How much each tunable matters: a random forest learns the logarithm of the time from half of the right
 /// trials, and what its error at the other half grows by when the tunable's values there are shuffled is the

@@ -21,8 +21,8 @@ struct StoreServerOptions {
   std::string token = {};                     ///< that opens it; empty: a random one
   /// What reports show that is not in the store; nothing where it is empty.
   std::function<ReportExtras(const RunStore&, RunId)> extras = nullptr;
-  /// Does to a run what a person asked for (`stop`, `resume`; a budget, or empty) and says in a line what came
-  /// of it. Empty: the server only reads.
+  /// Does to a run what a person asked for (`stop`, `resume`; a budget, or empty) and says in a line what
+  /// came of it. Empty: the server only reads.
   std::function<std::string(const RunStore&, RunId, const std::string& action, const std::string& budget)>
       control = nullptr;
 };

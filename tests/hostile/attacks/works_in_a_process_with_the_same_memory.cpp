@@ -5,7 +5,8 @@
 // problem: matmul
 // expect: rejected or no gain
 // naive: not tried
-// Its process would live on in the test's own memory, and answers late where others compute. clone with shared memory, as a process of its own: no thread of this one, and not frozen with it.
+// clone with shared memory, as a process of its own: no thread of this one, and not frozen with it. It would
+// live on in the memory of a test that calls it, and answers late where others compute.
 #include <sched.h>
 #include <atomic>
 #include "honest.hpp"
