@@ -26,7 +26,7 @@ try:
     from ._optimizer import Failed, Optimizer, Result, minimize
     from ._spaces import permutation, powers_of_two
 except ModuleNotFoundError as _missing:
-    # A copy of the sources for another version of Python than the wheel's: `kernelsearch.triton` and `.external` work in it.
+    # A copy of the sources for another version of Python than the wheel's: `kernelsearch.triton`, `.external` and `.exports` work in it.
     if _missing.name != __name__ + "._kernelsearch":
         raise
 
@@ -70,7 +70,7 @@ def __getattr__(name: str):
         value = getattr(import_module("." + _later[name], __name__), name)
         globals()[name] = value
         return value
-    if name in ("plots", "triton", "external"):
+    if name in ("exports", "plots", "triton", "external"):
         from importlib import import_module
 
         return import_module("." + name, __name__)
@@ -80,4 +80,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted([*__all__, "external", "plots", "triton"])
+    return sorted([*__all__, "exports", "external", "plots", "triton"])

@@ -274,6 +274,16 @@ class Result:
         """The trials as a recording, where values are seconds: to write, to learn from, to compare policies on."""
         return Recording.of(name, self.optimizer.space, self.trials, kernel, device)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what was best, in a table."""
+        from html import escape
+
+        failed = sum(not trial.ok for trial in self.trials)
+        rows = [("trials", f"{len(self.trials)}, {failed} failed"), ("ended", self.reason), ("seconds", f"{self.seconds:.3g}")]
+        if self.best is not None:
+            rows += [("best value", f"{self.best.value:.6g}"), *((name, str(value)) for name, value in self.best.config.items())]
+        return "<table>" + "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows) + "</table>"
+
     def __repr__(self) -> str:
         return f"<Result: {len(self.trials)} trials, {self.reason}, best {self.best!r}>"
 

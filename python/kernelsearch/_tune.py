@@ -79,6 +79,19 @@ class TuneResult:
                 frame[name] = frame[name].astype(float)
         return frame
 
+    def report_html(self) -> str:
+        """The page of the run (docs/page.md): one HTML document that needs nothing else. StoreError where the store is gone."""
+        return _kernelsearch.report_html(self.store, self.run)
+
+    def _repr_html_(self) -> str:
+        """The page, for notebooks: in a frame of its own, which may run its own script and reach nothing of the notebook's."""
+        from html import escape
+
+        return (
+            f'<iframe sandbox="allow-scripts" title="{escape(repr(self))}" srcdoc="{escape(self.report_html())}" '
+            'style="width: 100%; height: 720px; border: 1px solid #8888"></iframe>'
+        )
+
     def __repr__(self) -> str:
         return f"<TuneResult of {self.problem}, run {self.run}: {len(self.trials)} trials, {self.reason}, best {self.best!r}>"
 

@@ -6,6 +6,8 @@
 #include "binding.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/report/render_report.hpp"
+#include "kernelsearch/run/report_extras.hpp"
 #include "kernelsearch/run/run.hpp"
 
 namespace kernelsearch::python {
@@ -202,9 +204,18 @@ nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb:
   return dict;
 }
 
+std::string run_page(const std::filesystem::path& file, std::int64_t run) {
+  const nb::gil_scoped_release released;
+  const RunStore store(file, {.only_read = true});
+  const RunId id{run};
+  const ReportModel report = report_of(store, id, report_extras(store, id));
+  return report_html({&report, 1});
+}
+
 }  // namespace
 
 void bind_runs(nb::module_& m) {
+  m.def("report_html", &run_page, nb::arg("store"), nb::arg("run"));
   m.def("tune", &tune, nb::arg("problem"), nb::arg("policy").none(), nb::arg("policy_options"),
         nb::arg("options"), nb::arg("resume"), nb::arg("on_trial").none(), nb::arg("on_message").none());
 }

@@ -31,6 +31,10 @@ def test_a_run(source, tmp_path):
     right = [t for t in result.trials if t.ok]
     assert right and result.best.config in [t.config for t in right] and result.best.seconds > 0
     assert all(t.interval[0] <= t.interval[1] for t in right) and result.files["source"].startswith(str(tmp_path / "best"))
+    page = result.report_html()
+    assert page.startswith("<!DOCTYPE html>") and "dot" in page and page.count("<script") == 2
+    shown = result._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts"') and shown.count("<") == 2 and "&lt;script" in shown  # nothing but the frame is markup
     pytest.importorskip("pandas")
     assert set(result.to_pandas().columns) >= {"number", *space.names, "seconds", "verdict"}
 
