@@ -444,10 +444,10 @@ TEST_CASE("HostEvaluator: a kernel far faster than those before it gets room for
     REQUIRE(evaluation.verdict == Verdict::ok);
     return evaluation.features.find("calls_per_sample").value_or(0);
   };
-  // A batch of calls of 10 ns is over a hundred times as many calls as one of 20 us.
-  CHECK(calls_per_sample(counting(20)) < 250);
-  CHECK(calls_per_sample(plain_source) > 250);
-  CHECK(calls_per_sample(plain_source + "// once more\n") > 250);
+  // A batch of calls of 10 ns is many times as many calls as one of 20 us, however busy the machine is.
+  const double slow = calls_per_sample(counting(20));
+  CHECK(calls_per_sample(plain_source) > 2 * slow);
+  CHECK(calls_per_sample(plain_source + "// once more\n") > 2 * slow);
 }
 
 TEST_CASE("HostEvaluator: speedups come from interleaved pairs, and only for what would be the best") {
