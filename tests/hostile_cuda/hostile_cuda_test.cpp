@@ -186,7 +186,8 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
       CHECK(result.ours.features.find("charged_batches").value_or(0) > 0);
       CHECK(result.ours.measurement.seconds > 2e-5);
     }
-    if (sample.value("gain") == "none" && result.ours.verdict == Verdict::ok)
+    // Not on the stand-in: its times are those of a processor that others use.
+    if (backend == GpuBackend::cuda && sample.value("gain") == "none" && result.ours.verdict == Verdict::ok)
       CHECK(result.ours.measurement.seconds > 0.7 * result.honest_seconds);
     const std::string naive = sample.at("naive", backend);
     if (sample.value("forged") == "yes") CHECK(result.naive.mean < 1e-7);

@@ -154,6 +154,32 @@ TEST_CASE("arrays of a generator are others for every call, those of one call be
   CHECK(columns(0) == columns(3));  // the same seed
 }
 
+TEST_CASE("a generator may give every value of a type: none of them is taken for an unfilled element") {
+  const std::string kernel =
+      "extern \"C\" void f(int n, const unsigned short* x, unsigned short* y) { for (int i = 0; i < n; ++i) "
+      "y[i] = x[i]; }";
+  const auto text = [&](const std::string& value) {
+    return R"({"schema": 1, "name": "all", "function": "f", "kernel": {"device": {"text": )" +
+           support::quoted(kernel) + R"(}}, "generator": {"source": {"text": )" +
+           support::quoted(
+               "#include <kernelsearch_inputs.hpp>\nusing namespace kernelsearch::inputs;\n"
+               "void make_inputs(Request& request) {\n  unsigned i = 0;\n"
+               "  for (auto& one : request.array<std::uint16_t>(\"x\")) { if (" +
+               value + ") one = static_cast<std::uint16_t>(i); ++i; }\n}\n") +
+           R"(}}, "arguments": [{"name": "n", "type": "i32"}, {"name": "x", "type": "u16", "size": "n", "init": "generator"},
+      {"name": "y", "type": "u16", "size": "n", "role": "out"}], "shapes": [{"name": "one", "n": 65536}],
+    "reference": {"source": {"text": "void r(int n, const unsigned short* x, unsigned short* y) { for (int i = 0; i < n; ++i) y[i] = x[i]; }"}, "function": "r"}})";
+  };
+  const auto contents = [&](const std::string& value) {
+    const Problem problem = parse_problem(text(value), support::sources);
+    detail::InputGenerator generator(problem, quick());
+    return generator.contents(detail::plan_shape(problem, problem.default_candidate(), 0),
+                              InputFlavour::declared, 1);
+  };
+  CHECK(contents("true")[1].size() == 2 * 65536);
+  CHECK_THROWS_WITH_AS(contents("i != 77"), doctest::Contains("1 of 65536 of x"), ConfigError);
+}
+
 TEST_CASE("what a generator does wrong is said") {
   const std::string good = good_generator;
   CHECK(contains(complaint(replaced(good, "i <= n", "i < n")), "leaves elements unfilled"));
