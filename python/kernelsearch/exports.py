@@ -42,8 +42,8 @@ class ExportedTrial:
         self.features: dict[str, float] = {name: float(value) for name, value in evaluation.get("features", {}).items()}
         speedup = evaluation.get("measurement", {}).get("speedup")
         self.speedup: float | None = None if speedup is None else float(speedup["ratio"])
-        point = known.get("point") or {}
-        self.strategies: list[str] = point.get("strategies", [])
+        point = known.get("point")  # of a policy over a space: positions
+        self.strategies: list[str] = point.get("strategies", []) if isinstance(point, dict) else []
         self.parents: list[int] = known.get("parents", [])
         self.phases: dict[str, float] = {name: float(value) for name, value in evaluation.get("phases", {}).items()}
         told = known.get("at") or "1970-01-01T00:00:00Z"

@@ -27,7 +27,7 @@ def line(number, seconds, **more):
     return json.dumps({**trial, **more})
 
 
-LINES = [line(0, 4.0), line(1, None), line(2, 2.0, point={"kind": "rewrite", "strategies": ["tiling", "unrolling"]}, parents=[0]), line(3, 3.0)]
+LINES = [line(0, 4.0), line(1, None), line(2, 2.0, point={"kind": "rewrite", "strategies": ["tiling", "unrolling"]}, parents=[0]), line(3, 3.0, point=[0, 1])]
 
 
 @pytest.fixture
