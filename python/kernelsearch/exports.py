@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import json
 import math
 import os
@@ -77,6 +78,10 @@ class ExportedRun:
     def best(self) -> ExportedTrial | None:
         """The trial with the least objective, the first of equal ones; None where nothing is right."""
         return min((t for t in self.trials if t.ok), key=lambda t: t.objective, default=None)
+
+    def best_so_far(self) -> list[float]:
+        """The least objective up to and with each trial; infinite as long as nothing is right."""
+        return list(itertools.accumulate((t.objective if t.ok else math.inf for t in self.trials), min))
 
     def facts(self) -> dict[str, str]:
         """`info` as texts, without what is empty."""
@@ -175,14 +180,14 @@ def to_tensorboard(run: ExportedRun, folder: str | os.PathLike[str]) -> str:
         raise _package(error, "tensorboard") from None
     writer = EventFileWriter(os.fspath(folder))
     text = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="text"))
-    best = math.inf
-    for step, trial in enumerate(run.trials):
+    last = math.inf
+    for step, (trial, best) in enumerate(zip(run.trials, run.best_so_far())):
         values = [Summary.Value(tag=name, simple_value=value) for name, value in trial.metrics().items() if not name.startswith("feature.")]
-        if trial.ok and trial.objective < best:
-            best = trial.objective
+        if best < last:
             told = ", ".join(f"{name}={value}" for name, value in trial.settings.items()) or ", ".join(trial.strategies)
             content = TensorProto(dtype=DT_STRING, string_val=[f"trial {trial.number}: {told}".encode()])
             values.append(Summary.Value(tag="best_settings", metadata=text, tensor=content))
+        last = best
         if math.isfinite(best):
             values.append(Summary.Value(tag="best_seconds", simple_value=best))
         if values:
@@ -205,9 +210,8 @@ def to_mlflow(run: ExportedRun, tracking_uri: str, experiment: str = "kernelsear
     place = found.experiment_id if found else client.create_experiment(experiment)
     milliseconds = [int(trial.ended.timestamp() * 1000) for trial in run.trials]
     made = client.create_run(place, start_time=int(run.trials[0].begun.timestamp() * 1000), tags=run.facts(), run_name=run.name)
-    metrics, best = [], math.inf
-    for step, (trial, at) in enumerate(zip(run.trials, milliseconds)):
-        best = min(best, trial.objective if trial.ok else math.inf)
+    metrics = []
+    for step, (trial, best, at) in enumerate(zip(run.trials, run.best_so_far(), milliseconds)):
         numbers = {**trial.metrics(), **({"best_seconds": best} if math.isfinite(best) else {})}
         metrics += [Metric(_mlflow_name(name), value, at, step) for name, value in numbers.items()]
     for at in range(0, len(metrics), 1000):  # the most that one call takes
@@ -235,9 +239,7 @@ def to_wandb(run: ExportedRun, folder: str | os.PathLike[str], project: str = "k
     made = wandb.init(
         mode="offline", dir=os.fspath(folder), project=project, name=run.name, config={"run": run.facts(), **(run.best.settings if run.best else {})},
         settings=wandb.Settings(console="off", silent=True, save_code=False, disable_git=True, x_disable_stats=True, x_disable_meta=True))
-    best = math.inf
-    for step, trial in enumerate(run.trials):
-        best = min(best, trial.objective if trial.ok else math.inf)
+    for step, (trial, best) in enumerate(zip(run.trials, run.best_so_far())):
         row = {**trial.metrics(), "verdict": trial.verdict, **{f"settings.{name}": value for name, value in trial.settings.items()}}
         made.log({**row, **({"best_seconds": best} if math.isfinite(best) else {})}, step=step)
     place = os.path.dirname(made.dir)

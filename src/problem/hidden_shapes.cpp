@@ -43,6 +43,15 @@ std::int64_t first_multiple(const SizeRange& range) {
   return rest == 0 ? range.low : range.low + (range.multiple_of - rest);
 }
 
+/// How many sizes a range holds beyond its first, and the one of that number, or the last.
+std::uint64_t steps_of(const SizeRange& range) {
+  return static_cast<std::uint64_t>((range.high - first_multiple(range)) / range.multiple_of);
+}
+std::int64_t size_at(const SizeRange& range, std::uint64_t step) {
+  return first_multiple(range) +
+         static_cast<std::int64_t>(std::min(step, steps_of(range))) * range.multiple_of;
+}
+
 const Value& size_value(const Shape& shape, const std::string& name) {
   return std::find_if(shape.variables.begin(), shape.variables.end(),
                       [&name](const NamedValue& variable) { return variable.first == name; })
@@ -52,11 +61,10 @@ const Value& size_value(const Shape& shape, const std::string& name) {
 /// A size of a remainder, by eight steps of its range, that no listed size has, where a few tries find one:
 /// loops over parts of vectors, blocks or tiles may be written for the listed remainders alone.
 std::int64_t draw_unlisted_remainder(const SizeRange& range, const std::vector<Shape>& listed, Rng& rng) {
-  const std::int64_t first = first_multiple(range), period = 8 * range.multiple_of;
-  const auto steps = static_cast<std::uint64_t>((range.high - first) / range.multiple_of);
-  std::int64_t size = first;
+  const std::int64_t period = 8 * range.multiple_of;
+  std::int64_t size = 0;
   for (int i = 0; i < 32; ++i) {
-    size = first + static_cast<std::int64_t>(rng.below(steps + 1)) * range.multiple_of;
+    size = size_at(range, rng.below(steps_of(range) + 1));
     if (std::none_of(listed.begin(), listed.end(), [&](const Shape& shape) {
           return (size - std::get<std::int64_t>(size_value(shape, range.name))) % period == 0;
         }))
@@ -67,10 +75,8 @@ std::int64_t draw_unlisted_remainder(const SizeRange& range, const std::vector<S
 
 std::int64_t draw_size(const SizeRange& range, const std::vector<Shape>& listed, Rng& rng) {
   const std::int64_t first = first_multiple(range);
-  const auto steps = static_cast<std::uint64_t>((range.high - first) / range.multiple_of);
-  const auto at = [&](std::uint64_t step) {
-    return first + static_cast<std::int64_t>(std::min(step, steps)) * range.multiple_of;
-  };
+  const std::uint64_t steps = steps_of(range);
+  const auto at = [&range](std::uint64_t step) { return size_at(range, step); };
   switch (rng.below(8)) {
     case 0:
       return at(rng.below(2) == 0 ? 0 : steps);
@@ -112,8 +118,7 @@ std::optional<double> accepted(const Problem& problem, const Candidate& candidat
 }
 
 /// One shape of the ranges; by `draw`, a size of one range among the listed shapes.
-template <class Draw>
-Shape drawn_shape(const Problem& problem, Rng& rng, Draw&& draw) {
+Shape drawn_shape(const Problem& problem, Rng& rng, decltype(draw_size)& draw) {
   Shape shape = problem.shapes[rng.below(problem.shapes.size())];
   shape.weight = 0;
   shape.generated.clear();

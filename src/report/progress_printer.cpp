@@ -101,20 +101,19 @@ void ProgressPrinter::show_failure(const Outcome& outcome) {
   constexpr std::size_t most = 10;  // a kernel that fails in many ways must not bury what succeeds
   if (outcome.ok()) return;
   if (!is_trial(outcome.evaluation.verdict))
-    return show_line("does not apply: " + clean_text(short_reason(outcome.evaluation.reason)));
+    return show_line("does not apply: " + short_reason(outcome.evaluation.reason));
   const bool fresh = failures_.add(outcome.id, outcome.evaluation);
   if (!options_.each_failure && (!fresh || reasons_shown_ == most)) return;
   ++reasons_shown_;
   std::string line =
       fmt::format("trial {} failed: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
-  // A kernel's own output may be in it: nothing of that moves the cursor.
-  if (const std::string reason = clean_text(short_reason(outcome.evaluation.reason)); !reason.empty())
+  if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
     line += ": " + reason;
   show_line(line, yellow);
 }
 
 void ProgressPrinter::show_line(const std::string& text, std::string_view colour) {
-  const std::string line = clean_text(text);
+  const std::string line = clean_text(text);  // a kernel's own output may be in it: it moves no cursor
   if (!options_.terminal) {
     out_ << line << '\n' << std::flush;
     return;
@@ -130,7 +129,7 @@ void ProgressPrinter::show_line(const std::string& text, std::string_view colour
 void ProgressPrinter::message(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (options_.terminal && line_open_) out_ << "\r\x1b[K";
-  out_ << text << '\n' << std::flush;  // whole: the terminal breaks it where it is too long
+  out_ << clean_text(text) << '\n' << std::flush;  // whole: the terminal breaks it where it is too long
   if (!options_.terminal) return;
   line_open_ = false;
   show(true);

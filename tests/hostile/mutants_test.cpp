@@ -52,7 +52,7 @@ TEST_CASE("mutants of honest kernels are found") {
         mutant.chance >= 1 ? 1 : static_cast<int>(std::ceil(std::log(1e-6) / std::log(1 - mutant.chance)));
     bool found = false;
     std::string last;
-    // A judgement that the machine's load prevented is none.
+    // A judgement that the machine's load prevented does not count.
     for (int attempt = 0, prevented = 0; attempt < most && !found && prevented < 5; ++attempt) {
       const auto evaluation = honest::judge(built);
       last = evaluation.reason.empty() ? to_string(evaluation.verdict) : evaluation.reason;

@@ -239,6 +239,8 @@ TEST_CASE("ProgressPrinter: a message never runs into the status, which is drawn
   ProgressPrinter lines(plain.out, plain.options(false));
   lines.message("waits");
   CHECK(plain.taken() == "waits\n");
+  lines.message("a name\x1b[2J");
+  CHECK(plain.taken().find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("ProgressPrinter: several threads that tell and say leave whole lines") {

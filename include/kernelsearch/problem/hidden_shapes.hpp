@@ -65,8 +65,8 @@ struct HiddenShapeLimits {
 
 /// Up to `hidden_shapes->count` different shapes of weight 0, by size, that `where`, `valid` and the limits
 /// accept for this candidate; fewer, or none, where a thousand tries each find no more. Values are drawn near
-/// the listed shapes' and the ends of the ranges more often than elsewhere, where kernels are wrong most, and
-/// one of the shapes has sizes whose remainder by eight is none of the listed ones', where there are such.
+/// the listed shapes' and the ends of the ranges more often than elsewhere, where kernels are wrong most. If
+/// possible, one shape has sizes whose remainders modulo 8 differ from those of all listed sizes.
 [[nodiscard]] std::vector<Shape> draw_hidden_shapes(const Problem& problem, const Candidate& candidate,
                                                     const HiddenShapeLimits& limits, Rng& rng);
 

@@ -20,7 +20,7 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// The process that works on the run now; nothing where there is none.
+  /// The process that is working on the run; empty if no process is.
   [[nodiscard]] static std::optional<pid_t> holder(const std::filesystem::path& store, RunId run);
 
  private:

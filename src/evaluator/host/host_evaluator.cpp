@@ -428,7 +428,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   begin = detail::monotonic_seconds();
   fault = worker->measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   worker->load().set(evaluation.features);
-  unsettled = fault ? fault->may_be_load : worker->cramped();
+  unsettled = !fault && worker->cramped();
   if (!fault) impl_->learn_times(*worker);
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
@@ -445,8 +445,10 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
   evaluation.phases.reference = reference_seconds();
-  if (fault && fault->may_be_load) unsettled = true;
-  if (fault) fail(*fault);
+  if (fault) {
+    unsettled = unsettled || fault->may_be_load;
+    fail(*fault);
+  }
   return evaluation;
 }
 
