@@ -92,8 +92,7 @@ leg_vulkan() { # the tests that need a device of Vulkan, on this machine's proce
 }
 leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
 leg_asan() { # the tests with the label unit, and no more than they need
-  if build asan test_core test_space test_model test_policy test_generator test_evaluator test_optimizer \
-    test_problem test_store test_report test_runtime test_recorded test_compare test_c; then
+  if build asan unit_tests; then
     run_tests asan
   else
     count "build of asan" 1
