@@ -263,13 +263,16 @@ struct HostEvaluator::Impl {
     while (pairs.wants_round()) {
       const double begin = detail::monotonic_seconds();
       Features features;
+      // Either side was checked in whole in its trial, and is in the first round; then what is timed is.
+      using Extent = detail::HostWorker::Extent;
+      const Extent extent = pairs.round() == 0 ? Extent::all : Extent::timed;
       std::unique_ptr<detail::HostWorker> ours = std::move(measured);
       if (!ours) {
         ours = our_side.open();
-        if (auto fault = told(ours->check(features), our_side)) return fault;
+        if (auto fault = told(ours->check(features, extent), our_side)) return fault;
       }
       const std::unique_ptr<detail::HostWorker> theirs = their_side.open();
-      if (auto fault = told(theirs->check(features), their_side)) return fault;
+      if (auto fault = told(theirs->check(features, extent), their_side)) return fault;
       pairs.started(detail::monotonic_seconds() - begin);
       const double overhead = clock.of_batch();
       ours->assume_overhead(overhead);
@@ -429,7 +432,12 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   fault = worker->measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
   worker->load().set(evaluation.features);
   unsettled = !fault && worker->cramped();
-  if (!fault) impl_->learn_times(*worker);
+  if (!fault) {
+    impl_->learn_times(*worker);
+    if (worker->is_assured())
+      impl_->verifier.learn(staged.artifact->candidate, staged.artifact->library,
+                            evaluation.measurement.seconds);
+  }
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   if (!fault && !context.stop.stop_requested() &&

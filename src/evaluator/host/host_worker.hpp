@@ -45,9 +45,15 @@ class HostWorker {
              InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
              const Candidate& candidate, const HostSubject& subject, std::span<const double> fastest = {});
 
+  /// Which shapes are checked.
+  enum class Extent : std::uint8_t {
+    all,
+    timed,  ///< those that have weight, of code that was checked on all of them before
+  };
+
   /// Runs every shape on every set of inputs and compares. Sets features. The reference is called once on
   /// every shape that has weight and compared with nothing.
-  [[nodiscard]] std::optional<Fault> check(Features& features);
+  [[nodiscard]] std::optional<Fault> check(Features& features, Extent extent = Extent::all);
 
   /// Times the shapes that have weight until each has a tight interval; call after `check`.
   [[nodiscard]] std::optional<Fault> measure(Measurement& measurement, Features& features,
@@ -72,6 +78,8 @@ class HostWorker {
   /// Compares calls that were timed and put by, on each shape of weight, until so many are found right, or as
   /// many as were timed; what cannot be had makes the candidate unverified, which is no verdict to win with.
   [[nodiscard]] std::optional<Fault> assure(std::size_t calls, const std::stop_token& stop);
+  /// Whether `least_verified` calls of each shape of weight were found right.
+  [[nodiscard]] bool is_assured() const;
   [[nodiscard]] bool timed_alone(std::size_t shape) const { return shapes_[shape].alone; }
   /// Whether, as `settle` saw both, the faster one is faster where calls are made together and not where they
   /// are made alone.

@@ -17,42 +17,81 @@ bool same_sizes(const ShapePlan& a, const ShapePlan& b) {
       [](const PlannedArgument& one, const PlannedArgument& other) { return one.count == other.count; });
 }
 
+/// Whoever is to be asked in place of the default configuration takes at most this share of its time.
+constexpr double witness_share = 0.7;
+constexpr std::size_t most_witnesses = 2;
+
 }  // namespace
 
 Verifier::Verifier(const Problem& problem, CompileCache& compiler, const WorkerSettings& settings)
-    : problem_(problem), compiler_(compiler), settings_(settings), places_(problem.shapes.size()) {
+    : problem_(problem),
+      compiler_(compiler),
+      settings_(settings),
+      default_(witness(problem.default_candidate(), std::numeric_limits<double>::infinity())),
+      seconds_(problem.shapes.size()) {
   settings_.cores.clear();  // never timed: it may run beside what is
   settings_.frozen = false;
 }
 
-Verifier::Place* Verifier::place(const ShapePlan& plan) {
-  Place& place = places_[plan.shape];
+Verifier::Witness Verifier::witness(const Candidate& candidate, double seconds) const {
+  return {candidate, seconds, {}, std::vector<Place>(problem_.shapes.size()), {}};
+}
+
+void Verifier::rest() noexcept {
+  default_.runner.reset();
+  for (Witness& one : faster_) one.runner.reset();
+}
+
+void Verifier::learn(const Candidate& candidate, const std::filesystem::path& library, double seconds) {
+  if (candidate.kernel->regions != problem_.kernel.regions) return;
+  if (library == library_of(default_)) {
+    default_.seconds = std::min(default_.seconds, seconds);
+    return;
+  }
+  const bool is_known =
+      std::any_of(faster_.begin(), faster_.end(), [&](const Witness& one) { return one.library == library; });
+  if (is_known || !(seconds < witness_share * default_.seconds)) return;
+  Witness one = witness(candidate, seconds);
+  one.library = library;
+  faster_.insert(std::upper_bound(faster_.begin(), faster_.end(), seconds,
+                                  [](double time, const Witness& other) { return time < other.seconds; }),
+                 std::move(one));
+  if (faster_.size() > most_witnesses) faster_.pop_back();
+}
+
+Verifier::Place* Verifier::place(Witness& witness, const ShapePlan& plan) {
+  Place& place = witness.places[plan.shape];
   if (!place.plan) {
-    const Candidate candidate = problem_.default_candidate();
-    place.fit = is_valid(problem_, problem_.shapes[plan.shape], candidate);
-    if (place.fit) place.plan = plan_shape(problem_, candidate, plan.shape);
+    place.fit = is_valid(problem_, problem_.shapes[plan.shape], witness.candidate);
+    if (place.fit) place.plan = plan_shape(problem_, witness.candidate, plan.shape);
   }
   return place.fit && same_sizes(plan, *place.plan) ? &place : nullptr;
 }
 
-Runner* Verifier::ready(const ShapePlan& plan) {
-  if (!library_) {
-    const Compiled compiled = compiler_.compile(candidate_job(problem_, problem_.default_candidate()));
-    library_ = compiled.verdict == Verdict::ok ? compiled.library : std::filesystem::path();
+const std::filesystem::path& Verifier::library_of(Witness& witness) {
+  if (!witness.library) {
+    const Compiled compiled = compiler_.compile(candidate_job(problem_, witness.candidate));
+    witness.library = compiled.verdict == Verdict::ok ? compiled.library : std::filesystem::path();
   }
-  if (library_->empty()) return nullptr;
-  const ArenaBytes needed = Slots(plan, Storage::native, 0, 1, 1).arena_bytes();
-  if (!runner_ || !runner_->worker().alive() || !runner_->arena_bytes().holds(needed))
-    runner_ = std::make_unique<Runner>(settings_, *library_, Storage::native, false, needed);
-  if (runner_->fault()) return nullptr;
-  runner_->select(plan, 0, 1, 1);
-  return runner_.get();
+  return *witness.library;
 }
 
-std::optional<InputSet> Verifier::outputs(const Place& place, const Contents& contents) {
+Runner* Verifier::ready(Witness& witness, const ShapePlan& plan) {
+  const std::filesystem::path& library = library_of(witness);
+  if (library.empty()) return nullptr;
+  std::unique_ptr<Runner>& runner = witness.runner;
+  const ArenaBytes needed = Slots(plan, Storage::native, 0, 1, 1).arena_bytes();
+  if (!runner || !runner->worker().alive() || !runner->arena_bytes().holds(needed))
+    runner = std::make_unique<Runner>(settings_, library, Storage::native, false, needed);
+  if (runner->fault()) return nullptr;
+  runner->select(plan, 0, 1, 1);
+  return runner.get();
+}
+
+std::optional<InputSet> Verifier::outputs(Witness& witness, const Place& place, const Contents& contents) {
   // The process may have been ended with the thread that started it.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    Runner* const runner = ready(*place.plan);
+    Runner* const runner = ready(witness, *place.plan);
     if (runner == nullptr) return std::nullopt;
     runner->slots().fill(0, contents, secret_seed());
     double seconds = 0;
@@ -67,26 +106,37 @@ std::optional<InputSet> Verifier::outputs(const Place& place, const Contents& co
   return std::nullopt;
 }
 
-bool Verifier::is_right(const Place& place, const InputSet& known) {
+bool Verifier::is_right(Witness& witness, const Place& place, const InputSet& known) {
   // Its outputs are still there, as bytes, which is how those of a candidate are compared.
-  return outputs(place, known.contents) &&
-         !compare_outputs(problem_, *place.plan, known, runner_->slots().outputs(0));
+  return outputs(witness, place, known.contents) &&
+         !compare_outputs(problem_, *place.plan, known, witness.runner->slots().outputs(0));
 }
 
-Verifier::Opinion Verifier::compare(const ShapePlan& plan, const InputSet& known, const Contents& contents,
-                                    const std::vector<std::vector<std::byte>>& got) {
-  Place* const place = this->place(plan);
+Verifier::Opinion Verifier::ask(Witness& witness, const ShapePlan& plan, const InputSet& known,
+                                const Contents& contents, const std::vector<std::vector<std::byte>>& got) {
+  Place* const place = this->place(witness, plan);
   if (place == nullptr) return Opinion::none;
   if (!place->checked) {
-    place->fit = is_right(*place, known);
+    place->fit = is_right(witness, *place, known);
     place->checked = true;
   }
   if (!place->fit) return Opinion::none;
   const double begin = monotonic_seconds();
-  const auto ours = outputs(*place, contents);
-  place->seconds = monotonic_seconds() - begin;
+  const auto ours = outputs(witness, *place, contents);
+  seconds_[plan.shape] = monotonic_seconds() - begin;
   if (!ours) return Opinion::none;
   return compare_outputs(problem_, plan, *ours, got) ? Opinion::different : Opinion::same;
+}
+
+Verifier::Opinion Verifier::compare(const ShapePlan& plan, const InputSet& known, const Contents& contents,
+                                    const std::vector<std::vector<std::byte>>& got,
+                                    const std::filesystem::path& library) {
+  for (Witness& one : faster_) {
+    if (one.library == library) continue;
+    if (const Opinion opinion = ask(one, plan, known, contents, got); opinion != Opinion::none)
+      return opinion;
+  }
+  return ask(default_, plan, known, contents, got);
 }
 
 }  // namespace kernelsearch::detail

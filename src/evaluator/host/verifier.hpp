@@ -17,12 +17,14 @@ namespace kernelsearch::detail {
 inline constexpr std::size_t least_verified = 20;
 
 /// The problem's default configuration in a process of its own, which says what is right where the reference
-/// is too expensive to be asked for every call. It is believed on a shape once it was right there on a set
-/// that the reference knows. Not thread-safe.
+/// is too expensive to be asked for every call; or a faster configuration of the problem's own kernel, once
+/// that was found right often enough to win. Neither is ever asked about itself, where another can be, and no
+/// kernel that somebody else wrote is asked: it would pass its own children. Whoever is asked is believed on
+/// a shape once it was right there on a set that the reference knows. Not thread-safe.
 class Verifier {
  public:
   enum class Opinion : std::uint8_t {
-    none,       ///< it cannot tell: it does not build, was wrong itself, or has arrays of other sizes
+    none,       ///< nobody can tell: it does not build, was wrong itself, or has arrays of other sizes
     same,       ///< what it computes lies within the tolerance of the output's type
     different,  ///< which the reference has to decide: two right kernels may be twice the tolerance apart
   };
@@ -30,37 +32,54 @@ class Verifier {
   /// Nothing is compiled or started before it is needed; what is given must outlive it.
   Verifier(const Problem& problem, CompileCache& compiler, const WorkerSettings& settings);
 
-  /// Compares `got` with its own outputs for `contents`; `known`: a set of the same sizes with a known
-  /// result.
+  /// Compares `got`, outputs of the code in `library`, with its own outputs for `contents`; `known`: a set of
+  /// the same sizes with a known result.
   [[nodiscard]] Opinion compare(const ShapePlan& plan, const InputSet& known, const Contents& contents,
-                                const std::vector<std::vector<std::byte>>& got);
+                                const std::vector<std::vector<std::byte>>& got,
+                                const std::filesystem::path& library);
+
+  /// Tells of a candidate of which `least_verified` calls of each timed shape were found right, and of its
+  /// time in seconds: it may be asked from now on where it is much faster than the default configuration.
+  void learn(const Candidate& candidate, const std::filesystem::path& library, double seconds);
 
   /// Seconds that one comparison on the shape took last; 0 before the first.
-  [[nodiscard]] double seconds(std::size_t shape) const { return places_[shape].seconds; }
+  [[nodiscard]] double seconds(std::size_t shape) const { return seconds_[shape]; }
 
-  /// Ends its process, which the next comparison starts anew: outside of a measuring turn none of our kernels
-  /// is there.
-  void rest() noexcept { runner_.reset(); }
+  /// Ends its processes, which the next comparison starts anew: outside of a measuring turn none of our
+  /// kernels is there.
+  void rest() noexcept;
 
  private:
   struct Place {
     std::optional<ShapePlan> plan;
     bool fit = true, checked = false;
-    double seconds = 0.0;
+  };
+  /// A configuration that can be asked.
+  struct Witness {
+    Candidate candidate;
+    double seconds;                                ///< its time in its trial
+    std::optional<std::filesystem::path> library;  ///< unknown before it is needed
+    std::vector<Place> places;                     ///< of each shape
+    std::unique_ptr<Runner> runner;
   };
 
-  [[nodiscard]] Place* place(const ShapePlan& plan);
+  [[nodiscard]] Witness witness(const Candidate& candidate, double seconds) const;
+  [[nodiscard]] Opinion ask(Witness& witness, const ShapePlan& plan, const InputSet& known,
+                            const Contents& contents, const std::vector<std::vector<std::byte>>& got);
+  [[nodiscard]] Place* place(Witness& witness, const ShapePlan& plan);
   /// What it computes; nothing where it fails.
-  [[nodiscard]] std::optional<InputSet> outputs(const Place& place, const Contents& contents);
-  [[nodiscard]] bool is_right(const Place& place, const InputSet& known);
-  [[nodiscard]] Runner* ready(const ShapePlan& plan);
+  [[nodiscard]] std::optional<InputSet> outputs(Witness& witness, const Place& place,
+                                                const Contents& contents);
+  [[nodiscard]] bool is_right(Witness& witness, const Place& place, const InputSet& known);
+  [[nodiscard]] const std::filesystem::path& library_of(Witness& witness);
+  [[nodiscard]] Runner* ready(Witness& witness, const ShapePlan& plan);
 
   const Problem& problem_;
   CompileCache& compiler_;
   WorkerSettings settings_;
-  std::vector<Place> places_;  ///< of each shape
-  std::optional<std::filesystem::path> library_;
-  std::unique_ptr<Runner> runner_;
+  std::vector<Witness> faster_;  ///< the fastest first, two at most: one for the other
+  Witness default_;
+  std::vector<double> seconds_;  ///< of each shape
 };
 
 /// Has the verifier rest at the end of a scope, which is that of a measuring turn.

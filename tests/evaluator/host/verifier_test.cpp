@@ -37,7 +37,17 @@ struct VerifierBench {
     std::vector<std::vector<std::byte>> got(3);
     got[2].resize(count() * sizeof(float));
     std::memcpy(got[2].data(), result.data(), got[2].size());
-    return verifier.compare(plan, *set, set->contents, got);
+    return verifier.compare(plan, *set, set->contents, got, subject);
+  }
+  /// The configuration with that value of the tunable KIND, and its code.
+  [[nodiscard]] Candidate kind(std::int64_t value) const {
+    Candidate candidate = problem.default_candidate();
+    const std::vector<Value> values{Value(value)};
+    candidate.config = *candidate.kernel->space.config_of(values);
+    return candidate;
+  }
+  [[nodiscard]] std::filesystem::path code(const Candidate& candidate) {
+    return compiler.compile(candidate_job(problem, candidate)).library;
   }
 
   Problem problem;
@@ -52,7 +62,17 @@ struct VerifierBench {
   detail::ShownSets shown;
   std::shared_ptr<detail::InputSet> set;
   std::vector<float> result;
+  std::filesystem::path subject = "the code that is compared";
 };
+
+/// Kinds of one kernel: 0 does not build, 2 is wrong, the others are right.
+const std::string kind_kernel = "#if KIND == 0\n#error nothing\n#endif\n" + scale_head +
+                                "  for (int i = 0; i < n; ++i) y[i] = (KIND == 2 ? 2 : 3) * x[i] + 1;\n}\n";
+
+/// The first of these is the default.
+std::string with_kinds(const std::string& values) {
+  return R"(, "tunables": {"KIND": [)" + values + "]}";
+}
 
 /// A problem whose reference counts as expensive for every call.
 HostOptions expensive_reference() {
@@ -94,6 +114,37 @@ TEST_CASE("a default configuration that is wrong, or does not build, says nothin
   CHECK(VerifierBench(scale_head + "  __builtin_trap();\n}\n").opinion() == Verifier::Opinion::none);
   CHECK(VerifierBench(scale_head + scaled_body, R"(, "valid": "n < 100")").opinion() ==
         Verifier::Opinion::none);
+}
+
+TEST_CASE("a faster configuration of the problem's own kernel is asked, but never about itself") {
+  VerifierBench bench(kind_kernel, with_kinds("0, 1, 2, 3"));
+  const Candidate right = bench.kind(1);
+  CHECK(bench.opinion() == Verifier::Opinion::none);  // the default does not build
+  // What somebody else wrote would pass its own children.
+  bench.verifier.learn(with_source(bench.problem, scale_head + scaled_body), bench.code(right), 0.1);
+  CHECK(bench.opinion() == Verifier::Opinion::none);
+  bench.verifier.learn(right, bench.code(right), 0.1);
+  CHECK(bench.opinion() == Verifier::Opinion::same);
+  bench.subject = bench.code(right);
+  CHECK(bench.opinion() == Verifier::Opinion::none);
+  bench.verifier.learn(bench.kind(3), bench.code(bench.kind(3)), 0.2);
+  CHECK(bench.opinion() == Verifier::Opinion::same);  // by the other
+  bench.result.back() += 1;
+  CHECK(bench.opinion() == Verifier::Opinion::different);
+}
+
+TEST_CASE("the default configuration is asked where the faster one is wrong, or hardly faster") {
+  VerifierBench bench(kind_kernel, with_kinds("1, 2, 3"));
+  const Candidate wrong = bench.kind(2);
+  bench.verifier.learn(wrong, bench.code(wrong), 0.1);
+  CHECK(bench.opinion() == Verifier::Opinion::same);
+  // Kind 2 in the place of the default is wrong and says nothing; whoever is hardly faster is not taken.
+  VerifierBench other(kind_kernel, with_kinds("2, 1, 3"));
+  other.verifier.learn(other.kind(2), other.code(other.kind(2)), 1.0);
+  other.verifier.learn(other.kind(1), other.code(other.kind(1)), 0.9);
+  CHECK(other.opinion() == Verifier::Opinion::none);
+  other.verifier.learn(other.kind(1), other.code(other.kind(1)), 0.5);
+  CHECK(other.opinion() == Verifier::Opinion::same);
 }
 
 TEST_CASE("where the reference is expensive a kernel that is right in its first calls only is found") {
