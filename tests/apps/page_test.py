@@ -192,6 +192,9 @@ def recorded(browser):
 def tree_of(page, name):
     nodes = page.run("document.querySelectorAll('.tree g.node').length")
     check(f"{name}: a tree of kernels", nodes > 2, nodes)
+    open_ends = page.run("(() => { const run = JSON.parse(document.getElementById('data').textContent).runs[0], t = run.trials, made = new Set(t.parents.flat());"
+                         " return t.id.filter((id, i) => t.verdict[i] === 0 && !made.has(id) && id !== run.winner).length; })()")
+    check(f"{name}: its frontier", page.run("document.querySelectorAll('#frontier tbody tr').length") == min(20, open_ends), open_ends)
     page.click(".tree g.node:last-of-type")
     check(f"{name}: a click opens a kernel", page.run("document.querySelector('aside h2').textContent").startswith("Trial"))
 
@@ -203,7 +206,7 @@ def kernelband(browser):
     base.execute("UPDATE runs SET options = json_set(options, '$.memory', (SELECT max(number) FROM changes))")
     base.commit()
     base.close()
-    page = opened(browser, "kernelband", page_of(store), ["overview", "best", "strategies", "kernels", "frontier", "memory", "exchanges", "trials"], ["checkpoints"])
+    page = opened(browser, "kernelband", page_of(store), ["overview", "best", "strategies", "kernels", "memory", "exchanges", "trials"], ["checkpoints"])
     for axis, words in (("tokens", "tokens"), ("money", "cost")):
         page.run(f"document.getElementById('x-{axis}').click()")
         check(f"kernelband: best so far over {words}", page.run(f"document.getElementById('x-{axis}').checked") and page.run(PAINTED) == [])
