@@ -838,7 +838,7 @@ function checkpointPart() {
     rows(["checkpoint", num("trial"), "from", "by", num("time"), num("over the first"), "branches that end here", "note"], run.checkpoints.map((one) => {
       const s = time(one), tips = one.tips.join(", ");
       return make("tr", {class: one.current ? "winner" : null}, [one.name + (one.closed ? " (closed)" : ""), num(trialLink(one.trial, String(one.trial))), one.parent, one.transformation, num(s === null ? "" : seconds(s)),
-        num(s && first ? (first / s).toFixed(2) + "x" : ""), tips + (one.current ? (tips ? ", " : "") + "it goes on from here" : ""), one.note].map((cell) => make("td", {class: cell && cell.n !== undefined ? "n" : null}, cell && cell.n !== undefined ? cell.n : cell)));
+        num(s && first ? (first / s).toFixed(2) + "x" : ""), tips + (one.current ? (tips ? ", " : "") + "it goes on from here" : "")].map((cell) => make("td", {class: cell && cell.n !== undefined ? "n" : null}, cell && cell.n !== undefined ? cell.n : cell)), make("td", {class: "note"}, one.note));
     }), {label: "checkpoints"}));
 }
 
