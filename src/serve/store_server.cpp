@@ -184,7 +184,7 @@ class StoreServer::Impl {
     peer.non_blocking(false);
     http::request_parser<http::string_body> parser;
     parser.header_limit(16 << 10);
-    parser.eager(true);  // what came with the header is read with it
+    parser.eager(true);           // what came with the header is read with it
     parser.body_limit(32 << 10);  // a note of 4000 bytes, as JSON at its longest
     if (!read_request(peer, parser)) return;
     const Request& request = parser.get();
