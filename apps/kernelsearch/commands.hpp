@@ -36,6 +36,7 @@ void add_best(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_runs(CLI::App& app, int& exit_code);
+void add_note(CLI::App& app, int& exit_code);
 void add_checkpoints(CLI::App& app, int& exit_code);
 void add_memory(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);

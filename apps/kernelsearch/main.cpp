@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
   app::add_plan(cli, exit_code);
   app::add_show(cli, exit_code);
   app::add_runs(cli, exit_code);
+  app::add_note(cli, exit_code);
   app::add_checkpoints(cli, exit_code);
   app::add_memory(cli, exit_code);
   app::add_export(cli, exit_code);

@@ -45,12 +45,8 @@ ProgressOptions progress_options(const RunBudget& budget, const std::optional<Ru
   options.unicode = options.terminal && speaks_utf8();
   const char* no_colour = std::getenv("NO_COLOR");  // https://no-color.org
   options.colour = options.terminal && (no_colour == nullptr || *no_colour == '\0');
-  options.trials = budget.trials;
-  options.seconds = budget.seconds;
-  if (resumed) {
-    options.trials_before = resumed->trials;
-    options.seconds_before = resumed->seconds;
-  }
+  options.pace = {budget.trials, budget.seconds, resumed ? resumed->trials : 0,
+                  resumed ? resumed->seconds : 0.0};
   return options;
 }
 

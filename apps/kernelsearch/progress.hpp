@@ -71,7 +71,8 @@ class Progress final : public RunObserver {
       messages_.on_message(text);
   }
   void on_activity(const RunActivity& activity) override {
-    if (printer_) printer_->activity(to_string(activity), activity.waiting, activity.measuring);
+    if (printer_)
+      printer_->activity(to_string(activity), activity.waiting, activity.measuring, activity.paused);
   }
 
   /// Ends the drawing and leaves the terminal on a line of its own.

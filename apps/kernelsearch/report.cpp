@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -72,14 +71,6 @@ std::string rendered(const std::vector<ReportModel>& reports, const std::string&
   return report_html(reports);
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush())
-    detail::raise<ConfigError>("the report cannot be written", path.string(),
-                               "check its folder's permissions and space, or name another file with --out");
-}
-
 /// A run of the store; a recording where there is a file of that name.
 ReportModel report_named(const ReportCommand& command, const std::string& name,
                          std::optional<RunStore>& store) {
@@ -113,7 +104,7 @@ int report(const ReportCommand& command) {
   if (out.empty())
     out = number(reports.front().run.id) == 0 ? "report.html"
                                               : fmt::format("run_{}.html", number(reports.front().run.id));
-  write_file(out, text);
+  write_report(out, text);
   print_clean("{}\n", out.string());
   return success;
 }

@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <stop_token>
@@ -20,8 +18,11 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
+#include "kernelsearch/process/start_apart.hpp"
 #include "kernelsearch/run/report_extras.hpp"
 #include "kernelsearch/run/run_budget.hpp"
+#include "kernelsearch/run/run_control.hpp"
 #include "kernelsearch/run/run_lock.hpp"
 #include "served_beside.hpp"
 #include "store_access.hpp"
@@ -51,42 +52,71 @@ std::string stop_run(const RunStore& store, RunId run) {
 std::string resume_run(const RunStore& store, RunId run, const std::string& budget) {
   if (RunLock::holder(store.file(), run)) return fmt::format("run {}: a process works on it", number(run));
   std::vector<std::string> words{
-      "kernelsearch",        "tune",   "--resume", std::to_string(number(run)), "--store",
+      "/proc/self/exe",      "tune",   "--resume", std::to_string(number(run)), "--store",
       store.file().string(), "--quiet"};
   if (!budget.empty()) {
     (void)parse_budget(budget);  // what is no budget is said here
     words.insert(words.end(), {"--budget", budget});
   }
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO})
-    posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  pid_t process = 0;
-  const int failed =
-      ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) return fmt::format("run {}: it cannot be resumed", number(run));
-  std::thread([process] { ::waitpid(process, nullptr, 0); }).detach();
+  const pid_t process = start_apart(std::move(words));
   return fmt::format("run {}: process {} goes on with it", number(run), process);
+}
+
+/// It finishes what it has begun, and begins nothing more until it is told to go on.
+std::string pause_run(const RunStore& store, RunId run) {
+  if (!RunControl(store.file(), run).pause())
+    return fmt::format("run {}: no process of this machine works on it that could be paused", number(run));
+  return fmt::format("run {}: it finishes what is under way, and begins nothing new", number(run));
+}
+
+std::string continue_run(const RunStore& store, RunId run) {
+  const bool went_on = RunControl(store.file(), run).go_on();
+  return fmt::format("run {}: {}", number(run), went_on ? "it goes on" : "it was not paused");
+}
+
+std::vector<ServedNow> served_now(const fs::path& store) {
+  std::vector<ServedNow> runs;
+  for (const auto& [run, process] : RunLock::holders(store)) {
+    ServedNow served{run, process, {}, false, {}, {}};
+    if (const std::optional<RunNow> now = RunControl(store, run).now()) {
+      served.doing = now->doing;
+      served.paused = now->paused;
+      served.filled = now->standing.filled;
+      served.left = now->standing.left;
+    }
+    runs.push_back(std::move(served));
+  }
+  return runs;
+}
+
+ServedMachine served_machine() {
+  ServedMachine machine;
+  if (double load = 0; ::getloadavg(&load, 1) == 1) machine.load = load;
+  machine.processors = std::thread::hardware_concurrency();
+  for (const HeldThing& one : held_things()) machine.held.push_back(one.words + ": " + one.holder);
+  return machine;
+}
+
+/// What every server of ours tells of runs that are under way.
+StoreServerOptions telling_options() {
+  StoreServerOptions options;
+  options.now = served_now;
+  options.machine = served_machine;
+  return options;
 }
 
 std::string control_run(const RunStore& store, RunId run, const std::string& action,
                         const std::string& budget) {
   if (action == "stop") return stop_run(store, run);
+  if (action == "pause") return pause_run(store, run);
+  if (action == "continue") return continue_run(store, run);
   if (action == "resume") return resume_run(store, run, budget);
-  detail::raise<ConfigError>("no such action", action.substr(0, 40), "stop or resume");
+  detail::raise<ConfigError>("no such action", action.substr(0, 40), "stop, pause, continue or resume");
 }
 
 int serve(const ServeCommand& command) {
   const Interrupt interrupt;
-  StoreServerOptions options;
+  StoreServerOptions options = telling_options();
   options.port = command.port;
   options.extras = [](const RunStore& store, RunId run) { return report_extras(store, run); };
   if (command.control) options.control = control_run;
@@ -103,7 +133,7 @@ int serve(const ServeCommand& command) {
 }  // namespace
 
 ServedBeside::ServedBeside(const fs::path& store, const fs::path& exchanges) {
-  StoreServerOptions options;
+  StoreServerOptions options = telling_options();
   options.stores = {store};
   options.extras = [exchanges](const RunStore& of, RunId run) { return report_extras(of, run, exchanges); };
   server_ = std::make_unique<StoreServer>(std::move(options));
@@ -117,7 +147,8 @@ void add_serve(CLI::App& app, int& exit_code) {
   auto command = std::make_shared<ServeCommand>();
   sub->add_option("STORE", command->stores, "SQLite files of runs; default as `tune` has it");
   sub->add_option("--port", command->port, "Port on 127.0.0.1; default any that is free");
-  sub->add_flag("--control", command->control, "Let those who have the address stop and resume runs, too");
+  sub->add_flag("--control", command->control,
+                "Let those who have the address stop, pause and resume runs and edit notes, too");
   sub->footer(
       "It listens on 127.0.0.1 alone and prints an address with a token, without which it answers 403.\n"
       "Examples:\n"

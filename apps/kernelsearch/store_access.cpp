@@ -39,4 +39,10 @@ std::string seconds_text(double seconds) {
   return std::isfinite(seconds) ? format_seconds(seconds, 3) : "-";
 }
 
+std::string joined_tags(const RunNote& note) {
+  std::string text;
+  for (const std::string& tag : note.tags) text += (text.empty() ? "" : ", ") + tag;
+  return text;
+}
+
 }  // namespace kernelsearch::app

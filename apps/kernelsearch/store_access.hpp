@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernelsearch/store/run_notes.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 /// How the commands that only look find the store and a run in it.
@@ -20,5 +21,8 @@ namespace kernelsearch::app {
 
 /// A time as reports write it, to three digits; `-` for what was never measured.
 [[nodiscard]] std::string seconds_text(double seconds);
+
+/// The tags of a run, separated by commas.
+[[nodiscard]] std::string joined_tags(const RunNote& note);
 
 }  // namespace kernelsearch::app

@@ -229,17 +229,27 @@ function axes(c, x, y, box, xText, yText, xLabel) {
   }
   if (xLabel) c.fillText(xLabel, (box.left + box.right) / 2, box.bottom + 31);
 }
-function bestSteps(report, byTime) {
+/// What the best so far can be drawn over, and what it says below the axis; money and tokens where the run has them.
+const AXES = {
+  trials: {name: "trials", label: "trials", text: (v) => v.toLocaleString("en"), least: 2, at: (report, i) => i + 1},
+  time: {name: "time", label: "time of the run", text: duration, least: .001, at: (report, i) => report.trials.elapsed[i]},
+  tokens: {name: "tokens", label: "tokens that models had read and written", text: (v) => engineering(v, 3).trim(), least: 1, at: (report, i) => report.trials.tokens[i]},
+  money: {name: "cost", label: "cost of models, by the prices of the model file", text: (v) => digits(v, 3), least: 1e-9, at: (report, i) => report.trials.money[i]},
+};
+const axesOf = (reports) => Object.entries(AXES).filter(([id]) => id === "trials" || id === "time" || reports.every((r) => r.trials[id])).map(([id, axis]) => [id, axis.name]);
+const axisOf = (reports) => axesOf(reports).some(([id]) => id === state.x) ? state.x : "trials";
+
+function bestSteps(report, over) {
   const steps = [];
   let best = Infinity;
   for (let i = 0; i < report.count; ++i) {
     if (!report.ok[i] || !(report.trials.seconds[i] < best)) continue;
     best = report.trials.seconds[i];
-    steps.push({x: byTime ? report.trials.elapsed[i] : i + 1, y: best, i});
+    steps.push({x: AXES[over].at(report, i), y: best, i});
   }
   return steps;
 }
-const endOf = (report, byTime) => byTime ? Math.max(report.run.seconds, ...report.trials.elapsed.slice(-1)) : report.count;
+const endOf = (report, over) => over === "time" ? Math.max(report.run.seconds, ...report.trials.elapsed.slice(-1)) : report.count ? AXES[over].at(report, report.count - 1) : 0;
 function stepLine(c, steps, end, x, y, name, width = 2) {
   if (!steps.length) return;
   c.strokeStyle = colour(name);
@@ -257,8 +267,8 @@ const bounds = (values) => {
 };
 
 function bestPicture() {
-  const byTime = state.x === "time", t = run.trials;
-  const steps = bestSteps(run, byTime);
+  const over = axisOf([run]), axis = AXES[over], t = run.trials;
+  const steps = bestSteps(run, over);
   const label = steps.length
     ? `Times of ${plural(run.right.length, "right trial")} and the best so far, from ${seconds(steps[0].y)} down to ${seconds(steps[steps.length - 1].y)}; ` +
       `${plural(run.count - run.right.length, "failed trial")} at the lower edge`
@@ -267,11 +277,11 @@ function bestPicture() {
     const box = {left: 70, right: width - 14, top: 12, bottom: height - 50};
     const failedRow = box.bottom - 4;
     const [low, high] = bounds(run.right.map((i) => t.seconds[i]));
-    const x = scale(byTime ? 0 : 1, Math.max(endOf(run, byTime), byTime ? .001 : 2), box.left, box.right, false);
+    const x = scale(over === "trials" ? 1 : 0, Math.max(endOf(run, over), axis.least), box.left, box.right, false);
     const y = scale(low, high, failedRow - 14, box.top + 6, true);
-    axes(c, x, y, box, byTime ? duration : (v) => v.toLocaleString("en"), (v) => seconds(v, 3), byTime ? "time of the run" : "trials");
+    axes(c, x, y, box, axis.text, (v) => seconds(v, 3), axis.label);
     const places = [], dense = run.count > 3000;
-    const at = (i) => x.place(byTime ? t.elapsed[i] : i + 1);
+    const at = (i) => x.place(axis.at(run, i));
     for (let i = 0; i < run.count; ++i) {
       const px = at(i);
       if (run.ok[i]) {
@@ -296,7 +306,7 @@ function bestPicture() {
       c.fillRect(place.x - (dense ? .5 : 1.5), place.y - 6, dense ? 1 : 3, 9);
     }
     c.globalAlpha = 1;
-    stepLine(c, steps, endOf(run, byTime), x, y, "--focus");
+    stepLine(c, steps, endOf(run, over), x, y, "--focus");
     if (run.best >= 0) {
       c.strokeStyle = colour("--focus");
       c.beginPath(); c.arc(at(run.best), y.place(t.seconds[run.best]), 7, 0, 7); c.stroke();
@@ -329,10 +339,7 @@ function choices(name, legend, options, current, choose) {
 const select = (id, label, options, current, choose) => make("label", null, label, make("select", {id, onchange: (e) => choose(e.target.value)},
   options.map(([value, text]) => make("option", {value, selected: String(value) === String(current)}, text))));
 
-function titleOf(report) {
-  const {id, name, problem} = report.run, what = name || problem;
-  return (id ? `Run ${id}: ${what}` : what) + (name && problem && problem !== name ? ` of ${problem}` : "");
-}
+const titleOf = (report) => report.run.title;
 function headline() {
   const r = run.run, t = run.trials, best = run.best;
   const tiles = [];
@@ -348,7 +355,8 @@ function headline() {
   if (r.seconds > 0) tile("wall time", duration(r.seconds), r.finished ? "" : make("span", {class: "live"}, "not ended"));
   if (run.exchanges.length) {
     const tokens = run.exchanges.reduce((sum, e) => sum + e.input + e.output, 0);
-    tile("questions", String(run.exchanges.length), tokens ? `${tokens.toLocaleString("en")} tokens` : "");
+    const money = t.money ? t.money[run.count - 1] : 0;
+    tile("questions", String(run.exchanges.length), tokens ? `${tokens.toLocaleString("en")} tokens` : "", money ? `cost ${digits(money, 3)}, by the prices of the model file` : "");
   }
   const facts = [["problem", r.problem], ["policy", r.policy + (r.seed !== "" && r.id ? `, seed ${r.seed}` : "")], ["budget", r.budget], ["ended", r.finished ? r.reason : r.id ? "not yet: it is running, or was killed and can be resumed" : ""],
     ["started", r.started], ["device", r.device], ["toolchain", r.toolchain], ["kernelsearch", r.version]].filter(([, text]) => text);
@@ -400,16 +408,12 @@ function finalists() {
 function bestPart() {
   if (!run.count) return null;
   return part("best", "Best so far",
-    make("div", {class: "choices"}, choices("x", "over", [["trials", "trials"], ["time", "time"]], state.x, (value) => { state.x = value; render(); }),
+    make("div", {class: "choices"}, choices("x", "over", axesOf([run]), axisOf([run]), (value) => { state.x = value; render(); }),
       make("span", {class: "soft"}, "line: best so far; marks at the lower edge: failed trials; click a trial to open it")), bestPicture());
 }
 
-function timePart() {
-  const totals = run.totals, inside = totals.build + totals.check + totals.measure;
-  if (!(inside > 0)) return null;
-  const models = run.exchanges.reduce((sum, e) => sum + (e.seconds || 0), 0);
-  const whole = Math.max(run.run.seconds, inside);
-  const parts = [["build", totals.build, "--blue"], ["check", totals.check, "--green"], ["measure", totals.measure, "--orange"], ["else", whole - inside, "--grey"]];
+/// Parts of a whole as one bar with its legend: name, seconds, colour.
+function stacked(parts, whole) {
   const stack = make("div", {class: "stack", role: "img", "aria-label": parts.map(([name, s]) => `${name} ${percent(s / whole)}`).join(", ")}, parts.map(([name, s, c]) => {
     const bar = make("div", {title: `${name}: ${duration(s)}`});
     bar.style.width = 100 * s / whole + "%";
@@ -421,7 +425,24 @@ function timePart() {
     swatch.style.background = `var(${c})`;
     return make("span", null, swatch, `${name} ${duration(s)}, ${percent(s / whole)}`);
   }));
-  return part("time", "Where the time went", stack, legend,
+  return [stack, legend];
+}
+/// What the run waited for: each moment of it counts for one cause, the first in this order that there was.
+function causes() {
+  if (!run.times) return null;
+  const colours = {"finalists": "--pink", "measuring": "--orange", "reference": "--yellow", "waiting for builds": "--blue", "waiting for models": "--sky", "starting": "--green", "other": "--grey"};
+  const parts = Object.entries(colours).map(([name, c]) => [name, run.times[name] || 0, c]).filter(([, s]) => s > 0);
+  const whole = parts.reduce((sum, [, s]) => sum + s, 0);
+  return whole > 0 ? make("figure", {id: "causes"}, make("h3", null, "What it waited for"), make("figcaption", null, "Each moment of the run counts once: as measuring while anything is measured, as waiting where nothing is."), stacked(parts, whole)) : null;
+}
+
+function timePart() {
+  const totals = run.totals, inside = totals.build + totals.check + totals.measure;
+  if (!(inside > 0)) return null;
+  const models = run.exchanges.reduce((sum, e) => sum + (e.seconds || 0), 0);
+  const whole = Math.max(run.run.seconds, inside);
+  const parts = [["build", totals.build, "--blue"], ["check", totals.check, "--green"], ["measure", totals.measure, "--orange"], ["else", whole - inside, "--grey"]];
+  return part("time", "Where the time went", stacked(parts, whole), causes(),
     models > 0 ? make("p", {class: "note"}, `Models took ${duration(models)} to reply, all questions together.`) : null,
     whole === inside && run.run.seconds < inside * .98 ? make("p", {class: "note"}, "Several trials were under way at a time, so that their phases add up to more than the wall time.") : null, timeline());
 }
@@ -445,13 +466,31 @@ function timeline() {
   }
   const end = Math.max(run.run.seconds, bars.reduce((most, bar) => Math.max(most, bar.to), 0));
   const size = ends.length > 6 ? 14 : 22;
-  return make("figure", null, make("figcaption", null, "Each trial as its phases took, up to the moment when it was told; gaps are waiting, questions and the search itself."),
-    canvas(`Timeline of ${plural(bars.length, "trial")} over ${duration(end)}, up to ${ends.length} at a time`, ends.length * (size + 4) + 30, (c, width, height) => {
-      const box = {left: 6, right: width - 10, top: 2, bottom: height - 22};
+  // The moments in which no trial was under way, as one lane below the others.
+  const waits = [];
+  let busy = 0;
+  for (const bar of bars) {
+    if (bar.from > busy + 1e-3) waits.push({from: busy, to: bar.from});
+    busy = Math.max(busy, bar.to);
+  }
+  if (end > busy + 1e-3) waits.push({from: busy, to: end});
+  const waited = waits.reduce((sum, wait) => sum + wait.to - wait.from, 0), lanes = ends.length + 1;
+  return make("figure", null, make("h3", null, "Timeline"), make("figcaption", null, `Each trial as its phases took, up to the moment when it was told: built (blue), checked (green), measured (orange), a black end where it failed. The lowest lane is waiting: ${duration(waited)} in which no trial was under way, but models, finalists or the search itself.`),
+    canvas(`Timeline of ${plural(bars.length, "trial")} over ${duration(end)}, up to ${ends.length} at a time; ${duration(waited)} of waiting`, lanes * (size + 4) + 30, (c, width, height) => {
+      const box = {left: 62, right: width - 10, top: 2, bottom: height - 22};
       const x = scale(0, end, box.left, box.right, false);
       axes(c, x, {ticks: []}, box, duration, String);
       const fills = ["--blue", "--green", "--orange"].map(colour);
-      return bars.map((bar) => {
+      c.textAlign = "left";
+      c.fillStyle = colour("--soft");
+      for (let lane = 0; lane < lanes; ++lane) c.fillText(lane === ends.length ? "waiting" : `lane ${lane + 1}`, 4, box.top + lane * (size + 4) + size / 2 + 4);
+      c.fillStyle = colour("--grey");
+      const low = box.top + ends.length * (size + 4);
+      const idle = waits.map((wait) => {
+        c.fillRect(x.place(wait.from), low + size / 4, Math.max(x.place(wait.to) - x.place(wait.from), .5), size / 2);
+        return {x: x.place((wait.from + wait.to) / 2), y: low + size / 2, text: `waiting for ${duration(wait.to - wait.from)}, from ${duration(wait.from)} to ${duration(wait.to)}`};
+      });
+      return idle.concat(bars.map((bar) => {
         const y = box.top + bar.lane * (size + 4);
         let from = bar.from;
         [t.build[bar.i], t.check[bar.i], t.measure[bar.i]].forEach((s, p) => {
@@ -462,7 +501,7 @@ function timeline() {
         });
         if (!run.ok[bar.i]) { c.fillStyle = colour("--text"); c.fillRect(x.place(bar.to) - 1.5, y, 1.5, size); }
         return {x: x.place((bar.from + bar.to) / 2), y: y + size / 2, trial: bar.i};
-      });
+      }));
     }));
 }
 
@@ -779,6 +818,37 @@ function treePart() {
     make("div", {class: "tree", tabindex: "0", role: "region", "aria-label": "tree of kernels"}, draw("svg", {width, height, viewBox: `-2 -2 ${width} ${height}`, role: "group", "aria-label": "tree of kernels"}, edges, nodes, labels)));
 }
 
+/// The right kernels that nothing was made of yet: where the search could go on.
+function frontierPart() {
+  if (!run.moves) return null;
+  const t = run.trials, parents = new Set(t.parents.flat());
+  const open = run.fastest.filter((i) => !parents.has(t.id[i]) && i !== run.best);
+  if (!open.length) return null;
+  const best = run.best >= 0 ? t.seconds[run.best] : null;
+  return part("frontier", "Frontier", make("p", {class: "note"}, `${plural(open.length, "right kernel")} besides the best that nothing was made of${open.length > 20 ? "; the fastest 20" : ""}.`),
+    rows([num("kernel"), num("time"), num("behind the best"), "strategy", "against the parent"], open.slice(0, 20).map((i) =>
+      row(num(trialLink(t.id[i])), num(seconds(t.seconds[i])), num(best ? percent(t.seconds[i] / best - 1) : ""), moveText(i), ratioText(i))), {label: "frontier"}));
+}
+
+function checkpointPart() {
+  if (!run.checkpoints.length) return null;
+  const t = run.trials, time = (one) => { const i = run.place.get(one.trial); return i !== undefined && run.ok[i] ? t.seconds[i] : null; };
+  const first = time(run.checkpoints[0]);
+  return part("checkpoints", "Checkpoints", make("p", {class: "note"}, "Validated steps that the run can go back to; a click on a trial shows its code and what differs."),
+    rows(["checkpoint", num("trial"), "from", "by", num("time"), num("over the first"), "branches that end here", "note"], run.checkpoints.map((one) => {
+      const s = time(one), tips = one.tips.join(", ");
+      return make("tr", {class: one.current ? "winner" : null}, [one.name + (one.closed ? " (closed)" : ""), num(trialLink(one.trial, String(one.trial))), one.parent, one.transformation, num(s === null ? "" : seconds(s)),
+        num(s && first ? (first / s).toFixed(2) + "x" : ""), tips + (one.current ? (tips ? ", " : "") + "it goes on from here" : "")].map((cell) => make("td", {class: cell && cell.n !== undefined ? "n" : null}, cell && cell.n !== undefined ? cell.n : cell)), make("td", {class: "note"}, one.note));
+    }), {label: "checkpoints"}));
+}
+
+function memoryPart() {
+  if (!run.memory.length) return null;
+  return part("memory", "Memory that it had", make("p", {class: "note"}, `What earlier runs of this problem had taught when it began, the newest first; its prompts show what fits (\`kernelsearch memory show NUMBER\` has the change itself).`),
+    rows([num("change"), "strategies", "effect", "limited by", "device", "at"], run.memory.map((one) => row(num(String(one.number)), one.strategies.join(", ") || "its own choice",
+      one.effect ? `${one.effect[0].toFixed(2)}x (${one.effect[1].toFixed(2)} to ${one.effect[2].toFixed(2)})` : one.verdict, one.limiter, one.device, one.at.slice(0, 19).replace("T", " "))), {label: "memory"}));
+}
+
 function rooflinePart() {
   const points = [];
   for (const i of run.right) {
@@ -935,8 +1005,8 @@ const exchangeText = (exchange) => make("div", null, exchange.question.map(([spe
 function comparePart() {
   const runs = data.runs;
   if (runs.length < 2) return null;
-  const byTime = state.x === "time", names = runs.map((r, k) => `${runName(r)}: ${r.run.policy}`);
-  const curves = runs.map((r) => bestSteps(r, byTime));
+  const over = axisOf(runs), axis = AXES[over], names = runs.map((r, k) => `${runName(r)}: ${r.run.policy}`);
+  const curves = runs.map((r) => bestSteps(r, over));
   const all = curves.flat();
   const tunables = [...new Set(runs.flatMap((r) => r.tunables.map((tunable) => tunable.name)))];
   const valueIn = (r, name) => {
@@ -956,13 +1026,13 @@ function comparePart() {
   }));
   return part("compare", "Runs beside each other", swatches, all.length ? canvas("Best so far of " + names.join("; "), 300, (c, width, height) => {
     const box = {left: 70, right: width - 14, top: 10, bottom: height - 42}, [low, high] = bounds(all.map((s) => s.y));
-    const end = Math.max(...runs.map((r) => endOf(r, byTime)), byTime ? .001 : 2);
-    const x = scale(byTime ? 0 : 1, end, box.left, box.right, false), y = scale(low, high, box.bottom - 6, box.top + 6, true);
-    axes(c, x, y, box, byTime ? duration : String, (v) => seconds(v, 3), byTime ? "time of the run" : "trials");
-    curves.forEach((steps, k) => stepLine(c, steps, endOf(runs[k], byTime), x, y, LINES[k % LINES.length]));
+    const end = Math.max(...runs.map((r) => endOf(r, over)), axis.least);
+    const x = scale(over === "trials" ? 1 : 0, end, box.left, box.right, false), y = scale(low, high, box.bottom - 6, box.top + 6, true);
+    axes(c, x, y, box, axis.text, (v) => seconds(v, 3), axis.label);
+    curves.forEach((steps, k) => stepLine(c, steps, endOf(runs[k], over), x, y, LINES[k % LINES.length]));
     return curves.flatMap((steps, k) => steps.map((s) => ({x: x.place(s.x), y: y.place(s.y), text: `${names[k]}\ntrial ${runs[k].trials.id[s.i]}: ${seconds(s.y)}`})));
   }) : null,
-  make("div", {class: "choices"}, choices("compare-x", "over", [["trials", "trials"], ["time", "time"]], state.x, (value) => { state.x = value; render(); })),
+  make("div", {class: "choices"}, choices("compare-x", "over", axesOf(runs), axisOf(runs), (value) => { state.x = value; render(); })),
   rows([""].concat(runs.map(runName)), facts.map(line).concat(tunables.map((name) => line([name, (r) => valueIn(r, name)]))), {label: "runs beside each other"}));
 }
 
@@ -1109,7 +1179,7 @@ function render() {
   plots.clear();
   tip.hidden = true;
   run = data.runs[state.run];
-  const parts = [comparePart(), headline(), bestPart(), failurePart(), tunablePart(), strategyPart(), treePart(), rooflinePart(), shapePart(), timePart(), trialsPart(), exchangePart()].filter(Boolean);
+  const parts = [comparePart(), headline(), bestPart(), failurePart(), tunablePart(), strategyPart(), treePart(), frontierPart(), checkpointPart(), memoryPart(), rooflinePart(), shapePart(), timePart(), trialsPart(), exchangePart()].filter(Boolean);
   const links = parts.map((p) => make("a", {href: "#" + p.id, onclick: (event) => { event.preventDefault(); p.scrollIntoView(); }}, p.id === "overview" ? "Overview" : p.querySelector("h2").textContent));
   const themes = select("theme", "", [["", "system's colours"], ["light", "light"], ["dark", "dark"]], document.documentElement.className, (v) => { document.documentElement.className = v; redrawAll(); });
   themes.firstChild.setAttribute("aria-label", "colours");
@@ -1137,7 +1207,8 @@ function begin(given) {
 const live = document.getElementById("live");
 const token = live ? new URLSearchParams(location.search).get("token") : "";
 const api = (path, more = {}) => `/api/${path}?${new URLSearchParams({...more, token})}`;
-const served = {runs: [], stores: [], shown: [], search: "", still: "all", chosen: new Set(), busy: false, again: false, took: 0, told: ""};
+const served = {runs: [], stores: [], shown: [], search: "", still: "all", chosen: new Set(), busy: false, again: false, took: 0, told: "", now: {runs: {}, machine: null}, notes: null};
+const mayControl = live ? JSON.parse(live.textContent).control : false;
 
 async function fetched(path, more, options) {
   const answer = await fetch(api(path, more), options);
@@ -1146,47 +1217,103 @@ async function fetched(path, more, options) {
 }
 const rowOf = (key) => served.runs.find((r) => r.key === key);
 
+// ---- what runs do at the moment, tags and notes ----
+
+const tagChips = (r) => r.tags.map((tag) => [make("span", {class: "chip"}, tag), " "]);
+/// What a run does now in words; empty where no process of this machine works on it.
+function nowText(key) {
+  const now = served.now.runs[key];
+  if (!now) return "";
+  return [now.paused ? "paused" : "", now.paused && now.doing.startsWith("paused") ? "" : now.doing, now.filled !== null ? percent(Math.min(1, now.filled)) + " of its budget" : "",
+    now.left !== null && !now.paused ? duration(now.left) + " left" : ""].filter(Boolean).join(", ");
+}
+const stateOf = (r) => r.finished ? r.reason || "ended" : make("span", {class: "live"}, nowText(r.key) || (served.now.runs[r.key] ? "working" : "not ended"));
+function machineText() {
+  const machine = served.now.machine;
+  return machine ? `load ${machine.load.toFixed(1)} of ${plural(machine.processors, "processor")}; ` + (machine.held.length ? "measured on: " + machine.held.join("; ") : "nothing is measured on") : "";
+}
+/// Only texts change: what has the focus, and what somebody types, stays.
+function nowChanged() {
+  const put = (id, content) => document.getElementById(id)?.replaceChildren(content);
+  put("machine", machineText());
+  if (!served.shown.length) for (const r of served.runs) put("state-" + r.key, stateOf(r));
+  else if (document.getElementById("controls")) {
+    const key = served.shown[state.run], now = served.now.runs[key];
+    put("now", nowLine(key));
+    const pause = document.getElementById("pause");
+    if (pause && now) pause.textContent = now.paused ? "Continue" : "Pause";
+  }
+}
+const nowLine = (key) => { const now = served.now.runs[key], text = nowText(key); return now ? (text ? text + "; " : "") + `process ${now.process}` : ""; };
+
+/// The tags and the note of the shown run, kept while the page is drawn anew, so that what is typed stays.
+function notesOf(r) {
+  const said = JSON.stringify([r.key, r.tags, r.note]);
+  if (served.notes && (served.notes.said === said || (served.notes.key === r.key && served.notes.open()))) return served.notes.node;
+  const tags = make("input", {id: "note-tags", value: r.tags.join(", "), size: "30", placeholder: "separated by commas"}), text = make("textarea", {id: "note-text", rows: "3", maxlength: "4000"});
+  text.value = r.note;
+  const told = make("span", {role: "status"});
+  const shown = make("div", null, tagChips(r), r.note ? make("p", {id: "note", class: "note"}, r.note) : "");
+  const form = mayControl ? make("details", {id: "notes"}, make("summary", null, r.tags.length || r.note ? "Change tags and note" : "Add tags or a note"),
+    make("form", {class: "choices", onsubmit: async (event) => {
+      event.preventDefault();
+      try {
+        await fetched("note", {run: r.key}, {method: "POST", headers: {"X-Kernelsearch": "control"}, body: JSON.stringify({tags: tags.value.split(",").map((tag) => tag.trim()).filter(Boolean), note: text.value})});
+        form.open = false;
+      } catch (error) { told.textContent = error.message; }
+    }}, make("label", null, "tags", tags), make("label", null, "note", text), make("button", {id: "note-save", type: "submit"}, "Save"), told)) : "";
+  served.notes = {key: r.key, said, node: make("div", null, shown, form), open: () => form !== "" && form.open};
+  return served.notes.node;
+}
+
 function showList() {
   const focused = document.activeElement?.id, words = served.search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = served.runs.filter((r) => (served.still === "all" || r.finished === (served.still === "ended")) &&
-    words.every((word) => `${r.id} ${r.name} ${r.problem} ${r.policy} ${r.device} ${r.reason}`.toLowerCase().includes(word)));
+    words.every((word) => `${r.id} ${r.name} ${r.problem} ${r.policy} ${r.device} ${r.reason} ${r.tags.join(" ")} ${r.note}`.toLowerCase().includes(word)));
   const many = served.stores.length > 1;
   const compare = make("button", {id: "compare-chosen", disabled: served.chosen.size < 2, onclick: () => showRuns([...served.chosen])}, "Compare the chosen");
   document.querySelector(".bar")?.remove();
   for (const plot of plots) sizes.unobserve(plot.node);
   plots.clear();
-  page.replaceChildren(make("h1", null, "Runs"), make("p", {class: "note"}, served.stores.join(", ")), make("section", {"aria-label": "runs"},
+  page.replaceChildren(make("h1", null, "Runs"), make("p", {class: "note"}, served.stores.join(", ")), make("p", {class: "note", id: "machine"}, machineText()), make("section", {"aria-label": "runs"},
     make("div", {class: "choices"}, make("label", null, "search", make("input", {type: "search", id: "search-runs", value: served.search, oninput: (e) => { served.search = e.target.value; showList(); }})),
       select("still", "state", [["all", "all"], ["open", "not ended"], ["ended", "ended"]], served.still, (v) => { served.still = v; showList(); }), compare, make("span", {role: "status", id: "run-count"}, plural(found.length, "run"))),
-    rows(["", num("run"), "name", "problem", "policy", num("trials"), num("best"), num("wall time"), "started", "state", "device"].concat(many ? ["store"] : []), found.slice(0, 1000).map((r) => make("tr", null,
+    rows(["", num("run"), "name", "problem", "policy", num("trials"), num("best"), num("wall time"), "started", "state", "tags and note", "device"].concat(many ? ["store"] : []), found.slice(0, 1000).map((r) => make("tr", null,
       make("td", null, make("input", {type: "checkbox", id: "choose-" + r.key, checked: served.chosen.has(r.key), "aria-label": `compare run ${r.id}`, onchange: (e) => {
         if (e.target.checked) served.chosen.add(r.key); else served.chosen.delete(r.key);
         compare.disabled = served.chosen.size < 2;
       }})), make("td", {class: "n"}, make("button", {class: "link", id: "run-" + r.key, onclick: () => showRuns([r.key])}, String(r.id))), [r.name, r.problem, r.policy].map((text) => make("td", null, text)),
       make("td", {class: "n"}, r.trials.toLocaleString("en")), make("td", {class: "n"}, seconds(r.best)), make("td", {class: "n"}, duration(r.seconds)), make("td", null, r.started.replace("T", " ").slice(0, 19)),
-      make("td", null, r.finished ? r.reason || "ended" : make("span", {class: "live"}, "not ended")), make("td", null, r.device), many ? make("td", null, served.stores[Number(r.key.split(".")[0])]) : null)), {label: "runs"})));
+      make("td", {id: "state-" + r.key}, stateOf(r)), make("td", {class: "text"}, tagChips(r), r.note), make("td", null, r.device), many ? make("td", null, served.stores[Number(r.key.split(".")[0])]) : null)), {label: "runs"})));
   if (focused) document.getElementById(focused)?.focus({preventScroll: true});
 }
 
+const ASKED = {
+  stop: () => "Stop this run? What it has measured is kept, and it can be resumed.",
+  pause: () => "Pause this run? It finishes what is under way and begins nothing new.",
+  continue: () => "Let this run go on?",
+  resume: (budget) => `Resume this run${budget ? " with the budget " + budget : ""}?`,
+};
 async function control(action) {
-  const key = served.shown[state.run], budget = action === "resume" ? document.getElementById("budget").value.trim() : "";
-  const what = action === "stop" ? "Stop this run? What it has measured is kept, and it can be resumed." : `Resume this run${budget ? " with the budget " + budget : ""}?`;
-  if (!confirm(what)) return;
+  const key = served.shown[state.run], budget = action === "resume" ? served.budget.value.trim() : "";
+  if (!confirm(ASKED[action](budget))) return;
   try {
     served.told = (await fetched("control", {run: key, action, budget}, {method: "POST", headers: {"X-Kernelsearch": "control"}})).told;
   } catch (error) { served.told = error.message; }
-  render();
+  document.getElementById("told")?.replaceChildren(served.told);
 }
 function liveBar() {
-  const row = rowOf(served.shown[state.run]);
-  return make("div", {class: "choices"}, make("button", {id: "all-runs", onclick: () => { closeDrawer(); served.shown = []; history.replaceState(null, "", location.pathname + location.search); showList(); }}, "All runs"),
-    row && !row.finished ? make("span", {class: "live"}, "grows as the run works") : null,
-    JSON.parse(live.textContent).control && row ? (row.finished ? [make("label", null, "budget", make("input", {id: "budget", size: "8", placeholder: "200 or 60s"})), make("button", {id: "resume", onclick: () => control("resume")}, "Resume")]
-      : make("button", {id: "stop", onclick: () => control("stop")}, "Stop")) : null,
-    make("span", {role: "status"}, served.told));
+  const key = served.shown[state.run], row = rowOf(key), now = served.now.runs[key];
+  served.budget = served.budget || make("input", {id: "budget", size: "8", placeholder: "200 or 60s"});
+  return make("div", {id: "controls"}, make("div", {class: "choices"}, make("button", {id: "all-runs", onclick: () => { closeDrawer(); served.shown = []; history.replaceState(null, "", location.pathname + location.search); showList(); }}, "All runs"),
+    row && !row.finished ? make("span", {class: "live"}, "grows as the run works") : null, make("span", {id: "now"}, nowLine(key)),
+    mayControl && row ? (row.finished ? [make("label", null, "budget", served.budget), make("button", {id: "resume", onclick: () => control("resume")}, "Resume")]
+      : [make("button", {id: "pause", onclick: () => control(served.now.runs[key]?.paused ? "continue" : "pause")}, now?.paused ? "Continue" : "Pause"), make("button", {id: "stop", onclick: () => control("stop")}, "Stop")]) : null,
+    make("span", {role: "status", id: "told"}, served.told)), make("p", {class: "note", id: "machine"}, machineText()), row ? notesOf(row) : "");
 }
 
 async function showRuns(keys) {
+  if (served.shown.join() !== keys.join()) served.told = "";
   if (served.shown.join() !== keys.join()) Object.assign(state, {run: 0, open: null, brush: {}, at: 0, filter: "", verdict: "", mapX: "", mapY: ""});
   served.shown = keys;
   history.replaceState(null, "", "#run=" + keys.join());
@@ -1216,7 +1343,9 @@ function beginLive() {
     Object.assign(served, JSON.parse(event.data));
     if (!served.shown.length) showList();
     else if (served.shown.some((key) => { const a = before.get(key), b = rowOf(key); return b && (!a || a.trials !== b.trials || a.finished !== b.finished || a.best !== b.best); })) reload();
+    else if (data && served.shown.some((key) => { const a = before.get(key), b = rowOf(key); return a && b && (a.note !== b.note || a.tags.join() !== b.tags.join()); })) render();
   };
+  events.addEventListener("now", (event) => { served.now = JSON.parse(event.data); nowChanged(); });
   const asked = /^#run=([\d.,]+)$/.exec(location.hash);
   if (asked) showRuns(asked[1].split(","));
 }

@@ -243,6 +243,38 @@ std::optional<MeasuringTurn> MeasuringTurn::try_take(std::vector<MeasuredThing> 
   return turn;
 }
 
+std::vector<HeldThing> held_things(const fs::path& folder) {
+  constexpr std::size_t most = 64;  // the folder is for all users, who may put anything there
+  constexpr std::string_view end = ".lock", core = "core-", gpu = "gpu-";
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), none; !error && entry != none; entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (name.size() <= end.size() || !name.ends_with(end)) continue;
+    name.resize(name.size() - end.size());
+    const bool digits = name.starts_with(core) && name.size() > core.size() && name.size() < 16 &&
+                        name.find_first_not_of("0123456789", core.size()) == std::string::npos;
+    const bool bus =
+        name.starts_with(gpu) && name.size() < 64 && !name.ends_with(".next") && !name.ends_with(".run");
+    if (digits || bus) names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<HeldThing> held;
+  for (const std::string& name : names) {
+    if (held.size() == most) break;
+    // A pipe of that name must not keep us waiting for its other end.
+    const int fd =
+        ::open((folder / (name + ".lock")).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (const ::pid_t holder = holder_of(fd); holder > 0)
+      held.push_back({clean_text(name.starts_with(core) ? "core " + name.substr(core.size())
+                                                        : "GPU " + name.substr(gpu.size())),
+                      holder, owner_text(holder)});
+    ::close(fd);
+  }
+  return held;
+}
+
 std::optional<MeasuringTurn> reserve_core(int core, const fs::path& folder) {
   return MeasuringTurn::try_take({core_of_a_run(core)}, folder);
 }

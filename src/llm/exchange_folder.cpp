@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/llm/exchange_folder.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <time.h>
+
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -100,6 +104,16 @@ ChatResult result_of(const json& document) {
   return result;
 }
 
+/// When the file was changed last: UTC, ISO 8601 with milliseconds; empty where that is not known.
+std::string changed_at(const fs::path& path) {
+  struct ::stat file {};
+  std::tm parts{};
+  if (::stat(path.c_str(), &file) != 0 || ::gmtime_r(&file.st_mtim.tv_sec, &parts) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     file.st_mtim.tv_nsec / 1'000'000);
+}
+
 /// What was paid for is in its file before it is used.
 void write_whole(const fs::path& path, std::string_view text) {
   if (const std::error_code error = detail::replace_private_file(path, text))
@@ -170,7 +184,7 @@ ChatResult ExchangeFolder::keep(const Asked& asked, const ChatResult& result) co
 }
 
 void ExchangeFolder::each_question(
-    const std::function<void(const ChatRequest&, const ChatResult&)>& visit) const {
+    const std::function<void(const ChatRequest&, const ChatResult&, const std::string&)>& visit) const {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() != ".json") continue;
@@ -191,13 +205,13 @@ void ExchangeFolder::each_question(
       continue;
     }
     if (result) result.reply->replayed = true;
-    visit(request, result);
+    visit(request, result, changed_at(it->path()));
   }
 }
 
 void ExchangeFolder::each(
     const std::function<void(const std::string&, const std::string&, const ChatResult&)>& visit) const {
-  each_question([&visit](const ChatRequest& request, const ChatResult& result) {
+  each_question([&visit](const ChatRequest& request, const ChatResult& result, const std::string&) {
     visit(request.role, request.model, result);
   });
 }

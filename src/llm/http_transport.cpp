@@ -14,6 +14,7 @@
 
 #include "http_connection.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "problem/percent_decoded.hpp"
 #include "resolve_host.hpp"
 
 namespace kernelsearch::detail {

@@ -26,7 +26,6 @@ struct Url {
 /// Nothing for text that is no http or https URL, or has a query, a fragment, blanks or control characters.
 [[nodiscard]] std::optional<Url> parse_url(std::string_view text);
 
-[[nodiscard]] std::string percent_decoded(std::string_view text);
 [[nodiscard]] std::string base64(std::string_view bytes);
 
 }  // namespace kernelsearch::detail

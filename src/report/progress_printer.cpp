@@ -75,7 +75,7 @@ ProgressPrinter::~ProgressPrinter() {
 }
 
 double ProgressPrinter::elapsed() const {
-  return options_.clock() - begun_;
+  return options_.clock() - begun_ - paused_;
 }
 
 void ProgressPrinter::started() {
@@ -183,8 +183,9 @@ void ProgressPrinter::on_end(std::string_view reason) {
 }
 
 void ProgressPrinter::activity(std::string_view doing, std::string_view waiting,
-                               std::optional<std::size_t> measuring) {
+                               std::optional<std::size_t> measuring, double paused) {
   const std::lock_guard lock(mutex_);
+  paused_ = paused;
   measuring_ = measuring;
   doing_ = clean_text(doing);
   if (!waiting.empty() && waiting != waited_for_) {
@@ -205,28 +206,13 @@ std::string ProgressPrinter::status() const {
 }
 
 std::string ProgressPrinter::status_line() const {
-  const std::uint64_t trials = options_.trials_before + trials_;
-  const double here = elapsed();
-  const double gone = options_.seconds_before + here;
-  std::optional<double> filled, left;
-  if (options_.trials && *options_.trials > 0) {
-    filled = static_cast<double>(trials) / static_cast<double>(*options_.trials);
-    // From the pace of this part alone: an earlier one may have run elsewhere.
-    if (trials_ > 0)
-      left = here / static_cast<double>(trials_) *
-             static_cast<double>(*options_.trials - std::min(trials, *options_.trials));
-  }
-  if (options_.seconds && *options_.seconds > 0.0) {
-    filled = std::max(filled.value_or(0.0), gone / *options_.seconds);
-    const double until = std::max(0.0, *options_.seconds - gone);
-    left = left ? std::min(*left, until) : until;
-  }
+  const RunStanding now = standing_of(options_.pace, trials_, elapsed());
   std::string text;
-  if (filled) text += format_bar(*filled, options_.columns >= 100 ? 20 : 10) + " ";
-  text += options_.trials ? fmt::format("{}/{} trials", trials, *options_.trials)
-                          : fmt::format("{} trials", trials);
-  text += ", " + format_duration(gone);
-  if (left) text += ", " + format_duration(*left) + " left";
+  if (now.filled) text += format_bar(*now.filled, options_.columns >= 100 ? 20 : 10) + " ";
+  text += options_.pace.trials ? fmt::format("{}/{} trials", now.trials, *options_.pace.trials)
+                               : fmt::format("{} trials", now.trials);
+  text += ", " + format_duration(now.seconds);
+  if (now.left) text += ", " + format_duration(*now.left) + " left";
   text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
   if (options_.unicode)
     if (const std::string fall = sparkline(curve_, options_.columns >= 100 ? 12 : 6); !fall.empty())

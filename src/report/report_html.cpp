@@ -5,6 +5,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/report/render_report.hpp"
+#include "run_title.hpp"
 #include "xml_text.hpp"
 
 namespace kernelsearch {
@@ -34,18 +35,12 @@ std::string page(const std::string& title, const std::string& body, std::string_
       nonce, connect, html_text(title), detail::page_style(), body, detail::page_script());
 }
 
-std::string title_of(const ReportModel& report) {
-  const RunRow& run = report.run;
-  const std::string what = run.info.problem.empty() ? run.info.name : run.info.problem;
-  return clean_text(number(run.id) == 0 ? what : fmt::format("run {}: {}", number(run.id), what));
-}
-
 }  // namespace
 
 std::string report_html(std::span<const ReportModel> reports) {
   std::string title, summaries;
   for (const ReportModel& report : reports) {
-    title += (title.empty() ? "" : ", ") + title_of(report);
+    title += (title.empty() ? "" : ", ") + run_title(report.run);
     summaries += "<pre class=\"summary\">" + html_text(clean_text(report.summary)) + "</pre>\n";
   }
   const std::string body = fmt::format(

@@ -8,6 +8,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/report/render_report.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "run_title.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -58,8 +59,11 @@ Json trials_json(const ReportModel& report, Pool& texts) {
   Json id = Json::array(), verdict = id, seconds = id, low = id, high = id, speedup = id, elapsed = id,
        build = id, check = id, measure = id, load = id, values = id, parents = id, kind = id, strategies = id,
        kernel = id, reason = id;
+  Json tokens = id, money = id;
   for (const ReportTrial& trial : report.trials) {
     const bool ok = trial.verdict == Verdict::ok;
+    tokens.push_back(trial.tokens);
+    money.push_back(rounded(trial.money));
     id.push_back(number(trial.id));
     verdict.push_back(static_cast<int>(trial.verdict));
     seconds.push_back(ok ? rounded(trial.seconds) : Json());
@@ -82,13 +86,17 @@ Json trials_json(const ReportModel& report, Pool& texts) {
     kernel.push_back(texts.of(trial.kernel));
     reason.push_back(texts.of(trial.reason));
   }
-  return {
+  Json columns{
       {"id", std::move(id)},           {"verdict", std::move(verdict)}, {"seconds", std::move(seconds)},
       {"low", std::move(low)},         {"high", std::move(high)},       {"speedup", std::move(speedup)},
       {"elapsed", std::move(elapsed)}, {"build", std::move(build)},     {"check", std::move(check)},
       {"measure", std::move(measure)}, {"load", std::move(load)},       {"values", std::move(values)},
       {"parents", std::move(parents)}, {"kind", std::move(kind)},       {"strategies", std::move(strategies)},
       {"kernel", std::move(kernel)},   {"reason", std::move(reason)}};
+  // Most runs ask no models: nothing is written of what they do not have.
+  if (!report.trials.empty() && report.trials.back().tokens > 0) columns["tokens"] = std::move(tokens);
+  if (!report.trials.empty() && report.trials.back().money > 0) columns["money"] = std::move(money);
+  return columns;
 }
 
 Json detail_json(const ReportDetail& detail) {
@@ -116,11 +124,11 @@ Json exchange_json(const ReportExchange& exchange) {
   for (const auto& [speaker, text] : exchange.question)
     question.push_back({clean_text(speaker), clean_text(text)});
   for (const TrialId trial : exchange.trials) trials.push_back(number(trial));
-  return {{"role", clean_text(exchange.role)},   {"model", clean_text(exchange.model)},
-          {"question", std::move(question)},     {"reply", clean_text(exchange.reply)},
-          {"error", clean_text(exchange.error)}, {"input", exchange.input_tokens},
-          {"output", exchange.output_tokens},    {"seconds", rounded(exchange.seconds)},
-          {"trials", std::move(trials)}};
+  return {{"role", clean_text(exchange.role)},        {"model", clean_text(exchange.model)},
+          {"question", std::move(question)},          {"reply", clean_text(exchange.reply)},
+          {"error", clean_text(exchange.error)},      {"input", exchange.input_tokens},
+          {"output", exchange.output_tokens},         {"seconds", rounded(exchange.seconds)},
+          {"money", optional_number(exchange.money)}, {"trials", std::move(trials)}};
 }
 
 Json peaks_json(const DevicePeaks& peaks) {
@@ -132,8 +140,58 @@ Json peaks_json(const DevicePeaks& peaks) {
           {"f64", optional_number(peaks.f64)},  {"levels", std::move(levels)}};
 }
 
+Json names_json(const std::vector<std::string>& names) {
+  Json out = Json::array();
+  for (const std::string& name : names) out.push_back(clean_text(name));
+  return out;
+}
+
+Json checkpoints_json(const std::vector<ReportCheckpoint>& checkpoints) {
+  Json out = Json::array();
+  for (const ReportCheckpoint& one : checkpoints)
+    out.push_back({{"name", clean_text(one.name)},
+                   {"parent", clean_text(one.parent)},
+                   {"trial", number(one.trial)},
+                   {"transformation", clean_text(one.transformation)},
+                   {"note", clean_text(one.note)},
+                   {"closed", one.closed},
+                   {"current", one.current},
+                   {"tips", names_json(one.tip_of)}});
+  return out;
+}
+
+Json memory_json(const std::vector<ReportMemory>& memory) {
+  Json out = Json::array();
+  for (const ReportMemory& one : memory) {
+    Json effect;
+    if (one.effect)
+      effect = {rounded(one.effect->ratio), rounded(one.effect->interval.low),
+                rounded(one.effect->interval.high)};
+    out.push_back({{"number", one.number},
+                   {"strategies", names_json(one.strategies)},
+                   {"device", clean_text(one.device)},
+                   {"limiter", clean_text(one.limiter)},
+                   {"at", clean_text(one.at)},
+                   {"verdict", to_string(one.verdict)},
+                   {"effect", std::move(effect)}});
+  }
+  return out;
+}
+
+/// By cause, in the words of the summary.
+Json times_json(const RunTimes& times) {
+  return {{"starting", rounded(times.starting)},
+          {"waiting for models", rounded(times.model)},
+          {"waiting for builds", rounded(times.building)},
+          {"reference", rounded(times.reference)},
+          {"measuring", rounded(times.measuring)},
+          {"finalists", rounded(times.finalists)},
+          {"other", rounded(times.other)}};
+}
+
 Json run_json(const RunRow& run) {
   Json out{{"id", number(run.id)},
+           {"title", run_title(run)},
            {"name", clean_text(run.info.name)},
            {"problem", clean_text(run.info.problem)},
            {"policy", clean_text(run.info.policy)},
@@ -217,6 +275,9 @@ Json report_object(const ReportModel& report) {
           {"kernels", std::move(kernels)},
           {"exchanges", std::move(exchanges)},
           {"peaks", report.peaks ? peaks_json(*report.peaks) : Json()},
+          {"checkpoints", checkpoints_json(report.checkpoints)},
+          {"memory", memory_json(report.memory)},
+          {"times", report.times ? times_json(*report.times) : Json()},
           {"texts", std::move(texts).json()}};
 }
 

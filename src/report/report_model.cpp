@@ -223,10 +223,38 @@ void link_exchanges(ReportModel& report) {
   }
 }
 
-/// The exchanges as far as there is room; those with a kernel first.
-void keep_exchanges(std::vector<ReportExchange> exchanges, std::size_t most_bytes, ReportModel& report) {
+/// What had been paid when each trial was told: an exchange counts from the first trial that its reply gave;
+/// one that gave none from the first that was told after it was kept, else from the last. Money only where
+/// the price of every exchange is known: less than all of it would mislead.
+void add_spending(const std::vector<std::string>& told, ReportModel& report) {
+  if (report.trials.empty() || report.exchanges.empty()) return;
+  std::unordered_map<std::uint64_t, std::size_t> place;
+  for (std::size_t i = 0; i < report.trials.size(); ++i) place.emplace(number(report.trials[i].id), i);
+  const bool priced = std::all_of(report.exchanges.begin(), report.exchanges.end(),
+                                  [](const ReportExchange& one) { return one.money.has_value(); });
+  for (const ReportExchange& exchange : report.exchanges) {
+    std::size_t at = report.trials.size() - 1;
+    if (!exchange.trials.empty()) {
+      for (const TrialId trial : exchange.trials) at = std::min(at, place[number(trial)]);
+    } else if (!exchange.kept.empty()) {
+      const auto after = std::lower_bound(told.begin(), told.end(), exchange.kept);
+      at = std::min(at, static_cast<std::size_t>(after - told.begin()));
+    }
+    report.trials[at].tokens += exchange.input_tokens + exchange.output_tokens;
+    if (priced) report.trials[at].money += *exchange.money;
+  }
+  for (std::size_t i = 1; i < report.trials.size(); ++i) {
+    report.trials[i].tokens += report.trials[i - 1].tokens;
+    report.trials[i].money += report.trials[i - 1].money;
+  }
+}
+
+/// The exchanges as far as there is room; those with a kernel first. `told`: when each trial was.
+void keep_exchanges(std::vector<ReportExchange> exchanges, const std::vector<std::string>& told,
+                    std::size_t most_bytes, ReportModel& report) {
   report.exchanges = std::move(exchanges);
   link_exchanges(report);
+  add_spending(told, report);
   std::stable_sort(report.exchanges.begin(), report.exchanges.end(), [](const auto& a, const auto& b) {
     if (a.trials.empty() != b.trials.empty()) return b.trials.empty();
     return !a.trials.empty() && number(a.trials.front()) < number(b.trials.front());
@@ -314,8 +342,10 @@ ReportModel report_of(const RunStore& store, RunId run, ReportExtras extras, Rep
   if (const auto best = store.best_trial(run)) report.winner = best->outcome.id;
   Reader reader(report);
   const bool all = report.run.trials <= limits.details;
+  std::vector<std::string> told;
   store.each_trial(run, [&](const StoredTrial& trial) {
     reader.add(trial);
+    told.push_back(trial.at);
     if (all) report.details.push_back(detail_of(trial));
   });
   reader.finish();
@@ -326,8 +356,11 @@ ReportModel report_of(const RunStore& store, RunId run, ReportExtras extras, Rep
   report.explained = set_importance(report.tunables, report.trials);
   report.strategies = strategy_effects(report.trials);
   add_kernels(store, limits.kernel_bytes, report);
-  keep_exchanges(std::move(extras.exchanges), limits.exchange_bytes, report);
+  keep_exchanges(std::move(extras.exchanges), told, limits.exchange_bytes, report);
   report.peaks = std::move(extras.peaks);
+  report.checkpoints = std::move(extras.checkpoints);
+  report.memory = std::move(extras.memory);
+  report.times = store.times(run);
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/render_report.hpp"
+#include "run_title.hpp"
 #include "xml_text.hpp"
 
 namespace kernelsearch {
@@ -147,8 +148,7 @@ struct Steps {
 
 Steps steps_of(const ReportModel& report) {
   Steps steps;
-  steps.name = clean_text(report.run.info.name.empty() ? report.run.info.problem : report.run.info.name);
-  if (number(report.run.id) != 0) steps.name = fmt::format("run {}: {}", number(report.run.id), steps.name);
+  steps.name = run_title(report.run);
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const ReportTrial& trial = report.trials[i];
@@ -215,9 +215,7 @@ class StepPlot {
 std::string report_markdown(std::span<const ReportModel> reports) {
   std::string text;
   for (const ReportModel& report : reports) {
-    text += fmt::format("# {}{}\n\n",
-                        number(report.run.id) == 0 ? "" : fmt::format("Run {}: ", number(report.run.id)),
-                        cell(report.run.info.problem));
+    text += "# " + cell(run_title(report.run)) + "\n\n";
     text += fenced(clean_text(report.summary));
     text += trials_text(report) + tunables_text(report) + strategies_text(report) + failures_text(report) +
             winner_code(report);

@@ -380,6 +380,13 @@ std::shared_ptr<ChangeRecorder> remember(RunImpl& run, SystemSetup& setup, bool 
       std::move(asked));
 }
 
+/// The same parts, which make no candidate while the run is paused.
+template <class P>
+void let_pause(const RunImpl& run, SearchParts<P>& parts) {
+  parts.generator =
+      PausedGenerator<P>{std::move(parts.generator), run.messages, run.gate, run.ending.get_token()};
+}
+
 /// Makes the search of a run whose options, store and problem are known.
 void begin(RunImpl& run, RunParts& parts) {
   RunOptions& o = run.options();
@@ -523,7 +530,7 @@ void begin(RunImpl& run, RunParts& parts) {
   }
   std::shared_ptr<ChangeRecorder> changes;
   if (rewrites) changes = remember(run, setup, own, asked);
-  if (setup.model) setup.model = WatchedModel{std::move(setup.model), run.messages};
+  if (setup.model) setup.model = WatchedModel{std::move(setup.model), run.messages, run.gate};
   OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.ending.get_token());
   if (run.system != nullptr) {
     made = run.system->make(std::move(setup));
@@ -532,6 +539,7 @@ void begin(RunImpl& run, RunParts& parts) {
     run.report_folder = made->report_folder;
     if (made->one_at_a_time) loop.generate_threads = 1;
   }
+  if (made) std::visit([&run](auto& its) { let_pause(run, its); }, made->parts);
   RunLimits limits;
   limits.seconds = run.budget.seconds;
   if (o.target_speedup > 0) limits.speedup = o.target_speedup;
@@ -558,7 +566,8 @@ void begin(RunImpl& run, RunParts& parts) {
                         std::move(checkpoints),
                         remarks_of(run),
                         [sink = run.messages](bool on) { sink->finalists(on); },
-                        finalist_pairs(o.measurement)};
+                        finalist_pairs(o.measurement),
+                        run.gate};
   run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
                        : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
 }

@@ -19,6 +19,7 @@
 #include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/store/result_cache.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
+#include "pause_gate.hpp"
 
 namespace kernelsearch::detail {
 
@@ -46,6 +47,7 @@ struct SearchContext {
   std::function<std::string()> remarks = nullptr;     ///< on what measured, for the reason of the run's end
   std::function<void(bool)> finalists = nullptr;      ///< hears when comparing them begins and ends
   PairOptions pairs = FinalistSteps{}.pairs;          ///< of whatever is compared for people or models
+  std::shared_ptr<PauseGate> gate = std::make_shared<PauseGate>();
 };
 
 /// What a run drives, whatever its policy proposes: over configurations or moves, or kernels that are handed

@@ -38,6 +38,19 @@ class MessageSink {
     show();
   }
 
+  /// What the run does at the moment.
+  [[nodiscard]] RunActivity activity() const {
+    const std::lock_guard lock(mutex_);
+    return activity_;
+  }
+  /// The call was paused for so long until now.
+  void paused(double seconds) {
+    const std::lock_guard lock(mutex_);
+    if (activity_.paused == seconds) return;
+    activity_.paused = seconds;
+    show();
+  }
+
   /// The run is comparing its finalists, or no longer.
   void finalists(bool on) {
     const std::lock_guard lock(mutex_);
@@ -90,7 +103,7 @@ class MessageSink {
     if (observer_ != nullptr) observer_->on_activity(activity_);
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   RunObserver* observer_ = nullptr;
   RunActivity activity_;
   TimeAccount account_;

@@ -89,16 +89,16 @@ class ProgressPages {
 }  // namespace
 
 StepReport Run::step_told(const StepLimit& limit, RunObserver& observer) {
-  const detail::Call call(*impl_, observer);
+  detail::Call call(*impl_, observer);
   ProgressPages pages(*impl_);
-  detail::RunObservers both(observer, pages);
+  detail::RunObservers both(observer, pages, call);
   return impl_->search->step(limit, both);
 }
 
 void Run::to_end_told(RunObserver& observer) {
-  const detail::Call call(*impl_, observer);
+  detail::Call call(*impl_, observer);
   ProgressPages pages(*impl_);
-  detail::RunObservers both(observer, pages);
+  detail::RunObservers both(observer, pages, call);
   impl_->search->to_end(both);
 }
 

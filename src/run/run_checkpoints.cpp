@@ -69,7 +69,10 @@ std::string step_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-RunCheckpoints::RunCheckpoints(RunStore& store, RunId run) : store_(&store), run_(run) {
+RunCheckpoints::RunCheckpoints(RunStore& store, RunId run) : store_(&store), changed_(&store), run_(run) {
+  read();
+}
+RunCheckpoints::RunCheckpoints(const RunStore& store, RunId run) : store_(&store), run_(run) {
   read();
 }
 
@@ -190,6 +193,9 @@ void RunCheckpoints::check(const CheckpointEdit& edit) const {
 }
 
 std::string RunCheckpoints::change(const CheckpointEdit& edit, bool working_here) {
+  if (changed_ == nullptr)
+    detail::raise<ConfigError>("this store was opened to be read", store_->file().string(),
+                               "open it to be written, too");
   if (!store_->run(run_).finished && !(working_here && use_ != CheckpointUse::workflow))
     detail::raise<ConfigError>(
         fmt::format("run {} is at work, or was killed", number(run_)),
@@ -208,7 +214,7 @@ std::string RunCheckpoints::change(const CheckpointEdit& edit, bool working_here
     tree_ = before;
     throw;
   }
-  store_->add_checkpoint_edit(run_, to_json(edit));
+  changed_->add_checkpoint_edit(run_, to_json(edit));
   read();
   const Checkpoint* current = tree_.current();
   const std::string at =

@@ -21,6 +21,7 @@
 #include "kernelsearch/run/run_lock.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "message_sink.hpp"
+#include "run_desk.hpp"
 #include "run_models.hpp"
 #include "stored_options.hpp"
 
@@ -55,6 +56,7 @@ struct RunImpl {
   std::optional<RemoteEvaluator> remote = {};         ///< where workers judge
   std::unique_ptr<KernelSearch> search;
   std::optional<RunLock> lock = {};  ///< tells others that this process works on it
+  std::shared_ptr<PauseGate> gate = std::make_shared<PauseGate>();
 
   [[nodiscard]] RunOptions& options() { return stored.options; }
   [[nodiscard]] MessageTeller say() const {
@@ -67,17 +69,30 @@ struct RunImpl {
 class Call {
  public:
   Call(RunImpl& run, RunObserver& observer)
-      : run_(run), listening_(*run.messages, &observer), left_(run.core) {
+      : run_(run),
+        listening_(*run.messages, &observer),
+        left_(run.core),
+        desk_(RunControl(run.store->file(), run.id), pace_of(run), run.messages, run.gate) {
     run_.messages->open();
   }
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  void on_trial(const Trial<Candidate>& trial) {
+    if (is_trial(trial.outcome.evaluation.verdict)) desk_.count();
+  }
+
  private:
+  [[nodiscard]] static RunPace pace_of(const RunImpl& run) {
+    const RunRow row = run.store->run(run.id);
+    return {run.budget.trials, run.budget.seconds, row.trials, row.seconds};
+  }
+
   RunImpl& run_;
   Listening listening_;
   CoreLeft left_;
+  RunDesk desk_;  ///< its thread keeps off that core, too
 };
 
 /// Begins a run of this problem, or raises before anything stands in the store.

@@ -6,20 +6,26 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <system_error>
 
+#include "working_file.hpp"
+
 namespace kernelsearch {
 namespace {
 
-std::filesystem::path file_of(const std::filesystem::path& store, RunId run) {
-  return store.string() + ".working/" + std::to_string(number(run));
+using detail::working_file;
+
+void forget_control(const std::filesystem::path& lock) {
+  std::error_code error;
+  for (const char* kind : {".pause", ".now"}) std::filesystem::remove(lock.string() + kind, error);
 }
 
 }  // namespace
 
-RunLock::RunLock(const std::filesystem::path& store, RunId run) : file_(file_of(store, run)) {
+RunLock::RunLock(const std::filesystem::path& store, RunId run) : file_(working_file(store, run)) {
   std::error_code error;
   std::filesystem::create_directories(file_.parent_path(), error);
   // Children must not keep it locked.
@@ -29,17 +35,21 @@ RunLock::RunLock(const std::filesystem::path& store, RunId run) : file_(file_of(
   if (::ftruncate(descriptor_, 0) != 0 ||
       ::write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     (void)::flock(descriptor_, LOCK_UN);
+  forget_control(file_);
 }
 
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
   std::error_code error;
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) std::filesystem::remove(file_, error);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
+    forget_control(file_);
+    std::filesystem::remove(file_, error);
+  }
   ::close(descriptor_);
 }
 
 std::optional<pid_t> RunLock::holder(const std::filesystem::path& store, RunId run) {
-  const int descriptor = ::open(file_of(store, run).c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(working_file(store, run).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<pid_t> process;
   if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) {
@@ -50,6 +60,22 @@ std::optional<pid_t> RunLock::holder(const std::filesystem::path& store, RunId r
   }
   ::close(descriptor);
   return process;
+}
+
+std::vector<std::pair<RunId, pid_t>> RunLock::holders(const std::filesystem::path& store) {
+  std::vector<std::pair<RunId, pid_t>> found;
+  std::error_code error;
+  const std::filesystem::path folder = working_file(store, RunId{1}).parent_path();
+  for (std::filesystem::directory_iterator entry(folder, error), none; !error && entry != none;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::int64_t run = 0;
+    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), run);
+    if (failed != std::errc{} || end != name.data() + name.size() || run <= 0) continue;
+    if (const auto process = holder(store, RunId{run})) found.emplace_back(RunId{run}, *process);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace kernelsearch

@@ -51,6 +51,7 @@ struct Watching {
 /// flight is finished all the same.
 struct CallLimit {
   RunLimits limits;
+  std::shared_ptr<const PauseGate> gate;  ///< pauses count towards no limit
   std::uint64_t trials = std::numeric_limits<std::uint64_t>::max();
   RunClock::time_point deadline = RunClock::time_point::max();
 
@@ -58,7 +59,9 @@ struct CallLimit {
     return progress.trials >= trials || RunClock::now() >= deadline;
   }
   [[nodiscard]] bool reached(const RunProgress& progress) const {
-    return limits.reached(progress) || paused(progress);
+    RunProgress spent = progress;
+    spent.seconds -= gate->seconds();
+    return limits.reached(spent) || paused(progress);
   }
   [[nodiscard]] std::string describe() const { return limits.describe(); }
 };
@@ -130,23 +133,28 @@ class TypedSearch final : public KernelSearch {
     double prepared = std::chrono::duration<double>(begun - context.first_begun).count();
     if (context.budget.seconds) prepared = std::min(prepared, *context.budget.seconds / 2);
     const RunClock::time_point end = after(begun, -prepared - before);
+    const RunClock::duration paused_before = context.gate->total();
     context.store.continue_run(context.run);
     Remembering<P> changes = remembering<P>(context.changes.get(), search_);
-    RunRecorder<P> recorder(context.store, context.run, codec());
+    RunRecorder<P> recorder(context.store, context.run, codec(), paused_since(paused_before));
     LoopEvents events{observer};
     std::string reason;
     {
-      Countdown countdown(context.ending, search_end(end));
+      Countdown countdown(context.ending, search_end(end), context.gate);
       Watching<P> watching{watch_, observer, [&] { countdown.move(search_end(end)); }};
-      reason = search_.run(CallLimit{context.limits}, changes, recorder, events, watching).reason;
+      reason =
+          search_.run(CallLimit{context.limits, context.gate}, changes, recorder, events, watching).reason;
       if (countdown.over() && !context.stop.stop_requested())
         reason = WallTime{*context.budget.seconds}.describe();
     }
-    if (!context.stop.stop_requested()) measure_finalists(end, observer, changes, recorder, events);
+    if (!context.stop.stop_requested())
+      measure_finalists(later(end, paused_before), observer, changes, recorder, events);
     if (const std::string remarks = context.remarks ? context.remarks() : ""; !remarks.empty())
       reason += "; " + remarks;
     context.store.end_run(context.run, reason,
-                          before + std::chrono::duration<double>(RunClock::now() - begun).count());
+                          before + std::chrono::duration<double>(RunClock::now() - begun -
+                                                                 (context.gate->total() - paused_before))
+                                       .count());
     spent = spent || context.ending.stop_requested();
     observer.on_end(reason);
   }
@@ -155,14 +163,15 @@ class TypedSearch final : public KernelSearch {
     const RunRow row = context.store.run(context.run);
     const bool paused = !row.finished || row.reason == "paused" || row.reason == "begun";
     const RunClock::time_point end = after(RunClock::now(), -row.seconds);
+    const RunClock::duration paused_before = context.gate->total();
     context.store.continue_run(context.run);
     Remembering<P> changes = remembering<P>(context.changes.get(), search_);
-    RunRecorder<P> recorder(context.store, context.run, codec());
+    RunRecorder<P> recorder(context.store, context.run, codec(), paused_since(paused_before));
     LoopEvents events{observer};
-    Countdown countdown(context.ending, search_end(end));
+    Countdown countdown(context.ending, search_end(end), context.gate);
     Watching<P> watching{watch_, observer, [&] { countdown.move(search_end(end)); }};
     const std::size_t before = search_.trials().size();
-    CallLimit rule{context.limits};
+    CallLimit rule{context.limits, context.gate};
     if (limit.trials) rule.trials = before + *limit.trials;
     rule.deadline = deadline(limit);
     // Several at a time while many are wanted; the last ones singly, so that no more are made than were asked
@@ -186,7 +195,7 @@ class TypedSearch final : public KernelSearch {
     report.finished = !report.stopped && (search_.done() || late || limited);
     // Of a run that had ended before this step the finalists were compared.
     if (report.finished && (report.trials > 0 || (late && paused && !search_.trials().empty()))) {
-      measure_finalists(end, observer, changes, recorder, events);
+      measure_finalists(later(end, paused_before), observer, changes, recorder, events);
       report.stopped = context.stop.stop_requested();
     }
     report.reason = report.stopped   ? "stopped"
@@ -260,6 +269,16 @@ class TypedSearch final : public KernelSearch {
     return from + std::chrono::duration_cast<RunClock::duration>(
                       std::chrono::duration<double>(*context.budget.seconds + more));
   }
+  /// The seconds of a call in which it was paused.
+  [[nodiscard]] std::function<double()> paused_since(RunClock::duration before) const {
+    return [gate = context.gate, before] {
+      return std::chrono::duration<double>(gate->total() - before).count();
+    };
+  }
+  /// The end of a budget that began before the call was paused.
+  [[nodiscard]] RunClock::time_point later(RunClock::time_point end, RunClock::duration paused_before) const {
+    return end == RunClock::time_point::max() ? end : end + (context.gate->total() - paused_before);
+  }
   /// When the search has to end, so that the finalists have the rest.
   [[nodiscard]] RunClock::time_point search_end(RunClock::time_point end) const {
     if (end == RunClock::time_point::max()) return end;
@@ -272,7 +291,7 @@ class TypedSearch final : public KernelSearch {
   void measure_finalists(RunClock::time_point end, RunObserver& observer, Observers&... observers) {
     std::stop_source late;
     const std::stop_callback forward(context.stop, [&late] { late.request_stop(); });
-    const Countdown countdown(late, end);
+    const Countdown countdown(late, end, context.gate);
     const std::stop_token stop = late.get_token();
     const FinalistSteps steps{
         .tell =

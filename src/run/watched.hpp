@@ -8,8 +8,10 @@
 
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/evaluator_decorator.hpp"
+#include "kernelsearch/generator/any_generator.hpp"
 #include "kernelsearch/llm/chat_model.hpp"
 #include "message_sink.hpp"
+#include "pause_gate.hpp"
 
 namespace kernelsearch::detail {
 
@@ -42,13 +44,30 @@ class WatchedEvaluator : public EvaluatorDecorator<AnyEvaluator> {
   std::shared_ptr<MessageSink> sink_;
 };
 
-/// A model that says when it is asked.
+/// A model that says when it is asked, and is not asked while the run is paused.
 struct WatchedModel {
   AnyChatModel model;
   std::shared_ptr<MessageSink> sink;
+  std::shared_ptr<PauseGate> gate;
   ChatResult chat(const ChatRequest& request, std::stop_token stop) const {
+    gate->pass(stop, [this](std::string_view text) { sink->waits(text); });
     const MessageSink::Doing doing(*sink, &RunActivity::asking);
     return model.chat(request, std::move(stop));
+  }
+};
+
+/// A generator that makes nothing while the run is paused. Only the thread that would make a candidate waits:
+/// what was measured meanwhile is told and stored.
+template <class P>
+struct PausedGenerator {
+  using Candidate = kernelsearch::Candidate;
+  AnyGenerator<P> generator;
+  std::shared_ptr<MessageSink> sink;
+  std::shared_ptr<PauseGate> gate;
+  std::stop_token stop;
+  Generation<Candidate> generate(const P& proposal, const History<Candidate>& history) {
+    gate->pass(stop, [this](std::string_view text) { sink->waits(text); });
+    return generator.generate(proposal, history);
   }
 };
 

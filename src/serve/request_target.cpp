@@ -2,27 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "request_target.hpp"
 
-#include <charconv>
+#include <algorithm>
+
+#include "problem/percent_decoded.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
+/// As a form writes it, with `+` for a blank.
 std::string decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    int code = 0;
-    if (text[i] == '+') {
-      out += ' ';
-    } else if (text[i] == '%' && i + 2 < text.size() &&
-               std::from_chars(text.data() + i + 1, text.data() + i + 3, code, 16).ptr ==
-                   text.data() + i + 3) {
-      out += static_cast<char>(code);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
+  std::string plain(text);
+  std::replace(plain.begin(), plain.end(), '+', ' ');
+  return percent_decoded(plain);
 }
 
 }  // namespace

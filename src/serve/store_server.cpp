@@ -13,6 +13,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <cmath>
 #include <list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/report/render_report.hpp"
+#include "kernelsearch/store/run_notes.hpp"
 #include "request_target.hpp"
 
 namespace kernelsearch {
@@ -38,6 +40,7 @@ using boost::system::error_code;
 
 constexpr std::size_t most_connections = 64;
 constexpr auto poll_interval = std::chrono::milliseconds(200);
+constexpr int now_rounds = 2;  // polls until the process that works on a run is looked at again
 
 std::string random_token() {
   std::random_device random;
@@ -46,10 +49,11 @@ std::string random_token() {
   return token;
 }
 
-/// What changes in a store's files with every trial that is told.
+/// What changes in a store's files with every trial that is told, and beside it with every note.
 struct FileMark {
   fs::file_time_type file, log;
   std::uintmax_t log_size = 0;
+  fs::file_time_type notes;
   friend bool operator==(const FileMark&, const FileMark&) = default;
 };
 FileMark mark_of(const fs::path& store) {
@@ -59,11 +63,16 @@ FileMark mark_of(const fs::path& store) {
   const fs::path log = store.string() + "-wal";
   mark.log = fs::last_write_time(log, error);
   mark.log_size = fs::file_size(log, error);
+  mark.notes = fs::last_write_time(RunNotes(store).folder(), error);
   return mark;
 }
 
-Json row_json(std::size_t store, const RunRow& row) {
-  return {{"key", fmt::format("{}.{}", store, number(row.id))},
+std::string key_of(std::size_t store, RunId run) {
+  return fmt::format("{}.{}", store, number(run));
+}
+
+Json row_json(std::size_t store, const RunRow& row, const RunNote& note) {
+  return {{"key", key_of(store, row.id)},
           {"id", number(row.id)},
           {"name", clean_text(row.info.name)},
           {"problem", clean_text(row.info.problem)},
@@ -74,7 +83,18 @@ Json row_json(std::size_t store, const RunRow& row) {
           {"reason", clean_text(row.reason)},
           {"seconds", row.seconds},
           {"trials", row.trials},
-          {"best", row.best ? Json(*row.best) : Json()}};
+          {"best", row.best ? Json(*row.best) : Json()},
+          {"tags", note.tags},
+          {"note", note.text}};
+}
+
+/// Rounded to what people read, so that it changes no more often than that.
+Json now_json(const ServedNow& now) {
+  return {{"process", now.process},
+          {"doing", clean_text(now.doing)},
+          {"paused", now.paused},
+          {"filled", now.filled ? Json(std::round(*now.filled * 1000) / 1000) : Json()},
+          {"left", now.left ? Json(std::round(*now.left)) : Json()}};
 }
 
 Response response(http::status status, const char* type, std::string body) {
@@ -164,7 +184,8 @@ class StoreServer::Impl {
     peer.non_blocking(false);
     http::request_parser<http::string_body> parser;
     parser.header_limit(16 << 10);
-    parser.body_limit(4 << 10);
+    parser.eager(true);           // what came with the header is read with it
+    parser.body_limit(32 << 10);  // a note of 4000 bytes, as JSON at its longest
     if (!read_request(peer, parser)) return;
     const Request& request = parser.get();
     const detail::RequestTarget target =
@@ -207,12 +228,14 @@ class StoreServer::Impl {
     try {
       if (request.method() == http::verb::post && target.path == "/api/control")
         return control(request, target);
+      if (request.method() == http::verb::post && target.path == "/api/note") return note(request, target);
       if (request.method() != http::verb::get)
         return refused(http::status::method_not_allowed, "405: only read");
       if (target.path == "/")
         return response(http::status::ok, "text/html; charset=utf-8",
                         live_page(options_.token, options_.control != nullptr));
       if (target.path == "/api/runs") return json_response(runs_text());
+      if (target.path == "/api/now") return json_response(now_text());
       if (target.path == "/api/report") return json_response(reports_text(target.value("runs")));
     } catch (const Error& error) {
       return refused(http::status::not_found, std::string("404: ") + error.what());
@@ -226,9 +249,29 @@ class StoreServer::Impl {
     Json runs = Json::array(), stores = Json::array();
     for (std::size_t s = 0; s < stores_.size(); ++s) {
       stores.push_back(clean_text(stores_[s].file().string()));
-      for (const RunRow& row : stores_[s].runs()) runs.push_back(row_json(s, row));
+      const RunNotes notes(stores_[s].file());
+      for (const RunRow& row : stores_[s].runs()) runs.push_back(row_json(s, row, notes.of(row)));
     }
     const Json out{{"stores", std::move(stores)}, {"runs", std::move(runs)}};
+    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  /// What runs do and what the machine is busy with.
+  [[nodiscard]] std::string now_text() const {
+    Json runs = Json::object();
+    if (options_.now)
+      for (std::size_t s = 0; s < stores_.size(); ++s)
+        for (const ServedNow& now : options_.now(stores_[s].file())) runs[key_of(s, now.run)] = now_json(now);
+    Json machine;
+    if (options_.machine) {
+      const ServedMachine busy = options_.machine();
+      Json held = Json::array();
+      for (const std::string& one : busy.held) held.push_back(clean_text(one));
+      machine = {{"load", std::round(busy.load * 10) / 10},
+                 {"processors", busy.processors},
+                 {"held", std::move(held)}};
+    }
+    const Json out{{"runs", std::move(runs)}, {"machine", std::move(machine)}};
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
 
@@ -256,16 +299,39 @@ class StoreServer::Impl {
     return report_json(reports);
   }
 
+  /// A form of another page could be sent here, but not with this header, nor by somebody without the token.
+  [[nodiscard]] bool may_control(const Request& request) const {
+    return options_.control && request["X-Kernelsearch"] == "control";
+  }
+
   Response control(const Request& request, const detail::RequestTarget& target) {
-    // A form of another page could be sent here, but not with this header, nor by somebody without the token.
-    if (!options_.control || request["X-Kernelsearch"] != "control")
-      return refused(http::status::forbidden, "403: started without --control");
+    if (!may_control(request)) return refused(http::status::forbidden, "403: started without --control");
     const auto [store, row] = run_of(target.value("run"));
     const std::string told = options_.control(store, row.id, target.value("action"), target.value("budget"));
     return json_response(Json{{"told", clean_text(told)}}.dump());
   }
 
-  /// Tells of each change of a store, at once and then as often as one is seen; a comment keeps it alive.
+  /// Keeps the tags and the note of a run, which the body has as `{"tags": [...], "note": "..."}`.
+  Response note(const Request& request, const detail::RequestTarget& target) const {
+    if (!may_control(request)) return refused(http::status::forbidden, "403: started without --control");
+    const auto [store, row] = run_of(target.value("run"));
+    const auto given = nlohmann::json::parse(request.body(), nullptr, false);
+    RunNote said;
+    try {
+      said = {given.at("tags").get<std::vector<std::string>>(), given.at("note").get<std::string>()};
+    } catch (const nlohmann::json::exception&) {
+      return refused(http::status::bad_request, "400: tags and a note are wanted");
+    }
+    try {
+      const RunNote kept = RunNotes(store.file()).set(row, said);
+      return json_response(Json{{"tags", kept.tags}, {"note", kept.text}}.dump());
+    } catch (const ConfigError& error) {
+      return refused(http::status::bad_request, std::string("400: ") + error.what());
+    }
+  }
+
+  /// Tells of each change of a store, at once and then as often as one is seen, and of what runs do at the
+  /// moment; a comment keeps it alive.
   void send_events(tcp::socket& peer, const std::stop_token& stop) {
     const auto send = [&peer](const std::string& text) {
       error_code error;
@@ -276,6 +342,8 @@ class StoreServer::Impl {
               "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nretry: 1000\n\n"))
       return;
     std::vector<std::optional<FileMark>> seen(stores_.size());
+    std::string last_now;
+    int round = 0;
     auto quiet_since = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
       bool changed = false;
@@ -288,6 +356,12 @@ class StoreServer::Impl {
       if (changed || now - quiet_since > std::chrono::seconds(5)) {
         if (!send(changed ? "data: " + runs_text() + "\n\n" : ": still here\n\n")) return;
         quiet_since = now;
+      }
+      if (round++ % now_rounds == 0) {
+        if (std::string told = now_text(); told != last_now) {
+          if (!send("event: now\ndata: " + told + "\n\n")) return;
+          last_now = std::move(told);
+        }
       }
       std::this_thread::sleep_for(poll_interval);
     }

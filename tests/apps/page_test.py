@@ -5,15 +5,19 @@
 
 Five kinds of runs are made, their pages opened from disk and from a server, clicked and brushed; a hostile store must run
 nothing. Skipped (77) where there is no Chromium: Debian's package is `chromium`. With PICTURES the pages are drawn there, too."""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
+import termios
 import time
 import urllib.error
 import urllib.request
@@ -127,6 +131,18 @@ def tuned(browser):
     check("tuned: the best is the summary's", best in kernelsearch("best", "--store", "tuned.db"), best)
     check("tuned: importance of tunables", page.run("document.querySelectorAll('.bars .fill').length") > 1 or
           page.run("document.querySelector('#tunables').textContent.includes('too little to say')"))
+    check("tuned: what it waited for", page.run("document.querySelector('#causes .stack').getAttribute('aria-label').includes('measuring')"))
+    check("tuned: a timeline with a lane for waiting", page.run("[...document.querySelectorAll('#time canvas')].some((c) => c.getAttribute('aria-label').includes('of waiting'))"))
+    check("tuned: no cost without models", page.run("document.getElementById('x-time') !== null && document.getElementById('x-tokens') === null"))
+    # A map of two tunables, which can be chosen.
+    before = page.run("document.getElementById('map-x').closest('figure').querySelector('canvas').getAttribute('aria-label')")
+    page.run("(() => { const s = document.getElementById('map-x'); s.value = [...s.options].map((o) => o.value).find((v) => v !== s.value && v !== document.getElementById('map-y').value) ?? document.getElementById('map-y').value; s.dispatchEvent(new Event('change')); })()")
+    check("tuned: a map of two tunables", page.run("document.getElementById('map-x').closest('figure').querySelector('canvas').getAttribute('aria-label')") != before, before)
+    # On paper: in light colours, without what can only be clicked.
+    page.call("Emulation.setEmulatedMedia", media="print")
+    check("tuned: prints without its bar", page.run("getComputedStyle(document.querySelector('.bar')).display") == "none")
+    check("tuned: and with its pictures", page.run("[...document.querySelectorAll('main canvas')].every((c) => c.getClientRects().length > 0)"))
+    page.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": "light"}])
     # Brushing: the lower half of the axis of time keeps some trials and not all, and the table follows.
     page.run("document.querySelector('#tunables canvas[role=application]').scrollIntoView({block: 'center'})")
     box = page.run("(() => { const r = document.querySelector('#tunables canvas[role=application]').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })()")
@@ -176,13 +192,26 @@ def recorded(browser):
 def tree_of(page, name):
     nodes = page.run("document.querySelectorAll('.tree g.node').length")
     check(f"{name}: a tree of kernels", nodes > 2, nodes)
+    open_ends = page.run("(() => { const run = JSON.parse(document.getElementById('data').textContent).runs[0], t = run.trials, made = new Set(t.parents.flat());"
+                         " return t.id.filter((id, i) => t.verdict[i] === 0 && !made.has(id) && id !== run.winner).length; })()")
+    check(f"{name}: its frontier", page.run("document.querySelectorAll('#frontier tbody tr').length") == min(20, open_ends), open_ends)
     page.click(".tree g.node:last-of-type")
     check(f"{name}: a click opens a kernel", page.run("document.querySelector('aside h2').textContent").startswith("Trial"))
 
 
 def kernelband(browser):
-    page = opened(browser, "kernelband", page_of(asked("kernelband", "--budget", "10", "--variant", "v1")),
-                  ["overview", "best", "strategies", "kernels", "exchanges", "trials"])
+    store = asked("kernelband", "--budget", "10", "--variant", "v1")
+    ENVIRONMENT["KERNELSEARCH_MODELS"] = str(FOLDER / "models.json")
+    base = sqlite3.connect(FOLDER / store)  # as a run has it that began later and may show what was learned
+    base.execute("UPDATE runs SET options = json_set(options, '$.memory', (SELECT max(number) FROM changes))")
+    base.commit()
+    base.close()
+    page = opened(browser, "kernelband", page_of(store), ["overview", "best", "strategies", "kernels", "memory", "exchanges", "trials"], ["checkpoints"])
+    for axis, words in (("tokens", "tokens"), ("money", "cost")):
+        page.run(f"document.getElementById('x-{axis}').click()")
+        check(f"kernelband: best so far over {words}", page.run(f"document.getElementById('x-{axis}').checked") and page.run(PAINTED) == [])
+    check("kernelband: what it cost", page.run("[...document.querySelectorAll('.tile')].some((t) => t.textContent.includes('prices of the model file'))"))
+    check("kernelband: what earlier runs had taught", page.run("document.querySelectorAll('#memory tbody tr').length") > 0)
     tree_of(page, "kernelband")
     page.run("[...document.querySelectorAll('.tree g.node')].find((n) => n.querySelector('text.label') && !n.classList.contains('failed') && n.dataset.trial !== '0').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     page.click("#tab-parent")
@@ -198,8 +227,12 @@ def kernelband(browser):
 
 def peak(browser):
     replayed("peak")
-    page = opened(browser, "peak", page_of("peak.db"), ["overview", "best", "strategies", "kernels", "trials"])
+    page = opened(browser, "peak", page_of("peak.db"), ["overview", "best", "strategies", "kernels", "checkpoints", "trials"])
     tree_of(page, "peak")
+    check("peak: its checkpoints", page.run("document.querySelectorAll('#checkpoints tbody tr').length") > 1)
+    check("peak: where it goes on", page.run("document.querySelectorAll('#checkpoints tr.winner').length") == 1)
+    page.click("#checkpoints tbody tr:last-of-type button")
+    check("peak: a checkpoint opens its kernel", page.run("document.querySelector('aside h2').textContent").startswith("Trial"))
     page.close()
 
 
@@ -240,8 +273,12 @@ def hostile_store():
     base.execute("UPDATE trials SET provenance = ?, rationale = ?, config_values = ?, features = ?",
                  (ATTACK, ATTACK, json.dumps({ATTACK: ATTACK, "__proto__": "x"}), json.dumps({ATTACK: 1, "constructor": 2})))
     base.execute("UPDATE trials SET point = json_set(point, '$.strategies', json_array(?))", (ATTACK,))
+    base.execute("UPDATE changes SET problem = ?, content = json_set(content, '$.problem', ?, '$.device', ?, '$.strategies', json_array(?))", (ATTACK,) * 4)
     base.commit()
     base.close()
+    started = sqlite3.connect(FOLDER / "hostile.db").execute("SELECT started FROM runs").fetchone()[0]
+    (FOLDER / "hostile.db.notes").mkdir()
+    (FOLDER / "hostile.db.notes/1.json").write_text(json.dumps({"started": started, "tags": [ATTACK[:60], "\x1b[2J"], "note": ATTACK}))
     folder = FOLDER / "hostile.db.exchanges/1/00"
     folder.mkdir(parents=True)
     usage = {"input": 1, "output": 1, "cached": 0, "cache_written": 0, "reasoning": 0}
@@ -307,6 +344,10 @@ def served(browser):
     base.execute("UPDATE runs SET finished = NULL WHERE id = 1")
     base.commit()
     base.close()
+    kernelsearch("note", "2", "with <b>all</b> fans", "--tag", "baseline", "--tag", "cold", "--store", "tuned.db")
+    kernelsearch("note", "2", "--untag", "cold", "--store", "tuned.db")
+    rows = json.loads(kernelsearch("runs", "--tag", "baseline", "--store", "tuned.db", "--json"))
+    check("notes: by the command", [(row["run"], row["tags"], row["note"]) for row in rows] == [(2, ["baseline"], "with <b>all</b> fans")], rows)
     server = Served(FOLDER / "tuned.db", FOLDER / "hostile.db")
     try:
         check("served: 403 without the token", status_of(server.base) == 403 and status_of(server.base + "api/runs") == 403)
@@ -317,10 +358,14 @@ def served(browser):
         check("served: rules of accessibility", (broken := page.run(RULES)) == [], broken[:8])
         page.run("(() => { const s = document.getElementById('search-runs'); s.value = 'transpose random'; s.dispatchEvent(new Event('input')); })()")
         check("served: search", page.run("document.getElementById('run-count').textContent") == "1 run")
+        page.run("(() => { const s = document.getElementById('search-runs'); s.value = 'BASELINE fans'; s.dispatchEvent(new Event('input')); })()")
+        check("served: search in tags and notes", page.run("document.getElementById('run-count').textContent") == "1 run" and
+              page.run("document.querySelector('main tbody .chip').textContent") == "baseline")
         page.run("(() => { const s = document.getElementById('search-runs'); s.value = ''; s.dispatchEvent(new Event('input')); })()")
+        page.until("document.getElementById('machine').textContent.startsWith('load ')")
         page.run("document.getElementById('run-0.1').click()")
         page.until("document.getElementById('trial-count') !== null")
-        check("served: no control without --control", page.run("document.getElementById('stop') === null && document.getElementById('resume') === null"))
+        check("served: no control without --control", page.run("['stop', 'resume', 'pause', 'notes'].every((id) => document.getElementById(id) === null)"))
         before = page.run("document.getElementById('trial-count').textContent")
         begun = time.monotonic()
         add_trial("tuned.db", 1e-7)
@@ -342,6 +387,44 @@ def served(browser):
         server.close()
 
 
+def count_of(store):
+    return json.loads(kernelsearch("runs", "--store", store, "--json"))[0]["trials"]
+
+
+def shown(*more, **environment):
+    """What `tune` shows on a terminal of 100 columns."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    variables = {name: value for name, value in ENVIRONMENT.items() if name not in ("LC_ALL", "LC_CTYPE", "LANG", "NO_COLOR")}
+    worker = subprocess.Popen([COMMAND, "tune", FOLDER / "transpose", "--store", "terminal.db", "--samples", "5", "--out", "out", "--budget", "4", "--seed", "1", "--no-learning", *more], cwd=FOLDER,
+                              env={**variables, "TERM": "xterm", **environment}, stdin=slave, stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    text = b""
+    while True:
+        try:
+            got = os.read(master, 65536)
+        except OSError:  # its end, as Linux says it
+            break
+        if not got:
+            break
+        text += got
+    os.close(master)
+    worker.wait(120)
+    return text.decode()
+
+
+def terminal(_browser):
+    """The status line: colours, characters and width as the terminal has them."""
+    text = shown(LANG="C.UTF-8")
+    status = [line.split("\x1b[K")[0] for line in text.split("\r") if "/4 trials" in line]
+    check("terminal: a status line", len(status) > 1, text[-300:])
+    check("terminal: as wide as that", all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) < 100 for line in status), status[-1:])
+    check("terminal: colours", "\x1b[1;32mbest" in text, text[-300:])
+    text = shown(LANG="C", NO_COLOR="1")
+    check("terminal: none with NO_COLOR", re.search(r"\x1b\[[0-9;]*m", text) is None and "/4 trials" in text, text[-300:])
+    check("terminal: ASCII where the locale is", text.isascii())
+
+
 def controlled(browser):
     """A run that works is stopped by a button and resumed by another."""
     worker = subprocess.Popen([COMMAND, "tune", FOLDER / "transpose", "--store", "live.db", "--samples", "5", "-q", "--out", "out", "--budget", "100000"],
@@ -356,7 +439,36 @@ def controlled(browser):
         page.run("window.confirm = () => false")
         page.run("document.getElementById('stop').click()")
         check("controlled: nothing without a confirmation", worker.poll() is None)
+        page.until("/left/.test(document.getElementById('now').textContent)")
+        check("controlled: what it does now, and which process", f"process {worker.pid}" in page.run("document.getElementById('now').textContent"), page.run("document.getElementById('now').textContent"))
+        page.until("/core \\d+: process/.test(document.getElementById('machine').textContent)", 30)
+        check("controlled: rules of accessibility", (broken := page.run(RULES)) == [], broken[:8])
+        # What is typed stays while the page grows.
+        page.run("document.getElementById('notes').open = true")
+        page.run("(() => { document.getElementById('note-tags').value = 'kept, <i>odd</i>'; document.getElementById('note-text').value = 'seen'; })()")
+        seen = count_of("live.db")
+        page.until(f"parseInt(document.getElementById('trial-count').textContent.replace(/,/g, '')) > {seen + 3}")
+        check("controlled: what is typed stays while it grows", page.run("document.getElementById('note-tags').value") == "kept, <i>odd</i>")
+        page.run("document.getElementById('note-save').click()")
+        page.until("document.querySelectorAll('#controls .chip').length === 2")
+        check("controlled: tags and note are kept", [json.loads(kernelsearch("runs", "--store", "live.db", "--json"))[0][key] for key in ("tags", "note")] == [["kept", "<i>odd</i>"], "seen"])
         page.run("window.confirm = () => true")
+        page.run("document.getElementById('pause').click()")
+        page.until("document.getElementById('now').textContent.startsWith('paused') && document.getElementById('pause').textContent === 'Continue'")
+        paused, since, end = count_of("live.db"), time.monotonic(), time.monotonic() + 60
+        while time.monotonic() < min(since + 4, end):  # what was under way is finished first
+            time.sleep(0.2)
+            if (now := count_of("live.db")) != paused:
+                paused, since = now, time.monotonic()
+        check("controlled: a paused run begins nothing", time.monotonic() >= since + 4 and worker.poll() is None)
+        if PICTURES:
+            page.picture(PICTURES / "controlled.png")
+        page.run("document.getElementById('pause').click()")
+        page.until("document.getElementById('pause').textContent === 'Pause'")
+        end = time.monotonic() + 60
+        while count_of("live.db") <= paused and time.monotonic() < end:
+            time.sleep(0.1)
+        check("controlled: and goes on", count_of("live.db") > paused)
         page.run("document.getElementById('stop').click()")
         worker.wait(120)
         check("controlled: the run was stopped", worker.returncode == 130, worker.returncode)
@@ -428,7 +540,7 @@ def large(browser, count=100_000):
 
 browser = chromium.Chromium()
 try:
-    for part in (tuned, recorded, kernelband, peak, skill, compared, hostile, served, controlled, large):
+    for part in (tuned, recorded, kernelband, peak, skill, compared, hostile, served, controlled, terminal, large):
         part(browser)
 finally:
     browser.close()

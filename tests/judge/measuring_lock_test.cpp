@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -194,4 +195,24 @@ TEST_CASE("free_core: the last that no other run measures on, with cores enough"
   std::vector<std::optional<MeasuringTurn>> all;
   for (const int core : {2, 3, 5}) all.push_back(reserve_core(core, locks));
   CHECK(free_core({2, 3, 5, 7}, locks) == 7);  // all are taken: in turns on the last
+}
+
+TEST_CASE("held_things: what is measured on, by whom, and nothing of what strangers put beside it") {
+  const TemporaryFolder folder;
+  const std::filesystem::path locks = folder.path();
+  CHECK(held_things(locks / "none").empty());
+  for (const char* name : {"core-x.lock", "gpu-.lock", "core-3.run.lock", "something.lock"})
+    std::ofstream(locks / name) << "";
+  REQUIRE(::mkfifo((locks / "core-7.lock").c_str(), 0600) == 0);  // nobody has its other end
+  CHECK(held_things(locks).empty());
+  auto turn = MeasuringTurn::try_take({measured_core(5), measured_gpu("0000:41:00.0")}, locks);
+  REQUIRE(turn);
+  const std::vector<HeldThing> held = held_things(locks);
+  REQUIRE(held.size() == 2);
+  CHECK(held[0].words == "core 5");
+  CHECK(held[0].process == ::getpid());
+  CHECK(held[0].holder.starts_with("process " + std::to_string(::getpid()) + " ("));
+  CHECK(held[1].words == "GPU 0000-41-00.0");
+  turn.reset();
+  CHECK(held_things(locks).empty());
 }

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "problem/percent_decoded.hpp"
+
 using namespace kernelsearch::detail;
 
 TEST_CASE("parse_url: what it takes apart") {
@@ -25,12 +27,10 @@ TEST_CASE("parse_url: what it takes apart") {
     CHECK_FALSE(parse_url(none));
 }
 
-TEST_CASE("base64 and percent_decoded") {
+TEST_CASE("base64") {
   CHECK(base64("") == "");
   CHECK(base64("u") == "dQ==");
   CHECK(base64("us") == "dXM=");
   CHECK(base64("user:pass") == "dXNlcjpwYXNz");
   CHECK(base64("\xFF\xFE\xFD") == "//79");
-  CHECK(percent_decoded("a%2") == "a%2");
-  CHECK(percent_decoded("%41%zz%") == "A%zz%");
 }

@@ -51,7 +51,7 @@ struct Fixture {
 TEST_CASE("ProgressPrinter: the status says all there is to say") {
   Fixture f;
   auto options = f.options(true);
-  options.trials = 10;
+  options.pace.trials = 10;
   options.devices = 2;
   ProgressPrinter printer(f.out, options);
   CHECK(printer.status() ==
@@ -77,14 +77,46 @@ TEST_CASE("ProgressPrinter: the status says all there is to say") {
 TEST_CASE("ProgressPrinter: the nearer end counts, and a resumed run goes on from where it was") {
   Fixture f;
   auto options = f.options(true);
-  options.trials = 100;
-  options.seconds = 60;
-  options.trials_before = 50;
-  options.seconds_before = 30;
+  options.pace.trials = 100;
+  options.pace.seconds = 60;
+  options.pace.trials_before = 50;
+  options.pace.seconds_before = 30;
   ProgressPrinter printer(f.out, options);
   f.time += 15;
   printer.on_trial(trial(50, fast()), 1);
   CHECK(printer.status().starts_with("[###############.....] 51/100 trials, 45 s, 15 s left"));
+}
+
+TEST_CASE("standing_of: the time left is that of the pace of this part, and at most the budget's") {
+  const RunStanding none = standing_of({}, 3, 5.0);
+  CHECK(none.trials == 3);
+  CHECK(none.seconds == 5.0);
+  CHECK_FALSE(none.filled.has_value());
+  CHECK_FALSE(none.left.has_value());
+  RunPace pace;
+  pace.trials = 100;
+  CHECK_FALSE(standing_of(pace, 0, 5.0).left.has_value());  // no pace yet
+  pace.trials_before = 50;
+  pace.seconds_before = 1000.0;
+  CHECK(*standing_of(pace, 10, 20.0).left == doctest::Approx(80.0));
+  CHECK(*standing_of(pace, 10, 20.0).filled == doctest::Approx(0.6));
+  CHECK(*standing_of(pace, 70, 20.0).left == 0.0);
+  pace.seconds = 1050.0;
+  CHECK(*standing_of(pace, 10, 20.0).left == doctest::Approx(30.0));
+  CHECK(*standing_of(pace, 10, 60.0).left == 0.0);
+}
+
+TEST_CASE("ProgressPrinter: a pause is no time of the run") {
+  Fixture f;
+  auto options = f.options(true);
+  options.pace.trials = 10;
+  ProgressPrinter printer(f.out, options);
+  f.time += 20;
+  printer.on_trial(trial(0, fast()), 1);
+  f.time += 1000;
+  printer.activity("paused until it is told to go on", "paused until it is told to go on", 0, 1000.0);
+  CHECK(printer.status().find("1/10 trials, 20 s, 3 min 00 s left") != std::string::npos);
+  CHECK(printer.status().find("paused until it is told to go on") != std::string::npos);
 }
 
 TEST_CASE("ProgressPrinter: a terminal's line is redrawn in place, not too often, and cut to its width") {
@@ -209,7 +241,7 @@ TEST_CASE(
     "trial") {
   Fixture f;
   auto options = f.options(false);
-  options.trials = 20;
+  options.pace.trials = 20;
   options.each_failure = true;
   ProgressPrinter printer(f.out, options);
   std::string wanted;

@@ -4,8 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/core/error.hpp"
 #include "support/count_in.hpp"
 #include "support/stored_run.hpp"
 
@@ -43,7 +47,9 @@ ReportModel hostile_report(const TemporaryFolder& folder) {
   store.add_trial(run, {}, trial);
   store.end_run(run, attack, 1.0);
   ReportExtras extras;
-  extras.exchanges.push_back({attack, attack, {{attack, attack}}, attack, attack, 1, 1, 1, {}});
+  extras.exchanges.push_back({attack, attack, {{attack, attack}}, attack, attack, 1, 1, 1, attack, 1.0, {}});
+  extras.checkpoints.push_back({attack, attack, TrialId{0}, attack, attack, true, true, {attack}});
+  extras.memory.push_back({1, {attack}, attack, attack, attack, Verdict::ok, {}});
   extras.peaks = DevicePeaks{attack, attack, {}, {}, {}, {{attack, 1, 1}}};
   return report_of(store, run, extras);
 }
@@ -96,6 +102,57 @@ TEST_CASE("report_html: no text of a run becomes markup, and the page may connec
   CHECK(read["runs"][0]["exchanges"][0]["reply"] == told);
 }
 
+TEST_CASE("report_json: cost, checkpoints, memory and causes of waiting of the runs that have them") {
+  StoredRun stored;
+  const auto plain = report_of(stored.store, stored.run);
+  const auto without = nlohmann::json::parse(report_json({&plain, 1}))["runs"][0];
+  CHECK_FALSE(without["trials"].contains("tokens"));
+  CHECK_FALSE(without["trials"].contains("money"));
+  CHECK(without["checkpoints"].empty());
+  CHECK(without["times"].is_null());
+  stored.store.add_times(stored.run, {.model = 2.0, .measuring = 1.0});
+  ReportExtras extras;
+  extras.exchanges.push_back({"coder", "m", {}, "talk", "", 7, 8, 0.5, "", 0.5, {}});
+  extras.checkpoints.push_back({"fast", "start", TrialId{1}, "tiling", "mine", true, false, {"main"}});
+  extras.memory.push_back(
+      {9, {"tiling"}, "gpu", "memory", "at", Verdict::ok, ChangeEffect{2.0, {1.5, 2.5}, true}});
+  const ReportModel report = report_of(stored.store, stored.run, extras);
+  const auto run = nlohmann::json::parse(report_json({&report, 1}))["runs"][0];
+  CHECK(run["trials"]["tokens"] == nlohmann::json({0, 0, 0, 15}));
+  CHECK(run["trials"]["money"] == nlohmann::json({0.0, 0.0, 0.0, 0.5}));
+  CHECK(run["times"]["waiting for models"] == 2.0);
+  CHECK(run["times"]["measuring"] == 1.0);
+  const auto& checkpoint = run["checkpoints"][0];
+  CHECK(checkpoint["name"] == "fast");
+  CHECK(checkpoint["parent"] == "start");
+  CHECK(checkpoint["trial"] == 1);
+  CHECK(checkpoint["closed"] == true);
+  CHECK(checkpoint["current"] == false);
+  CHECK(checkpoint["tips"][0] == "main");
+  CHECK(run["memory"][0]["number"] == 9);
+  CHECK(run["memory"][0]["effect"] == nlohmann::json({2.0, 1.5, 2.5}));
+  CHECK(run["run"]["title"] == "Run 1: first of axpy 2");
+}
+
+TEST_CASE("write_report: the file is replaced whole, a link stays one, and what cannot be written says why") {
+  const TemporaryFolder folder;
+  const auto text_of = [](const std::filesystem::path& file) {
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  write_report(folder / "page.html", "old");
+  std::filesystem::create_hard_link(folder / "page.html", folder / "opened");
+  std::filesystem::create_symlink(folder / "page.html", folder / "link.html");
+  write_report(folder / "link.html", "new");
+  CHECK(std::filesystem::is_symlink(folder / "link.html"));
+  CHECK(text_of(folder / "page.html") == "new");
+  CHECK(text_of(folder / "opened") == "old");  // who has it open reads on: nothing was truncated
+  CHECK_THROWS_AS(write_report(folder / "none" / "page.html", "x"), ConfigError);
+  CHECK_THROWS_AS(write_report(folder.path(), "x"), ConfigError);
+  CHECK_NOTHROW(write_report("/dev/null", "x"));
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_CASE("report_html: another page has another nonce, and the same run the same page") {
   StoredRun stored;
   const ReportModel report = report_of(stored.store, stored.run);
@@ -111,7 +168,7 @@ TEST_CASE("report_markdown: tables, and no text of a run is markup") {
   StoredRun stored;
   const ReportModel report = report_of(stored.store, stored.run);
   const std::string text = report_markdown({&report, 1});
-  CHECK(text.rfind("# Run 1: axpy 2\n", 0) == 0);
+  CHECK(text.rfind("# Run 1: first of axpy 2\n", 0) == 0);
   CHECK(text.find("| 1 | 1.000 ms | 990.0 us to 1.010 ms | 4.00x (3.90 to 4.10) | FAST=true ORDER=\\[0, 1\\] "
                   "TILE=8 |") != std::string::npos);
   CHECK(text.find("| 1 | build\\_failed | 2 | no |") != std::string::npos);
@@ -131,7 +188,7 @@ TEST_CASE("report_svg: a line for each run, well-formed whatever their names") {
   const std::string svg = report_svg(two);
   CHECK(count_in(svg, "<path class=\"best\"") == 4);  // over trials and over time
   CHECK(count_in(svg, "<script") == 0);
-  CHECK(count_in(svg, "run 1: first, 1.000 ms") == 1);
+  CHECK(count_in(svg, "Run 1: first of axpy 2, 1.000 ms") == 1);
   CHECK(count_in(svg, "nan") + count_in(svg, "inf") == 0);
   ReportModel empty;
   CHECK(report_svg({&empty, 1}).find("no candidate was right") != std::string::npos);

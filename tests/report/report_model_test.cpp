@@ -135,14 +135,45 @@ TEST_CASE("report_of: a reply belongs to the trials whose code it holds") {
   StoredRun stored;
   const std::string code = stored.kernel->regions.device;
   ReportExtras extras;
-  extras.exchanges.push_back({"coder", "m", {{"user", "?"}}, "talk", "", 1, 2, 0.5, {}});
+  extras.exchanges.push_back({"coder", "m", {{"user", "?"}}, "talk", "", 1, 2, 0.5, {}, {}, {}});
   extras.exchanges.push_back(
-      {"coder", "m", {{"user", "?"}}, "```cpp\n\n" + code + "  \n```", "", 1, 2, 0.5, {}});
+      {"coder", "m", {{"user", "?"}}, "```cpp\n\n" + code + "  \n```", "", 1, 2, 0.5, {}, {}, {}});
   const ReportModel report = report_of(stored.store, stored.run, extras);
   REQUIRE(report.exchanges.size() == 2);
   CHECK(report.exchanges[0].trials.size() == 4);  // one kernel at four settings
   CHECK(report.exchanges[1].trials.empty());
   CHECK(report_of(stored.store, stored.run, extras, {.exchange_bytes = 40}).exchanges.empty());
+}
+
+TEST_CASE("report_of: a question costs from the trial that its reply gave, or from when it was kept") {
+  StoredRun stored;
+  const std::vector<StoredTrial> trials = stored.store.trials(stored.run);
+  ReportExtras extras;
+  ReportExchange plan{"planner", "m", {}, "talk", "", 10, 5, 0.5, "9999-01-01T00:00:00.000Z", 0.25, {}};
+  ReportExchange code = plan;
+  code.reply = stored.kernel->regions.device;
+  code.input_tokens = 100;
+  code.money = 2.0;
+  extras.exchanges = {plan, code};
+  ReportModel report = report_of(stored.store, stored.run, extras);
+  REQUIRE(report.trials.size() == 4);
+  // The kernel of the reply is that of the first trial; what was kept after all trials counts at the last.
+  CHECK(report.trials[0].tokens == 105);
+  CHECK(report.trials[0].money == 2.0);
+  CHECK(report.trials[2].tokens == 105);
+  CHECK(report.trials[3].tokens == 120);
+  CHECK(report.trials[3].money == 2.25);
+  extras.exchanges[0].kept = trials[1].at;
+  report = report_of(stored.store, stored.run, extras);
+  const std::size_t from = trials[0].at == trials[1].at ? 0 : 1;  // within one millisecond
+  CHECK(report.trials[from].tokens == 120);
+  extras.exchanges[0].kept = "1999-01-01T00:00:00.000Z";
+  CHECK(report_of(stored.store, stored.run, extras).trials[0].tokens == 120);
+  // Where one price is not known there is no sum.
+  extras.exchanges[0].money.reset();
+  report = report_of(stored.store, stored.run, extras);
+  CHECK(report.trials[3].tokens == 120);
+  CHECK(report.trials[3].money == 0.0);
 }
 
 TEST_CASE("set_importance: what decides is first, what does nothing is last, and the same every time") {

@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/store/run_notes.hpp"
 #include "serve/request_target.hpp"
 #include "support/stored_run.hpp"
 
@@ -153,6 +155,67 @@ TEST_CASE("StoreServer: runs are controlled only where it was allowed, and never
   CHECK(served.get("/?token=secret").find("{\"control\": true}") != std::string::npos);
 }
 
+TEST_CASE("StoreServer: what runs do at the moment and how busy the machine is, as text") {
+  StoreServerOptions options;
+  options.now = [](const std::filesystem::path&) {
+    return std::vector<ServedNow>{{RunId{1}, 4711, "measuring \x1b[2J", true, 0.12345, 61.7}};
+  };
+  options.machine = [] { return ServedMachine{1.26, 8, {"core 3: process 12 \x1b"}}; };
+  const Served served(std::move(options));
+  const auto now = nlohmann::json::parse(Served::body(served.get("/api/now?token=secret")));
+  const auto& run = now["runs"]["0.1"];
+  CHECK(run["process"] == 4711);
+  CHECK(run["doing"] == "measuring \xef\xbf\xbd[2J");
+  CHECK(run["paused"] == true);
+  CHECK(run["filled"] == 0.123);
+  CHECK(run["left"] == 62);
+  CHECK(now["machine"]["load"] == 1.3);
+  CHECK(now["machine"]["processors"] == 8);
+  CHECK(now["machine"]["held"][0] == "core 3: process 12 \xef\xbf\xbd");
+  CHECK(Served::is(served.get("/api/now"), 403));
+  Connection events(served.server->port());
+  events.send("GET /api/events?token=secret HTTP/1.1\r\nHost: 127.0.0.1:" +
+              std::to_string(served.server->port()) + "\r\n\r\n");
+  CHECK(events.read("event: now\ndata: {").find("event: now") != std::string::npos);
+  const auto nothing = nlohmann::json::parse(Served::body(Served().get("/api/now?token=secret")));
+  CHECK(nothing["runs"].empty());
+  CHECK(nothing["machine"].is_null());
+}
+
+TEST_CASE("StoreServer: tags and notes are kept beside the store, where runs may be controlled") {
+  const std::string body = R"({"tags": ["good", "<b>"], "note": "as \u001b said"})";
+  const auto post = [](const Served& served, const std::string& text, const std::string& more) {
+    Connection connection(served.server->port());
+    connection.send("POST /api/note?run=0.1&token=secret HTTP/1.1\r\nHost: 127.0.0.1:" +
+                    std::to_string(served.server->port()) + "\r\n" + more +
+                    "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
+    return connection.read();
+  };
+  const std::string header = "X-Kernelsearch: control\r\n";
+  {
+    const Served reading;
+    CHECK(Served::is(post(reading, body, header), 403));
+    CHECK_FALSE(std::filesystem::exists(RunNotes(reading.stored.store.file()).folder()));
+  }
+  StoreServerOptions options;
+  options.control = [](const RunStore&, RunId, const std::string&, const std::string&) { return ""; };
+  const Served served(std::move(options));
+  CHECK(Served::is(post(served, body, ""), 403));
+  CHECK(Served::is(post(served, "[]", header), 400));
+  CHECK(Served::is(post(served, R"({"tags": ["a,b"], "note": ""})", header), 400));
+  CHECK(Served::is(post(served, R"({"tags": [], "note": ")" + std::string(4001, 'x') + "\"}", header), 400));
+  Connection events(served.server->port());
+  events.send("GET /api/events?token=secret HTTP/1.1\r\nHost: 127.0.0.1:" +
+              std::to_string(served.server->port()) + "\r\n\r\n");
+  events.read("\"tags\":[]");
+  const std::string answer = post(served, body, header);
+  CHECK(Served::is(answer, 200));
+  CHECK(nlohmann::json::parse(Served::body(answer))["note"] == "as \xef\xbf\xbd said");
+  CHECK(events.read("\"good\"").find("\"tags\":[\"good\",\"<b>\"]") != std::string::npos);
+  const auto runs = nlohmann::json::parse(Served::body(served.get("/api/runs?token=secret")));
+  CHECK(runs["runs"][0]["tags"] == nlohmann::json({"good", "<b>"}));
+}
+
 TEST_CASE("StoreServer: events tell of each trial, and nobody else's address is listened on") {
   Served served;
   Connection events(served.server->port());
@@ -181,12 +244,13 @@ TEST_CASE("StoreServer: it ends while peers say nothing, say nonsense, or listen
 }
 
 TEST_CASE("parse_target: paths and values as they were meant, odd ones as they are") {
-  const auto target = detail::parse_target("/api/run%20s?a=1&b=x%41+y&a=2&c&d=%zz%4");
+  const auto target = detail::parse_target("/api/run%20s?a=1&b=x%41+y&a=2&c&d=%zz%4&e=1%2B1");
   CHECK(target.path == "/api/run s");
   CHECK(target.value("a") == "1");
   CHECK(target.value("b") == "xA y");
   CHECK(target.value("c").empty());
   CHECK(target.value("d") == "%zz%4");
+  CHECK(target.value("e") == "1+1");
   CHECK(detail::equal_secrets("abc", "abc"));
   CHECK_FALSE(detail::equal_secrets("abc", "abd"));
   CHECK_FALSE(detail::equal_secrets("", "abd"));

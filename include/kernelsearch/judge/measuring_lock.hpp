@@ -69,6 +69,17 @@ class MeasuringTurn {
   bool taken_ = false;
 };
 
+/// Something that a process measures on at the moment.
+struct HeldThing {
+  std::string words;   ///< e.g. `core 3`
+  int process = 0;     ///< that holds its lock
+  std::string holder;  ///< that in words: its number, its program and its user
+};
+
+/// What is measured on now, by the kernel's list of locks, which shows no processes of other containers; in
+/// the order of the locks' names, at most 64. It takes no lock itself, so nobody waits for it.
+[[nodiscard]] std::vector<HeldThing> held_things(const std::filesystem::path& folder = lock_folder());
+
 /// The core that a run measures on where nobody chose one: of the allowed cores, ascending, the last that no
 /// other run measures on (`reserve_core`), else the last. With fewer than four cores always the last: the
 /// compilers of two runs would work on each other's measured cores, so they take turns on one.

@@ -44,9 +44,10 @@ class ExchangeFolder {
   }
 
   /// Calls back with the question and the result of each exchange kept, in any order; files that cannot be
-  /// read are left out. Of the question there are role, model and messages.
-  void each_question(
-      const std::function<void(const ChatRequest& request, const ChatResult& result)>& visit) const;
+  /// read are left out. Of the question there are role, model and messages. `kept`: when, in UTC as the store
+  /// writes it, by the time of the file.
+  void each_question(const std::function<void(const ChatRequest& request, const ChatResult& result,
+                                              const std::string& kept)>& visit) const;
   /// The same with the role and the model alone.
   void each(const std::function<void(const std::string& role, const std::string& model,
                                      const ChatResult& result)>& visit) const;

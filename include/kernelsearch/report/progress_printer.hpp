@@ -18,6 +18,7 @@
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/report/failures.hpp"
+#include "kernelsearch/report/run_pace.hpp"
 
 namespace kernelsearch {
 
@@ -26,12 +27,9 @@ struct ProgressOptions {
   int columns = 100;      ///< of the terminal
   bool unicode = false;   ///< it shows characters beyond ASCII: a sparkline of the best so far
   bool colour = false;    ///< it shows colours, and its user wants them
-  std::optional<std::uint64_t> trials = {};  ///< expected; for the bar and the time left
-  std::optional<double> seconds = {};        ///< expected wall time; the nearer of the two ends counts
+  RunPace pace = {};      ///< for the bar and the time left
   std::size_t devices = 1;
-  bool each_failure = false;  ///< every failed trial has a line, as where a model wrote each of the kernels
-  std::uint64_t trials_before = 0;  ///< of the earlier parts of a resumed run
-  double seconds_before = 0.0;
+  bool each_failure = false;    ///< every failed trial has a line, as where a model wrote each of the kernels
   double redraw_seconds = 0.1;  ///< at most so often on a terminal
   double line_seconds = 10.0;   ///< a plain status line at most so often
   /// Seconds since any moment; the steady clock when empty.
@@ -70,9 +68,9 @@ class ProgressPrinter {
   void on_end(std::string_view reason);
   /// What the run is doing or waits for, in a few words; a new reason to wait is a line of its own where
   /// there is no terminal. `measuring` is how many devices are busy; where that is not said, those with a
-  /// trial under way count.
+  /// trial under way count. `paused`: the seconds until now in which nobody let the run go on.
   void activity(std::string_view doing, std::string_view waiting,
-                std::optional<std::size_t> measuring = std::nullopt);
+                std::optional<std::size_t> measuring = std::nullopt, double paused = 0.0);
 
   /// Words of the run, on a line of their own above the status, which is drawn again below them.
   void message(std::string_view text);
@@ -110,6 +108,7 @@ class ProgressPrinter {
   std::size_t reasons_shown_ = 0;
   std::string doing_, waited_for_;
   std::optional<std::size_t> measuring_;
+  double paused_ = 0.0;
   std::vector<float> curve_;  ///< the best so far after each trial; infinity before the first
   bool line_open_ = false;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -25,7 +26,11 @@ namespace kernelsearch {
 /// The same in Markdown, without pictures.
 [[nodiscard]] std::string report_markdown(std::span<const ReportModel> reports);
 
-/// The best so far over trials and over time, and what the tunables matter, as one SVG picture.
+/// The best so far over trials and over time, as one SVG picture.
 [[nodiscard]] std::string report_svg(std::span<const ReportModel> reports);
+
+/// Writes a rendered report to a file, which is then the whole of it or, after a ConfigError, as it was. What
+/// is no regular file, such as /dev/stdout, is written to as it stands.
+void write_report(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace kernelsearch

@@ -13,7 +13,9 @@
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/summary.hpp"
+#include "kernelsearch/store/remembered_change.hpp"
 #include "kernelsearch/store/run_store.hpp"
+#include "kernelsearch/store/run_times.hpp"
 
 namespace kernelsearch {
 
@@ -25,13 +27,36 @@ struct ReportExchange {
   std::string error;                                          ///< why there was none
   std::uint64_t input_tokens = 0, output_tokens = 0;
   double seconds = 0.0;         ///< of waiting for it
+  std::string kept;             ///< when: UTC, ISO 8601 with milliseconds; empty: not known
+  std::optional<double> money;  ///< what it cost, where the price is known
   std::vector<TrialId> trials;  ///< whose kernels it gave; filled in by `report_of`
+};
+
+/// A validated step of a run that people or its workflow have named.
+struct ReportCheckpoint {
+  std::string name, parent;  ///< parent: a name; empty: the first
+  TrialId trial{};
+  std::string transformation, note;
+  bool closed = false;              ///< no work goes on from it
+  bool current = false;             ///< work goes on from here
+  std::vector<std::string> tip_of;  ///< branches that end here
+};
+
+/// What a change taught an earlier run, which this run's prompts could show.
+struct ReportMemory {
+  std::int64_t number = 0;  ///< in the store
+  std::vector<std::string> strategies;
+  std::string device, limiter, at;
+  Verdict verdict = Verdict::ok;
+  std::optional<ChangeEffect> effect;
 };
 
 /// What a report shows that is not in the store.
 struct ReportExtras {
   std::vector<ReportExchange> exchanges;
-  std::optional<DevicePeaks> peaks;  ///< of the run's device
+  std::optional<DevicePeaks> peaks;           ///< of the run's device
+  std::vector<ReportCheckpoint> checkpoints;  ///< parents first
+  std::vector<ReportMemory> memory;           ///< newest first
 };
 
 /// A tunable as it occurs among the trials of a run.
@@ -58,6 +83,9 @@ struct ReportTrial {
   std::vector<std::string> strategies;
   std::string kernel;  ///< digest; empty where none was made
   std::string reason;  ///< of a failure, in a line
+  /// What models had been paid until it was told: tokens in and out; money where every price is known.
+  std::uint64_t tokens = 0;
+  double money = 0.0;
 };
 
 /// What a report shows of a trial that is opened.
@@ -96,6 +124,9 @@ struct ReportModel {
   std::vector<StoredKernel> kernels;
   std::vector<ReportExchange> exchanges;
   std::optional<DevicePeaks> peaks;
+  std::vector<ReportCheckpoint> checkpoints;
+  std::vector<ReportMemory> memory;
+  std::optional<RunTimes> times;  ///< where its wall time went, by cause
 };
 
 struct ReportLimits {

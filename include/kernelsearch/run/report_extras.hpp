@@ -8,8 +8,10 @@
 
 namespace kernelsearch {
 
-/// What a report of this run shows that is not in its store: the questions and replies that were kept, and
-/// the peaks of its device where the run noted them. What cannot be read any more is left out. Questions are
+/// What a report of this run shows that is not in its trials: the questions and replies that were kept, with
+/// what they cost where the user's own model file has prices; the peaks of its device where the run noted
+/// them; its checkpoints; and what earlier runs of the problem had taught when it began, where its prompts
+/// could show that. What cannot be read any more is left out. Questions are
 /// read from the folder `exchanges`; where it is empty, from the run's own folder next to the store. A folder
 /// that the store names is not read: the store may be a stranger's.
 [[nodiscard]] ReportExtras report_extras(const RunStore& store, RunId run,

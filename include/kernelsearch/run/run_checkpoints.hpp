@@ -27,6 +27,8 @@ class RunCheckpoints {
  public:
   /// A StoreError where there is no such run; a ConfigError where its workflow cannot be made again.
   RunCheckpoints(RunStore& store, RunId run);
+  /// The same to be read alone: `change` is a ConfigError.
+  RunCheckpoints(const RunStore& store, RunId run);
 
   [[nodiscard]] const CheckpointTree& tree() const noexcept { return tree_; }
   [[nodiscard]] CheckpointUse use() const noexcept { return use_; }
@@ -46,7 +48,8 @@ class RunCheckpoints {
   void name_trial(const CheckpointEdit& edit);
   void check(const CheckpointEdit& edit) const;
 
-  RunStore* store_;
+  const RunStore* store_;
+  RunStore* changed_ = nullptr;  ///< the same store; null: it is only read
   RunId run_;
   CheckpointUse use_ = CheckpointUse::named;
   CheckpointTree tree_;

@@ -6,13 +6,16 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "kernelsearch/store/run_info.hpp"
 
 namespace kernelsearch {
 
 /// Says, while it lives, that this process works on a run: a locked file beside the store holds its number.
-/// The lock ends with the process however that ends. Where no file can be made nothing is said.
+/// The lock ends with the process however that ends. Where no file can be made nothing is said. What is left
+/// of an earlier process's RunControl is removed.
 class RunLock {
  public:
   RunLock(const std::filesystem::path& store, RunId run);
@@ -22,6 +25,9 @@ class RunLock {
 
   /// The process that is working on the run; empty if no process is.
   [[nodiscard]] static std::optional<pid_t> holder(const std::filesystem::path& store, RunId run);
+
+  /// The runs of the store that processes work on, by their numbers.
+  [[nodiscard]] static std::vector<std::pair<RunId, pid_t>> holders(const std::filesystem::path& store);
 
  private:
   std::filesystem::path file_;

@@ -21,6 +21,7 @@ struct RunActivity {
   std::size_t measuring = 0;  ///< candidates that are checked and timed
   std::size_t asking = 0;     ///< questions that models have not answered
   std::string waiting = {};   ///< what it waits for, in words: e.g. a core that another process measures on
+  double paused = 0.0;        ///< seconds of the call in which it was kept from going on; in no budget
 };
 /// In a few words, what it waits for first; empty: nothing of the kind.
 [[nodiscard]] std::string to_string(const RunActivity& activity);

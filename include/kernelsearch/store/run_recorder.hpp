@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,9 +29,14 @@ class RunRecorder {
                 "specialise CandidateCodec for this Candidate: see store/codec.hpp");
 
  public:
-  /// Continues after what the run already holds; `seconds_before` is the wall time of its earlier parts.
-  RunRecorder(RunStore& store, RunId run, CandidateCodec<CandidateType> codec = {})
-      : store_(store), run_(run), codec_(std::move(codec)), seconds_before_(store.run(run).seconds) {}
+  /// Continues after what the run already holds. `paused`: how many seconds since now are not the run's.
+  RunRecorder(RunStore& store, RunId run, CandidateCodec<CandidateType> codec = {},
+              std::function<double()> paused = nullptr)
+      : store_(store),
+        run_(run),
+        codec_(std::move(codec)),
+        paused_(std::move(paused)),
+        seconds_before_(store.run(run).seconds) {}
 
   void on_ask(const AskEvent& event) { asks_.push_back(event); }
 
@@ -74,13 +80,15 @@ class RunRecorder {
  private:
   [[nodiscard]] double seconds() const {
     return seconds_before_ +
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count() -
+           (paused_ ? paused_() : 0.0);
   }
 
   RunStore& store_;
   RunId run_;
   CandidateCodec<CandidateType> codec_;
   std::vector<AskEvent> asks_;
+  std::function<double()> paused_;
   double seconds_before_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
