@@ -43,7 +43,7 @@ mkdir -p "$work/wheels" "$out"
 # tools FOLDER PYTHON PACKAGES...: a virtual environment with these packages
 tools() {
   [ -x "$1/bin/python" ] || "$2" -m venv "$1"
-  "$1/bin/python" -m pip -q --disable-pip-version-check install "${@:3}"
+  "$1/bin/python" -m pip -q --disable-pip-version-check install "pip>=23.1" "${@:3}"
 }
 
 wheels=()
