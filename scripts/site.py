@@ -171,7 +171,7 @@ def gallery(pages):
     folders = sorted(file.parent for file in (ROOT / "examples").glob("*/*/problem.json"))
     for folder in folders:
         source = str(folder.relative_to(ROOT))
-        name = f"gallery/{folder.parent.name}_{folder.name}.md"
+        name = f"gallery/{folder.parent.name}/{folder.name}.md"
         pages.places[f"{source}/README.md" if (folder / "README.md").exists() else f"{source}/problem.json"] = name
         pages.places.setdefault(f"{source}/problem.json", name)
     # What is said of them elsewhere: the tables of docs/examples.md and docs/benchmarks.md.
@@ -186,7 +186,7 @@ def gallery(pages):
         for folder in members:
             problem = read_problem(folder / "problem.json")
             source = str(folder.relative_to(ROOT))
-            name = f"gallery/{folder.parent.name}_{folder.name}.md"
+            name = f"gallery/{folder.parent.name}/{folder.name}.md"
             tunables = tunable_rows(problem)
             lines.append(f"| [{folder.name}]({name}) | `{problem.get('function', '')}` | {len(tunables)} | {len(problem.get('shapes', []))} |")
             if (folder / "README.md").exists():
@@ -205,7 +205,7 @@ def gallery(pages):
             pages.write(name, "\n".join(page))
         lines.append("")
     pages.write("gallery.md", "\n".join(lines))
-    return [f"gallery/{folder.parent.name}_{folder.name}.md" for folder in folders]
+    return [f"gallery/{folder.parent.name}/{folder.name}.md" for folder in folders]
 
 
 def write_pages(out, command):
@@ -244,9 +244,9 @@ def write_pages(out, command):
             indent = line[: line.index("-")]
             lines[-1] = f"{indent}- Gallery:"
             lines.append(f"{indent}    - gallery.md")
-            for backend in dict.fromkeys(page.split("/")[1].split("_")[0] for page in examples):
+            for backend in dict.fromkeys(page.split("/")[1] for page in examples):
                 lines.append(f"{indent}    - {backend}:")
-                lines += [f"{indent}        - {page}" for page in examples if page.startswith(f"gallery/{backend}_")]
+                lines += [f"{indent}        - {page}" for page in examples if page.startswith(f"gallery/{backend}/")]
     text = "\n".join(lines) + "\n"
     (out.parent / "mkdocs.yml").write_text(text.replace("build/site/pages", str(out)).replace("build/site/html", str(out.parent / "html")))
 

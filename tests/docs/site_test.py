@@ -44,7 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
     check("each page has a place in the navigation, and each place a page", made == navigation, made ^ navigation)
     documents = {str(page.relative_to(SOURCE / "docs")) for page in (SOURCE / "docs").rglob("*.md")}
     check("each document is a page", documents <= made, documents - made)
-    problems = {f"gallery/{file.parent.parent.name}_{file.parent.name}.md" for file in (SOURCE / "examples").glob("*/*/problem.json")}
+    problems = {f"gallery/{file.parent.parent.name}/{file.parent.name}.md" for file in (SOURCE / "examples").glob("*/*/problem.json")}
     check("each problem of the examples is in the gallery", problems and problems <= made, problems - made)
     index = (pages / "index.md").read_text()
     check("links of the README lead to pages", "](first_hour.md)" in index and "](docs/" not in index, re.findall(r"\]\(docs/[^)]*\)", index))
