@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What libstdc++, libgcc and libm of the building machine ask of a glibc newer than 2.34, by what 2.34 has: so programs that are
-// built on Debian 12 (glibc 2.36) also start on Ubuntu 22.04 and RHEL 9. Older ones keep threads and dlopen in other libraries.
+// What libstdc++, libgcc and libm of the building machine ask of a glibc newer than 2.34, by what 2.34 has: so
+// programs that are built on Debian 12 (glibc 2.36) also start on Ubuntu 22.04 and RHEL 9. Older versions of glibc
+// keep threads and dlopen in other libraries, so they would need another build.
 #include <link.h>
 #include <sys/random.h>
 
@@ -51,8 +52,8 @@ struct FoundObject {
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] int kernelsearch_find_object(void* address, FoundObject* found) __asm__(
-    "_dl_find_object");
+[[gnu::visibility("hidden")]] int kernelsearch_find_object(void* address,
+                                                           FoundObject* found) __asm__("_dl_find_object");
 int kernelsearch_find_object(void* address, FoundObject* found) {
   Sought sought{.address = reinterpret_cast<std::uintptr_t>(address)};
   if (dl_iterate_phdr(look_at, &sought) == 0 || sought.frames == nullptr) return -1;
@@ -81,7 +82,9 @@ __asm__(".symver kernelsearch_older_hypot, hypot@GLIBC_2.2.5");
 __asm__(".symver kernelsearch_older_hypot, hypot@GLIBC_2.17");
 #  endif
 [[gnu::visibility("hidden")]] double kernelsearch_hypot(double x, double y) __asm__("hypot");
-double kernelsearch_hypot(double x, double y) { return kernelsearch_older_hypot(x, y); }
+double kernelsearch_hypot(double x, double y) {
+  return kernelsearch_older_hypot(x, y);
+}
 #endif
 
 }  // extern "C"
