@@ -54,6 +54,9 @@ for folder in data:share/kernelsearch examples:share/kernelsearch/examples; do
 done
 rm -rf "$stage/share/doc"
 cp LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md "$stage"
+# What is packed must not name the folders that it was made in.
+named=$(grep -rlF "$PWD" "$stage" || true)
+[ -z "$named" ] || die "These name $PWD: $named"
 # The same bytes from the same contents.
 tar -C "$build/archive" --sort=name --owner=0 --group=0 --numeric-owner --mtime='2020-01-01 00:00:00Z' -cf - "$name" |
   xz -T0 -6 >"$out/$name.tar.xz"

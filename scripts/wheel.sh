@@ -46,6 +46,10 @@ tools() {
   "$1/bin/python" -m pip -q --disable-pip-version-check install "pip>=23.1" "${@:3}"
 }
 
+# What is packed must not name the folders that it was made in.
+named=$(grep -lF "$PWD" "$together"/* || true)
+[ -z "$named" ] || die "These name $PWD: $named"
+
 wheels=()
 for python in "${pythons[@]}"; do
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
