@@ -58,6 +58,10 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 
@@ -66,20 +70,18 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "g++ | clang, bubblewrap")
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION
 "makes compute kernels faster and keeps them correct
- kernelsearch tunes kernels in C, C++, CUDA, HIP, OpenCL C and shaders for
- Vulkan: it compiles candidates, checks each against a reference, times the
- right ones and keeps everything in a store of runs. Search policies, language
- models and programs of your own propose candidates; policies are compared on
- recorded tuning spaces.")
+kernelsearch tunes kernels in C, C++, CUDA, HIP, OpenCL C and shaders for
+Vulkan: it compiles candidates, checks each against a reference, times the
+right ones and keeps everything in a store of runs. Search policies, language
+models and programs of your own propose candidates; policies are compared on
+recorded tuning spaces.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libkernelsearch0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
 "search policies for tuning spaces, library of C
- The shared library behind kernelsearch.h: spaces, search policies, recordings
- and whole runs, for programs in C and in languages that call C.")
+The shared library behind kernelsearch.h: spaces, search policies, recordings
+and whole runs, for programs in C and in languages that call C.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libkernelsearch-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libkernelsearch0 (= ${PROJECT_VERSION}-1)")
@@ -88,7 +90,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
   "kernelsearch, libfmt-dev, libsqlite3-dev, libssl-dev, zlib1g-dev, libeigen3-dev, libboost-dev (>= 1.81) | libboost1.81-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "search policies for tuning spaces, development files
- Headers of C++20 and C, static libraries, and files for CMake and pkg-config.
- A program that links kernelsearch::core or uses the headers alone needs no
- other package; other components name theirs.")
+Headers of C++20 and C, static libraries, and files for CMake and pkg-config.
+A program that links kernelsearch::core or uses the headers alone needs no
+other package; other components name theirs.")
 include(CPack)
