@@ -40,6 +40,11 @@ function(kernelsearch_unity target files)
   endif()
 endfunction()
 
+# FindBoost is gone from CMake 3.30 on; what Boost installs itself has the target that we use.
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)
+endif()
+
 # The packages that a link `<prefix>::<target>` comes from.
 set(KERNELSEARCH_PACKAGE_OF_Threads Threads)
 set(KERNELSEARCH_PACKAGE_OF_fmt fmt)

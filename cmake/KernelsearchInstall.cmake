@@ -8,6 +8,12 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelsearch)
 set(export_dir ${PROJECT_BINARY_DIR}/cmake)
 
 get_property(components GLOBAL PROPERTY KERNELSEARCH_BUILT)
+# Packages have the shared library apart from what only its users' builds need.
+option(KERNELSEARCH_PACKAGES "For packages: the shared library is the component `runtime`, and the target `package` makes .deb files" OFF)
+set(shared_component development)
+if(KERNELSEARCH_PACKAGES)
+  set(shared_component runtime)
+endif()
 set(component_facts)
 foreach(component IN LISTS components)
   set(target kernelsearch_${component})
@@ -31,8 +37,8 @@ foreach(component IN LISTS components)
   if(NOT component MATCHES "^(kernelsearch|header_only)$")
     set(file_set FILE_SET HEADERS COMPONENT development FILE_SET bodies COMPONENT development)
   endif()
-  install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development LIBRARY COMPONENT development
-    ${file_set})
+  install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development LIBRARY COMPONENT ${shared_component}
+    NAMELINK_COMPONENT development ${file_set})
   install(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: DESTINATION ${package_dir} COMPONENT development)
   export(EXPORT kernelsearch-${component} NAMESPACE kernelsearch:: FILE ${export_dir}/kernelsearch-${component}.cmake)
 endforeach()
@@ -64,4 +70,8 @@ endif()
 # Compiled in too: these are for people to copy and change.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelsearch COMPONENT command)
 
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+if(KERNELSEARCH_PACKAGES)
+  include(${CMAKE_CURRENT_LIST_DIR}/KernelsearchPackages.cmake)
+else()
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+endif()

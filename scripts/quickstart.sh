@@ -18,7 +18,7 @@ problem=${1:-examples/host/matmul}
 build=build/quickstart
 cat >&2 <<PLAN
 kernelsearch quickstart, about four minutes on two cores. It will
-  1. install what is missing of these Debian packages: ${build_packages[*]}
+  1. install what is missing of these Debian or Ubuntu packages: $(words "${build_packages[@]}")
   2. build the command in $PWD/$build
   3. run: kernelsearch tune $problem $*
 Nothing is written outside $PWD but the packages.

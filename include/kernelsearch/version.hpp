@@ -4,6 +4,6 @@
 
 /// The one place that holds the version; CMake reads it from here.
 #define KERNELSEARCH_VERSION_MAJOR 0
-#define KERNELSEARCH_VERSION_MINOR 1
+#define KERNELSEARCH_VERSION_MINOR 2
 #define KERNELSEARCH_VERSION_PATCH 0
-#define KERNELSEARCH_VERSION "0.1.0"
+#define KERNELSEARCH_VERSION "0.2.0"

@@ -123,11 +123,12 @@ def tune(
     if run is None:
         raise ImportError(
             "kernelsearch: this package was built without runs of problem folders; build it with "
-            "`pip install . -C cmake.define.KERNELSEARCH_PYTHON_RUN=ON`"
+            "`pip install . --config-settings cmake.define.KERNELSEARCH_PYTHON_RUN=ON`, or install the wheel (docs/install.md)"
         )
-    worker = os.path.join(os.path.dirname(__file__), "libexec", "kernelsearch-worker")
-    if os.path.exists(worker):
-        os.environ.setdefault("KERNELSEARCH_WORKER", worker)
+    for name, variable in (("kernelsearch-worker", "KERNELSEARCH_WORKER"), ("kernelsearch-gpu-worker", "KERNELSEARCH_GPU_WORKER")):
+        worker = os.path.join(os.path.dirname(__file__), "libexec", name)
+        if os.path.exists(worker):
+            os.environ.setdefault(variable, worker)
     if trials is not None:
         budget = f"{trials},{budget}" if budget else str(trials)
     if budget:

@@ -28,7 +28,7 @@ Verdict verdict_named(const std::string& name) {
 bool is_number(nb::handle object, double& value) {
   PyObject* const p = object.ptr();
   if (PyFloat_Check(p)) {
-    value = PyFloat_AS_DOUBLE(p);
+    value = PyFloat_AsDouble(p);
     return true;
   }
   if (PyBool_Check(p)) return false;

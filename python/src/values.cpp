@@ -66,7 +66,7 @@ Value to_value(nb::handle object, const std::string& place) {
   PyObject* const p = object.ptr();
   if (PyBool_Check(p)) return p == Py_True;  // before int: a bool is one
   if (PyLong_Check(p)) return to_integer(object, place);
-  if (PyFloat_Check(p)) return PyFloat_AS_DOUBLE(p);
+  if (PyFloat_Check(p)) return PyFloat_AsDouble(p);
   if (PyUnicode_Check(p)) return nb::cast<std::string>(object);
   // NumPy's scalars, and arrays of no dimension of any library: item() is what they hold.
   if (nb::hasattr(object, "ndim") && nb::hasattr(object, "item")) {

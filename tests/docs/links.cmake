@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 file(GLOB_RECURSE documents ${ROOT}/docs/*.md ${ROOT}/examples/*.md)
-list(APPEND documents ${ROOT}/README.md ${ROOT}/CONTRIBUTING.md ${ROOT}/CHANGELOG.md)
+list(APPEND documents ${ROOT}/README.md ${ROOT}/CONTRIBUTING.md ${ROOT}/CHANGELOG.md ${ROOT}/SECURITY.md
+  ${ROOT}/CODE_OF_CONDUCT.md)
 set(broken 0)
 set(seen 0)
 foreach(document IN LISTS documents)

@@ -113,7 +113,7 @@ typedef struct ks_run ks_run;               /* a search with a store, a budget a
 
 /* ------------------------------------------------------------------------------------ versions and errors */
 
-/* The library's version, e.g. "0.1.0". */
+/* The library's version, e.g. "0.2.0". */
 KS_API const char* ks_version(void);
 /* KS_API_VERSION of the library that was loaded; a smaller one than the program's lacks functions. */
 KS_API uint32_t ks_api_version(void);

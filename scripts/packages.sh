@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'USAGE'
+scripts/packages.sh [--build FOLDER] [--out FOLDER] [--contact 'NAME <ADDRESS>']
+Makes the packages of this version and their checksums:
+  kernelsearch_*.deb, libkernelsearch0_*.deb, libkernelsearch-dev_*.deb    for the Debian or Ubuntu that this runs on
+  kernelsearch-VERSION-linux-MACHINE.tar.xz   a folder that works wherever it is unpacked, on Linux with glibc 2.34 or newer: the command
+                                              with all libraries inside, its workers, libkernelsearch.so, headers, CMake and pkg-config files
+  --build FOLDER   a build of the preset `package`, build/package left out; made where it is not there
+  --out FOLDER     where they go, dist left out
+  --contact WHO    the maintainer that the .deb files name
+  JOBS=N           number of parallel jobs, default all cores
+USAGE
+}
+
+build=build/package out=dist contact=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build) build=${2:?--build needs a folder}; shift ;;
+    --out) out=${2:?--out needs a folder}; shift ;;
+    --contact) contact=${2:?--contact needs a name and an address}; shift ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; die "No such option: $1" ;;
+  esac
+  shift
+done
+
+need_packages "${build_packages[@]}" dpkg-dev xz-utils python3
+cmake --preset package -B "$build" ${contact:+-DKERNELSEARCH_PACKAGE_CONTACT="$contact"} >/dev/null
+say "Building in $build"
+cmake --build "$build" -j"$jobs" -- --quiet
+cmake --build "$build" -j"$jobs" --target kernelsearch-portable kernelsearch_c_portable -- --quiet
+mkdir -p "$out"
+version=$(sed -n 's/#define KERNELSEARCH_VERSION "\(.*\)"/\1/p' include/kernelsearch/version.hpp)
+
+say "Debian packages"
+rm -rf "$build/packages"/*.deb
+(cd "$build" && cpack -G DEB >/dev/null)
+cp "$build/packages"/*.deb "$out"
+
+say "The archive"
+name=kernelsearch-$version-linux-$(uname -m)
+stage=$PWD/$build/archive/$name
+rm -rf "$build/archive"
+cmake --install "$build" --prefix "$stage" --component development >/dev/null
+cmake --install "$build" --prefix "$stage" --component portable >/dev/null
+for folder in data:share/kernelsearch examples:share/kernelsearch/examples; do
+  mkdir -p "$stage/${folder#*:}"
+  cp -r "${folder%%:*}/." "$stage/${folder#*:}"
+done
+rm -rf "$stage/share/doc"
+cp LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md "$stage"
+# What is packed must not name the folders that it was made in.
+named=$(grep -rlF "$PWD" "$stage" || true)
+[ -z "$named" ] || die "These name $PWD: $named"
+# The same bytes from the same contents.
+tar -C "$build/archive" --sort=name --owner=0 --group=0 --numeric-owner --mtime='2020-01-01 00:00:00Z' -cf - "$name" |
+  xz -T0 -6 >"$out/$name.tar.xz"
+
+(cd "$out" && sha256sum -- *.deb *.tar.xz >SHA256SUMS)
+ls -l "$out" >&2

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pages of the documentation site, and a look at what became of them.
+
+    site.py pages OUT [COMMAND]    writes the pages: docs/ with a first page, references and the gallery of examples; OUT/mkdocs.yml is
+                                   mkdocs.yml with the folders of its `nav` spelled out. COMMAND is kernelsearch, whose help is a page
+    site.py check HTML             follows every link inside of the site, ends with 1 where one leads nowhere
+
+scripts/site.sh does both and builds the site between them."""
+import html.parser
+import json
+import pathlib
+import posixpath
+import re
+import shutil
+import sys
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROJECT = ("SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md")
+LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\(([^)\s]+)\)")
+
+
+class Pages:
+    """The pages so far; `places` says where a file of the tree is on the site."""
+
+    def __init__(self, out):
+        self.out = out
+        self.places = {"README.md": "index.md"}
+        self.places.update({name: f"project/{name}" for name in PROJECT})
+
+    def write(self, name, text):
+        path = self.out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def place_of(self, source):
+        """Where a file of the tree is on the site; it is put there where it is not yet. None: it has no place there."""
+        source = posixpath.normpath(source)
+        if source in self.places:
+            return self.places[source]
+        path = ROOT / source
+        if path.is_dir():
+            for inside in (f"{source}/README.md", f"{source}/problem.json"):
+                if inside in self.places:
+                    return self.places[inside]
+            return {"docs/formats": "formats/problem.md", "docs/benchmarks": "benchmarks.md"}.get(source)
+        if not path.is_file() or path.stat().st_size > 500_000:
+            return None
+        place = f"source/{source}.txt"
+        self.places[source] = place
+        (self.out / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, self.out / place)
+        return place
+
+    def add(self, source, name=None):
+        """The page of a Markdown file of the tree, its links turned to where things are on the site."""
+        name = name or self.places[source]
+        self.write(name, self.linked((ROOT / source).read_text(), source, name))
+
+    def linked(self, text, source, name):
+        folder = posixpath.dirname(source)
+
+        def turned(match):
+            label, target = match.groups()
+            if re.match(r"[a-z]+:|#", target):
+                return match.group(0)
+            path, _, anchor = target.partition("#")
+            if not (ROOT / folder / path).exists():
+                return match.group(0)  # code that looks like a link
+            place = self.place_of(posixpath.join(folder, path))
+            if place is None:  # a folder of the sources, which is not on the site
+                return label[1:-1]
+            anchor = f"#{anchor}" if anchor and place.endswith(".md") else ""
+            return f"{label}({posixpath.relpath(place, posixpath.dirname(name) or '.')}{anchor})"
+
+        parts = re.split(r"(^```.*?^```[^\n]*$|^    [^\n]*$)", text, flags=re.MULTILINE | re.DOTALL)
+        return "".join(part if i % 2 else LINK.sub(turned, part) for i, part in enumerate(parts))
+
+
+def schema_page(schema):
+    """The keys of a problem, from its schema."""
+    lines = ["# Reference of the problem format", "",
+             "Every key of `problem.json`, from [its JSON Schema](../formats/problem.schema.json). [Problem folders](../formats/problem.md) explains them.", ""]
+
+    def kind(part):
+        if "$ref" in part:
+            name = part["$ref"].rsplit("/", 1)[-1]
+            return f"[{name}](#{name})"
+        if "enum" in part:
+            return ", ".join(f"`{json.dumps(one)}`" for one in part["enum"])
+        if "const" in part:
+            return f"`{json.dumps(part['const'])}`"
+        for way in ("oneOf", "anyOf"):
+            if way in part:
+                return " or ".join(dict.fromkeys(filter(None, (kind(one) for one in part[way]))))
+        told = part.get("type", "")
+        told = " or ".join(told) if isinstance(told, list) else told
+        if told == "array" and isinstance(part.get("items"), dict):
+            inner = kind(part["items"])
+            return f"array of {inner}" if inner else "array"
+        if told == "object" and isinstance(part.get("additionalProperties"), dict):
+            inner = kind(part["additionalProperties"])
+            return f"object of {inner}" if inner else "object"
+        if "pattern" in part:
+            return f"{told} matching `{part['pattern']}`".replace("|", "\\|")
+        limits = [f"{word} {part[key]}" for key, word in (("minimum", "at least"), ("exclusiveMinimum", "more than"), ("maximum", "at most")) if key in part]
+        return ", ".join([told, *limits]).strip(", ")
+
+    def table(part):
+        required = part.get("required", [])
+        rows = ["| key | value | |", "|---|---|---|"]
+        for name, one in part.get("properties", {}).items():
+            told = one.get("description", "") if isinstance(one, dict) else ""
+            must = "**required.** " if name in required else ""
+            value = kind(one) if isinstance(one, dict) else ""
+            rows.append(f"| `{name}` | {value} | {must}{told} |".replace("docs/formats/problem.md", "[problem.md](../formats/problem.md)"))
+        return rows
+
+    def objects(part):
+        """The forms of a definition that have keys."""
+        found = [part] if "properties" in part else []
+        for way in ("oneOf", "anyOf", "allOf"):
+            for one in part.get(way, []):
+                found += objects(one)
+        return found
+
+    lines += ["## The problem", "", *table(schema), ""]
+    for name, part in schema["properties"].items():
+        forms = objects(part)
+        if forms:
+            lines += [f"### `{name}`", ""]
+        for form in forms:
+            lines += [*table(form), ""]
+    for name, part in sorted(schema["$defs"].items()):
+        lines += [f"## {name}", ""]
+        if part.get("description"):
+            lines += [part["description"].replace("docs/formats/problem.md", "[problem.md](../formats/problem.md)"), ""]
+        if kind(part) and kind(part) != "object":
+            lines += [f"Value: {kind(part)}.", ""]
+        for form in objects(part):
+            lines += [*table(form), ""]
+    return "\n".join(lines)
+
+
+def without_comments(text):
+    return re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda match: match.group(1) or "", text, flags=re.DOTALL)
+
+
+def read_problem(path):
+    text = without_comments(path.read_text())
+    return json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
+
+
+LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".cu": "cuda", ".cl": "c", ".comp": "glsl", ".hlsl": "hlsl", ".py": "python", ".hip": "cpp"}
+
+
+def tunable_rows(problem):
+    rows = []
+    tunables = problem.get("tunables", {})
+    for name, what in tunables.items() if isinstance(tunables, dict) else []:
+        values = what.get("values", what) if isinstance(what, dict) else what
+        told = json.dumps(values) if isinstance(values, list) else json.dumps(what)
+        rows.append(f"| `{name}` | `{told if len(told) < 120 else told[:117] + '...'}` |")
+    return rows
+
+
+def gallery(pages):
+    """A page of each problem folder among the examples, and a page that lists them."""
+    folders = sorted(file.parent for file in (ROOT / "examples").glob("*/*/problem.json"))
+    for folder in folders:
+        source = str(folder.relative_to(ROOT))
+        name = f"gallery/{folder.parent.name}/{folder.name}.md"
+        pages.places[f"{source}/README.md" if (folder / "README.md").exists() else f"{source}/problem.json"] = name
+        pages.places.setdefault(f"{source}/problem.json", name)
+    # What is said of them elsewhere: the tables of docs/examples.md and docs/benchmarks.md.
+    lines = ["# Gallery", "", "Problem folders that tune as they are: `kernelsearch tune examples/NAME`. With the Python wheel, "
+             "`python -m kernelsearch.examples NAME` copies one. Figures of these kernels are in [Examples](examples.md) and [Benchmarks](benchmarks.md), "
+             "with the machine and the date.", ""]
+    by_backend = {}
+    for folder in folders:
+        by_backend.setdefault(folder.parent.name, []).append(folder)
+    for backend, members in by_backend.items():
+        lines += [f"## {backend}", "", "| example | function | tunables | shapes |", "|---|---|--:|--:|"]
+        for folder in members:
+            problem = read_problem(folder / "problem.json")
+            source = str(folder.relative_to(ROOT))
+            name = f"gallery/{folder.parent.name}/{folder.name}.md"
+            tunables = tunable_rows(problem)
+            lines.append(f"| [{folder.name}]({name}) | `{problem.get('function', '')}` | {len(tunables)} | {len(problem.get('shapes', []))} |")
+            if (folder / "README.md").exists():
+                page = [pages.linked((folder / "README.md").read_text(), f"{source}/README.md", name), ""]
+            else:
+                page = [f"# {folder.name}", "", problem.get("description", ""), ""]
+            page += ["```sh", f"kernelsearch tune {source} --budget 60s", "```", ""]
+            if tunables:
+                page += ["## Tunables of the search", "", "| tunable | values |", "|---|---|", *tunables, ""]
+            page += ["## Files", ""]
+            for file in sorted(folder.iterdir()):
+                if file.suffix in (*LANGUAGES, ".json") and file.stat().st_size < 60_000:
+                    language = LANGUAGES.get(file.suffix, "json")
+                    text = file.read_text().rstrip().replace("\n", "\n    ")
+                    page += [f'??? note "{file.name}"', "", f"    ````{language}", f"    {text}", "    ````", ""]
+            pages.write(name, "\n".join(page))
+        lines.append("")
+    pages.write("gallery.md", "\n".join(lines))
+    return [f"gallery/{folder.parent.name}/{folder.name}.md" for folder in folders]
+
+
+def write_pages(out, command):
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    pages = Pages(out)
+    documents = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs").rglob("*.md"))
+    for file in sorted((ROOT / "docs").rglob("*")):
+        if file.is_file():
+            source = str(file.relative_to(ROOT))
+            pages.places[source] = source[len("docs/"):]
+            if file.suffix != ".md":
+                (out / pages.places[source]).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, out / pages.places[source])
+    examples = gallery(pages)
+    for source in (*documents, *PROJECT, "README.md"):
+        pages.add(source)
+    pages.write("reference/problem.md", schema_page(json.loads((ROOT / "docs/formats/problem.schema.json").read_text())))
+    if command:
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import command_reference
+
+        text = command_reference.markdown(str(pathlib.Path(command).resolve()))
+        pages.write("reference/command.md", text.replace("(command.md)", "(../command.md)"))
+
+    # `nav` with its folders spelled out, and without what was not made.
+    lines = []
+    for line in (ROOT / "mkdocs.yml").read_text().splitlines():
+        folder = re.fullmatch(r"( +)- (.+): ([a-z]+)/", line)
+        if folder:
+            lines.append(f"{folder.group(1)}- {folder.group(2)}:")
+            lines += [f"{folder.group(1)}    - {page}" for page in sorted(str(p.relative_to(out)) for p in (out / folder.group(3)).glob("*.md"))]
+        elif command or "reference/command.md" not in line:
+            lines.append(line)
+        if line.strip() == "- gallery.md":
+            indent = line[: line.index("-")]
+            lines[-1] = f"{indent}- Gallery:"
+            lines.append(f"{indent}    - gallery.md")
+            for backend in dict.fromkeys(page.split("/")[1] for page in examples):
+                lines.append(f"{indent}    - {backend}:")
+                lines += [f"{indent}        - {page}" for page in examples if page.startswith(f"gallery/{backend}/")]
+    text = "\n".join(lines) + "\n"
+    (out.parent / "mkdocs.yml").write_text(text.replace("build/site/pages", str(out)).replace("build/site/html", str(out.parent / "html")))
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.links, self.ids = [], set()
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        for name in ("id", "name"):
+            if attributes.get(name):
+                self.ids.add(attributes[name])
+        for name in ("href", "src"):
+            if attributes.get(name):
+                self.links.append(attributes[name])
+
+
+def check(site):
+    """The links of a built site that lead nowhere inside of it, one a line."""
+    parsed = {}
+    for file in site.rglob("*.html"):
+        parsed[file.resolve()] = Links()
+        parsed[file.resolve()].feed(file.read_text())
+    broken, seen = [], 0
+    for file, page in parsed.items():
+        if file.name == "404.html":  # its links are from the root of wherever it is served
+            continue
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            seen += 1
+            target = (file.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else file
+            if target.is_dir():
+                target = target / "index.html"
+            fragment = urllib.parse.unquote(parts.fragment)
+            if not target.exists():
+                broken.append(f"{file.relative_to(site.resolve())}: {link}: no such page")
+            elif fragment and not fragment.startswith("__") and target in parsed and fragment not in parsed[target].ids:
+                broken.append(f"{file.relative_to(site.resolve())}: {link}: no such place on the page")
+    return broken, seen, len(parsed)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) in (3, 4) and sys.argv[1] == "pages":
+        write_pages(pathlib.Path(sys.argv[2]).resolve(), sys.argv[3] if len(sys.argv) == 4 else None)
+    elif len(sys.argv) == 3 and sys.argv[1] == "check":
+        broken, seen, pages = check(pathlib.Path(sys.argv[2]))
+        print("\n".join(broken) or f"{seen} links on {pages} pages, none broken")
+        sys.exit(1 if broken or seen == 0 else 0)
+    else:
+        sys.exit(__doc__)

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'USAGE'
+scripts/site.sh [--command PROGRAM] [--out FOLDER]
+Builds the documentation site with mkdocs-material, which PyPI is asked for: docs/ with search, the references of the command and of the
+problem format, the gallery of examples. A warning, a page without a place in the navigation or a dead link ends it with an error.
+  --command PROGRAM   kernelsearch, whose help becomes a page; left out, one that a build folder or the path has. Without any, that page
+                      is left out
+  --out FOLDER        build/site left out; the site is in its folder html
+USAGE
+}
+
+command='' out=build/site
+while [ $# -gt 0 ]; do
+  case $1 in
+    --command) command=${2:?--command needs a program}; shift ;;
+    --out) out=${2:?--out needs a folder}; shift ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; die "No such option: $1" ;;
+  esac
+  shift
+done
+if [ -z "$command" ]; then
+  for command in build/*/apps/kernelsearch/kernelsearch "$(type -P kernelsearch || true)"; do
+    [ -x "$command" ] && break
+    command=''
+  done
+fi
+[ -n "$command" ] || say "No kernelsearch is built or installed: the reference of the command is left out"
+
+python3 scripts/site.py pages "$out/pages" ${command:+"$command"}
+if [ ! -x "$out/tools/bin/mkdocs" ]; then
+  say "Installing mkdocs-material"
+  python3 -m venv "$out/tools"
+  "$out/tools/bin/python" -m pip -q --disable-pip-version-check install mkdocs-material==9.*
+fi
+say "Building $out/html"
+NO_MKDOCS_2_WARNING=true "$out/tools/bin/mkdocs" -q build --strict -f "$out/mkdocs.yml"
+python3 scripts/site.py check "$out/html" >&2
