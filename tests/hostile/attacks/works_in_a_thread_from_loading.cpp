@@ -4,7 +4,7 @@
 // kind: sibling threads
 // problem: matmul
 // expect: rejected or no gain
-// naive: fooled
+// naive: not tried
 // A thread that was there before the first call does the work; calls only tell it what.
 #include <atomic>
 #include <system_error>
