@@ -32,6 +32,8 @@ PROTOCOL = 1
 ALIGNMENT = 256
 # Of so many draws of the generator it is seen what it promises.
 DRAWS_SEEN = 3
+# Of timed calls this share has contents that are not as the generator draws them; they take longer to make.
+MIXED = 0.3
 # Stricter than KernelBench's: relative to an element, and to the root mean square of its output.
 STRICT = {"f64": 1e-10, "f32": 1e-5, "f16": 4e-3, "bf16": 1e-2}
 
@@ -703,7 +705,8 @@ class Reference:
         rng = random.Random(message["seed"])
         for slot in message["slots"]:
             seed = rng.getrandbits(62)
-            tensors = self.varied(seed) if message["manner"] == "varied" else self.drawn(seed)[1]
+            varied = message["manner"] == "varied" or (message["manner"] == "mixed" and rng.random() < MIXED)
+            tensors = self.varied(seed) if varied else self.drawn(seed)[1]
             for one, into in zip(tensors, self.slots[slot]):
                 put(one, into)
             # A candidate may write to memory of a device; what is right is computed of what it never had.
@@ -808,7 +811,7 @@ def serve_reference(channel):
         answers = {"describe": "described", "load": "loaded", "draw": "drawn", "check": "checked"}
         try:
             if kind == "describe":
-                torch.set_num_threads(max(1, message.get("threads", 1)))
+                torch.set_num_threads(max(1, message.get("threads", 1), len(os.sched_getaffinity(0)) - 1))
                 reference = Reference(message)
                 reply = reference.described()
             else:
@@ -970,6 +973,7 @@ def ended_text(status):
 
 def serve_candidates(channel):
     set_dumpable, set_subreaper = 4, 36
+    kept = set(os.listdir(tempfile.gettempdir()))
     prctl(set_subreaper, 1)  # what a candidate leaves behind stays below us, where it is found
     prctl(set_dumpable, 0)  # and cannot look into us
     while True:
@@ -1001,7 +1005,7 @@ def serve_candidates(channel):
                     break
             except ChildProcessError:
                 break
-        for name in os.listdir(tempfile.gettempdir()):
+        for name in set(os.listdir(tempfile.gettempdir())) - kept:
             path = os.path.join(tempfile.gettempdir(), name)
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path, ignore_errors=True)

@@ -92,9 +92,10 @@ detail::Launch program_launch(const ExternalProgram& program, const HostOptions&
 }
 
 FrozenProgram::FrozenProgram(detail::Launch launch, LineProcess::Manner manner, double answer_seconds,
-                             std::string who)
+                             std::string who, Between between)
     : answer_seconds_(answer_seconds),
       who_(std::move(who)),
+      between_(between),
       process_(std::make_unique<LineProcess>(std::move(launch), std::move(manner))) {}
 
 bool FrozenProgram::signal(const Member& member, int number) {
@@ -190,7 +191,7 @@ FrozenProgram::Line FrozenProgram::taken(Result<std::string> line, const char* d
     return broken(fault.what == "did not answer" ? Verdict::timed_out : Verdict::crashed,
                   who_ + " " + fault.what + " " + during + ": " + fault.given);
   }
-  freeze();
+  if (between_ == Between::stands_still) freeze();
   if (auto late = spoke(during)) return *std::move(late);
   return *std::move(line);
 }

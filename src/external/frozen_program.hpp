@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -38,8 +39,12 @@ class FrozenProgram {
  public:
   using Line = Result<std::string, detail::Fault>;
 
+  /// What it does while nobody asks: one that is trusted need not be stopped.
+  enum class Between : std::uint8_t { stands_still, runs };
+
   /// Starts it; `who` is how messages call it. A ConfigError where the sandbox cannot be had.
-  FrozenProgram(detail::Launch launch, LineProcess::Manner manner, double answer_seconds, std::string who);
+  FrozenProgram(detail::Launch launch, LineProcess::Manner manner, double answer_seconds, std::string who,
+                Between between = Between::stands_still);
 
   /// Sends a request and takes the line that answers it; `wall`: seconds from the moment it was let go until
   /// the line was there. Of a program that did not answer, or spoke without being asked, the verdict: it has
@@ -76,6 +81,7 @@ class FrozenProgram {
 
   double answer_seconds_;
   std::string who_;
+  Between between_;
   std::unique_ptr<LineProcess> process_;
   std::vector<Member> stopped_;
   std::optional<detail::Fault> fault_;

@@ -168,10 +168,11 @@ ModuleJson ModuleReference::weights(int side, const std::string& mode, std::uint
   return handles == reply.end() ? ModuleJson() : *handles;
 }
 
-void ModuleReference::draw(std::span<const std::uint32_t> slots, bool varied) {
+void ModuleReference::draw(std::span<const std::uint32_t> slots, Manner manner) {
+  constexpr const char* names[] = {"plain", "varied", "mixed"};
   ModuleJson message{{"type", "draw"},
                      {"seed", python_seed()},
-                     {"manner", varied ? "varied" : "plain"},
+                     {"manner", names[static_cast<std::size_t>(manner)]},
                      {"slots", ModuleJson::array()}};
   for (const std::uint32_t slot : slots) message["slots"].push_back(slot);
   (void)ask(std::move(message), "drawn", "while it drew inputs");

@@ -36,6 +36,10 @@ struct ModuleLayout {
   std::size_t reference_bytes = 0, input_bytes = 0, output_bytes = 0;
 };
 
+/// How inputs are drawn: as the generator does, otherwise but within what it promises, or one or the other
+/// for each call.
+enum class Manner : std::uint8_t { plain, varied, mixed };
+
 /// The trusted side of a problem whose reference is a module. What goes wrong with it is a DeviceError.
 class ModuleReference {
  public:
@@ -53,8 +57,8 @@ class ModuleReference {
   /// Constructs the module for one side as a candidate was, with weights that the candidate can take.
   /// Returns handles where memory is a device's.
   ModuleJson weights(int side, const std::string& mode, std::uint64_t seed);
-  /// Fills the slots; `varied`: not as the generator draws, but within what it promises.
-  void draw(std::span<const std::uint32_t> slots, bool varied);
+  /// Fills the slots.
+  void draw(std::span<const std::uint32_t> slots, Manner manner);
   /// Whether these outputs of the slot's call are right: they lie at `places`, in our memory.
   [[nodiscard]] ModuleCheck check(int side, std::uint32_t slot, const std::vector<TensorSpec>& outputs,
                                   const ModuleJson& places, const ModuleJson& written);

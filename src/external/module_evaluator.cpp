@@ -25,7 +25,6 @@
 #include "kernelsearch/judge/measuring_lock.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/digest.hpp"
-#include "kernelsearch/problem/evaluate.hpp"
 #include "module_bench.hpp"
 #include "slope.hpp"
 
@@ -44,8 +43,8 @@ constexpr int calls_checked = 4;
 /// The reference says what is right for all timed calls until it has taken so long, then for one call of each
 /// request, at a place that is secret.
 constexpr double seconds_verifying = 1.0;
-/// Of requests so many in 4 have contents that are not as the generator draws them.
-constexpr std::uint64_t varied_of_four = 3;
+/// Of a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
+constexpr double pairing_seconds = 8.0;
 
 Problem checked_module(Problem problem) {
   if (!has_module_reference(problem))
@@ -110,7 +109,7 @@ class ModuleWorker : public detail::PlainSampleTimer {
   MaybeFault check() {
     for (int i = 0; i < calls_checked; ++i) {
       const auto slot = static_cast<std::uint32_t>(detail::secret_seed() % slots());
-      bench_.reference.draw({&slot, 1}, i > 0);
+      bench_.reference.draw({&slot, 1}, i > 0 ? external::Manner::varied : external::Manner::plain);
       server_.fill({&slot, 1});
       double wall = 0;
       const external::CandidateServer::Ran ran = server_.run({&slot, 1}, true, wall);
@@ -231,7 +230,7 @@ class ModuleWorker : public detail::PlainSampleTimer {
     Rng rng(detail::secret_seed());
     rng.shuffle(order);
     order.resize(calls);
-    bench_.reference.draw(order, rng.below(4) < varied_of_four);
+    bench_.reference.draw(order, external::Manner::mixed);
     server_.fill(order);
     const external::CandidateServer::Ran ran = server_.run(order, false, wall);
     if (!ran) return ran.error();
@@ -322,10 +321,8 @@ ModuleEvaluator::ModuleEvaluator(Problem problem, HostOptions options)
     : impl_(std::make_unique<Impl>(std::move(problem), std::move(options))) {
   Impl& self = *impl_;
   const ExternalProgram& program = *self.problem.external;
-  CompileJob job = reference_job(self.problem, Real::kernel);
-  job.by = BuildCommand{
-      program.command, {"kernel", ""}, program.files, program.identity, program.readable, {}, {}};
-  const std::string tools = self.compiler.identity(job);
+  const std::string tools = self.compiler.identity(BuildCommand{
+      program.command, {"kernel", ""}, program.files, program.identity, program.readable, {}, {}});
   std::string text;
   for (const std::string& word : program.command) {
     text += word + "\n";
@@ -398,6 +395,7 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
     PairOptions pairs = self.options.pairs;
     pairs.stop = context.stop;
     pairs.rounds = 1;
+    pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds);
     std::string why_not;
     const Speedup eager = self.over_module(worker, false, pairs, &measurement, fault, why_not);
     if (eager.pairs > 0) measurement.speedup = eager;
@@ -432,8 +430,10 @@ Evaluation ModuleEvaluator::evaluate(const Candidate& candidate, const Evaluatio
 }
 
 Speedup ModuleEvaluator::compare(const Candidate& candidate, const Candidate& champion,
-                                 const PairOptions& pairs) {
+                                 const PairOptions& asked) {
   Impl& self = *impl_;
+  PairOptions pairs = asked;
+  pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds * static_cast<double>(pairs.rounds));
   const std::scoped_lock lock(self.measuring);
   const MeasuringTurn turn =
       MeasuringTurn::take({measured_core(self.options.core)}, pairs.stop, self.options.waits);
