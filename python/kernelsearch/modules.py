@@ -264,6 +264,11 @@ def chosen_device():
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def library_text():
+    triton = sys.modules.get("triton")
+    return f"{torch.__version__}, Triton {triton.__version__}" if triton is not None else f"{torch.__version__}, no Triton"
+
+
 def device_text(device):
     if device == "cuda":
         return one_line(torch.cuda.get_device_name(), 150)
@@ -642,7 +647,7 @@ class Reference:
 
     def described(self):
         return {
-            "protocol": PROTOCOL, "name": "torch", "version": torch.__version__, "device": device_text(self.device),
+            "protocol": PROTOCOL, "name": "torch", "version": library_text(), "device": device_text(self.device),
             "memory": "device" if self.device == "cuda" else "shared", "init": self.init, "arguments": self.tree,
             "inputs": self.specs, "outputs": self.outputs, "result": self.result, "state": self.state,
             "precision": self.precision, "facts": self.facts, "notes": self.notes, "trivial": self.trivial,
@@ -983,7 +988,7 @@ def serve_candidates(channel):
         if message["type"] == "describe":
             channel.write(
                 {"type": "described", "id": message["id"], "protocol": PROTOCOL, "name": "torch",
-                 "version": torch.__version__, "device": "cuda" if torch.version.cuda else "cpu"}
+                 "version": library_text(), "device": "cuda" if torch.version.cuda else "cpu"}
             )  # fmt: skip
             continue
         folder = tempfile.mkdtemp()

@@ -267,10 +267,6 @@ class ModuleWorker : public detail::PlainSampleTimer {
 
 }  // namespace
 
-bool has_module_reference(const Problem& problem) noexcept {
-  return problem.backend == Backend::external && problem.external && problem.reference.compiler == "python";
-}
-
 struct ModuleEvaluator::Impl {
   Impl(Problem given, HostOptions chosen)
       : problem(checked_module(std::move(given))),

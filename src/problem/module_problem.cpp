@@ -111,6 +111,10 @@ std::vector<std::string> folders_of(const fs::path& python) {
 
 }  // namespace
 
+bool has_module_reference(const Problem& problem) noexcept {
+  return problem.backend == Backend::external && problem.external && problem.reference.compiler == "python";
+}
+
 bool is_module_file(const fs::path& path) {
   const std::string extension = path.extension().string();
   std::error_code error;

@@ -11,12 +11,10 @@
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
 #include "kernelsearch/judge/host_options.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch {
-
-/// Whether what is right is said by a Python module: `"reference": {"python": ...}`.
-[[nodiscard]] bool has_module_reference(const Problem& problem) noexcept;
 
 /// Judges replacements of a PyTorch module, docs/torch.md. The problem's program runs twice in the sandbox:
 /// as the reference, which holds the module, draws weights and inputs and says what is right, and as the

@@ -13,6 +13,9 @@ namespace kernelsearch {
 /// Whether what is named is a file of Python, CUDA or Triton rather than a problem folder or problem.json.
 [[nodiscard]] bool is_module_file(const std::filesystem::path& path);
 
+/// Whether what is right is said by a Python module: `"reference": {"python": ...}`.
+[[nodiscard]] bool has_module_reference(const Problem& problem) noexcept;
+
 /// The problem that a PyTorch module in KernelBench's form is: `class Model`, `get_inputs()` and
 /// `get_init_inputs()`; the module is its reference, and itself, renamed `ModelNew`, the first candidate.
 /// Lines `# kernelsearch: tolerances strict` and `# kernelsearch: threads N` of the file are options. A

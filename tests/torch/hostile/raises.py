@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # of: softmax.py
 # verdict: launch_failed
-# reason: forward: line 14: RuntimeError: no such row
+# reason: forward: line 13: RuntimeError: no such row
 """Not hostile, only wrong: raises in a call."""
 import torch
 import torch.nn as nn

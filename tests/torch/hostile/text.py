@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # of: softmax.py
 # verdict: build_failed
-# reason: line 7: SyntaxError
+# reason: SyntaxError
 """Not hostile, only wrong: no Python."""
 
 def forward(x:
