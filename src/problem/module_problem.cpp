@@ -51,7 +51,7 @@ std::optional<std::string> marked(const std::string& text, const std::string& na
     refuse("a module without its inputs", "add `def get_inputs()`, which gives forward's arguments");
   if (has_line(text, "^class[ \\t]+ModelNew\\b"))
     refuse("an answer to a problem, without the problem",
-           "name the file with `class Model`; an answer is handed in with --from-files or by MCP");
+           "name the file with `class Model`; an answer is what a system or `kernelsearch mcp` hands in");
   if (text.find("@triton.jit") != std::string::npos)
     refuse("a Triton kernel, and nothing says what is right for it",
            std::string("say it in PyTorch: ") + write_a_module);
