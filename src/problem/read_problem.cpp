@@ -436,9 +436,13 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
           .at(tunable, "")
           .refuse("is called like " + std::string(clash), tunable, "rename one of them");
   }
-  problem.arguments =
-      read_arguments(document.at("arguments", "list the parameters of the function in their order"), scope,
-                     folder, problem.shapes, problem.generator.has_value());
+  const auto told = document.find("reference");
+  const JsonCursor arguments = document.at("arguments", "list the parameters of the function in their order");
+  if (!told || !told->find("python"))
+    problem.arguments =
+        read_arguments(arguments, scope, folder, problem.shapes, problem.generator.has_value());
+  else if (!arguments.items("write [], as the module's generator has them").empty())
+    arguments.refuse("are those of a module, whose generator has them", "write []");
   if (problem.generator) check_generated(document.at("generator", ""), problem);
 
   if (const auto place = document.find("trivial_answers")) {
