@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Answers to the modules of examples/torch, honest and hostile ones, judged on the processor. What is expected of
-// each stands in its text. Ends with 77 where no Python has PyTorch.
+// Answers to the modules of examples/torch, honest and hostile ones, judged on the processor. What is
+// expected of each stands in its text. Ends with 77 where no Python has PyTorch.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
