@@ -209,6 +209,15 @@ std::optional<FunctionSignature> function_signature(std::string_view code, std::
 
 std::string code_key(const Regions& regions) {
   std::string key;
+  if (regions.device.find("class ModelNew") != std::string::npos) {  // Python: blanks before a line count
+    for (std::size_t begin = 0; begin < regions.device.size();) {
+      const std::size_t end = std::min(regions.device.find('\n', begin), regions.device.size());
+      const std::string line(detail::trimmed_right(regions.device.substr(begin, end - begin)));
+      if (!line.empty()) key += line + '\n';
+      begin = end + 1;
+    }
+    return key;
+  }
   for (const std::string* region : {&regions.macros, &regions.device, &regions.host}) {
     const std::string text = plain(*region, false);
     for (std::size_t i = 0; i < text.size();) {

@@ -14,6 +14,7 @@
 #include "kernelsearch/agents/reply_code.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/counted_roofline.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch {
@@ -159,6 +160,38 @@ std::string launch_text(const Problem& problem) {
   return text;
 }
 
+/// What stands in the place of arguments, shapes and builds where a module says what is right.
+std::string module_text(const Problem& problem) {
+  std::string text =
+      "\nThe module, which says what is right:\n\n" + quoted(problem.reference.source, "python", 100'000);
+  const Tolerance single = problem.tolerance_of(ElementType::f32),
+                  half = problem.tolerance_of(ElementType::f16);
+  const bool strict = std::find(problem.reference.flags.begin(), problem.reference.flags.end(), "strict") !=
+                      problem.reference.flags.end();
+  text += fmt::format(
+      "\n`{}` is a file of Python: plain PyTorch, Triton, or whatever else is installed. It is constructed "
+      "with "
+      "get_init_inputs() and takes the module's weights by the names of its parameters and buffers, or by "
+      "their "
+      "order where names differ. Weights and inputs are drawn anew, also from other distributions than the "
+      "generator's within its range, and what it gives is compared with the module computed in f64",
+      clean_text(problem.names.device));
+  text += strict ? ", with bounds stricter than KernelBench's"
+                 : fmt::format(
+                       ": f32 may differ by {:g} + {:g} |expected|, f16 and bf16 by {:g} + {:g} |expected|",
+                       single.absolute, single.relative, half.absolute, half.relative);
+  text += ". Types, shapes and the structure of what forward gives must be the module's.\n";
+  text +=
+      "\nWhat is timed: calls of forward on tensors that are there already, without gradients, by a clock "
+      "outside "
+      "of the process. What it has to prepare once it may do in the first call. A module counts as faster "
+      "where "
+      "interleaved pairs of calls, it against another, show it; a few percent of times that were measured "
+      "apart "
+      "mean nothing.\n";
+  return text;
+}
+
 std::string timing_text(const Problem& problem, bool cold) {
   std::string text = "\nWhat is timed: whole calls";
   if (problem.external)
@@ -260,10 +293,12 @@ std::string problem_text(const Problem& problem, const ProblemFacts& facts) {
   const bool cold = facts.cold.value_or(problem.backend != Backend::host);
   std::string text = "## Problem: " + clean_text(problem.name) + "\n\n";
   if (!problem.description.empty()) text += clean_text(problem.description) + "\n\n";
-  text += fmt::format("Backend: {}.", to_string(problem.backend));
+  text += has_module_reference(problem) ? "What is sought: a module in Python."
+                                        : fmt::format("Backend: {}.", to_string(problem.backend));
   if (!problem.function.empty()) text += " Function: `" + clean_text(problem.function) + "`.";
   if (problem.backend == Backend::host) text += fmt::format(" Threads that it may use: {}.", problem.threads);
   text += "\n";
+  if (has_module_reference(problem)) return text + module_text(problem);
   for (const std::string& function : entry_functions(problem))
     for (const KernelRegion region : kernel_regions)
       if (const auto signature = function_signature(text_of(problem.kernel.regions, region), function))

@@ -14,6 +14,7 @@
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch::detail {
@@ -50,6 +51,7 @@ bool names_something(const Move& move) {
 PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options)
     : model_(std::move(model)),
       problem_(std::move(problem)),
+      python_(has_module_reference(problem_)),
       options_(std::move(options)),
       strategies_(on_device(
           options_.strategies.empty() ? read_strategies(to_string(problem_.backend)) : options_.strategies,
@@ -58,14 +60,16 @@ PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions o
       root_(std::make_shared<const Kernel>(problem_.kernel)),
       problem_text_(trimmed(problem_text(problem_, options_.facts))) {
   for (const KernelRegion region : kernel_regions)
-    if (region == KernelRegion::macros || !text_of(root_->regions, region).empty())
+    if ((region == KernelRegion::macros && !python_) || !text_of(root_->regions, region).empty())
       regions_.push_back(region);
   for (const std::string& function : functions_)
     for (const KernelRegion region : kernel_regions)
       if (const auto signature = function_signature(text_of(root_->regions, region), function))
         (signatures_ += signatures_.empty() ? "" : "; ") += '`' + signature->text(function) + '`';
+  if (python_) signatures_ = "`class " + clean_text(problem_.function) + "`, its constructor's and forward's";
   if (signatures_.empty()) signatures_ = "those of all functions that are called from outside";
-  rules_ = part(options_.prompts, "rules", {});
+  if (python_) options_.tunables = false;  // there is nothing yet that would give them values
+  rules_ = part(options_.prompts, "rules", {{"python", python_ ? "yes" : ""}});
   hardware_ = clean_text(trimmed(options_.hardware));
 }
 
@@ -230,6 +234,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"others", ""},
                       {"hardware", hardware_},
                       {"tunables", options_.tunables ? "yes" : ""}};
+  values["python"] = python_ ? "yes" : "";
   values["launch"] = problem_.launch.empty() ? "" : "yes";
   values["launch_function"] =
       is_device(problem_.backend) && problem_.launch.empty() ? problem_.function : std::string();

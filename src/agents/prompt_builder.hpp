@@ -79,7 +79,9 @@ class PromptBuilder {
   [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
   [[nodiscard]] const AgentOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
-  [[nodiscard]] std::string_view language() const { return traits_of(problem_.backend).language; }
+  [[nodiscard]] std::string_view language() const {
+    return python_ ? "python" : traits_of(problem_.backend).language;
+  }
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
   /// The facts of the machine and the problem, as every question has them.
   [[nodiscard]] const std::string& hardware() const noexcept { return hardware_; }
@@ -100,6 +102,7 @@ class PromptBuilder {
 
   AnyChatModel model_;
   Problem problem_;
+  bool python_;  ///< kernels are modules in Python, and have no macros
   AgentOptions options_;
   std::vector<Strategy> strategies_;
   std::vector<std::string> functions_;

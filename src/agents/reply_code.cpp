@@ -15,19 +15,33 @@
 #include "kernelsearch/agents/unified_diff.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch {
 namespace {
+
+/// Whether kernels are modules in Python.
+bool is_module(const ReplyExpectation& expectation) {
+  return expectation.problem != nullptr && has_module_reference(*expectation.problem);
+}
+
+/// Whether a text of Python says what the answer to a module is.
+bool defines_module(std::string_view text) {
+  for (const std::string_view begin : {"class ModelNew", "ModelNew =", "def ModelNew"})
+    if (text.starts_with(begin) || text.find("\n" + std::string(begin)) != std::string_view::npos)
+      return true;
+  return false;
+}
 
 std::string listed(const std::vector<KernelRegion>& regions) {
   return detail::joined(regions, ", ", [](KernelRegion region) { return to_string(region); });
 }
 
 bool is_code_language(std::string_view language) {
-  constexpr std::array<std::string_view, 17> names{"",     "c",     "cpp",  "c++",  "cc",  "cxx",
-                                                   "cuda", "cu",    "hip",  "h",    "hpp", "opencl",
-                                                   "cl",   "c++20", "glsl", "hlsl", "comp"};
+  constexpr std::array<std::string_view, 20> names{
+      "",    "c",      "cpp", "c++",   "cc",   "cxx",  "cuda", "cu",     "hip", "h",
+      "hpp", "opencl", "cl",  "c++20", "glsl", "hlsl", "comp", "python", "py",  "triton"};
   return std::find(names.begin(), names.end(), language) != names.end();
 }
 
@@ -68,7 +82,7 @@ bool looks_like_code(std::string_view text) {
   const std::string_view start = detail::trimmed(text);
   for (const std::string_view head :
        {"#include", "#define", "#pragma", "//", "/*", "extern ", "template", "__global__", "static ",
-        "namespace ", "using ", "inline ", "constexpr ", "typedef "})
+        "namespace ", "using ", "inline ", "constexpr ", "typedef ", "import ", "from ", "class ", "@triton"})
     if (start.starts_with(head)) return true;
   return false;
 }
@@ -128,6 +142,9 @@ ReplyJudgement judge_kernel(const Kernel& kernel, const ReplyExpectation& expect
   for (const KernelRegion region : kernel_regions)
     if (has_anchors(text_of(regions, region)) && !has_anchors(text_of(before, region)))
       return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
+  if (is_module(expectation) && !defines_module(regions.device))
+    return {ReplyFault::missing_function,
+            "The file no longer defines `class ModelNew`. Give the whole file."};
   for (const std::string& function : fixed_functions(kernel, expectation))
     for (const KernelRegion region : kernel_regions) {
       const auto wanted = function_signature(text_of(before, region), function);
@@ -153,7 +170,11 @@ ReplyJudgement judge_kernel(const Kernel& kernel, const ReplyExpectation& expect
 class Reading {
  public:
   Reading(std::string_view reply, bool cut, const ReplyExpectation& expectation)
-      : reply_(reply), cut_(cut), expectation_(expectation), regions_(expectation.parent->regions) {}
+      : reply_(reply),
+        cut_(cut),
+        expectation_(expectation),
+        python_(is_module(expectation)),
+        regions_(expectation.parent->regions) {}
 
   ReplyCode read() {
     if (detail::trimmed(reply_).empty()) return fault(ReplyFault::empty, "The reply is empty.");
@@ -181,14 +202,15 @@ class Reading {
       }
       if (!is_code_language(block.language)) continue;
       std::optional<KernelRegion> region = region_named(block.info);
+      if (!region && python_ && defines_module(block.text)) region = KernelRegion::device;
       if (!region) region = region_defining(block.text, expectation_);
       if (!region) {
         unplaced = true;
         // A draft of a part, or a block that broke off before the function was whole.
-        if (!block.closed && (cut_ || !balanced(block.text))) broken.insert(std::nullopt);
+        if (!block.closed && (cut_ || python_ || !balanced(block.text))) broken.insert(std::nullopt);
         continue;
       }
-      if (!block.closed && (cut_ || !balanced(block.text))) {
+      if (!block.closed && (cut_ || (!python_ && !balanced(block.text)))) {
         broken.insert(region);
         continue;
       }
@@ -280,6 +302,7 @@ class Reading {
   std::string_view reply_;
   bool cut_;
   const ReplyExpectation& expectation_;
+  bool python_;
   Regions regions_;
   std::vector<KernelRegion> changed_;
 };

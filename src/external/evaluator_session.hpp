@@ -2,17 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "evaluator_messages.hpp"
+#include "frozen_program.hpp"
 #include "judge/arena.hpp"
 #include "judge/worker_client.hpp"
 #include "kernelsearch/judge/host_options.hpp"
-#include "line_process.hpp"
 #include "process/scratch_folder.hpp"
 
 namespace kernelsearch::external {
@@ -42,30 +39,17 @@ class EvaluatorSession {
   [[nodiscard]] Answer nothing(double& wall);
 
   /// Processor time of all its processes in seconds; negative when unknown.
-  [[nodiscard]] double cpu() const;
+  [[nodiscard]] double cpu() const { return program_.cpu(); }
 
  private:
   [[nodiscard]] Answer ask(const std::string& message, const std::string& id, EvaluatorReplyKind wanted,
                            const char* during, double& wall);
-  /// One of its processes. The handle is its own: a number may be another process's later.
-  struct Member {
-    pid_t pid = 0;
-    detail::Descriptor handle{};
-  };
-
-  static bool signal(const Member& member, int number);
-  void freeze();
-  void thaw();
-  [[nodiscard]] Answer broken(Verdict verdict, std::string reason);
 
   const Problem& problem_;
   const detail::Arena& inputs_;
   const detail::Arena& outputs_;
-  double answer_seconds_;
   detail::ScratchFolder scratch_;
-  std::unique_ptr<LineProcess> process_;
-  std::vector<Member> stopped_;
-  std::optional<detail::Fault> fault_;
+  FrozenProgram program_;
 };
 
 }  // namespace kernelsearch::external

@@ -32,6 +32,7 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/hidden_shapes.hpp"
+#include "slope.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -41,16 +42,6 @@ using external::Answer;
 using external::EvaluatorReply;
 using external::EvaluatorSession;
 
-/// What the longer requests take, at least, so that what requests themselves take is little beside it.
-constexpr double request_of_calls = 0.004;
-constexpr std::size_t least_calls = 4, most_calls = 64;
-/// What a request itself may take without counting as its calls' time. A program that pads its single calls,
-/// so that the difference to several is less, gains this share of a longer request at most.
-constexpr double request_alone = 200e-6;
-/// Of so many equal requests the shortest counts: others are held up by what else the machine does.
-constexpr int tries = 3;
-/// Calls that take so long are not made more often than they must.
-constexpr double long_call = 0.02;
 constexpr std::size_t least_rounds = 5;
 /// The reference computes what is right for all timed calls until it has taken so long for a shape, then for
 /// one call of each request, at a place that is secret.
@@ -241,32 +232,23 @@ class ExternalWorker : public detail::PlainSampleTimer {
     if (auto fault = select(s)) return fault;
     ShapeState& shape = shapes_[s];
     if (claims(problem_)) return time_claimed(shape, seconds);
-    const std::size_t calls = calls_of(shape);
-    std::vector<std::size_t> requests;
-    for (int i = 0; i < (shape.estimate >= long_call ? 1 : tries); ++i)
-      requests.insert(requests.end(), {std::size_t{1}, calls});
-    // In a random order: what one leaves behind for the next meets both kinds alike.
-    Rng rng(detail::secret_seed());
-    rng.shuffle(requests);
-    constexpr double never = std::numeric_limits<double>::infinity();
-    double one = never, many = never, claimed = -1;
-    for (const std::size_t wanted : requests) {
-      double wall = 0;
+    const std::size_t calls = external::calls_of_slope(shape.estimate, slots_.count());
+    double claimed = -1;
+    external::Slope slope;
+    const auto one_request = [&](std::size_t wanted, double& wall) {
       shape.claimed.clear();
-      if (auto fault = timed(shape, wanted, wall)) return fault;
-      if (wanted == 1) {
-        one = std::min(one, wall);
-      } else if (wall < many) {
-        many = wall;
-        claimed =
-            shape.claimed.empty() ? -1 : std::accumulate(shape.claimed.begin(), shape.claimed.end(), 0.0);
-      }
-    }
+      return timed(shape, wanted, wall);
+    };
+    const auto keep_claim = [&] {
+      claimed = shape.claimed.empty() ? -1 : std::accumulate(shape.claimed.begin(), shape.claimed.end(), 0.0);
+    };
+    if (auto fault =
+            external::take_slope<detail::Fault>(shape.estimate, calls, one_request, keep_claim, slope))
+      return fault;
+    seconds = slope.seconds;
+    shape.estimate = std::min({shape.estimate, slope.one, seconds});
+    shape.single.push_back(slope.one);
     const double count = static_cast<double>(calls);
-    const double slope = (many - one) / (count - 1);
-    seconds = std::max(slope, (many - std::min(request_alone, 0.5 * many)) / count);
-    shape.estimate = std::min({shape.estimate, one, seconds});
-    shape.single.push_back(one);
     if (claimed >= 0) shape.claimed_share.push_back((claimed + count * around_a_call) / (seconds * count));
     return std::nullopt;
   }
@@ -348,8 +330,8 @@ class ExternalWorker : public detail::PlainSampleTimer {
   };
 
   [[nodiscard]] detail::Slots laid_out(std::size_t s) const {
-    return detail::Slots(shapes_[s].plan, detail::Storage::native, options_.buffer_memory, least_calls,
-                         most_calls);
+    return detail::Slots(shapes_[s].plan, detail::Storage::native, options_.buffer_memory,
+                         external::least_calls, external::most_calls);
   }
 
   [[nodiscard]] std::uint32_t next_slot() {
@@ -365,13 +347,6 @@ class ExternalWorker : public detail::PlainSampleTimer {
     if (!loaded) return loaded.error();
     if (!loaded->ok) return detail::Fault{Verdict::launch_failed, loaded->reason};
     return std::nullopt;
-  }
-
-  [[nodiscard]] std::size_t calls_of(const ShapeState& shape) const {
-    if (shape.estimate >= long_call) return 2;
-    const double wanted = std::ceil(request_of_calls / std::max(shape.estimate, 1e-7));
-    return static_cast<std::size_t>(
-        std::clamp(wanted, static_cast<double>(least_calls), static_cast<double>(slots_.count())));
   }
 
   std::optional<detail::Fault> request(std::span<const std::uint32_t> slots, double& wall,

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "problem_parts.hpp"
 
@@ -144,7 +145,7 @@ void check_external(const JsonCursor& document, const Problem& problem) {
   if (problem.reference.source.empty())
     document.refuse("lacks the key \"reference\"", "backend external",
                     "write a C++ function that says what is right: {\"source\": \"reference.cpp\", "
-                    "\"function\": \"name\"}");
+                    "\"function\": \"name\"}, or a module: {\"python\": \"model.py\"}");
   for (const char* key : {"build", "libraries", "over_read_bytes", "memory_gib"})
     if (const auto found = document.find(key))
       found->refuse("is for kernels that we build ourselves", "backend external", "remove it");
@@ -251,9 +252,34 @@ void compile_as_c(const JsonCursor& device, const Scope& scope, Problem& problem
   build.identity = {{compiler, "--version"}};
 }
 
+/// A module in Python, which the problem's program holds.
+Reference read_python_reference(const JsonCursor& place, const std::filesystem::path& folder,
+                                const Scope& scope, std::string& name) {
+  constexpr const char* todo = "write {\"python\": \"model.py\", \"function\": \"Model\"}";
+  place.only({"python", "function", "flags"});
+  const JsonCursor source = place.at("python", todo);
+  if (scope.backend != Backend::external)
+    source.refuse("is a reference of problems whose program judges modules",
+                  std::string(to_string(scope.backend)), "write \"backend\": \"external\": docs/torch.md");
+  Reference reference;
+  reference.compiler = "python";
+  reference.source = read_source(source, folder, &name);
+  if (reference.source.find_first_not_of(" \t\r\n") == std::string::npos)
+    source.refuse("is an empty source", "write the module into it");
+  reference.function = "Model";
+  if (const auto function = place.find("function")) {
+    reference.function = function->string(todo);
+    check_name(*function, reference.function, "a class");
+  }
+  reference.flags.clear();
+  if (const auto flags = place.find("flags")) reference.flags = read_flags(*flags, {});
+  return reference;
+}
+
 Reference read_reference(const JsonCursor& place, const std::filesystem::path& folder, const Scope& scope,
                          std::string& name) {
   constexpr const char* todo = "write {\"source\": \"reference.cpp\", \"function\": \"name\"}";
+  if (place.find("python")) return read_python_reference(place, folder, scope, name);
   place.only({"source", "function", "compiler", "flags", "launch", "sources", "libraries"});
   Reference reference;
   if (!scope.on_host()) reference.flags.clear();
@@ -267,7 +293,8 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
   if (const auto compiler = place.find("compiler")) {
     if (!scope.on_host()) compiler->refuse("compiles a device's reference", "remove it");
     reference.compiler = compiler->string("name a compiler, e.g. \"g++\"");
-    if (reference.compiler.empty() || reference.compiler.find_first_of(" \t\r\n") != std::string::npos)
+    if (reference.compiler.empty() || reference.compiler == "python" ||
+        reference.compiler.find_first_of(" \t\r\n") != std::string::npos)
       compiler->refuse("is no compiler", "name one program, e.g. \"g++\", and put its options into flags");
   }
   if (const auto flags = place.find("flags")) reference.flags = read_flags(*flags, {});
@@ -409,9 +436,13 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
           .at(tunable, "")
           .refuse("is called like " + std::string(clash), tunable, "rename one of them");
   }
-  problem.arguments =
-      read_arguments(document.at("arguments", "list the parameters of the function in their order"), scope,
-                     folder, problem.shapes, problem.generator.has_value());
+  const auto told = document.find("reference");
+  const JsonCursor arguments = document.at("arguments", "list the parameters of the function in their order");
+  if (!told || !told->find("python"))
+    problem.arguments =
+        read_arguments(arguments, scope, folder, problem.shapes, problem.generator.has_value());
+  else if (!arguments.items("write [], as the module's generator has them").empty())
+    arguments.refuse("are those of a module, whose generator has them", "write []");
   if (problem.generator) check_generated(document.at("generator", ""), problem);
 
   if (const auto place = document.find("trivial_answers")) {
@@ -498,6 +529,7 @@ Problem read_problem(const std::filesystem::path& folder_or_file) {
   namespace fs = std::filesystem;
   std::error_code error;
   const bool is_folder = fs::is_directory(folder_or_file, error);
+  if (!is_folder && is_module_file(folder_or_file)) return read_module_problem(folder_or_file);
   const fs::path path = is_folder ? folder_or_file / "problem.json" : folder_or_file;
   if (!fs::is_regular_file(path, error) && fs::is_regular_file(folder_or_file / "make_problem.json", error))
     detail::raise<ConfigError>("this folder's problem is yet to be made", folder_or_file.string(),

@@ -277,7 +277,11 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (problem.generator) json["generator"] = generator_json(*problem.generator, sources);
   if (problem.valid) json["valid"] = problem.valid->text();
   add_space(json, problem.kernel.space);
-  if (!problem.reference.source.empty()) {
+  if (problem.external && problem.reference.compiler == "python") {
+    json["reference"] = {{"python", sources.place("model.py", problem.reference.source)},
+                         {"function", problem.reference.function}};
+    if (!problem.reference.flags.empty()) json["reference"]["flags"] = problem.reference.flags;
+  } else if (!problem.reference.source.empty()) {
     const bool own = shader && !problem.names.reference.empty();
     const std::string file =
         own ? problem.names.reference : "reference" + (problem.external ? std::string(".cpp") : suffix);

@@ -14,6 +14,7 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
+#include "kernelsearch/external/module_evaluator.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/run/finalists.hpp"
 
@@ -46,6 +47,11 @@ ObjectCodeOptions inspecting(const HostOptions& host) {
 }
 
 AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pairing) {
+  if (has_module_reference(problem)) {
+    HostOptions host = host_options(options);
+    host.pairs.when = pairing;
+    return ModuleEvaluator(std::move(problem), host);
+  }
   if (problem.external) return ExternalEvaluator(std::move(problem), host_options(options));
   if (is_gpu(problem.backend)) {
     GpuOptions gpu = gpu_options(options);

@@ -1,0 +1,1044 @@
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The Python side of problems whose reference is a PyTorch module: docs/torch.md.
+
+One file that is started in one of two roles, by the last word of its command, and needs PyTorch alone:
+
+reference   holds Model, its weights and the generator of inputs; draws inputs, says what is right. Never sees a
+            candidate.
+candidates  imports torch once and forks for each candidate, which makes its calls when it is told to.
+
+Neither has a clock: the command that starts them times and judges. Messages are lines of JSON.
+"""
+
+import base64
+import ctypes
+import copy
+import gc
+import json
+import math
+import mmap
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+import types
+import warnings
+
+PROTOCOL = 1
+ALIGNMENT = 256
+# Of so many draws of the generator it is seen what it promises.
+DRAWS_SEEN = 3
+# Of timed calls this share has contents that are not as the generator draws them; they take longer to make.
+MIXED = 0.3
+# Stricter than KernelBench's: relative to an element, and to the root mean square of its output.
+STRICT = {"f64": 1e-10, "f32": 1e-5, "f16": 4e-3, "bf16": 1e-2}
+
+torch = None  # imported by `start`, so that the text can be read without it
+
+
+class Declined(Exception):
+    """What cannot be judged, with the reason for people."""
+
+
+# Messages ----------------------------------------------------------------------------------------------------
+
+
+class Channel:
+    """Lines of JSON on descriptors of their own: what libraries print goes to standard error."""
+
+    def __init__(self):
+        self.source, self.sink = os.dup(0), os.dup(1)
+        os.dup2(2, 1)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        self.rest = b""
+
+    def read(self):
+        while b"\n" not in self.rest:
+            more = os.read(self.source, 1 << 16)
+            if not more:
+                return None
+            self.rest += more
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+    def write(self, message):
+        line = json.dumps(message).encode() + b"\n"
+        while line:
+            line = line[os.write(self.sink, line) :]
+
+
+def one_line(text, most=1500):
+    text = " ".join(str(text).split())
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def said_by(error, file=None):
+    """An exception in a line, with the place in `file` that it came from."""
+    where = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if file is not None and frame.filename == file:
+            where = f"line {frame.lineno}: "
+    if isinstance(error, SyntaxError) and error.lineno:
+        where = f"line {error.lineno}: "
+    return one_line(f"{where}{type(error).__name__}: {error}")
+
+
+# Types and structures ----------------------------------------------------------------------------------------
+
+
+def type_names():
+    return {
+        torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.int8: "i8",
+        torch.int16: "i16", torch.int32: "i32", torch.int64: "i64", torch.uint8: "u8", torch.bool: "bool",
+    }  # fmt: skip
+
+
+def type_name(dtype):
+    name = type_names().get(dtype)
+    if name is None:
+        raise Declined(f"tensors of {dtype} are not supported")
+    return name
+
+
+def type_called(name):
+    return {name: dtype for dtype, name in type_names().items()}[name]
+
+
+def flatten(value, tensors):
+    """The structure of a value as JSON; its tensors are appended to `tensors` and stand there by number."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return {"tensor": len(tensors) - 1}
+    if value is None or isinstance(value, (bool, int, str)):
+        return {"value": value}
+    if isinstance(value, float):
+        return {"value": value} if math.isfinite(value) else {"number": str(value)}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).replace("torch.", "")}
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise Declined("a dictionary has keys that are no strings")
+        return {"dict": {key: flatten(one, tensors) for key, one in value.items()}}
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [flatten(one, tensors) for one in value]}
+    raise Declined(f"a value of type {type(value).__name__} is neither a tensor nor a number nor a list of such")
+
+
+def unflatten(tree, tensors):
+    (kind, value), = tree.items()
+    if kind == "tensor":
+        return tensors[value]
+    if kind == "number":
+        return float(value)
+    if kind == "dtype":
+        return getattr(torch, value)
+    if kind == "dict":
+        return {key: unflatten(one, tensors) for key, one in value.items()}
+    if kind in ("list", "tuple"):
+        parts = [unflatten(one, tensors) for one in value]
+        return parts if kind == "list" else tuple(parts)
+    return value
+
+
+def holds_numbers(tree):
+    (kind, value), = tree.items()
+    if kind == "dict":
+        return any(holds_numbers(one) for one in value.values())
+    if kind in ("list", "tuple"):
+        return any(holds_numbers(one) for one in value)
+    return kind != "tensor" and value is not None
+
+
+def span_bytes(shape, strides, size):
+    """Of the memory between the first element and the end of the last."""
+    if any(extent == 0 for extent in shape):
+        return 0
+    return (sum((extent - 1) * stride for extent, stride in zip(shape, strides)) + 1) * size
+
+
+def arguments_of(tree, tensors):
+    """What `*args, **kwargs` are, of the list, tuple or dictionary that get_inputs or get_init_inputs returns."""
+    value = unflatten(tree, tensors)
+    if isinstance(value, dict):
+        return (), value
+    return tuple(value), {}
+
+
+def view_of(memory, offset, spec):
+    """A tensor in mapped memory."""
+    dtype = type_called(spec["type"])
+    count = spec["bytes"] // dtype.itemsize if hasattr(dtype, "itemsize") else spec["bytes"] // element_size(dtype)
+    if count == 0:
+        return torch.empty_strided(spec["shape"], spec["strides"], dtype=dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that memory which cannot be written is none to write to
+        flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=offset)
+    return flat.as_strided(spec["shape"], spec["strides"])
+
+
+def element_size(dtype):
+    return torch.empty(0, dtype=dtype).element_size()
+
+
+def put(tensor, into):
+    """Copies into a view that may have dimensions of stride 0."""
+    for dimension, stride in enumerate(into.stride()):
+        if stride == 0 and into.shape[dimension] > 1:
+            into, tensor = into.narrow(dimension, 0, 1), tensor.narrow(dimension, 0, 1)
+    into.copy_(tensor)
+
+
+# Devices -----------------------------------------------------------------------------------------------------
+
+
+class DeviceMemory:
+    """Memory of a CUDA device that two processes share, by the runtime's own handles."""
+
+    def __init__(self):
+        torch.cuda.init()
+        version = (torch.version.cuda or "12").split(".")[0]
+        for name in (f"libcudart.so.{version}", "libcudart.so"):
+            try:
+                self.runtime = ctypes.CDLL(name)
+                break
+            except OSError:
+                continue
+        else:
+            self.runtime = ctypes.CDLL(None)
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        self.opened = {}
+
+    class Handle(ctypes.Structure):
+        _fields_ = [("bytes", ctypes.c_byte * 64)]
+
+    def done(self, status, what):
+        if status != 0:
+            raise Declined(f"{what} failed with {status}")
+
+    def export(self, tensor):
+        """A handle of the allocation that holds the tensor, and where in it the tensor begins."""
+        base, size = ctypes.c_void_p(), ctypes.c_size_t()
+        pointer = ctypes.c_void_p(tensor.data_ptr())
+        self.done(
+            self.driver.cuMemGetAddressRange_v2(ctypes.byref(base), ctypes.byref(size), pointer), "finding memory"
+        )
+        handle = self.Handle()
+        self.done(self.runtime.cudaIpcGetMemHandle(ctypes.byref(handle), base), "sharing memory")
+        return {"handle": base64.b64encode(bytes(handle)).decode(), "offset": tensor.data_ptr() - (base.value or 0)}
+
+    def view(self, shared, spec):
+        """The tensor in memory that another process has exported."""
+        key = shared["handle"]
+        if key not in self.opened:
+            handle = self.Handle.from_buffer_copy(base64.b64decode(key))
+            pointer = ctypes.c_void_p()
+            self.done(self.runtime.cudaIpcOpenMemHandle(ctypes.byref(pointer), handle, 1), "opening shared memory")
+            self.opened[key] = pointer.value
+        return self.tensor_at(self.opened[key] + shared["offset"], spec)
+
+    @staticmethod
+    def tensor_at(address, spec):
+        dtype = type_called(spec["type"])
+
+        class Bytes:
+            __cuda_array_interface__ = {
+                "shape": (spec["bytes"],), "typestr": "|u1", "data": (address, False), "version": 3,
+            }  # fmt: skip
+
+        if spec["bytes"] == 0:
+            return torch.empty_strided(spec["shape"], spec["strides"], dtype=dtype, device="cuda")
+        return torch.as_tensor(Bytes(), device="cuda").view(dtype).as_strided(spec["shape"], spec["strides"])
+
+    def close(self):
+        for pointer in self.opened.values():
+            self.runtime.cudaIpcCloseMemHandle(ctypes.c_void_p(pointer))
+        self.opened = {}
+
+
+def chosen_device():
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def library_text():
+    triton = sys.modules.get("triton")
+    return f"{torch.__version__}, Triton {triton.__version__}" if triton is not None else f"{torch.__version__}, no Triton"
+
+
+def device_text(device):
+    if device == "cuda":
+        return one_line(torch.cuda.get_device_name(), 150)
+    return "the processor"
+
+
+# What the generator promises ---------------------------------------------------------------------------------
+
+
+class Promise:
+    """What is the same in all draws of one input, so that other contents keep it."""
+
+    def __init__(self, samples):
+        first = samples[0]
+        self.floating = first.is_floating_point()
+        self.boolean = first.dtype == torch.bool
+        self.size = first.numel()
+        self.constant = self.size == 0 or all(torch.equal(one, first) for one in samples[1:])
+        self.kept = self.constant or not (self.floating or self.boolean or self.integral(first))
+        if self.kept or self.boolean:
+            return
+        self.low = min(float(one.min()) for one in samples)
+        self.high = max(float(one.max()) for one in samples)
+        if not (math.isfinite(self.low) and math.isfinite(self.high)) or self.low == self.high:
+            self.kept = True
+            return
+        self.rows = first.dim() >= 1 and first.shape[-1] > 1
+        self.ascending = self.rows and all(bool((one.diff(dim=-1) >= 0).all()) for one in samples)
+        self.descending = self.rows and all(bool((one.diff(dim=-1) <= 0).all()) for one in samples)
+        square = first.dim() >= 2 and first.shape[-1] == first.shape[-2] and first.shape[-1] > 1
+        self.symmetric = square and all(torch.equal(one, one.transpose(-1, -2)) for one in samples)
+        zeros = torch.stack([one == 0 for one in samples]).all(dim=0)
+        self.zeros = zeros if bool(zeros.any()) else None
+        self.whole = self.floating and all(bool((one == one.round()).all()) for one in samples)
+        if self.floating:
+            sums = [one.double().sum(dim=-1) for one in samples] if self.rows else []
+            if sums and all(bool(((one - 1).abs() < 1e-3).all()) for one in sums):
+                self.kept = True  # shares of a whole
+        else:
+            ends = {(int(one.flatten()[0]), int(one.flatten()[-1])) for one in samples}
+            distinct = all(len(one.unique()) == one.shape[-1] for row in samples for one in row.reshape(-1, row.shape[-1])[:4]) if self.rows else False  # fmt: skip
+            # Offsets and permutations: other contents would mean something else.
+            if (self.ascending and len(ends) == 1) or (distinct and self.size > 8 and not self.ascending):
+                self.kept = True
+
+    @staticmethod
+    def integral(tensor):
+        return tensor.dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+    def text(self):
+        if self.constant:
+            return "always the same"
+        if self.boolean:
+            return "true or false"
+        if self.kept:
+            return "as the generator draws it"
+        words = [f"from {self.low:.4g} to {self.high:.4g}"]
+        if self.ascending or self.descending:
+            words.append("sorted")
+        if self.symmetric:
+            words.append("symmetric")
+        if self.zeros is not None:
+            words.append("zero at the same places")
+        return ", ".join(words)
+
+    def varied(self, tensor, rng):
+        """Other contents than the generator's that keep what it promises; `rng` is Python's."""
+        if self.kept:
+            return tensor
+        made = torch.Generator(device=tensor.device)
+        made.manual_seed(rng.getrandbits(62))
+
+        def uniform(shape):
+            return torch.rand(shape, generator=made, device=tensor.device)
+
+        if self.boolean:
+            return uniform(tensor.shape) < rng.uniform(0.02, 0.98)
+        rows = list(tensor.shape)
+        if tensor.dim() > 0:
+            # One factor for each place along some of the dimensions.
+            for dimension in range(tensor.dim()):
+                if rng.random() < 0.5:
+                    rows[dimension] = 1
+        if not self.floating:
+            one_value = tensor.flatten()[rng.randrange(self.size)]
+            x = torch.where(uniform(tensor.shape) < rng.uniform(0, 0.9), one_value, tensor)
+        else:
+            x = tensor.double()
+            middle = 0.0 if self.low <= 0 <= self.high else (self.low if rng.random() < 0.5 else self.high)
+            if rng.random() < 0.7:
+                x = middle + (x - middle) * (rng.uniform(0.05, 1) + (1 - 0.05) * uniform(rows).double()).clamp(max=1)
+            if self.low >= 0 and rng.random() < 0.5:
+                share = ((x - self.low) / (self.high - self.low)).clamp(0, 1)
+                x = self.low + (self.high - self.low) * share ** math.exp(rng.uniform(-1.4, 1.4))
+            if self.low < 0 < self.high and rng.random() < 0.5:
+                x = x * torch.where(uniform(rows) < 0.5, -1.0, 1.0)
+            if self.low <= 0 <= self.high and rng.random() < 0.5:
+                x = torch.where(uniform(tensor.shape) < rng.uniform(0.1, 0.9), torch.zeros_like(x), x)
+            if rng.random() < 0.5:
+                ends = torch.where(uniform(tensor.shape) < 0.5, self.low, self.high)
+                x = torch.where(uniform(tensor.shape) < 0.002, ends.to(x.dtype), x)
+            x = x.clamp(self.low, self.high)
+            if self.whole:
+                x = x.round()
+        if self.zeros is not None:
+            x = torch.where(self.zeros, torch.zeros_like(x), x)
+        if self.symmetric:
+            x = torch.triu(x) + torch.triu(x, 1).transpose(-1, -2)
+        if self.ascending or self.descending:
+            x = x.sort(dim=-1, descending=not self.ascending).values
+        return x.to(tensor.dtype)
+
+
+# The reference -----------------------------------------------------------------------------------------------
+
+
+def loaded_text(text, name, file):
+    """A module made of a text; `file` is where it is kept, as some libraries read a function's text again."""
+    module = types.ModuleType(name)
+    module.__file__ = file
+    sys.modules[name] = module
+    exec(compile(text, file, "exec"), module.__dict__)
+    return module
+
+
+def seed_everything(seed):
+    torch.manual_seed(seed)
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed & 0xFFFFFFFF)
+
+
+class OnDevice:
+    """Tensors that are made without a word of where are made on the device, where torch has that."""
+
+    def __init__(self, device):
+        self.context = torch.device(device) if device != "cpu" and torch.__version__ >= "2" else None
+
+    def __enter__(self):
+        if self.context is not None:
+            self.context.__enter__()
+
+    def __exit__(self, *error):
+        if self.context is not None:
+            self.context.__exit__(*error)
+
+
+def made_model(kind, tree, seed, device):
+    """The module as its constructor makes it of these arguments and this seed."""
+    args, kwargs = arguments_of(tree, [])
+    seed_everything(seed)
+    return kind(*args, **kwargs).to(device)
+
+
+def randomness_of(model):
+    for name, module in model.named_modules():
+        kind = type(module).__name__
+        share = getattr(module, "p", None) if "Dropout" in kind else getattr(module, "dropout", 0)
+        if module.training and isinstance(share, (int, float)) and share > 0:
+            if "Dropout" in kind or isinstance(module, (torch.nn.RNNBase, torch.nn.MultiheadAttention)):
+                return f"`{name or 'Model'}` ({kind}) drops out {share:g} of its elements at random in training mode"
+    return None
+
+
+class Side:
+    """The reference with the weights of one candidate."""
+
+    def __init__(self, model):
+        self.native, self.wide = model, None
+
+
+class Reference:
+    def __init__(self, message):
+        self.tolerances = message["tolerances"]
+        self.strict = "strict" in message.get("flags", [])
+        self.device = chosen_device()
+        self.notes, self.sides, self.inputs_of, self.memory = [], {}, {}, None
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        self.shared = DeviceMemory() if self.device == "cuda" else None
+        self.file = os.path.join(tempfile.mkdtemp(), "model.py")
+        with open(self.file, "w") as out:
+            out.write(message["module"])
+        try:
+            module = loaded_text(message["module"], "kernelsearch_reference", self.file)
+        except Exception as error:
+            raise Declined(f"the module cannot be loaded: {said_by(error, self.file)}")
+        self.kind = getattr(module, message["class"], None)
+        self.generate = getattr(module, "get_inputs", None)
+        start = getattr(module, "get_init_inputs", None)
+        if self.kind is None or self.generate is None:
+            raise Declined(f"the module needs `class {message['class']}` and `def get_inputs()`")
+        try:
+            self.init = flatten(start() if start is not None else [], tensors := [])
+        except Declined:
+            raise
+        except Exception as error:
+            raise Declined(f"get_init_inputs: {said_by(error, self.file)}")
+        if tensors:
+            raise Declined("get_init_inputs gives tensors: give sizes, and let the constructor make tensors")
+        self.learn(message["seed"])
+
+    def drawn(self, seed):
+        """The inputs as the generator draws them, flat, and their structure."""
+        seed_everything(seed)
+        tensors = []
+        try:
+            with OnDevice(self.device):
+                value = self.generate()
+            tree = flatten(value, tensors)
+        except Declined:
+            raise
+        except Exception as error:
+            raise Declined(f"get_inputs: {said_by(error, self.file)}")
+        if not isinstance(value, (list, tuple, dict)):
+            raise Declined("get_inputs must give the list of forward's arguments")
+        return tree, [one.detach().to(self.device) for one in tensors]
+
+    def call(self, model, tree, tensors, seed=0):
+        args, kwargs = arguments_of(tree, tensors)
+        seed_everything(seed)
+        with torch.no_grad():
+            result = model(*args, **kwargs)
+        outputs = []
+        return flatten(result, outputs), outputs
+
+    def learn(self, seed):
+        rng = random.Random(seed)
+        try:
+            model = made_model(self.kind, self.init, rng.getrandbits(62), self.device)
+        except Exception as error:
+            raise Declined(f"Model(*get_init_inputs()): {said_by(error, self.file)}")
+        reason = randomness_of(model)
+        if reason is not None:
+            raise Declined(f"{reason}: nothing says what is right; set it to 0, or call eval() in __init__")
+        draws = [self.drawn(rng.getrandbits(62)) for _ in range(DRAWS_SEEN)]
+        self.tree = draws[0][0]
+        kinds = {json.dumps([tree, [(str(t.dtype), list(t.shape), list(t.stride())) for t in tensors]]) for tree, tensors in draws}  # fmt: skip
+        if len(kinds) != 1:
+            raise Declined("get_inputs gives other shapes or types from call to call: one shape a file")
+        self.promises = [Promise(list(samples)) for samples in zip(*[tensors for _, tensors in draws])]
+        tensors = draws[0][1]
+        self.specs = [
+            {"type": type_name(one.dtype), "shape": list(one.shape), "strides": list(one.stride()),
+             "bytes": span_bytes(one.shape, one.stride(), one.element_size()), "written": False,
+             "about": promise.text()}
+            for one, promise in zip(tensors, self.promises)
+        ]  # fmt: skip
+        try:
+            copies = self.copies(tensors)
+            before = [one._version for one in copies]
+            self.result, outputs = self.call(copy.deepcopy(model), self.tree, copies)
+            for spec, one, version in zip(self.specs, copies, before):
+                spec["written"] = one._version != version
+            tracked = copy.deepcopy(model)
+            first = self.whole_call(tracked, self.tree, tensors, seed=1)
+            second = self.whole_call(tracked, self.tree, tensors, seed=2)
+        except Declined:
+            raise
+        except Exception as error:
+            raise Declined(f"Model.forward: {said_by(error, self.file)}")
+        if holds_numbers(self.result):
+            raise Declined("forward gives numbers or texts: let it give tensors, or lists and dictionaries of them")
+        if not outputs:
+            raise Declined("forward gives no tensor")
+        self.outputs = [{"type": type_name(one.dtype), "shape": list(one.shape)} for one in outputs]
+        for one, other in zip(first, second):
+            if one.shape != other.shape or not self.verdict(one, other.double() if other.is_floating_point() else other, 1)[0]:  # fmt: skip
+                raise Declined(
+                    "the same inputs give other outputs from call to call: it keeps state or draws random numbers, "
+                    "so nothing says what is right"
+                )
+        state = {name: one for name, one in model.state_dict().items() if isinstance(one, torch.Tensor)}
+        self.state = [
+            {"name": name, "type": type_name(one.dtype), "shape": list(one.shape),
+             "strides": list(one.contiguous().stride()), "bytes": one.numel() * one.element_size()}
+            for name, one in state.items()
+        ]  # fmt: skip
+        changed = [n for n, one in tracked.state_dict().items() if n in state and not torch.equal(one, state[n])]
+        if changed:
+            self.notes.append(f"calls change buffers ({', '.join(changed[:3])}); what they become is not compared")
+        self.precision = self.widest(model, tensors)
+        self.facts = self.facts_of(model)
+        self.trivial = self.trivial_answers(model, rng)
+
+    def copies(self, tensors):
+        out = []
+        for one in tensors:
+            made = torch.empty_strided(one.shape, one.stride(), dtype=one.dtype, device=one.device)
+            put(one, made)
+            out.append(made)
+        return out
+
+    def whole_call(self, model, tree, tensors, seed=0):
+        """The outputs, and behind them the inputs that a call writes."""
+        copies = self.copies(tensors)
+        _, outputs = self.call(model, tree, copies, seed)
+        return [one.detach().clone() for one in outputs] + [
+            one for one, spec in zip(copies, self.specs) if spec["written"]
+        ]
+
+    def wide(self, model):
+        return copy.deepcopy(model).double()
+
+    def wide_call(self, model, tensors):
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            return self.whole_call(model, self.tree, [one.double() if one.is_floating_point() else one for one in tensors])  # fmt: skip
+        finally:
+            torch.set_default_dtype(before)
+
+    def widest(self, model, tensors):
+        """f64 where the module can be computed so, with the same results but for rounding."""
+        native = self.whole_call(copy.deepcopy(model), self.tree, tensors)
+        try:
+            wide = self.wide_call(self.wide(model), tensors)
+        except Exception as error:
+            self.notes.append(f"computed in its own precision, as f64 fails: {said_by(error)}")
+            return "native"
+        for one, other in zip(native, wide):
+            if one.is_floating_point() != other.is_floating_point() or one.shape != other.shape:
+                self.notes.append("computed in its own precision, as it gives something else in f64")
+                return "native"
+            if one.is_floating_point() and one.numel() and not torch.allclose(one.double(), other.double(), 0.05, 0.05 * float(other.double().abs().mean()) + 1e-6, equal_nan=True):  # fmt: skip
+                self.notes.append("computed in its own precision, as it gives other values in f64")
+                return "native"
+        return "f64"
+
+    def facts_of(self, model):
+        facts = [f"PyTorch {torch.__version__} on {device_text(self.device)}"]
+        if "triton" in sys.modules:
+            facts.append(f"Triton {sys.modules['triton'].__version__}")
+        facts.append("training mode, as its constructor leaves it" if model.training else "evaluation mode")
+        for spec in self.specs:
+            facts.append(f"input {spec['type']}{spec['shape']}, {spec['about']}" + (", changed by the call" if spec["written"] else ""))  # fmt: skip
+        for spec in self.outputs:
+            facts.append(f"output {spec['type']}{spec['shape']}")
+        moved = sum(one["bytes"] for one in self.specs + self.state)
+        moved += sum(math.prod(one["shape"]) * element_size(type_called(one["type"])) for one in self.outputs)
+        facts.append(f"{moved} bytes of inputs, weights and outputs")
+        return facts
+
+    def trivial_answers(self, model, rng):
+        """The names of answers without work that would pass, and what that means."""
+        native = Side(model)
+        found = []
+        first, second = self.varied(rng.getrandbits(62)), self.varied(rng.getrandbits(62))
+        right, other = self.expected(native, first), self.expected(native, second)
+        answers = {
+            "zeros": [torch.zeros_like(one) for one in right],
+            "the outputs for other inputs": other,
+            "its mean everywhere": [torch.full_like(one, float(one.mean()) if one.is_floating_point() and one.numel() else 0) for one in right],
+        }  # fmt: skip
+        types = [one["type"] for one in self.outputs]
+        types += [spec["type"] for spec in self.specs if spec["written"]]
+        for name, answer in answers.items():
+            if all(self.verdict(one.to(type_called(kind)), expected, 1)[0] for one, expected, kind in zip(answer, right, types)):  # fmt: skip
+                found.append(name)
+        return found
+
+    def varied(self, seed):
+        rng = random.Random(seed)
+        _, tensors = self.drawn(rng.getrandbits(62))
+        return [promise.varied(one, rng) for promise, one in zip(self.promises, tensors)]
+
+    def expected(self, side, tensors):
+        if self.precision != "f64":
+            return self.whole_call(side.native, self.tree, tensors)
+        if side.wide is None:
+            side.wide = self.wide(side.native)
+        return self.wide_call(side.wide, tensors)
+
+    # Messages
+
+    def described(self):
+        return {
+            "protocol": PROTOCOL, "name": "torch", "version": library_text(), "device": device_text(self.device),
+            "memory": "device" if self.device == "cuda" else "shared", "init": self.init, "arguments": self.tree,
+            "inputs": self.specs, "outputs": self.outputs, "result": self.result, "state": self.state,
+            "precision": self.precision, "facts": self.facts, "notes": self.notes, "trivial": self.trivial,
+            "compiles": hasattr(torch, "compile"),
+        }  # fmt: skip
+
+    def load(self, message):
+        if self.memory is None:
+            self.memory = mmap.mmap(3, message["bytes"])
+        self.slots = []
+        for slot in range(message["slots"]):
+            if self.device == "cpu":
+                views = [view_of(self.memory, o["offsets"][slot], s) for o, s in zip(message["inputs"], self.specs)]
+            else:
+                views = [
+                    torch.empty(max(s["bytes"], 1), dtype=torch.uint8, device="cuda")[: s["bytes"]]
+                    .view(type_called(s["type"]))
+                    .as_strided(s["shape"], s["strides"])
+                    for s in self.specs
+                ]
+            self.slots.append(views)
+        if self.device != "cpu":
+            return {"handles": [[self.shared.export(one) for one in views] for views in self.slots]}
+        return {}
+
+    def weights(self, message):
+        model = made_model(self.kind, self.init, message["seed"], self.device)
+        if message["mode"] in ("names", "order"):
+            rng = random.Random(message["secret"])
+            made = torch.Generator(device=self.device)
+            made.manual_seed(rng.getrandbits(62))
+            seen = set()
+            parameters = {id(one) for one in model.parameters()}
+            with torch.no_grad():
+                for name, one in model.state_dict(keep_vars=True).items():
+                    free = id(one) in parameters or name.endswith(("running_mean", "running_var"))
+                    if not free or not one.is_floating_point() or one.data_ptr() in seen or one.numel() == 0:
+                        continue
+                    seen.add(one.data_ptr())
+                    noise = torch.rand(one.shape, generator=made, device=self.device).to(one.dtype) * 2 - 1
+                    # What a constructor sets to a constant is no constant for those who train it.
+                    changed = one + 0.3 * noise if bool((one == one.flatten()[0]).all()) else one * (1 + 0.3 * noise)
+                    one.copy_(changed)
+        self.sides[message["side"]] = Side(model)
+        offset = message["offset"]
+        kept = []
+        for spec, (_, one) in zip(self.state, model.state_dict().items()):
+            if self.device == "cpu":
+                put(one, view_of(self.memory, offset, spec))
+            else:
+                kept.append(one.contiguous().clone())
+            offset += (spec["bytes"] + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        if self.device != "cpu":
+            self.sides[message["side"]].kept = kept
+            torch.cuda.synchronize()
+            return {"handles": [self.shared.export(one) for one in kept]}
+        return {}
+
+    def draw(self, message):
+        rng = random.Random(message["seed"])
+        for slot in message["slots"]:
+            seed = rng.getrandbits(62)
+            varied = message["manner"] == "varied" or (message["manner"] == "mixed" and rng.random() < MIXED)
+            tensors = self.varied(seed) if varied else self.drawn(seed)[1]
+            for one, into in zip(tensors, self.slots[slot]):
+                put(one, into)
+            # A candidate may write to memory of a device; what is right is computed of what it never had.
+            self.inputs_of[slot] = tensors if self.device != "cpu" else self.slots[slot]
+        if self.device != "cpu":
+            torch.cuda.synchronize()
+        return {}
+
+    def check(self, message):
+        slot, side = message["slot"], self.sides[message["side"]]
+        inputs = self.inputs_of[slot]
+        right = self.expected(side, inputs)
+        answers = []
+        for spec, place in zip(message["outputs"], message["places"]):
+            full = dict(spec, bytes=span_bytes(spec["shape"], spec["strides"], element_size(type_called(spec["type"]))))
+            answers.append(self.shared.view(place, full) if isinstance(place, dict) else view_of(self.memory, place, full))  # fmt: skip
+        written = [number for number, spec in enumerate(self.specs) if spec["written"]]
+        for number, place in zip(written, message["written"]):
+            spec = self.specs[number]
+            answers.append(self.slots[slot][number] if self.device != "cpu" else view_of(self.memory, place, spec))
+        names = [f"output {n}" if len(message["outputs"]) > 1 else "the output" for n in range(len(message["outputs"]))]
+        names += [f"input {number} after the call" for number in written]
+        worst, strict, wrong, total, reason = 0.0, 0.0, 0, 0, ""
+        native = None
+        try:
+            for number, (answer, expected) in enumerate(zip(answers, right)):
+                fine, off, error, strict_error, where = self.compared(answer, expected, 1)
+                if not fine and self.precision == "f64":
+                    # Where PyTorch itself is off by more than the tolerance, so may others be by twice that.
+                    if native is None:
+                        native = self.whole_call(side.native, self.tree, inputs)
+                    allowed = 2 * self.compared(native[number], expected, 1)[2]
+                    if allowed > 1:
+                        fine, off, _, _, where = self.compared(answer, expected, allowed)
+                worst, strict = max(worst, error), max(strict, strict_error)
+                total += max(answer.numel(), 1)
+                wrong += off
+                if not fine and not reason:
+                    reason = f"{names[number]} {where}"
+        finally:
+            if self.shared is not None:
+                del answers
+                self.shared.close()
+        finite = [one if math.isfinite(one) else 1e30 for one in (worst, strict)]
+        if reason and wrong < total:
+            reason += f"; {100 * wrong / total:.3g} % of the elements are wrong"
+        return {"ok": not reason, "reason": reason, "right_share": 1 - wrong / total, "error": finite[0],
+                "strict_error": finite[1]}  # fmt: skip
+
+    def verdict(self, answer, expected, allowed):
+        return self.compared(answer, expected, allowed)[:2]
+
+    def compared(self, answer, expected, allowed):
+        """Whether it is right, how many elements are not, the largest error over what is tolerated, the same by
+        stricter bounds, and where the first one is."""
+        if answer.numel() == 0:
+            return True, 0, 0.0, 0.0, ""
+        if not answer.is_floating_point():
+            off = answer != expected.to(answer.dtype)
+            error = strict = 1e30 if bool(off.any()) else 0.0
+        else:
+            kind = type_name(answer.dtype)
+            absolute, relative = self.tolerances[kind]
+            expected = expected.double()
+            rounded = expected.to(answer.dtype).double()  # what is too large for the type is infinite there
+            given = answer.double()
+            same = (given == expected) | (given == rounded) | (given.isnan() & rounded.isnan())
+            finite = rounded.isfinite()
+            size = expected[finite]
+            scale = float(size.square().mean().sqrt()) if size.numel() else 1.0
+            strictly = STRICT[kind] * (expected.abs() + min(1.0, scale)) + 1e-300
+            bound = strictly if self.strict else absolute + relative * expected.abs()
+            distance = (given - expected).abs()
+            distance = torch.where(same, torch.zeros_like(distance), distance)
+            error, strict = self.worst(distance / bound), self.worst(distance / strictly)
+            off = ~same & ~(distance <= allowed * bound)
+        count = int(off.sum())
+        if count == 0:
+            return True, 0, error, strict, ""
+        place = int(off.flatten().to(torch.uint8).argmax())
+        at = []
+        for extent in reversed(answer.shape):
+            at.insert(0, place % extent)
+            place //= extent
+        index = tuple(at)
+        where = f"at {at}: {float(answer[index]):.7g}, expected {float(expected[index]):.7g}"
+        return False, count, error, strict, where
+
+    @staticmethod
+    def worst(ratio):
+        value = float(ratio.max())
+        return value if not math.isnan(value) else math.inf
+
+
+def serve_reference(channel):
+    reference = None
+    while True:
+        message = channel.read()
+        if message is None or message["type"] == "end":
+            return
+        kind, name = message["type"], message["id"]
+        answers = {"describe": "described", "load": "loaded", "draw": "drawn", "check": "checked"}
+        try:
+            if kind == "describe":
+                torch.set_num_threads(max(1, message.get("threads", 1), len(os.sched_getaffinity(0)) - 1))
+                reference = Reference(message)
+                reply = reference.described()
+            else:
+                reply = getattr(reference, kind)(message)
+        except Declined as declined:
+            reply = {"ok": False, "reason": one_line(declined)}
+        except Exception as error:
+            traceback.print_exc()
+            reply = {"ok": False, "reason": f"the reference fails: {said_by(error)}"}
+        channel.write({"type": answers.get(kind, kind), "id": name, **reply})
+
+
+# Candidates --------------------------------------------------------------------------------------------------
+
+
+class Candidate:
+    """One candidate, in a process of its own."""
+
+    def __init__(self, message, folder):
+        torch.set_num_threads(max(1, message["threads"]))
+        self.device = "cuda" if message["memory"] == "device" else "cpu"
+        self.file = os.path.join(folder, "model_new.py")
+        with open(self.file, "w") as out:
+            out.write(message["source"])
+        sys.path.insert(0, folder)
+        try:
+            module = loaded_text(message["source"], "model_new", self.file)
+        except BaseException as error:
+            raise Declined(said_by(error, self.file))
+        kind = getattr(module, message["class"], None)
+        if kind is None:
+            raise Declined(f"it defines no `{message['class']}`")
+        try:
+            self.model = made_model(kind, message["init"], message["seed"], self.device)
+        except BaseException as error:
+            raise Declined(f"{message['class']}: {said_by(error, self.file)}")
+        self.outputs, self.memory, self.shared = [], {}, None
+        self.own = self.matched(message["state"])
+
+    def matched(self, wanted):
+        """Which of its tensors take the weights, and by what they were found."""
+        self.weights = "none" if not wanted else "seed"
+        own = {name: one for name, one in self.model.state_dict(keep_vars=True).items() if isinstance(one, torch.Tensor)}
+
+        def alike(one, spec):
+            return list(one.shape) == spec["shape"] and type_names().get(one.dtype) == spec["type"]
+
+        if wanted and all(spec["name"] in own and alike(own[spec["name"]], spec) for spec in wanted):
+            self.weights = "names"
+            return [own[spec["name"]] for spec in wanted]
+        if wanted and len(own) == len(wanted) and all(alike(one, spec) for one, spec in zip(own.values(), wanted)):
+            self.weights = "order"
+            return list(own.values())
+        return []
+
+    def load(self, message):
+        if self.device == "cuda" and self.shared is None:
+            self.shared = DeviceMemory()
+        for number, part in enumerate(message["memory"]):
+            if number not in self.memory and self.device == "cpu":
+                access = mmap.ACCESS_WRITE if part["writable"] else mmap.ACCESS_READ
+                self.memory[number] = mmap.mmap(part["descriptor"], part["bytes"], access=access)
+
+        def tensor(spec, slot):
+            if self.device == "cuda":
+                return self.shared.view(spec["places"][slot], spec)
+            return view_of(self.memory[spec["memory"]], spec["places"][slot], spec)
+
+        self.slots = []
+        for slot in range(message["slots"]):
+            self.slots.append(arguments_of(message["arguments"], [tensor(spec, slot) for spec in message["inputs"]]))
+        if self.own:
+            with torch.no_grad():
+                for one, spec in zip(self.own, message["state"]):
+                    one.copy_(tensor(spec, 0))
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+        return {}
+
+    def run(self, message):
+        model, slots, outputs = self.model, self.slots, self.outputs
+        try:
+            with torch.no_grad():
+                for slot in message["slots"]:
+                    args, kwargs = slots[slot]
+                    outputs.append(model(*args, **kwargs))
+            if self.device == "cuda":
+                torch.cuda.synchronize()
+        except BaseException as error:
+            return {"ok": False, "reason": f"forward: {said_by(error, self.file)}"}
+        if not message["layout"] and self.device == "cpu":
+            return {"places": [self.places(one) for one in outputs]}
+        layout, trees, places = [], [], []
+        for one in outputs:
+            tensors = []
+            try:
+                trees.append(flatten(one, tensors))
+            except Declined as declined:
+                return {"ok": False, "reason": f"forward's result: {declined}"}
+            for tensor in tensors:
+                if tensor.layout != torch.strided or tensor.device.type != self.device:
+                    return {"ok": False, "reason": f"forward gives a {tensor.layout} tensor on {tensor.device}"}
+            layout = [
+                {"type": type_names().get(t.dtype, str(t.dtype)), "shape": list(t.shape), "strides": list(t.stride())}
+                for t in tensors
+            ]
+            if self.device == "cuda":
+                places.append([self.shared.export(t) if t.numel() else {"handle": "", "offset": 0} for t in tensors])
+            else:
+                places.append([t.data_ptr() for t in tensors])
+        return {"layout": layout, "result": trees[0], "places": places}
+
+    def places(self, value):
+        if type(value) is torch.Tensor:
+            return [value.data_ptr()]
+        tensors = []
+        flatten(value, tensors)
+        return [one.data_ptr() for one in tensors]
+
+    def release(self, message):
+        self.outputs.clear()
+        gc.collect(0)
+        return {}
+
+
+def serve_candidate(channel, message, folder):
+    answers = {"load": "loaded", "run": "ran", "release": "released"}
+    candidate = None
+    while message is not None and message["type"] != "end":
+        kind = message["type"]
+        try:
+            if kind == "build":
+                candidate = Candidate(message, folder)
+                gc.disable()
+                reply = {"weights": candidate.weights}
+            else:
+                reply = getattr(candidate, kind)(message)
+        except Declined as declined:
+            reply = {"ok": False, "reason": one_line(declined)}
+        except BaseException as error:
+            reply = {"ok": False, "reason": said_by(error)}
+        channel.write({"type": "built" if kind == "build" else answers[kind], "id": message["id"], **reply})
+        message = channel.read()
+
+
+def prctl(option, value):
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def ended_text(status):
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            return f"it was ended by {signal.Signals(number).name}"
+        except ValueError:
+            return f"it was ended by signal {number}"
+    return f"it ended with exit code {os.WEXITSTATUS(status)}"
+
+
+def serve_candidates(channel):
+    set_dumpable, set_subreaper = 4, 36
+    kept = set(os.listdir(tempfile.gettempdir()))
+    prctl(set_subreaper, 1)  # what a candidate leaves behind stays below us, where it is found
+    prctl(set_dumpable, 0)  # and cannot look into us
+    while True:
+        message = channel.read()
+        if message is None or message["type"] == "end":
+            return
+        if message["type"] == "describe":
+            channel.write(
+                {"type": "described", "id": message["id"], "protocol": PROTOCOL, "name": "torch",
+                 "version": library_text(), "device": "cuda" if torch.version.cuda else "cpu"}
+            )  # fmt: skip
+            continue
+        folder = tempfile.mkdtemp()
+        child = os.fork()
+        if child == 0:
+            prctl(set_dumpable, 1)  # its outputs are read from outside, without a call of its own
+            os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=os.path.join(folder, "triton"))
+            tempfile.tempdir = folder
+            code = 1
+            try:
+                serve_candidate(channel, message, folder)
+                code = 0
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        while True:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    break
+            except ChildProcessError:
+                break
+        for name in set(os.listdir(tempfile.gettempdir())) - kept:
+            path = os.path.join(tempfile.gettempdir(), name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                try:
+                    os.unlink(path)
+                except OSError:
+                    pass
+        channel.write({"type": "ended", "id": message["id"], "reason": ended_text(status)})
+
+
+def start(role):
+    global torch
+    channel = Channel()
+    warnings.simplefilter("ignore")
+    try:
+        import torch as imported
+    except Exception as error:
+        message = channel.read()
+        channel.write({"type": "described", "id": message["id"], "ok": False, "reason": f"import torch: {said_by(error)}"})
+        return
+    torch = imported
+    try:
+        import triton  # noqa: F401
+    except Exception:
+        pass
+    serve_reference(channel) if role == "reference" else serve_candidates(channel)
+
+
+if __name__ == "__main__":
+    start(sys.argv[-1])

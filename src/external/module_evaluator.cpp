@@ -1,0 +1,479 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/external/module_evaluator.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "judge/compile.hpp"
+#include "judge/pairs.hpp"
+#include "judge/sampler.hpp"
+#include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/judge/measuring_lock.hpp"
+#include "kernelsearch/judge/translation_unit.hpp"
+#include "kernelsearch/problem/digest.hpp"
+#include "module_bench.hpp"
+#include "slope.hpp"
+
+namespace kernelsearch {
+namespace {
+
+using external::ModuleBench;
+using external::ModuleCheck;
+using external::ModuleJson;
+using external::ModuleRan;
+using external::TensorSpec;
+
+constexpr std::size_t fewest_module_rounds = 5;
+/// Calls before a candidate is timed: one as the generator draws, the others with varied contents.
+constexpr int calls_checked = 4;
+/// The reference says what is right for all timed calls until it has taken so long, then for one call of each
+/// request, at a place that is secret.
+constexpr double seconds_verifying = 1.0;
+/// Of a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
+constexpr double pairing_seconds = 8.0;
+
+Problem checked_module(Problem problem) {
+  if (!has_module_reference(problem))
+    detail::raise<ConfigError>("the problem's reference is no Python module", problem.name,
+                               "choose the evaluator of its backend");
+  if (problem.shapes.size() != 1 || !problem.arguments.empty())
+    detail::raise<ConfigError>("a module has shapes or arguments of its own", problem.name,
+                               "leave arguments empty and name one shape: the module's generator has both");
+  if (problem.external->clock != ExternalClock::slope)
+    detail::raise<ConfigError>("calls of a module are timed by our clock", "\"time\": \"claimed\"",
+                               "remove it");
+  return problem;
+}
+
+HostOptions module_options(HostOptions options) {
+  options.sandbox = resolved(options.sandbox);
+  if (options.core < 0) options.core = host_machine().cores.back();
+  return options;
+}
+
+/// The module itself as a candidate, by its own name or in what makes it faster by itself.
+Candidate module_as_candidate(const Problem& problem, bool compiled) {
+  Kernel kernel;
+  const std::string& name = problem.reference.function;
+  kernel.regions.device = problem.reference.source + "\n\n";
+  if (compiled)
+    kernel.regions.device +=
+        "import torch as _torch\n\n\n"
+        "def " +
+        problem.function + "(*args, **kwargs):\n    return _torch.compile(" + name + "(*args, **kwargs))\n";
+  else
+    kernel.regions.device += problem.function + " = " + name + "\n";
+  return {std::make_shared<const Kernel>(std::move(kernel)), {}};
+}
+
+/// Whether a text names anything that could be a kernel of its own.
+bool calls_library_only(const std::string& text) {
+  constexpr std::string_view makers[] = {"triton", "load_inline",    "cpp_extension", "ctypes",
+                                         "numba",  "cupy",           "cutlass",       "tilelang",
+                                         "pycuda", "_compile_kernel"};
+  return std::none_of(std::begin(makers), std::end(makers),
+                      [&](std::string_view maker) { return text.find(maker) != std::string::npos; });
+}
+
+/// One candidate in a process of its own, on one side of the bench.
+class ModuleWorker : public detail::PlainSampleTimer {
+ public:
+  using MaybeFault = std::optional<detail::Fault>;
+
+  ModuleWorker(ModuleBench& bench, int side) : bench_(bench), server_(bench.server(side)), side_(side) {}
+  ~ModuleWorker() { server_.finish(); }
+  ModuleWorker(const ModuleWorker&) = delete;
+  ModuleWorker& operator=(const ModuleWorker&) = delete;
+
+  MaybeFault build(const Candidate& candidate) {
+    const std::uint64_t seed = detail::secret_seed() >> 2;
+    if (auto fault = server_.build(candidate, seed)) return noted(std::move(fault));
+    const ModuleJson handles = bench_.reference.weights(side_, server_.weights(), seed);
+    return noted(server_.load(handles));
+  }
+
+  MaybeFault check() {
+    for (int i = 0; i < calls_checked; ++i) {
+      const auto slot = static_cast<std::uint32_t>(detail::secret_seed() % slots());
+      bench_.reference.draw({&slot, 1}, i > 0 ? external::Manner::varied : external::Manner::plain);
+      server_.fill({&slot, 1});
+      double wall = 0;
+      const external::CandidateServer::Ran ran = server_.run({&slot, 1}, true, wall);
+      if (!ran) return noted(ran.error());
+      if (const std::string other = other_structure(bench_.reference.description(), *ran); !other.empty())
+        return noted(detail::Fault{Verdict::wrong_result, other});
+      layout_ = ran->layout;
+      if (auto fault = verify(slot, ran->places.front(), false)) return noted(std::move(fault));
+      if (auto fault = server_.release()) return noted(std::move(fault));
+      estimate_ = std::min(estimate_, wall);
+      ++checked_;
+    }
+    return std::nullopt;
+  }
+
+  /// For pairs and samples: one time of a call.
+  MaybeFault time_once(std::size_t, double& seconds) {
+    const std::size_t calls = external::calls_of_slope(estimate_, slots());
+    external::Slope slope;
+    const auto one_request = [&](std::size_t wanted, double& wall) { return timed(wanted, wall); };
+    if (auto fault = external::take_slope<detail::Fault>(
+            estimate_, calls, one_request, [] {}, slope))
+      return noted(std::move(fault));
+    seconds = slope.seconds;
+    estimate_ = std::min({estimate_, slope.one, seconds});
+    single_.push_back(slope.one);
+    return std::nullopt;
+  }
+  [[nodiscard]] double estimate(std::size_t) const { return estimate_; }
+
+  MaybeFault sample(std::size_t shape, const ShapeMeasurement& so_far, std::vector<double>& samples) {
+    double seconds = 0;
+    if (so_far.samples.empty()) {
+      if (auto fault = time_once(shape, seconds)) return fault;  // to warm up
+      single_.clear();
+      begin_ = wall_;
+    }
+    if (auto fault = time_once(shape, seconds)) return fault;
+    samples.push_back(seconds);
+    return std::nullopt;
+  }
+  [[nodiscard]] double elapsed(std::size_t) const { return wall_ - begin_; }
+  [[nodiscard]] static std::optional<SamplingEnd> ended(std::size_t, const ShapeMeasurement&,
+                                                        std::size_t rounds, std::optional<SamplingEnd> end) {
+    return rounds < fewest_module_rounds ? std::nullopt : end;
+  }
+
+  MaybeFault measure(const Problem& problem, const HostOptions& options, Measurement& measurement,
+                     Features& features, const EvaluationContext& context) {
+    const double cpu = server_.cpu(), wall = wall_;
+    detail::Sampler<detail::Fault, ModuleWorker> sampler(problem, options.sampling,
+                                                         detail::SamplingOrder::interleaved, *this);
+    if (auto fault = sampler.run(measurement, context.incumbent, context.stop)) return fault;
+    if (const double spent = server_.cpu() - cpu; cpu >= 0 && spent >= 0 && wall_ > wall)
+      features.set("external.processors", spent / (wall_ - wall));
+    if (measurement.seconds > 0 && !single_.empty())
+      features.set("external.single_over_slope", median(single_) / measurement.seconds);
+    return std::nullopt;
+  }
+
+  void tell(Features& features) const {
+    features.set("checked_calls", static_cast<double>(checked_));
+    features.set("timed_calls", static_cast<double>(timed_));
+    features.set("verified_calls", static_cast<double>(verified_));
+    features.set("torch.error", error_);
+    features.set("torch.strict_error", strict_error_);
+  }
+
+  /// How it was judged, for people.
+  [[nodiscard]] std::string account() const {
+    const external::ModuleDescription& known = bench_.reference.description();
+    std::string text = "; timed by slope; " + std::to_string(checked_) + " calls checked before, " +
+                       std::to_string(verified_) + " of " + std::to_string(timed_) +
+                       " timed calls against the module in " + known.precision +
+                       ", each with inputs of its own; ";
+    const std::string& by = server_.weights();
+    if (by == "seed")
+      text += "weights only as the constructors make them, since its parameters are not the module's";
+    else if (by == "none")
+      text += "no weights";
+    else
+      text += "weights that no constructor makes, taken by " + by;
+    char errors[160];
+    std::snprintf(errors, sizeof errors,
+                  "; largest error %.3g of what is tolerated, %.3g of what the stricter rules would be",
+                  error_, strict_error_);
+    text += errors;
+    return text + "; trusted: that it makes the calls of a request one after the other" +
+           (known.device_memory ? " and that the device is idle when it replies" : "");
+  }
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+ private:
+  [[nodiscard]] std::size_t slots() const { return bench_.reference.layout().slots; }
+  MaybeFault noted(MaybeFault fault) {
+    failed_ = failed_ || fault.has_value();
+    return fault;
+  }
+
+  MaybeFault verify(std::uint32_t slot, const ModuleJson& addresses, bool in_request) {
+    ModuleJson places, written;
+    if (auto fault = server_.collect(slot, layout_, addresses, places, written)) return fault;
+    const ModuleCheck check = bench_.reference.check(side_, slot, layout_, places, written);
+    error_ = std::max(error_, check.error);
+    strict_error_ = std::max(strict_error_, check.strict_error);
+    if (check.ok) return std::nullopt;
+    return detail::Fault{Verdict::wrong_result,
+                         check.reason + (in_request ? "; in a timed call that followed others" : "") +
+                             (server_.weights() == "names" || server_.weights() == "order"
+                                  ? "; weights are loaded after it is constructed"
+                                  : ""),
+                         check.right_share};
+  }
+
+  MaybeFault timed(std::size_t calls, double& wall) {
+    std::vector<std::uint32_t> order(slots());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    Rng rng(detail::secret_seed());
+    rng.shuffle(order);
+    order.resize(calls);
+    bench_.reference.draw(order, external::Manner::mixed);
+    server_.fill(order);
+    const external::CandidateServer::Ran ran = server_.run(order, false, wall);
+    if (!ran) return ran.error();
+    wall_ += wall;
+    timed_ += calls;
+    const bool all = verifying_ < seconds_verifying;
+    const std::size_t known = rng.below(calls);
+    const double before = bench_.reference.spent_seconds();
+    for (std::size_t i = 0; i < calls; ++i) {
+      if (!all && i != known) continue;
+      ++verified_;
+      if (auto fault = verify(order[i], ran->places[i], calls > 1)) {
+        const bool again = std::count(ran->places.begin(), ran->places.end(), ran->places[i]) > 1;
+        if (again && fault->verdict == Verdict::wrong_result)
+          fault->reason +=
+              "; it gives the same memory for several calls, so that a result is lost with the next call";
+        return fault;
+      }
+    }
+    verifying_ += bench_.reference.spent_seconds() - before;
+    return server_.release();
+  }
+
+  ModuleBench& bench_;
+  external::CandidateServer& server_;
+  int side_;
+  std::vector<TensorSpec> layout_;
+  double estimate_ = std::numeric_limits<double>::infinity();
+  double wall_ = 0, begin_ = 0, verifying_ = 0, error_ = 0, strict_error_ = 0;
+  std::size_t checked_ = 0, timed_ = 0, verified_ = 0;
+  std::vector<double> single_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+struct ModuleEvaluator::Impl {
+  Impl(Problem given, HostOptions chosen)
+      : problem(checked_module(std::move(given))),
+        options(module_options(std::move(chosen))),
+        machine(host_machine()),
+        compiler(options, machine.id(), machine.cores),
+        bench(std::make_unique<ModuleBench>(problem, options)),
+        described(bench->reference.description()) {}
+
+  /// For the thread that calls: processes end with the one that started them.
+  ModuleBench& own_bench() {
+    if (bench && bench->thread == std::this_thread::get_id()) return *bench;
+    bench.reset();
+    bench = std::make_unique<ModuleBench>(problem, options);
+    return *bench;
+  }
+
+  /// The speedup over the module itself or what torch.compile makes of it; none, and why, where that fails.
+  Speedup over_module(ModuleWorker& ours, bool compiled, PairOptions pairs, Measurement* within,
+                      std::optional<detail::Fault>& fault, std::string& why_not) {
+    ModuleWorker theirs(*bench, 1);
+    std::optional<detail::Fault> other = theirs.build(module_as_candidate(problem, compiled));
+    if (!other) other = theirs.check();
+    detail::Pairs taken(problem, pairs);
+    if (!other)
+      other = taken.take_round<detail::Fault>(
+          detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
+    if (!other) return taken.speedup(within);
+    if (ours.failed())
+      fault = std::move(other);
+    else
+      why_not = other->reason;
+    return {};
+  }
+
+  Problem problem;
+  HostOptions options;
+  HostMachine machine;
+  detail::CompileCache compiler;
+  std::unique_ptr<ModuleBench> bench;
+  external::ModuleDescription described;
+  std::string identity;
+  std::string not_compiled;  ///< why torch.compile of it cannot be measured
+  std::mutex measuring;
+};
+
+ModuleEvaluator::ModuleEvaluator(Problem problem, HostOptions options)
+    : impl_(std::make_unique<Impl>(std::move(problem), std::move(options))) {
+  Impl& self = *impl_;
+  const ExternalProgram& program = *self.problem.external;
+  const std::string tools = self.compiler.identity(BuildCommand{
+      program.command, {"kernel", ""}, program.files, program.identity, program.readable, {}, {}});
+  std::string text;
+  for (const std::string& word : program.command) {
+    text += word + "\n";
+    if (std::filesystem::path(word).is_absolute()) text += sha256_of_file(word) + "\n";
+  }
+  self.identity = "module by " + self.described.name + " " + self.described.version +
+                  ", timed by slope, digest " + sha256(text + tools).substr(0, 16) + "; " + tools;
+  if (!self.described.compiles) self.not_compiled = "there is no torch.compile";
+  if (!self.options.notes) return;
+  for (const std::string& note : self.described.notes) self.options.notes("the module: " + note);
+  for (const std::string& answer : self.described.trivial)
+    self.options.notes("the module: " + answer + " would pass as its output within the tolerance");
+}
+
+ModuleEvaluator::ModuleEvaluator(ModuleEvaluator&&) noexcept = default;
+ModuleEvaluator& ModuleEvaluator::operator=(ModuleEvaluator&&) noexcept = default;
+ModuleEvaluator::~ModuleEvaluator() = default;
+
+Staged<ExternalArtifact> ModuleEvaluator::build(const Candidate& candidate,
+                                                const EvaluationContext& context) {
+  Staged<ExternalArtifact> staged;
+  if (context.stop.stop_requested()) {
+    staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
+    return staged;
+  }
+  staged.artifact = ExternalArtifact{candidate};
+  return staged;
+}
+
+Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const EvaluationContext& context) {
+  Impl& self = *impl_;
+  const std::scoped_lock lock(self.measuring);
+  Evaluation evaluation = std::move(staged.evaluation);
+  const Candidate& candidate = staged.artifact->candidate;
+  const auto fail = [&](const detail::Fault& fault, bool built) {
+    evaluation.verdict = fault.verdict;
+    evaluation.reason = clean_text(fault.reason);
+    evaluation.progress = built ? graded_progress(fault.verdict, fault.right_share) : 0.0;
+    evaluation.measurement = {};
+  };
+  const MeasuringTurn turn =
+      MeasuringTurn::take({measured_core(self.options.core)}, context.stop, self.options.waits);
+  if (!turn) {
+    fail({Verdict::rejected, "stopped before it was measured"}, false);
+    return evaluation;
+  }
+  double begin = detail::monotonic_seconds();
+  ModuleBench& bench = self.own_bench();
+  const double reference_before = bench.reference.spent_seconds();
+  ModuleWorker worker(bench, 0);
+  auto fault = worker.build(candidate);
+  evaluation.phases.build = detail::monotonic_seconds() - begin;
+  evaluation.provenance = self.described.name + " " + self.described.version + " on " +
+                          self.described.device + "; sandbox " + description_of(self.options.sandbox);
+  if (fault) {
+    fail(*fault, fault->verdict != Verdict::build_failed);
+    return evaluation;
+  }
+  begin = detail::monotonic_seconds();
+  fault = worker.check();
+  evaluation.phases.check = detail::monotonic_seconds() - begin;
+  begin = detail::monotonic_seconds();
+  Measurement& measurement = evaluation.measurement;
+  if (!fault) fault = worker.measure(self.problem, self.options, measurement, evaluation.features, context);
+  const Pairing when = self.options.pairs.when;
+  const bool improved = !context.incumbent || measurement.seconds < *context.incumbent;
+  std::string beside;
+  if (!fault && !context.stop.stop_requested() &&
+      (when == Pairing::always || (when == Pairing::improved && improved))) {
+    PairOptions pairs = self.options.pairs;
+    pairs.stop = context.stop;
+    pairs.rounds = 1;
+    pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds);
+    std::string why_not;
+    const Speedup eager = self.over_module(worker, false, pairs, &measurement, fault, why_not);
+    if (eager.pairs > 0) measurement.speedup = eager;
+    if (!why_not.empty()) beside += "; not compared with the module itself, which fails: " + why_not;
+    if (!fault && self.not_compiled.empty()) {
+      const Speedup compiled = self.over_module(worker, true, pairs, nullptr, fault, self.not_compiled);
+      if (compiled.pairs > 0) {
+        evaluation.features.set("torch.over_compile", compiled.ratio);
+        char text[100];
+        std::snprintf(text, sizeof text, "; %.3gx (%.3g to %.3g) over torch.compile of the module",
+                      compiled.ratio, compiled.interval.low, compiled.interval.high);
+        beside += text;
+      }
+    }
+    if (!fault && !self.not_compiled.empty())
+      beside += "; not compared with torch.compile: " + self.not_compiled;
+  }
+  evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  evaluation.phases.reference = bench.reference.spent_seconds() - reference_before;
+  worker.tell(evaluation.features);
+  evaluation.provenance += worker.account() + clean_text(beside);
+  if (calls_library_only(candidate.kernel->regions.device)) {
+    evaluation.features.set("torch.library_only", 1);
+    evaluation.provenance += "; calls PyTorch only";
+  }
+  if (fault) fail(*fault, true);
+  return evaluation;
+}
+
+Evaluation ModuleEvaluator::evaluate(const Candidate& candidate, const EvaluationContext& context) {
+  return evaluate_in_stages(*this, candidate, context);
+}
+
+Speedup ModuleEvaluator::compare(const Candidate& candidate, const Candidate& champion,
+                                 const PairOptions& asked) {
+  Impl& self = *impl_;
+  PairOptions pairs = asked;
+  pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds * static_cast<double>(pairs.rounds));
+  const std::scoped_lock lock(self.measuring);
+  const MeasuringTurn turn =
+      MeasuringTurn::take({measured_core(self.options.core)}, pairs.stop, self.options.waits);
+  if (!turn) return {};
+  ModuleBench& bench = self.own_bench();
+  detail::Pairs taken(self.problem, pairs);
+  while (taken.wants_round()) {
+    const double begin = detail::monotonic_seconds();
+    ModuleWorker ours(bench, 0), theirs(bench, 1);
+    auto fault = ours.build(candidate);
+    if (!fault) fault = theirs.build(champion);
+    if (!fault) fault = ours.check();
+    if (!fault) fault = theirs.check();
+    taken.started(detail::monotonic_seconds() - begin);
+    if (!fault)
+      fault = taken.take_round<detail::Fault>(
+          detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
+    if (fault)
+      detail::raise<ConfigError>("a candidate to compare is not ok", fault->reason,
+                                 "compare candidates that are ok");
+  }
+  return taken.speedup();
+}
+
+std::string ModuleEvaluator::device_id() const {
+  const std::string& device = impl_->described.device;
+  if (impl_->described.device_memory) return device + ", by " + impl_->described.name;
+  return device + ", by " + impl_->described.name + " on " + impl_->machine.id();
+}
+
+std::string ModuleEvaluator::toolchain_id() const {
+  return impl_->identity;
+}
+const Problem& ModuleEvaluator::problem() const noexcept {
+  return impl_->problem;
+}
+const HostOptions& ModuleEvaluator::options() const noexcept {
+  return impl_->options;
+}
+
+std::vector<std::string> ModuleEvaluator::facts() const {
+  std::vector<std::string> facts = impl_->described.facts;
+  facts.insert(facts.end(), impl_->described.notes.begin(), impl_->described.notes.end());
+  return facts;
+}
+
+}  // namespace kernelsearch

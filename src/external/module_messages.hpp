@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelsearch/core/result.hpp"
+#include "kernelsearch/problem/problem.hpp"
+
+/// The contract of problems whose reference is a Python module: docs/torch.md.
+///
+/// The problem's program is started in two roles, by one more word behind its command.
+///
+///   reference   trusted with what is right: it holds the module, draws weights and inputs from seeds that we
+///               give it and computes the expected outputs. It never sees a candidate, and shares no memory
+///               with one: contents are copied by us.
+///   candidates  is trusted with nothing. A server that has imported what takes long; a process is forked
+///               from it for each candidate, answers the requests below, and is killed afterwards with all
+///               that it started.
+///
+/// Both stand still (SIGSTOP) but between a request and its reply, and speak lines of JSON: each of our
+/// messages has a `type` and a random `id`, which the reply repeats. `"ok": false` with a `reason` is a
+/// refusal.
+///
+///   to the reference             it answers
+///   describe  module, class      described  what a call takes and gives: ModuleDescription
+///   load      slots, offsets     loaded
+///   weights   side, mode, seeds  weights    the state is in memory, where its names or their order say which
+///   draw      slots, seed        drawn      the inputs of these slots are in memory
+///   check     slot, places       checked    whether outputs, copied into its memory, are right
+///
+///   to the candidates            it answers
+///   build     source, seed       built      loaded and constructed; `weights`: names, order, seed or none
+///   load      slots, offsets     loaded     mapped, and the weights taken
+///   run       slots              ran        one call on each; `places`: where its outputs lie in its memory
+///   release                      released   outputs are let go
+///   (its end)                    ended      with the reason; sent by the server
+///
+/// Time runs from the moment that `run` is let go until `ran` is there; outputs are read from outside of the
+/// stopped process, so nothing is copied within it.
+namespace kernelsearch::external {
+
+using ModuleJson = nlohmann::json;
+
+inline constexpr std::uint64_t module_protocol_version = 1;
+/// The bytes of one reply, at most.
+inline constexpr std::size_t longest_module_reply = std::size_t{4} << 20;
+/// Where an array begins in memory.
+inline constexpr std::size_t module_alignment = 256;
+
+/// A tensor that both sides know.
+struct TensorSpec {
+  std::string name;  ///< of weights
+  std::string type;  ///< f32, i64, ...
+  std::size_t element_bytes = 0;
+  std::vector<std::int64_t> shape, strides;
+  std::size_t bytes = 0;  ///< from its first element to the end of its last
+  bool written = false;   ///< an input that a call changes
+  ModuleJson json;        ///< as it was told
+};
+
+/// What a reference says of its module.
+struct ModuleDescription {
+  std::string name, version, device;   ///< torch, its version, what it computes on
+  bool device_memory = false;          ///< tensors are on a device, and handed on by handles
+  ModuleJson init, arguments, result;  ///< structures of the constructor's arguments, the call's, its outputs
+  std::vector<TensorSpec> inputs, outputs, state;
+  std::string precision;  ///< `f64`, or `native` where the module cannot be computed in f64
+  std::vector<std::string> facts, notes, trivial;
+  bool compiles = false;  ///< torch.compile is there
+};
+
+/// What the reference says of one call.
+struct ModuleCheck {
+  bool ok = false;
+  std::string reason;
+  double right_share = 0;
+  double error = 0, strict_error = 0;  ///< the largest over what is tolerated, and by the stricter bounds
+};
+
+/// What a candidate says after calls.
+struct ModuleRan {
+  std::vector<ModuleJson> places;  ///< of each call, one for each output
+  std::vector<TensorSpec> layout;  ///< of the outputs, where it was asked for
+  ModuleJson result;               ///< their structure
+};
+
+/// A reply that is no JSON object of that type and id, or of which parts are missing or absurd, is a Fault.
+[[nodiscard]] Result<ModuleJson> try_module_reply(std::string_view line, std::string_view type,
+                                                  std::string_view id);
+[[nodiscard]] Result<ModuleDescription> try_description(const ModuleJson& reply);
+[[nodiscard]] Result<ModuleCheck> try_check(const ModuleJson& reply);
+/// `layout`: it was asked for.
+[[nodiscard]] Result<ModuleRan> try_ran(const ModuleJson& reply, std::size_t calls, bool layout);
+/// Why a candidate's structure of outputs is not the reference's; empty where it is.
+[[nodiscard]] std::string other_structure(const ModuleDescription& description, const ModuleRan& ran);
+/// Its reason where a reply refuses; empty where it does not.
+[[nodiscard]] std::string refusal_of(const ModuleJson& reply);
+
+[[nodiscard]] std::size_t aligned_module_bytes(std::size_t bytes) noexcept;
+[[nodiscard]] std::string module_line(const ModuleJson& message);
+/// For the reference.
+[[nodiscard]] ModuleJson describe_module(const Problem& problem, std::uint64_t seed);
+
+}  // namespace kernelsearch::external

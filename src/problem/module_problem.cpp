@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/problem/module_problem.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/file_word.hpp"
+#include "modules_program.hpp"
+
+namespace kernelsearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* write_a_module =
+    "write a module in KernelBench's form: `class Model(nn.Module)`, `def get_inputs()` with the list of "
+    "forward's arguments and `def get_init_inputs()` with those of the constructor; see docs/torch.md and "
+    "examples/torch";
+/// Building a kernel with nvcc, from Python, takes a minute.
+constexpr double module_answer_seconds = 300;
+constexpr std::size_t largest_module = std::size_t{4} << 20;
+
+bool has_line(const std::string& text, const char* pattern) {
+  return std::regex_search(text, std::regex(pattern, std::regex::ECMAScript | std::regex::multiline));
+}
+
+/// What follows `# kernelsearch: NAME` in a line of its own.
+std::optional<std::string> marked(const std::string& text, const std::string& name) {
+  const std::regex line("^#[ \\t]*kernelsearch:[ \\t]*" + name + "[ \\t]+([A-Za-z0-9]+)[ \\t\\r]*$",
+                        std::regex::ECMAScript | std::regex::multiline);
+  std::smatch match;
+  if (!std::regex_search(text, match, line)) return std::nullopt;
+  return match[1].str();
+}
+
+[[noreturn]] void refuse_text(const std::string& name, const std::string& text) {
+  const auto refuse = [&](const std::string& what, const std::string& todo) {
+    detail::raise<ConfigError>(what, name, todo);
+  };
+  const bool model = has_line(text, "^class[ \\t]+Model\\b");
+  if (model && has_line(text, "^def[ \\t]+get_inputs\\b") == false)
+    refuse("a module without its inputs", "add `def get_inputs()`, which gives forward's arguments");
+  if (has_line(text, "^class[ \\t]+ModelNew\\b"))
+    refuse("an answer to a problem, without the problem",
+           "name the file with `class Model`; an answer is what a system or `kernelsearch mcp` hands in");
+  if (text.find("@triton.jit") != std::string::npos)
+    refuse("a Triton kernel, and nothing says what is right for it",
+           std::string("say it in PyTorch: ") + write_a_module);
+  if (has_line(text, "^def[ \\t]+ref_kernel\\b"))
+    refuse("a reference of a GPU MODE task, which is not read",
+           std::string("put it into a module: ") + write_a_module);
+  detail::raise<ConfigError>("a file of Python that is no problem", name, write_a_module);
+}
+
+/// Folders in which the packages of an interpreter are.
+std::vector<fs::path> package_folders(const fs::path& prefix) {
+  std::vector<fs::path> folders{prefix / "lib" / "python3" / "dist-packages"};
+  std::error_code error;
+  for (const char* lib : {"lib", "lib64"})
+    for (fs::directory_iterator entry(prefix / lib, error), end; !error && entry != end;
+         entry.increment(error))
+      if (entry->path().filename().string().starts_with("python3"))
+        for (const char* kind : {"site-packages", "dist-packages"}) folders.push_back(entry->path() / kind);
+  return folders;
+}
+
+/// The prefix of the Python that an environment was made of; empty where it is none.
+fs::path base_of(const fs::path& prefix) {
+  std::ifstream file(prefix / "pyvenv.cfg");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("home")) {
+      const std::size_t equals = line.find('=');
+      if (equals == std::string::npos) continue;
+      const std::size_t begin = line.find_first_not_of(" \t", equals + 1);
+      if (begin != std::string::npos) return fs::path(line.substr(begin)).parent_path();
+    }
+  return {};
+}
+
+bool has_torch(const fs::path& python) {
+  const fs::path prefix = python.parent_path().parent_path();
+  std::error_code error;
+  const auto there = [&](const fs::path& folder) {
+    return fs::is_regular_file(folder / "torch" / "__init__.py", error);
+  };
+  const std::vector<fs::path> folders = package_folders(prefix);
+  return fs::is_regular_file(python, error) && std::any_of(folders.begin(), folders.end(), there);
+}
+
+/// What the sandbox must let it read besides the system's folders.
+std::vector<std::string> folders_of(const fs::path& python) {
+  std::set<std::string> folders;
+  const fs::path prefix = python.parent_path().parent_path();
+  std::error_code error;
+  for (const fs::path& one : {prefix, base_of(prefix)}) {
+    const fs::path real = one.empty() ? one : fs::canonical(one, error);
+    if (!real.empty() && !error && real != "/" && real != "/usr" && !real.string().starts_with("/usr/"))
+      folders.insert(real.string());
+  }
+  return {folders.begin(), folders.end()};
+}
+
+}  // namespace
+
+bool has_module_reference(const Problem& problem) noexcept {
+  return problem.backend == Backend::external && problem.external && problem.reference.compiler == "python";
+}
+
+bool is_module_file(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  std::error_code error;
+  return (extension == ".py" || extension == ".cu" || extension == ".cuh" || extension == ".hip") &&
+         !fs::is_directory(path, error);
+}
+
+fs::path find_torch_python() {
+  std::vector<fs::path> tried;
+  if (const char* named = std::getenv("KERNELSEARCH_PYTHON"); named != nullptr && *named != '\0') {
+    if (!has_torch(named))
+      detail::raise<ConfigError>("the Python of KERNELSEARCH_PYTHON has no PyTorch", named,
+                                 "name an interpreter whose packages have it, by its absolute path");
+    return named;
+  }
+  if (const char* environment = std::getenv("VIRTUAL_ENV"))
+    tried.emplace_back(fs::path(environment) / "bin" / "python3");
+  if (const char* path = std::getenv("PATH")) {
+    const std::string folders = path;
+    for (std::size_t begin = 0; begin <= folders.size();) {
+      const std::size_t end = std::min(folders.find(':', begin), folders.size());
+      if (end > begin) tried.emplace_back(fs::path(folders.substr(begin, end - begin)) / "python3");
+      begin = end + 1;
+    }
+  }
+  for (const char* folder : {"/usr/bin", "/usr/local/bin"}) tried.emplace_back(fs::path(folder) / "python3");
+  for (const fs::path& python : tried)
+    if (python.is_absolute() && has_torch(python)) return python;
+  detail::raise<ConfigError>("a PyTorch module needs PyTorch, which no Python here has",
+                             std::to_string(tried.size()) + " places",
+                             "install it (apt-get install python3-torch, or pip install torch in an "
+                             "environment), and name its interpreter in KERNELSEARCH_PYTHON");
+}
+
+Problem module_problem(std::string_view given, const std::string& name, const fs::path& python) {
+  const std::string text(given);
+  if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
+    refuse_text(name, text);
+  Problem problem;
+  problem.name = file_word(fs::path(name).stem().string());
+  problem.description =
+      "A PyTorch module: `class Model` says what is right; what is sought is `class ModelNew`, with the same "
+      "constructor, parameters and forward, that gives the same and is faster.";
+  problem.backend = Backend::external;
+  problem.function = "ModelNew";
+  problem.kernel.regions.device = std::regex_replace(text, std::regex("\\bModel\\b"), "ModelNew");
+  problem.names.device = "model_new.py";
+  problem.names.reference = "model.py";
+  problem.reference.source = text;
+  problem.reference.function = "Model";
+  problem.reference.compiler = "python";
+  problem.reference.flags.clear();
+  Shape shape;
+  shape.name = "module";
+  problem.shapes.push_back(std::move(shape));
+  // KernelBench's bounds, where ours differ.
+  problem.tolerances.emplace_back(ElementType::bf16, Tolerance{1e-2, 1e-2});
+  if (const auto strict = marked(text, "tolerances")) {
+    if (*strict != "strict" && *strict != "kernelbench")
+      detail::raise<ConfigError>("tolerances that are not known", name + ": " + *strict,
+                                 "write strict or kernelbench");
+    if (*strict == "strict") problem.reference.flags.emplace_back("strict");
+  }
+  if (const auto threads = marked(text, "threads")) {
+    problem.threads = std::atoi(threads->c_str());
+    if (problem.threads < 1 || problem.threads > 4096)
+      detail::raise<ConfigError>("no number of threads", name + ": " + *threads, "write one from 1 to 4096");
+  }
+  ExternalProgram program;
+  program.command = {python.string(), "${FILES}/kernelsearch_modules.py"};
+  program.files = {{"kernelsearch_modules.py", std::string(detail::modules_program())}};
+  program.identity = {{python.string(), "-c", "import torch; print('torch', torch.__version__)"}};
+  program.readable = folders_of(python);
+  std::error_code error;
+  program.devices = fs::exists("/dev/nvidiactl", error);
+  program.answer_seconds = module_answer_seconds;
+  problem.external = std::move(program);
+  return problem;
+}
+
+Problem read_module_problem(const fs::path& file) {
+  std::error_code error;
+  const std::string extension = file.extension().string();
+  if (!fs::is_regular_file(file, error))
+    detail::raise<ConfigError>("no such file", file.string(), write_a_module);
+  if (extension != ".py")
+    detail::raise<ConfigError>("a file of device code, and nothing says what is right for it", file.string(),
+                               "make a problem of it: `kernelsearch new NAME` writes a problem.json to edit "
+                               "(docs/gpu.md); or write a PyTorch module that it replaces (docs/torch.md)");
+  if (fs::file_size(file, error) > largest_module || error)
+    detail::raise<ConfigError>("a module over 4 MiB", file.string(), write_a_module);
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) detail::raise<ConfigError>("the file cannot be read", file.string(), "check its permissions");
+  if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
+    refuse_text(file.string(), text);
+  Problem problem = module_problem(text, file.filename().string(), find_torch_python());
+  problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
+  return problem;
+}
+
+}  // namespace kernelsearch

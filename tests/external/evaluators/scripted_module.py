@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Both roles of the contract of modules (docs/torch.md) without PyTorch: y = w x of 64 numbers, and x is left as it was.
+
+A candidate's text is how it behaves: honest, or how it cheats or breaks.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import random
+import signal
+import struct
+import sys
+import time
+
+COUNT, COST = 64, 500e-6
+requests = os.fdopen(os.dup(0), "rb", buffering=0)
+replies = os.dup(1)
+os.dup2(2, 1)
+tensor = {"type": "f32", "shape": [COUNT], "strides": [1], "bytes": 4 * COUNT}
+
+
+def read():
+    line = requests.readline()
+    return json.loads(line) if line else {"type": "end"}
+
+
+def say(kind, message, **more):
+    os.write(replies, json.dumps({"type": kind, "id": message["id"], **more}).encode() + b"\n")
+
+
+def numbers(memory, at):
+    return struct.unpack_from(f"{COUNT}f", memory, at)
+
+
+def reference():
+    state = {"weight": {}, "inputs": []}
+    while (message := read())["type"] != "end":
+        kind = message["type"]
+        if kind == "describe":
+            if "declined" in message["module"]:
+                say("described", message, ok=False, reason="it drops out elements at random")
+                continue
+            say("described", message, protocol=2 if "old" in message["module"] else 1, name="scripted", version="1",
+                device="a clock", precision="f64", init={"list": []}, arguments={"list": [{"tensor": 0}]},
+                inputs=[tensor], outputs=[{"type": "f32", "shape": [COUNT]}], result={"tensor": 0},
+                state=[{"name": "w", "type": "f32", "shape": [1], "strides": [1]}], notes=["a note"], compiles=False)  # fmt: skip
+        elif kind == "load":
+            state["memory"] = mmap.mmap(3, message["bytes"])
+            state["at"] = message["inputs"][0]["offsets"]
+            say("loaded", message)
+        elif kind == "weights":
+            weight = random.Random(message["secret"]).uniform(1, 3) if message["mode"] == "names" else 1.0
+            weight = struct.unpack("f", struct.pack("f", weight))[0]
+            state["weight"][message["side"]] = weight
+            struct.pack_into("f", state["memory"], message["offset"], weight)
+            say("weights", message)
+        elif kind == "draw":
+            rng = random.Random(message["seed"])
+            for slot in message["slots"]:
+                struct.pack_into(f"{COUNT}f", state["memory"], state["at"][slot], *(rng.random() for _ in range(COUNT)))
+            say("drawn", message)
+        elif kind == "check":
+            x = numbers(state["memory"], state["at"][message["slot"]])
+            y = numbers(state["memory"], message["places"][0])
+            wrong = [i for i in range(COUNT) if abs(y[i] - state["weight"][message["side"]] * x[i]) > 1e-5]
+            say("checked", message, ok=not wrong, reason=f"element {wrong[0]} is wrong" if wrong else "",
+                right_share=1 - len(wrong) / COUNT, error=1e30 if wrong else 0.1, strict_error=0.5)  # fmt: skip
+
+
+def candidate(message):
+    mode, seen, outputs = message["source"].strip().splitlines()[-1], {}, []
+    weight, known = 1.0, {}
+    while message["type"] != "end":
+        kind = message["type"]
+        if kind == "build":
+            if mode == "unbuildable":
+                say("built", message, ok=False, reason="line 3: no such thing")
+            else:
+                say("built", message, weights="seed" if mode == "by_seed" else "names")
+        elif kind == "load":
+            memory = mmap.mmap(3, message["memory"][0]["bytes"], access=mmap.ACCESS_READ)
+            places = message["inputs"][0]["places"]
+            if mode not in ("by_seed", "no_weights"):
+                weight = struct.unpack_from("f", memory, message["state"][0]["places"][0])[0]
+            say("loaded", message)
+        elif kind == "release":
+            outputs.clear()
+            say("released", message)
+        elif kind == "run":
+            addresses = []
+            for place, slot in enumerate(message["slots"]):
+                begin = time.perf_counter()
+                x = numbers(memory, places[slot])
+                key = slot if mode == "by_slot" else None
+                if key is None or key not in known:
+                    known[key] = [weight * one for one in x]
+                out = (ctypes.c_float * COUNT)(*known[key])
+                if mode == "skips" and place > 0:
+                    out = outputs[0]
+                if mode == "late":
+                    out = (ctypes.c_float * COUNT)()
+                while time.perf_counter() - begin < COST:
+                    pass
+                outputs.append(out)
+                addresses.append([8 if mode == "nowhere" else ctypes.addressof(out)])
+            if mode == "crashes":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if mode == "ends_server":
+                os.kill(os.getppid(), signal.SIGKILL)
+            if mode == "hangs":
+                time.sleep(1000)
+            shape = [COUNT // 2, 2] if mode == "shape" else [COUNT]
+            strides = [2, 1] if mode == "shape" else [1 << 39] if mode == "spread" else [1]
+            more = {"layout": [{"type": "f32", "shape": shape, "strides": strides}], "result": {"tensor": 0}}
+            say("ran", message, places=addresses, **(more if message["layout"] else {}))
+            if mode == "late":
+                time.sleep(0)
+                for out, slot in zip(outputs, message["slots"]):
+                    out[:] = [weight * one for one in numbers(memory, places[slot])]
+            if mode == "twice":
+                say("ran", message, places=addresses, **more)
+        message = read()
+
+
+def candidates():
+    while (message := read())["type"] != "end":
+        if message["type"] == "describe":
+            say("described", message, protocol=1, version="1")
+            continue
+        child = os.fork()
+        if child == 0:
+            try:
+                candidate(message)
+            finally:
+                os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        say("ended", message, reason=f"it was ended by signal {status}")
+
+
+{"reference": reference, "candidates": candidates}[sys.argv[-1]]()

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernelsearch/external/module_evaluator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/write_problem.hpp"
+#include "scripted_evaluator.hpp"
+#include "support/check_has.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace kernelsearch;
+
+namespace {
+
+/// y = w x whose reference is scripted_module.py, which needs no PyTorch.
+Problem scripted_module(const std::filesystem::path& folder, const std::string& module = "y = w x") {
+  namespace fs = std::filesystem;
+  fs::copy_file(support::test_data() / "external" / "evaluators" / "scripted_module.py",
+                folder / "scripted_module.py", fs::copy_options::overwrite_existing);
+  std::ofstream(folder / "model.py") << module << "\n";
+  std::ofstream(folder / "model_new.py") << "honest\n";
+  std::ofstream(folder / "problem.json")
+      << R"({"schema": 1, "name": "scaled", "backend": "external", "function": "ModelNew",
+  "kernel": {"device": "model_new.py"}, "arguments": [], "shapes": [{"name": "module"}],
+  "reference": {"python": "model.py", "function": "Model"},
+  "external": {"command": ["python3", "${FILES}/scripted_module.py"], "files": ["scripted_module.py"],
+               "answer_seconds": 3}})";
+  return read_problem(folder);
+}
+
+HostOptions quick_module(Pairing when = Pairing::never) {
+  HostOptions options;
+  options.sampling.budget_seconds = 0.02;
+  options.pairs = {.when = when, .min_pairs = 2, .max_pairs = 2};
+  return options;
+}
+
+Candidate module_answer(const std::string& text) {
+  Kernel kernel;
+  kernel.regions.device = text;
+  return {std::make_shared<const Kernel>(std::move(kernel)), {}};
+}
+
+std::string refused_module(const std::string& module) {
+  const TemporaryFolder folder;
+  try {
+    const ModuleEvaluator evaluator(scripted_module(folder.path(), module), quick_module());
+    return "";
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+#define NEEDS_SYSTEM_PYTHON                           \
+  if (!test::has_system_python()) {                   \
+    MESSAGE("skipped: there is no /usr/bin/python3"); \
+    return;                                           \
+  }
+
+TEST_CASE("ModuleEvaluator: a problem with a Python reference is read, written and told from others") {
+  const TemporaryFolder folder;
+  const Problem problem = scripted_module(folder.path());
+  CHECK(has_module_reference(problem));
+  const Problem again = parse_problem(problem_json(problem), ".");
+  CHECK(has_module_reference(again));
+  CHECK(problem_digest(again) == problem_digest(problem));
+  Problem other = problem;
+  other.reference.source += "#";
+  CHECK(problem_digest(other) != problem_digest(problem));
+  other.reference.compiler = "g++";
+  CHECK_FALSE(has_module_reference(other));
+}
+
+TEST_CASE("ModuleEvaluator: an honest answer is timed and checked, beside the module itself") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  ModuleEvaluator evaluator(scripted_module(folder.path()), quick_module(Pairing::always));
+  const Evaluation evaluation = evaluator.evaluate(evaluator.problem().default_candidate(), {});
+  CHECK(evaluation.reason == "");
+  CHECK(evaluation.verdict == Verdict::ok);
+  CHECK(evaluation.measurement.seconds > 0);
+  CHECK(evaluation.features.find("checked_calls") == 4.0);
+  CHECK(*evaluation.features.find("verified_calls") > 0);
+  CHECK(evaluation.features.find("torch.error") == 0.1);
+  check_has(evaluation.provenance, "scripted 1 on a clock; sandbox ");
+  check_has(evaluation.provenance, "weights that no constructor makes, taken by names");
+  check_has(evaluation.provenance, "; not compared with torch.compile: there is no torch.compile");
+  check_has(evaluator.device_id(), "a clock, by scripted");
+  check_has(evaluator.toolchain_id(), "module by scripted 1, timed by slope, digest ");
+  CHECK(evaluator.facts() == std::vector<std::string>{"a note"});
+}
+
+TEST_CASE(
+    "ModuleEvaluator: what does not compute what is asked gets its verdict, and the next one is judged") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  ModuleEvaluator evaluator(scripted_module(folder.path()), quick_module());
+  struct Answer {
+    const char* text;
+    Verdict verdict;
+    const char* reason;
+  };
+  for (const Answer& one :
+       {Answer{"by_seed", Verdict::ok, ""}, Answer{"no_weights", Verdict::wrong_result, "element 0 is wrong"},
+        Answer{"unbuildable", Verdict::build_failed, "line 3: no such thing"},
+        Answer{"by_slot", Verdict::wrong_result, " is wrong"},
+        Answer{"skips", Verdict::wrong_result, "the same memory for several calls"},
+        Answer{"late", Verdict::wrong_result, " is wrong"},
+        Answer{"nowhere", Verdict::cheated, "an output lies where it has no memory"},
+        Answer{"crashes", Verdict::crashed, "it was ended by signal"},
+        Answer{"ends_server", Verdict::crashed, ""}, Answer{"hangs", Verdict::timed_out, "did not answer"},
+        Answer{"shape", Verdict::wrong_result, "output 0 is f32[32, 2], expected f32[64]"},
+        Answer{"spread", Verdict::cheated, "does not say what its outputs are"},
+        Answer{"twice", Verdict::cheated, "spoke without being asked"}, Answer{"honest", Verdict::ok, ""}}) {
+    CAPTURE(one.text);
+    const Evaluation evaluation = evaluator.evaluate(module_answer(one.text), {});
+    CAPTURE(evaluation.reason);
+    CHECK(to_string(evaluation.verdict) == to_string(one.verdict));
+    check_has(evaluation.reason, one.reason);
+  }
+}
+
+TEST_CASE("ModuleEvaluator: pairs of two answers, each in a process of its own") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  ModuleEvaluator evaluator(scripted_module(folder.path()), quick_module());
+  const PairOptions pairs{.min_pairs = 2, .max_pairs = 2};
+  CHECK(evaluator.compare(module_answer("honest"), module_answer("by_seed"), pairs).pairs == 2);
+  CHECK_THROWS_AS((void)evaluator.compare(module_answer("by_slot"), module_answer("no_weights"), pairs),
+                  ConfigError);
+}
+
+TEST_CASE("ModuleEvaluator: a module that is declined, and another protocol, are told at once") {
+  NEEDS_SYSTEM_PYTHON
+  check_has(refused_module("declined"), "it drops out elements at random");
+  check_has(refused_module("old"), "speaks another protocol");
+}
