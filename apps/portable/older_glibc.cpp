@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What libstdc++, libgcc and libm of the building machine ask of a glibc newer than 2.34, by what 2.34 has: so
-// programs that are built on Debian 12 (glibc 2.36) also start on Ubuntu 22.04 and RHEL 9. Older versions of glibc
-// keep threads and dlopen in other libraries, so they would need another build.
+// What libstdc++, libgcc and libm of the building machine ask of a glibc newer than 2.34, by what 2.34
+// has: so programs that are built on Debian 12 (glibc 2.36) also start on Ubuntu 22.04 and RHEL 9. Older
+// versions of glibc keep threads and dlopen in other libraries, so they would need another build.
 #include <link.h>
 #include <sys/random.h>
 
