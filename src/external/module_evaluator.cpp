@@ -45,6 +45,8 @@ constexpr int calls_checked = 4;
 constexpr double seconds_verifying = 1.0;
 /// Of a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
 constexpr double pairing_seconds = 8.0;
+/// What is added to both ends of an interval of one pair of processes, as on the host.
+constexpr double between_processes = 0.05;
 
 Problem checked_module(Problem problem) {
   if (!has_module_reference(problem))
@@ -284,13 +286,16 @@ struct ModuleEvaluator::Impl {
     return *bench;
   }
 
-  /// The speedup over the module itself or what torch.compile makes of it; none, and why, where that fails.
+  /// The speedup of what is measured already over the module itself or what torch.compile makes of it, in this
+  /// pair of processes; none, and why, where that fails.
   Speedup over_module(ModuleWorker& ours, bool compiled, PairOptions pairs, Measurement* within,
                       std::optional<detail::Fault>& fault, std::string& why_not) {
     ModuleWorker theirs(*bench, 1);
     std::optional<detail::Fault> other = theirs.build(module_as_candidate(problem, compiled));
     if (!other) other = theirs.check();
+    pairs.rounds = 1;
     detail::Pairs taken(problem, pairs);
+    taken.assume_between_processes(between_processes);
     if (!other)
       other = taken.take_round<detail::Fault>(
           detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
@@ -300,6 +305,27 @@ struct ModuleEvaluator::Impl {
     else
       why_not = other->reason;
     return {};
+  }
+
+  /// Each round in processes of its own.
+  Speedup in_rounds(const Candidate& candidate, const Candidate& champion, const PairOptions& pairs,
+                    Measurement* within, std::optional<detail::Fault>& fault) {
+    detail::Pairs taken(problem, pairs);
+    taken.assume_between_processes(between_processes);
+    while (taken.wants_round()) {
+      const double begin = detail::monotonic_seconds();
+      ModuleWorker ours(*bench, 0), theirs(*bench, 1);
+      fault = ours.build(candidate);
+      if (!fault) fault = theirs.build(champion);
+      if (!fault) fault = ours.check();
+      if (!fault) fault = theirs.check();
+      taken.started(detail::monotonic_seconds() - begin);
+      if (!fault)
+        fault = taken.take_round<detail::Fault>(
+            detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
+      if (fault) return {};
+    }
+    return taken.speedup(within);
   }
 
   Problem problem;
@@ -368,7 +394,8 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
   double begin = detail::monotonic_seconds();
   ModuleBench& bench = self.own_bench();
   const double reference_before = bench.reference.spent_seconds();
-  ModuleWorker worker(bench, 0);
+  std::optional<ModuleWorker> judged(std::in_place, bench, 0);
+  ModuleWorker& worker = *judged;
   auto fault = worker.build(candidate);
   evaluation.phases.build = detail::monotonic_seconds() - begin;
   evaluation.provenance = self.described.name + " " + self.described.version + " on " +
@@ -390,7 +417,6 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     PairOptions pairs = self.options.pairs;
     pairs.stop = context.stop;
-    pairs.rounds = 1;
     pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds);
     std::string why_not;
     const Speedup eager = self.over_module(worker, false, pairs, &measurement, fault, why_not);
@@ -409,10 +435,23 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
     if (!fault && !self.not_compiled.empty())
       beside += "; not compared with torch.compile: " + self.not_compiled;
   }
-  evaluation.phases.measure = detail::monotonic_seconds() - begin;
-  evaluation.phases.reference = bench.reference.spent_seconds() - reference_before;
   worker.tell(evaluation.features);
   evaluation.provenance += worker.account() + clean_text(beside);
+  judged.reset();
+  // What lies between processes is most of what two equal modules differ by: a finalist meets the module in
+  // several pairs of them.
+  if (!fault && context.finalist && measurement.speedup && !context.stop.stop_requested()) {
+    PairOptions pairs = self.options.pairs;
+    pairs.stop = context.stop;
+    pairs.rounds = std::max(pairs.rounds, self.options.finalist_rounds);
+    pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds);
+    if (const Speedup eager =
+            self.in_rounds(candidate, module_as_candidate(self.problem, false), pairs, &measurement, fault);
+        eager.pairs > 0)
+      measurement.speedup = eager;
+  }
+  evaluation.phases.measure = detail::monotonic_seconds() - begin;
+  evaluation.phases.reference = bench.reference.spent_seconds() - reference_before;
   if (calls_library_only(candidate.kernel->regions.device)) {
     evaluation.features.set("torch.library_only", 1);
     evaluation.provenance += "; calls PyTorch only";
@@ -434,24 +473,13 @@ Speedup ModuleEvaluator::compare(const Candidate& candidate, const Candidate& ch
   const MeasuringTurn turn =
       MeasuringTurn::take({measured_core(self.options.core)}, pairs.stop, self.options.waits);
   if (!turn) return {};
-  ModuleBench& bench = self.own_bench();
-  detail::Pairs taken(self.problem, pairs);
-  while (taken.wants_round()) {
-    const double begin = detail::monotonic_seconds();
-    ModuleWorker ours(bench, 0), theirs(bench, 1);
-    auto fault = ours.build(candidate);
-    if (!fault) fault = theirs.build(champion);
-    if (!fault) fault = ours.check();
-    if (!fault) fault = theirs.check();
-    taken.started(detail::monotonic_seconds() - begin);
-    if (!fault)
-      fault = taken.take_round<detail::Fault>(
-          detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
-    if (fault)
-      detail::raise<ConfigError>("a candidate to compare is not ok", fault->reason,
-                                 "compare candidates that are ok");
-  }
-  return taken.speedup();
+  self.own_bench();
+  std::optional<detail::Fault> fault;
+  const Speedup speedup = self.in_rounds(candidate, champion, pairs, nullptr, fault);
+  if (fault)
+    detail::raise<ConfigError>("a candidate to compare is not ok", fault->reason,
+                               "compare candidates that are ok");
+  return speedup;
 }
 
 std::string ModuleEvaluator::device_id() const {
