@@ -34,6 +34,7 @@ const SassFunction& function(const std::vector<SassFunction>& functions, const s
   REQUIRE_MESSAGE(found != functions.end(), name);
   return *found;
 }
+const SassFunction& function(std::vector<SassFunction>&&, const std::string&) = delete;  // it would dangle
 
 /// What there is any of, less what nearly every kernel has.
 Names found(const SassCounts& counts) {
@@ -181,7 +182,8 @@ TEST_CASE("sass: nvdisasm says where jumps through tables go, cuobjdump does not
 }
 
 TEST_CASE("sass: division's rare cases are not the loop's") {
-  const SassFunction& division = function(fixture("signatures.nvdisasm"), "float_div");
+  const auto named = fixture("signatures.nvdisasm");
+  const SassFunction& division = function(named, "float_div");
   REQUIRE(division.hot_loop() != nullptr);
   CHECK(division.hot_loop()->counts.of(SassSignature::fma) < division.counts.of(SassSignature::fma));
 }
