@@ -21,7 +21,8 @@ const SassFunction& sass_function(const std::vector<SassFunction>& functions, co
   REQUIRE_MESSAGE(found != functions.end(), name);
   return *found;
 }
-const SassFunction& sass_function(std::vector<SassFunction>&&, const std::string&) = delete;  // it would dangle
+const SassFunction& sass_function(std::vector<SassFunction>&&,
+                                  const std::string&) = delete;  // it would dangle
 
 }  // namespace
 
