@@ -45,8 +45,6 @@ constexpr int calls_checked = 4;
 constexpr double seconds_verifying = 1.0;
 /// Of a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
 constexpr double pairing_seconds = 8.0;
-/// What is added to both ends of an interval of one pair of processes, as on the host.
-constexpr double between_processes = 0.05;
 
 Problem checked_module(Problem problem) {
   if (!has_module_reference(problem))
@@ -295,7 +293,7 @@ struct ModuleEvaluator::Impl {
     if (!other) other = theirs.check();
     pairs.rounds = 1;
     detail::Pairs taken(problem, pairs);
-    taken.assume_between_processes(between_processes);
+    taken.assume_between_processes(detail::between_processes);
     if (!other)
       other = taken.take_round<detail::Fault>(
           detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
@@ -311,7 +309,7 @@ struct ModuleEvaluator::Impl {
   Speedup in_rounds(const Candidate& candidate, const Candidate& champion, const PairOptions& pairs,
                     Measurement* within, std::optional<detail::Fault>& fault) {
     detail::Pairs taken(problem, pairs);
-    taken.assume_between_processes(between_processes);
+    taken.assume_between_processes(detail::between_processes);
     while (taken.wants_round()) {
       const double begin = detail::monotonic_seconds();
       ModuleWorker ours(*bench, 0), theirs(*bench, 1);

@@ -99,11 +99,6 @@ Problem checked(Problem problem, const HostOptions& options) {
   return problem;
 }
 
-// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %. Pairs
-// of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
-// (docs/benchmarks/judge.md, `judge_bench aa`).
-constexpr double between_processes = 0.05;
-
 // Before a carried library of a build command's and the size of its caller, which comes first.
 const std::string pair_mark = "kernelsearch caller and library\n";
 
@@ -258,7 +253,7 @@ struct HostEvaluator::Impl {
   std::optional<detail::Fault> pair(const Side& our_side, std::unique_ptr<detail::HostWorker> measured,
                                     const Side& their_side, detail::Pairs& pairs) {
     using Timer = detail::AlternatingTimer<detail::Fault, PairedSide, PairedSide>;
-    pairs.assume_between_processes(between_processes);
+    pairs.assume_between_processes(detail::between_processes);
     std::vector<bool> alone(problem.shapes.size());  // shapes whose calls are timed alone
     while (pairs.wants_round()) {
       const double begin = detail::monotonic_seconds();
