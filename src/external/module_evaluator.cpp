@@ -284,8 +284,8 @@ struct ModuleEvaluator::Impl {
     return *bench;
   }
 
-  /// The speedup of what is measured already over the module itself or what torch.compile makes of it, in this
-  /// pair of processes; none, and why, where that fails.
+  /// The speedup of what is measured already over the module itself or what torch.compile makes of it, in
+  /// this pair of processes; none, and why, where that fails.
   Speedup over_module(ModuleWorker& ours, bool compiled, PairOptions pairs, Measurement* within,
                       std::optional<detail::Fault>& fault, std::string& why_not) {
     ModuleWorker theirs(*bench, 1);

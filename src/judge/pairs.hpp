@@ -21,8 +21,8 @@ namespace kernelsearch::detail {
 /// Seconds of a call that its check has warmed up, and about which its check has said what a batch would.
 inline constexpr double long_call = 0.02;
 
-/// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %. Pairs
-/// of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
+/// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %.
+/// Pairs of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
 /// (docs/benchmarks/judge.md, `judge_bench aa`).
 inline constexpr double between_processes = 0.05;
 
