@@ -447,60 +447,98 @@ function timePart() {
     whole === inside && run.run.seconds < inside * .98 ? make("p", {class: "note"}, "Several trials were under way at a time, so that their phases add up to more than the wall time.") : null, timeline());
 }
 
-/// When each trial was built, checked and measured, trials at the same time one below the other.
-function timeline() {
-  const t = run.trials;
-  const bars = [];
+// What each kind of work is drawn as: a colour, and the lanes it has where nobody told its place.
+const WORK = {
+  build: ["--blue", "build"], wait: ["--grey", "queue"], check: ["--green", "lane"], measure: ["--orange", "lane"],
+  model: ["--sky", "model"], finalists: ["--pink", "finalists"], compare: ["--yellow", "finalists"],
+};
+const LANES = ["build", "queue", "", "lane", "model", "finalists"];  // "": the places that were told, by name
+
+/// What was done when, as the run wrote it down; of runs without that, each trial's phases up to the moment when it was told.
+function bars() {
+  const t = run.trials, s = run.spans;
+  if (s.work.length > 0) return s.work.map((work, k) => ({work: run.texts[work], place: run.texts[s.place[k]], i: s.trial[k] === null ? undefined : run.place.get(s.trial[k]), from: s.began[k], to: s.ended[k]})).filter((bar) => Object.hasOwn(WORK, bar.work));
+  const all = [];
   for (let i = 0; i < run.count; ++i) {
-    const long = t.build[i] + t.check[i] + t.measure[i];
-    if (long > 0) bars.push({i, from: Math.max(0, t.elapsed[i] - long), to: t.elapsed[i]});
+    const phases = [["build", t.build[i]], ["check", t.check[i]], ["measure", t.measure[i]]];
+    let from = Math.max(0, t.elapsed[i] - phases.reduce((sum, [, took]) => sum + took, 0));
+    for (const [work, took] of phases) if (took > 0) { all.push({work, place: "", i, from, to: from + took, whole: true}); from += took; }
   }
-  if (bars.length < 2) return null;
-  bars.sort((a, b) => a.from - b.from);
-  const ends = [];
-  for (const bar of bars) {
-    let lane = ends.findIndex((end) => end <= bar.from + 1e-3);
-    if (lane < 0) lane = ends.length < 12 ? ends.push(0) - 1 : ends.indexOf(Math.min(...ends));
-    ends[lane] = bar.to;
-    bar.lane = lane;
+  const most = 20000;
+  if (all.length > most) all.sort((a, b) => b.to - b.from - (a.to - a.from)).length = most;
+  return all.sort((a, b) => a.from - b.from);
+}
+
+/// Where a trial was measured last; empty where nobody told.
+function placeOf(i) {
+  const s = run.spans, id = run.trials.id[i];
+  const k = s.work.findLastIndex((work, k) => s.trial[k] === id && run.texts[work] === "measure");
+  return k < 0 ? "" : run.texts[s.place[k]];
+}
+
+/// Gives each bar its lane: that of its place, or the first that is free among those of its kind. Returns the names of all.
+function intoLanes(all) {
+  const free = new Map(), most = {build: 12, lane: 12, model: 6}, laneOfTrial = new Map();
+  for (const bar of all) {
+    const kind = bar.whole ? "lane" : bar.place && bar.work !== "wait" ? "" : WORK[bar.work][1];
+    if (!(kind in most)) { bar.lane = kind === "" ? bar.place : kind; bar.kind = kind; continue; }
+    const ends = free.get(kind) || free.set(kind, []).get(kind);
+    // The phases of a trial follow each other on one lane.
+    let lane = bar.whole && laneOfTrial.has(bar.i) ? laneOfTrial.get(bar.i) : ends.findIndex((end) => end <= bar.from + 1e-3);
+    if (lane < 0) lane = ends.length < most[kind] ? ends.push(0) - 1 : ends.indexOf(Math.min(...ends));
+    if (bar.whole) {
+      laneOfTrial.set(bar.i, lane);
+      ends[lane] = Math.max(ends[lane], run.trials.elapsed[bar.i]);
+    } else ends[lane] = bar.to;
+    bar.lane = `${kind} ${lane + 1}`;
+    bar.kind = kind;
   }
-  const end = Math.max(run.run.seconds, bars.reduce((most, bar) => Math.max(most, bar.to), 0));
-  const size = ends.length > 6 ? 14 : 22;
-  // The moments in which no trial was under way, as one lane below the others.
+  const names = new Map(all.map((bar) => [bar.lane, bar.kind]));
+  return [...names.keys()].sort((a, b) => LANES.indexOf(names.get(a)) - LANES.indexOf(names.get(b)) || a.localeCompare(b, "en", {numeric: true}));
+}
+
+/// Who did what when: builds, what waits for a device, devices, models and finalists one below the other.
+function timeline() {
+  const all = bars();
+  if (all.length < 2) return null;
+  const names = intoLanes(all), lane = new Map(names.map((name, k) => [name, k]));
+  const end = Math.max(run.run.seconds, all.reduce((most, bar) => Math.max(most, bar.to), 0));
+  const size = names.length > 6 ? 14 : 22;
+  // The moments in which nothing was under way, as one lane below the others.
   const waits = [];
   let busy = 0;
-  for (const bar of bars) {
+  for (const bar of [...all].sort((a, b) => a.from - b.from)) {
     if (bar.from > busy + 1e-3) waits.push({from: busy, to: bar.from});
     busy = Math.max(busy, bar.to);
   }
   if (end > busy + 1e-3) waits.push({from: busy, to: end});
-  const waited = waits.reduce((sum, wait) => sum + wait.to - wait.from, 0), lanes = ends.length + 1;
-  return make("figure", null, make("h3", null, "Timeline"), make("figcaption", null, `Each trial as its phases took, up to the moment when it was told: built (blue), checked (green), measured (orange), a black end where it failed. The lowest lane is waiting: ${duration(waited)} in which no trial was under way, but models, finalists or the search itself.`),
-    canvas(`Timeline of ${plural(bars.length, "trial")} over ${duration(end)}, up to ${ends.length} at a time; ${duration(waited)} of waiting`, lanes * (size + 4) + 30, (c, width, height) => {
-      const box = {left: 62, right: width - 10, top: 2, bottom: height - 22};
+  const waited = waits.reduce((sum, wait) => sum + wait.to - wait.from, 0), lanes = names.length + 1;
+  const told = run.spans.work.length > 0;
+  const words = told ? `What was done when: builds (blue), built candidates that wait for their device (grey), checks (green), measurements (orange), models (light blue), finalists (pink) and their pairs (yellow). The lowest lane is waiting: ${duration(waited)} in which nothing of that was under way, but the search itself.`
+    : `Each trial as its phases took, up to the moment when it was told: built (blue), checked (green), measured (orange). The lowest lane is waiting: ${duration(waited)} in which no trial was under way, but models, finalists or the search itself.`;
+  return make("figure", {id: "timeline"}, make("h3", null, "Timeline"), make("figcaption", null, words, " A black end: it failed."),
+    canvas(`Timeline of ${plural(all.length, "bar")} over ${duration(end)} on ${plural(names.length, "lane")}: ${names.slice(0, 40).join(", ")}; ${duration(waited)} of waiting`, lanes * (size + 4) + 30, (c, width, height) => {
+      const shown = names.map((name) => shortValue(name, 18));
+      const box = {left: Math.max(62, ...shown.map((name) => c.measureText(name).width + 12)), right: width - 10, top: 2, bottom: height - 22};
       const x = scale(0, end, box.left, box.right, false);
       axes(c, x, {ticks: []}, box, duration, String);
-      const fills = ["--blue", "--green", "--orange"].map(colour);
       c.textAlign = "left";
       c.fillStyle = colour("--soft");
-      for (let lane = 0; lane < lanes; ++lane) c.fillText(lane === ends.length ? "waiting" : `lane ${lane + 1}`, 4, box.top + lane * (size + 4) + size / 2 + 4);
+      shown.concat("waiting").forEach((name, k) => c.fillText(name, 4, box.top + k * (size + 4) + size / 2 + 4));
       c.fillStyle = colour("--grey");
-      const low = box.top + ends.length * (size + 4);
+      const low = box.top + names.length * (size + 4);
       const idle = waits.map((wait) => {
         c.fillRect(x.place(wait.from), low + size / 4, Math.max(x.place(wait.to) - x.place(wait.from), .5), size / 2);
         return {x: x.place((wait.from + wait.to) / 2), y: low + size / 2, text: `waiting for ${duration(wait.to - wait.from)}, from ${duration(wait.from)} to ${duration(wait.to)}`};
       });
-      return idle.concat(bars.map((bar) => {
-        const y = box.top + bar.lane * (size + 4);
-        let from = bar.from;
-        [t.build[bar.i], t.check[bar.i], t.measure[bar.i]].forEach((s, p) => {
-          const a = x.place(from), b = x.place(from + s);
-          c.fillStyle = fills[p];
-          if (s > 0) c.fillRect(a, y, Math.max(b - a - (b - a > 3 ? .5 : 0), .5), size);
-          from += s;
-        });
-        if (!run.ok[bar.i]) { c.fillStyle = colour("--text"); c.fillRect(x.place(bar.to) - 1.5, y, 1.5, size); }
-        return {x: x.place((bar.from + bar.to) / 2), y: y + size / 2, trial: bar.i};
+      const fills = Object.fromEntries(Object.entries(WORK).map(([work, [name]]) => [work, colour(name)]));
+      return idle.concat(all.map((bar) => {
+        const y = box.top + lane.get(bar.lane) * (size + 4), a = x.place(bar.from), b = x.place(bar.to), thin = bar.work === "wait" || bar.work === "compare";
+        c.fillStyle = fills[bar.work];
+        c.fillRect(a, thin ? y + size / 4 : y, Math.max(b - a - (b - a > 3 ? .5 : 0), .5), thin ? size / 2 : size);
+        if (bar.work === "measure" && bar.i !== undefined && !run.ok[bar.i]) { c.fillStyle = colour("--text"); c.fillRect(b - 1.5, y, 1.5, size); }
+        const text = `${bar.work}${bar.place ? ` on ${bar.place}` : ""}: ${seconds(bar.to - bar.from, 3)}, from ${duration(bar.from)}`;
+        return {x: (a + b) / 2, y: y + size / 2, trial: bar.i, text: bar.i === undefined ? text : `${text}\n${trialText(bar.i)}`};
       }));
     }));
 }
@@ -1077,7 +1115,7 @@ function detailPart(i) {
   const t = run.trials, detail = run.details[t.id[i]], out = [];
   const facts = [["verdict", verdictName(i)], ["time", run.ok[i] ? `${seconds(t.seconds[i])} (${seconds(t.low[i])} to ${seconds(t.high[i])})` : ""], ["speedup", speedup(t.speedup[i]) + (t.speedup[i] ? `, ${t.speedup[i][3]} pairs` : "")],
     ["move", moveText(i)], ["against the parent", ratioText(i)], ["told at", duration(t.elapsed[i])], ["build, check, measure", t.build[i] + t.check[i] + t.measure[i] > 0 ? [t.build[i], t.check[i], t.measure[i]].map((s) => seconds(s, 3)).join(", ") : ""],
-    ["load of others", t.load[i] > .005 ? percent(t.load[i]) : ""], ["inner trials", detail?.inner ? String(detail.inner) : ""]].filter(([, text]) => text);
+    ["measured on", placeOf(i)], ["load of others", t.load[i] > .005 ? percent(t.load[i]) : ""], ["inner trials", detail?.inner ? String(detail.inner) : ""]].filter(([, text]) => text);
   const table = facts.map(([name, text]) => row(name, text));
   if (t.parents[i].length) table.push(row("parents", make("span", null, t.parents[i].map((id, k) => [k ? ", " : "", trialLink(id)]))));
   out.push(rows([], table, {class: "facts", label: "facts of the trial"}));

@@ -581,6 +581,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
     fail({Verdict::rejected, "stopped before it was measured"}, false);
     return evaluation;
   }
+  context.measured_on(measured_core(self.options.core).words);
   double begin = detail::monotonic_seconds();
   ExternalWorker worker(self.problem, self.options, self.inputs, self.references, candidate, &self.varied);
   auto fault = start(worker.session(), self.described);

@@ -389,6 +389,7 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
     fail({Verdict::rejected, "stopped before it was measured"}, false);
     return evaluation;
   }
+  context.measured_on(measured_core(self.options.core).words);
   double begin = detail::monotonic_seconds();
   ModuleBench& bench = self.own_bench();
   const double reference_before = bench.reference.spent_seconds();

@@ -134,6 +134,7 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
     std::optional<Evaluation> evaluation;
     double seconds = 0;
     if (use.calibrated || lanes.same_as_first(use, context.stop)) {
+      context.measured_on(lanes.options.lanes[use.slot->index].name);
       const double begun = detail::monotonic_seconds();
       if (!artifact.portable) {
         evaluation = lanes.judge_on(use, artifact.candidate, context);

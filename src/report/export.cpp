@@ -45,7 +45,8 @@ void write(const detail::ExportSource& source, ExportFormat format, std::ostream
 void export_run(const RunStore& store, RunId run, ExportFormat format, std::ostream& out) {
   const RunRow row = store.run(run);
   write({row, [&](const auto& use) { store.each_trial(run, use); },
-         [&](TrialId parent) { return store.inner_trials(run, parent); }},
+         [&](TrialId parent) { return store.inner_trials(run, parent); },
+         format == ExportFormat::trace ? store.spans(run) : std::vector<RunSpan>()},
         format, out);
 }
 

@@ -15,6 +15,7 @@ struct ExportSource {
   const RunRow& run;
   std::function<void(const std::function<void(const StoredTrial&)>&)> each_trial;
   std::function<std::vector<StoredInnerTrial>(TrialId)> inner_trials;
+  std::vector<RunSpan> spans = {};  ///< what was done when, where the run wrote it down
 };
 
 void export_json_lines(const ExportSource& source, std::ostream& out);

@@ -99,6 +99,23 @@ Json trials_json(const ReportModel& report, Pool& texts) {
   return columns;
 }
 
+/// The bars of the timeline by column.
+Json spans_json(const ReportModel& report, Pool& texts) {
+  Json work = Json::array(), place = work, trial = work, began = work, ended = work;
+  for (const RunSpan& span : report.spans) {
+    work.push_back(texts.of(span.work));
+    place.push_back(texts.of(span.place));
+    trial.push_back(span.trial ? Json(number(*span.trial)) : Json());
+    began.push_back(rounded(span.began));
+    ended.push_back(rounded(span.ended));
+  }
+  return {{"work", std::move(work)},
+          {"place", std::move(place)},
+          {"trial", std::move(trial)},
+          {"began", std::move(began)},
+          {"ended", std::move(ended)}};
+}
+
 Json detail_json(const ReportDetail& detail) {
   Json shapes = Json::array();
   for (const ShapeMeasurement& shape : detail.shapes)
@@ -248,6 +265,7 @@ Json report_object(const ReportModel& report) {
                           {"best", optional_number(effect.best)}});
   for (const ReportExchange& exchange : report.exchanges) exchanges.push_back(exchange_json(exchange));
   Json trials = trials_json(report, texts);
+  Json spans = spans_json(report, texts);
   Json details = Json::object(), kernels = Json::object();
   for (const ReportDetail& detail : report.details)
     details[std::to_string(number(detail.id))] = detail_json(detail);
@@ -277,6 +295,7 @@ Json report_object(const ReportModel& report) {
           {"peaks", report.peaks ? peaks_json(*report.peaks) : Json()},
           {"checkpoints", checkpoints_json(report.checkpoints)},
           {"memory", memory_json(report.memory)},
+          {"spans", std::move(spans)},
           {"times", report.times ? times_json(*report.times) : Json()},
           {"texts", std::move(texts).json()}};
 }

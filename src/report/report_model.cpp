@@ -361,6 +361,7 @@ ReportModel report_of(const RunStore& store, RunId run, ReportExtras extras, Rep
   report.checkpoints = std::move(extras.checkpoints);
   report.memory = std::move(extras.memory);
   report.times = store.times(run);
+  report.spans = store.spans(run, limits.spans);
   return report;
 }
 

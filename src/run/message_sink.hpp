@@ -5,12 +5,16 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "kernelsearch/core/impl/steady_seconds.hpp"
 #include "kernelsearch/run/run_observer.hpp"
+#include "kernelsearch/store/run_span.hpp"
 #include "time_account.hpp"
 
 namespace kernelsearch::detail {
@@ -53,13 +57,30 @@ class MessageSink {
 
   /// The run is comparing its finalists, or no longer.
   void finalists(bool on) {
+    const double now = steady_seconds();
     const std::lock_guard lock(mutex_);
     account_.finalists(on);
+    if (on)
+      finalists_since_ = now;
+    else if (finalists_since_)
+      spans_.push_back({"finalists", {}, {}, *std::exchange(finalists_since_, std::nullopt), now});
   }
   /// A candidate was judged.
   void judged(const PhaseSeconds& phases) {
     const std::lock_guard lock(mutex_);
     account_.judged(phases);
+  }
+  /// Something was done, by the steady clock; what took less than 0.1 ms is not worth a bar.
+  void did(RunSpan span) {
+    constexpr double worth_a_bar = 1e-4;
+    if (span.ended - span.began < worth_a_bar) return;
+    const std::lock_guard lock(mutex_);
+    spans_.push_back(std::move(span));
+  }
+  /// What was done since this was asked last.
+  [[nodiscard]] std::vector<RunSpan> done() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(spans_, {});
   }
   /// A call begins to drive the run.
   void open() {
@@ -108,6 +129,8 @@ class MessageSink {
   RunActivity activity_;
   TimeAccount account_;
   std::map<std::thread::id, std::string> waiting_;
+  std::vector<RunSpan> spans_;
+  std::optional<double> finalists_since_;
 };
 
 /// Sends messages to this observer for as long as it lives.

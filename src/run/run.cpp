@@ -45,6 +45,24 @@ detail::Call::~Call() {
     if (run_.id != RunId{}) run_.store->add_times(run_.id, times);
   } catch (const StoreError&) {  // where time went is not worth an error
   }
+  keep_spans(true);
+}
+
+void detail::Call::keep_spans(bool now) {
+  const double moment = steady_seconds();
+  if (run_.id == RunId{} || (!now && moment - kept_ < 1)) return;
+  kept_ = moment;
+  std::vector<RunSpan> spans = run_.messages->done();
+  // From the steady clock to the run's: what earlier calls took counts, and pauses do not.
+  const double offset = pace_.seconds_before - begun_ - (run_.gate->seconds() - paused_before_);
+  for (RunSpan& span : spans) {
+    span.began = std::max(pace_.seconds_before, span.began + offset);
+    span.ended = std::max(span.began, span.ended + offset);
+  }
+  try {
+    run_.store->add_spans(run_.id, spans);
+  } catch (const StoreError&) {  // as above
+  }
 }
 
 namespace {

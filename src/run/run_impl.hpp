@@ -72,7 +72,8 @@ class Call {
       : run_(run),
         listening_(*run.messages, &observer),
         left_(run.core),
-        desk_(RunControl(run.store->file(), run.id), pace_of(run), run.messages, run.gate) {
+        pace_(pace_of(run)),
+        desk_(RunControl(run.store->file(), run.id), pace_, run.messages, run.gate) {
     run_.messages->open();
   }
   ~Call();
@@ -81,9 +82,12 @@ class Call {
 
   void on_trial(const Trial<Candidate>& trial) {
     if (is_trial(trial.outcome.evaluation.verdict)) desk_.count();
+    keep_spans(false);
   }
 
  private:
+  /// Writes what was done when, about once a second or `now`.
+  void keep_spans(bool now);
   [[nodiscard]] static RunPace pace_of(const RunImpl& run) {
     const RunRow row = run.store->run(run.id);
     return {run.budget.trials, run.budget.seconds, row.trials, row.seconds};
@@ -92,6 +96,8 @@ class Call {
   RunImpl& run_;
   Listening listening_;
   CoreLeft left_;
+  RunPace pace_;
+  double begun_ = steady_seconds(), kept_ = begun_, paused_before_ = run_.gate->seconds();
   RunDesk desk_;  ///< its thread keeps off that core, too
 };
 

@@ -185,6 +185,19 @@ void RunStore::add_times(RunId run, const RunTimes& times) {
   transaction.commit();
 }
 
+void RunStore::add_spans(RunId run, std::span<const RunSpan> spans) {
+  if (spans.empty()) return;
+  const std::lock_guard lock(impl_->mutex);
+  auto transaction = impl_->transaction();
+  sqlite::Statement insert(impl_->database.handle(), "INSERT INTO spans VALUES(?, ?, ?, ?, ?, ?)");
+  for (const RunSpan& span : spans) {
+    std::optional<std::uint64_t> trial;
+    if (span.trial) trial = number(*span.trial);
+    insert.bind(number(run), span.work, span.place, trial, span.began, span.ended).run();
+  }
+  transaction.commit();
+}
+
 void RunStore::remove_run(RunId run) {
   const std::lock_guard lock(impl_->mutex);
   impl_->positions.erase(number(run));

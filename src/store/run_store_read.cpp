@@ -215,6 +215,22 @@ std::optional<RunTimes> RunStore::times(RunId run) const {
   return run_times_from(query.text(0));
 }
 
+std::vector<RunSpan> RunStore::spans(RunId run, std::size_t most) const {
+  const std::lock_guard lock(impl_->mutex);
+  sqlite::Statement query(impl_->database.handle(),
+                          "SELECT work, place, trial, began, ended FROM (SELECT * FROM spans WHERE run = ? "
+                          "ORDER BY ended - began DESC LIMIT ?) ORDER BY began");
+  const auto limit = std::min<std::uint64_t>(most, std::numeric_limits<std::int64_t>::max());
+  query.bind(number(run), limit);
+  std::vector<RunSpan> spans;
+  while (query.step()) {
+    RunSpan span{query.text(0), query.text(1), {}, query.real(3), query.real(4)};
+    if (!query.null(2)) span.trial = TrialId{static_cast<std::uint64_t>(query.integer(2))};
+    spans.push_back(std::move(span));
+  }
+  return spans;
+}
+
 std::vector<StoredInnerTrial> RunStore::inner_trials(RunId run, std::optional<TrialId> parent) const {
   const std::lock_guard lock(impl_->mutex);
   sqlite::Statement query(

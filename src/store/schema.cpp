@@ -62,7 +62,13 @@ ALTER TABLE trials ADD COLUMN rationale TEXT NOT NULL DEFAULT '';
 )sql",
                                       // Events may be of the kind `checkpoint`, which earlier versions would
                                       // take for a revision.
-                                      "SELECT 1", "ALTER TABLE runs ADD COLUMN times TEXT"};
+                                      "SELECT 1", "ALTER TABLE runs ADD COLUMN times TEXT",
+                                      R"sql(
+CREATE TABLE spans(
+  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  work TEXT NOT NULL, place TEXT NOT NULL, trial INTEGER, began REAL NOT NULL, ended REAL NOT NULL);
+CREATE INDEX spans_of_run ON spans(run);
+)sql"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 
 void enter_wal_mode(Database& database, double busy_seconds) {

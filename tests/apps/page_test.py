@@ -133,6 +133,8 @@ def tuned(browser):
           page.run("document.querySelector('#tunables').textContent.includes('too little to say')"))
     check("tuned: what it waited for", page.run("document.querySelector('#causes .stack').getAttribute('aria-label').includes('measuring')"))
     check("tuned: a timeline with a lane for waiting", page.run("[...document.querySelectorAll('#time canvas')].some((c) => c.getAttribute('aria-label').includes('of waiting'))"))
+    lanes = page.run("document.querySelector('#timeline canvas').getAttribute('aria-label')")
+    check("tuned: builds, the core and finalists have lanes", all(re.search(lane, lanes) for lane in (r"\bbuild 1\b", r"\bcore \d", r"\bfinalists\b")), lanes)
     check("tuned: no cost without models", page.run("document.getElementById('x-time') !== null && document.getElementById('x-tokens') === null"))
     # A map of two tunables, which can be chosen.
     before = page.run("document.getElementById('map-x').closest('figure').querySelector('canvas').getAttribute('aria-label')")

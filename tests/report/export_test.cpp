@@ -310,3 +310,33 @@ TEST_CASE("export: a trace has each trial with its phases inside, on as many lan
   CHECK(trials["trial 5"]["tid"] == 0);
   CHECK(trials["trial 4"]["tid"] == 1);
 }
+
+TEST_CASE("export: a trace has what the run wrote down on lanes with names") {
+  StoredRun stored;
+  stored.store.add_spans(stored.run, std::vector<RunSpan>{{"build", "", TrialId{1}, 0, 2},
+                                                          {"build", "", TrialId{2}, 1, 2},
+                                                          {"wait", "GPU 1", TrialId{1}, 2, 3},
+                                                          {"measure", "GPU 1", TrialId{1}, 3, 3.5},
+                                                          {"measure", "GPU 0", TrialId{2}, 3, 3.5},
+                                                          {"model", "", {}, 4, 6}});
+  std::ostringstream out;
+  export_run(stored.store, stored.run, ExportFormat::trace, out);
+  std::map<int, std::string> lanes;
+  std::map<std::string, std::pair<std::string, json>> bars;
+  const json trace = json::parse(out.str());
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == "M" && event["name"] == "thread_name") lanes[event["tid"]] = event["args"]["name"];
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == "X") bars[event["name"]] = {lanes[event["tid"]], event};
+  REQUIRE(bars.size() == 6);
+  CHECK(bars["build of trial 1"].first == "build 1");
+  CHECK(bars["build of trial 2"].first == "build 2");
+  CHECK(bars["wait of trial 1"].first == "queue 1");
+  CHECK(bars["measure of trial 1"].first == "GPU 1");
+  CHECK(bars["measure of trial 2"].first == "GPU 0");
+  CHECK(bars["model"].first == "model 1");
+  CHECK(bars["measure of trial 1"].second["ts"] == 3e6);
+  CHECK(bars["measure of trial 1"].second["dur"] == 0.5e6);
+  CHECK(bars["measure of trial 1"].second["args"]["settings"]["TILE"] == 8);
+  CHECK(bars["model"].second["args"].empty());
+}

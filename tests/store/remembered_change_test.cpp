@@ -162,7 +162,7 @@ TEST_CASE("RunStore: a store of the second version gets a memory and keeps its r
   { RunStore(file).begin_run({.name = "old", .problem = "p", .device = "d"}); }
   run_sql(file,
           "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; ALTER TABLE runs DROP COLUMN times; "
-          "PRAGMA user_version = 2");
+          "DROP TABLE spans; PRAGMA user_version = 2");
   RunStore store(file);
   CHECK(store.changes().empty());
   store.put_change(changed(1));

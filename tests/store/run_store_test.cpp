@@ -256,12 +256,43 @@ TEST_CASE("RunStore: a store of the first version is brought up to date and has 
     execute(folder / "runs.db", (std::string("ALTER TABLE runs DROP COLUMN ") + column).c_str());
   execute(folder / "runs.db",
           "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; ALTER TABLE runs DROP COLUMN times; "
-          "PRAGMA user_version = 1");
+          "DROP TABLE spans; PRAGMA user_version = 1");
   RunStore store(folder / "runs.db");
   CHECK(store.best_trial(run)->outcome.id == TrialId{1});
   CHECK(!store.finalists(run));
   store.set_finalists(run, {TrialId{3}, 4, false, {}});
   CHECK(store.best_trial(run)->outcome.id == TrialId{3});
+}
+
+TEST_CASE("RunStore: what a run did when, in its order, the longest where they are too many") {
+  const TemporaryFolder folder;
+  RunStore store(folder / "runs.db");
+  const RunId run = store.begin_run(info("alpha")), other = store.begin_run(info("beta"));
+  CHECK(store.spans(run).empty());
+  const RunSpan build{"build", "", TrialId{1}, 0.5, 2}, measure{"measure", "GPU 1", TrialId{1}, 2, 2.25},
+      model{"model", "", {}, 0.25, 8};
+  store.add_spans(run, std::vector{build, measure});
+  store.add_spans(run, std::vector{model});
+  store.add_spans(other, std::vector{measure});
+  CHECK(store.spans(run) == std::vector{model, build, measure});
+  CHECK(store.spans(run, 2) == std::vector{model, build});
+  store.remove_run(run);
+  CHECK(store.spans(run).empty());
+  CHECK(store.spans(other).size() == 1);
+}
+
+TEST_CASE("RunStore: a store of version 5 has no bars, and gets those of its next run") {
+  const TemporaryFolder folder;
+  RunId run{};
+  {
+    RunStore store(folder / "runs.db");
+    run = four_trials(store);
+  }
+  execute(folder / "runs.db", "DROP TABLE spans; PRAGMA user_version = 5");
+  RunStore store(folder / "runs.db");
+  CHECK(store.spans(run).empty());
+  store.add_spans(run, std::vector{RunSpan{"build", "", TrialId{1}, 0, 1}});
+  CHECK(store.spans(run).size() == 1);
 }
 
 TEST_CASE("RunStore: runs are found by number, name, filter and as the latest") {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,13 @@ struct EvaluationContext {
   std::function<void(const InnerTrial&)> on_inner;  ///< called for each inner trial, from any thread
   std::vector<TrialId> parents;                     ///< the trials that the proposal names; see parents_of
   bool finalist = false;                            ///< judged once more, for figures that people are told
+  /// Hears where the candidate is measured, e.g. `core 3`, once that is free and before it is checked; in the
+  /// thread that evaluates.
+  std::function<void(std::string_view place)> on_place = nullptr;
+
+  void measured_on(std::string_view place) const {
+    if (on_place) on_place(place);
+  }
 };
 
 }  // namespace kernelsearch

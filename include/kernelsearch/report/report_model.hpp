@@ -14,6 +14,7 @@
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/remembered_change.hpp"
+#include "kernelsearch/store/run_span.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "kernelsearch/store/run_times.hpp"
 
@@ -127,12 +128,14 @@ struct ReportModel {
   std::vector<ReportCheckpoint> checkpoints;
   std::vector<ReportMemory> memory;
   std::optional<RunTimes> times;  ///< where its wall time went, by cause
+  std::vector<RunSpan> spans;     ///< what was done when; empty where nobody wrote it down
 };
 
 struct ReportLimits {
   std::size_t details = 2000;                        ///< trials that can be opened with all that was measured
   std::size_t kernel_bytes = std::size_t{16} << 20;  ///< of code, the winner's first
   std::size_t exchange_bytes = std::size_t{16} << 20;  ///< of questions and replies
+  std::size_t spans = 20'000;                          ///< bars of the timeline, the longest
 };
 
 /// The report of a stored run.

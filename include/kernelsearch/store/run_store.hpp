@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "kernelsearch/store/finalist_comparison.hpp"
 #include "kernelsearch/store/remembered_change.hpp"
 #include "kernelsearch/store/run_info.hpp"
+#include "kernelsearch/store/run_span.hpp"
 #include "kernelsearch/store/run_times.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/store/stored_trial.hpp"
@@ -41,7 +43,7 @@ struct StoreOptions {
 class RunStore {
  public:
   /// The version of the schema that this library writes.
-  static constexpr int schema_version = 5;
+  static constexpr int schema_version = 6;
 
   /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
   /// brought up to date.
@@ -62,6 +64,8 @@ class RunStore {
   void end_run(RunId run, std::string_view reason, double seconds);
   /// Adds to where the wall time of a run went.
   void add_times(RunId run, const RunTimes& times);
+  /// Adds to what the run did when.
+  void add_spans(RunId run, std::span<const RunSpan> spans);
   /// Removes a run with its trials; kernels, results and remembered changes stay.
   void remove_run(RunId run);
 
@@ -95,6 +99,9 @@ class RunStore {
   [[nodiscard]] std::optional<FinalistComparison> finalists(RunId run) const;
   /// Where its wall time went; nothing of runs of earlier versions and of those that were killed.
   [[nodiscard]] std::optional<RunTimes> times(RunId run) const;
+  /// What it did when, in the order of beginning: the `most` longest. Empty for runs of earlier versions.
+  [[nodiscard]] std::vector<RunSpan> spans(RunId run,
+                                           std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   [[nodiscard]] std::vector<StoredInnerTrial> inner_trials(RunId run,
                                                            std::optional<TrialId> parent = {}) const;
   /// The searches over the tunables of a kernel of this text, whatever its digest, that other runs of the

@@ -283,6 +283,7 @@ Evaluation GpuEvaluator::run(Staged<GpuArtifact>&& staged, const EvaluationConte
   const Impl::Lease lease(*impl_);
   const MeasuringTurn turn = impl_->turn(*lease.worker, context.stop);
   if (!turn) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
+  context.measured_on("GPU " + std::to_string(lease.worker->device().ordinal));
   Evaluation evaluation =
       lease.worker->judge(*staged.artifact, baseline, staged.evaluation, impl_->newest(context));
   // Once more; where it comes again, the candidate is what takes the memory, as far as can be told.

@@ -168,6 +168,13 @@ struct HostEvaluator::Impl {
     return MeasuringTurn::take(std::move(things), stop, options.waits);
   }
 
+  /// Its cores, for people: `core 3`.
+  [[nodiscard]] std::string place() const {
+    std::string text;
+    for (const int core : cores) text += (text.empty() ? "" : ", ") + measured_core(core).words;
+    return text;
+  }
+
   HostArtifact built(HostEvaluator& evaluator, const Candidate& candidate) const {
     auto staged = evaluator.build(candidate, {});
     if (!staged.artifact)
@@ -404,6 +411,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     fail({Verdict::rejected, "stopped before it was measured"});
     return evaluation;
   }
+  context.measured_on(impl_->place());
   const detail::VerifiesUntilHere until_turn_ends(impl_->verifier);
   double begin = detail::monotonic_seconds();
   const double reference_before = impl_->references.spent_seconds();
