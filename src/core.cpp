@@ -7,6 +7,7 @@
 #include "kernelsearch/core/impl/features_impl.hpp"
 #include "kernelsearch/core/impl/move_impl.hpp"
 #include "kernelsearch/core/impl/nearest_impl.hpp"
+#include "kernelsearch/core/impl/option_fault_impl.hpp"
 #include "kernelsearch/core/impl/outcome_impl.hpp"
 #include "kernelsearch/core/impl/result_impl.hpp"
 #include "kernelsearch/core/impl/rng_impl.hpp"

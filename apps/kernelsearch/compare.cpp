@@ -276,8 +276,9 @@ void add_compare(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("compare", "Compare search policies on recorded spaces");
   auto command = std::make_shared<CompareCommand>();
   sub->add_option("SPACE", command->spaces, "Recordings, or a folder of them")->required();
-  sub->add_option("--policies", command->policies, "Names, joined by commas; all: every one but exhaustive")
-      ->delimiter(',');
+  sub->add_option("--policies", command->policies,
+                  "Names, joined by commas, with options where some are given: "
+                  "'genetic(population=40),bayesian'; all: every one but exhaustive");
   add_own_policies(*sub, command->own);
   sub->add_flag(
       "--strict", command->strict,
@@ -313,6 +314,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   sub->footer(
       "Examples:\n"
       "  kernelsearch compare recordings/ --policies random,iterated_local_search --out compared\n"
+      "  kernelsearch compare recordings/ --policies 'genetic(population=40),genetic,bayesian'\n"
       "  kernelsearch compare recordings/ --policies bayesian,mine --policy-command 'python3 mine.py' "
       "--strict");
   sub->callback([command, &exit_code] { exit_code = run(*command); });

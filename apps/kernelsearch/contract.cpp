@@ -61,8 +61,8 @@ void add_contract(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("contract", "Check what search policies must keep to");
   auto command = std::make_shared<ContractCommand>();
   sub->add_option("--policy", command->policies,
-                  "Names, joined by commas: built-in ones, or of --policy-command and --policy-plugin")
-      ->delimiter(',');
+                  "Names, joined by commas: built-in ones, which may have options, "
+                  "'genetic(population=40)', or of --policy-command and --policy-plugin");
   add_own_policies(*sub, command->own);
   sub->add_flag("--json", command->json, "Print one JSON object: policy, property, whether it holds");
   sub->footer(

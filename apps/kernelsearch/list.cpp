@@ -1,17 +1,25 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
+#include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/backend.hpp"
+#include "kernelsearch/systems/policy_options_schema.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "list_methods.hpp"
 #include "list_transformations.hpp"
@@ -52,6 +60,37 @@ Rows rows_of(const std::string& what) {
        "`kernelsearch doctor`"}};
 }
 
+/// The policies, each with the schema of its options.
+nlohmann::ordered_json policies_json(std::span<const ConfigPolicyEntry> policies) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const ConfigPolicyEntry& entry : policies)
+    array.push_back({{"name", entry.name},
+                     {"summary", entry.summary},
+                     {"options", nlohmann::ordered_json::parse(policy_options_schema(entry))}});
+  return array;
+}
+
+/// What an option can be: `int, 1 to 1000000`, `hamming or adjacent`.
+std::string values_of(const PolicyOption& option) {
+  if (!option.choices.empty()) return fmt::format("{}", fmt::join(option.choices, " or "));
+  std::string text = type_name(option.type);
+  if (std::isfinite(option.least)) text += fmt::format(", {:.15g}", option.least);
+  if (std::isfinite(option.most)) text += fmt::format(" to {:.15g}", option.most);
+  if (std::isfinite(option.least) && !std::isfinite(option.most)) text += " or more";
+  return text;
+}
+
+void print_policy(const ConfigPolicyEntry& entry) {
+  print_clean("{}: {}\n", entry.name, entry.summary);
+  for (const PolicyOption& option : entry.options) {
+    const std::optional<PolicyOptionValue> standard = entry.standard(option);
+    print_clean("\n  {} = {}  ({})\n      {}\n", option.name,
+                standard ? policy_option_text(*standard) : "as the space says", values_of(option),
+                option.summary);
+  }
+  if (entry.options.empty()) print_clean("\n  It has no options.\n");
+}
+
 /// The systems with what they are made of and the schema of their options.
 nlohmann::ordered_json systems_json() {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
@@ -80,7 +119,7 @@ nlohmann::ordered_json systems_json() {
 
 void add_list(CLI::App& app, int& exit_code) {
   struct Options {
-    std::string what = "policies";
+    std::string what = "policies", name;
     bool json = false;
     ListMethods methods{};
     std::string short_of = "memory";
@@ -96,6 +135,8 @@ void add_list(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::IsMember(
           {"policies", "systems", "generators", "evaluators", "methods", "transformations", "workflows"}));
+  const CLI::Option* const named =
+      sub->add_option("NAME", options->name, "Of policies: one, with its options and their values");
   sub->add_flag("--json", options->json, "Print a JSON array");
   ListMethods& methods = options->methods;
   std::vector<std::string> backends;
@@ -126,6 +167,7 @@ void add_list(CLI::App& app, int& exit_code) {
           ->check(CLI::Range(1, 100))};
   sub->footer(
       "Examples: kernelsearch list policies\n"
+      "          kernelsearch list policies genetic\n"
       "          kernelsearch list methods --backend cuda --features profile.json --architecture 90\n"
       "          kernelsearch list transformations --problem examples/cuda/matmul_f32 --short-of compute");
   sub->callback([=, &exit_code] {
@@ -134,6 +176,7 @@ void add_list(CLI::App& app, int& exit_code) {
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), std::string("is an option of `list ") + what + "`");
     };
+    if (options->what != "policies") refuse(named, "policies");
     const bool transformations = options->what == "transformations";
     if (!transformations) refuse(short_of, "transformations");
     if (options->what == "methods") {
@@ -149,6 +192,11 @@ void add_list(CLI::App& app, int& exit_code) {
     if (options->what == "workflows") return list_workflows(options->methods.folder, options->json);
     refuse(folder, "methods`, `list transformations` and `list workflows");
     if (options->what == "systems" && options->json) return print_json(systems_json());
+    if (!options->name.empty()) {
+      const ConfigPolicyEntry& policy = choose_policy(options->name).entry();
+      return options->json ? print_json(policies_json({&policy, 1})) : print_policy(policy);
+    }
+    if (options->what == "policies" && options->json) return print_json(policies_json(config_policies()));
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const auto& [name, summary] : rows_of(options->what)) {
       if (options->json)

@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/impl/option_fault.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
+#include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/policy/registry.hpp"
 
 namespace kernelsearch::app {
@@ -19,6 +20,11 @@ const ExternalPolicy* find(const std::vector<ExternalPolicy>& policies, const st
   const auto found = std::find_if(policies.begin(), policies.end(),
                                   [&](const ExternalPolicy& policy) { return policy.name == name; });
   return found == policies.end() ? nullptr : &*found;
+}
+
+ExternalPolicy built_in(std::string label, const PolicyChoice& choice) {
+  return {std::move(label), std::string(choice.entry().summary), "built in",
+          [choice](const PolicySetup& setup) { return choice.make(setup); }, false};
 }
 
 }  // namespace
@@ -37,10 +43,8 @@ void add_own_policies(CLI::App& sub, OwnPolicies& own) {
       ->capture_default_str();
 }
 
-std::vector<ExternalPolicy> chosen_policies(const std::vector<std::string>& names, const OwnPolicies& own) {
-  std::vector<ExternalPolicy> built_in, mine;
-  for (const ConfigPolicyEntry& entry : config_policies())
-    built_in.push_back({std::string(entry.name), std::string(entry.summary), "built in", entry.make, false});
+std::vector<ExternalPolicy> chosen_policies(const std::vector<std::string>& lists, const OwnPolicies& own) {
+  std::vector<ExternalPolicy> mine;
   const auto add = [&mine](ExternalPolicy policy) {
     if (find(mine, policy.name) != nullptr)
       detail::raise<ConfigError>("two policies have the same name", policy.name,
@@ -53,27 +57,29 @@ std::vector<ExternalPolicy> chosen_policies(const std::vector<std::string>& name
     for (ExternalPolicy& policy : load_policy_plugin(file)) add(std::move(policy));
 
   std::vector<ExternalPolicy> chosen;
-  if (names.empty() || names == std::vector<std::string>{"all"}) {
-    std::copy_if(built_in.begin(), built_in.end(), std::back_inserter(chosen),
-                 [](const ExternalPolicy& policy) { return policy.name != "exhaustive"; });
+  std::vector<std::string> texts;
+  for (const std::string& list : lists)
+    for (std::string& text : split_policies(list)) texts.push_back(std::move(text));
+  if (texts.empty() || texts == std::vector<std::string>{"all"}) {
+    for (const ConfigPolicyEntry& entry : config_policies())
+      if (entry.name != "exhaustive")
+        chosen.push_back(built_in(std::string(entry.name), PolicyChoice(entry)));
     chosen.insert(chosen.end(), mine.begin(), mine.end());
     return chosen;
   }
-  for (const std::string& name : names) {
+  for (const std::string& name : texts) {
     const ExternalPolicy* policy = find(mine, name);
-    if (policy == nullptr) policy = find(built_in, name);
-    if (policy == nullptr) {
-      std::vector<std::string> known;
-      for (const auto* list : {&built_in, &mine})
-        for (const ExternalPolicy& one : *list) known.push_back(one.name);
-      const std::string nearest = nearest_name(name, known);
-      std::string all;
-      for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
-      detail::raise<ConfigError>(
-          "no policy of that name", name,
-          (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + all);
+    if (policy != nullptr) {
+      chosen.push_back(*policy);
+      continue;
     }
-    chosen.push_back(*policy);
+    if (!mine.empty() && !try_find_config_policy(policy_name(name))) {
+      std::vector<std::string> known;
+      for (const ConfigPolicyEntry& entry : config_policies()) known.emplace_back(entry.name);
+      for (const ExternalPolicy& one : mine) known.push_back(one.name);
+      detail::raise<ConfigError>("no policy of that name", name, detail::nearest_of(name, known));
+    }
+    chosen.push_back(built_in(name, choose_policy(name)));
   }
   const std::vector<ExternalPolicy> named = chosen;
   for (const ExternalPolicy& policy : mine)

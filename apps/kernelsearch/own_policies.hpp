@@ -22,10 +22,11 @@ struct OwnPolicies {
 /// The options `--policy-command`, `--policy-plugin` and `--policy-timeout`, each as often as one likes.
 void add_own_policies(CLI::App& sub, OwnPolicies& own);
 
-/// Which of `own` and of the built-in policies are meant by `names`: those named and, of each command or
-/// plug-in of which none is named, all. No names, or `all`: all but exhaustive. ConfigError for a name that
-/// there is none of, and for one that there are two of.
-[[nodiscard]] std::vector<ExternalPolicy> chosen_policies(const std::vector<std::string>& names,
+/// Which of `own` and of the built-in policies are meant by `lists`, each as split_policies() reads it: those
+/// named and, of each command or plug-in of which none is named, all. No names, or `all`: all but exhaustive.
+/// A built-in policy may have options, `genetic(population=40)`, and is called by the text given. ConfigError
+/// for an unknown name or option, a value that does not fit, and a name that two of `own` have.
+[[nodiscard]] std::vector<ExternalPolicy> chosen_policies(const std::vector<std::string>& lists,
                                                           const OwnPolicies& own);
 
 }  // namespace kernelsearch::app

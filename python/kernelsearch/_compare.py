@@ -32,8 +32,9 @@ def compare(
 ) -> Comparison:
     """Runs every policy on every recording `repeats` times, on `threads` cores (0: all), with the same seeds for all policies.
 
-    `recordings`: recordings or their files. `policies`: names, or classes and functions called as `policy(space, seed)`; or a
-    dict of a name and one of these, or a tuple of one and a dict of its options. Left out: all that there are but exhaustive.
+    `recordings`: recordings or their files. `policies`: names, with options where some are given
+    (`genetic(population=40)`), or classes and functions called as `policy(space, seed)`; or a dict of a name and one of
+    these, or a tuple of one and a dict of its options. Left out: all that there are but exhaustive.
     `budget`: evaluations of each run; left out, what is scored of the space, at least 200. `recorded_seconds`: ends runs by
     recorded time as well. `in_flight`: evaluations that a run has outstanding. `strict`: a policy that proposes again, leaves
     the space or ends early ends the comparison. `declared_default`: policies see the default that the space declares, else one

@@ -59,9 +59,9 @@ def _as_space(space: Space | Mapping[str, Iterable[Any]]) -> Space:
 class Optimizer(Search):
     """Searches a space for the configuration with the lowest value.
 
-    `space`: a Space, or a dict of names and values. `policy`: a name of `policies()`; a class or function called as
-    `policy(space, seed, **options)` whose result has `ask(n)` and `tell(trials)`; or such an object. `seed`: of every random
-    choice; the same calls then give the same proposals, here and in C++. `budget`: how many trials there will be, for policies
+    `space`: a Space, or a dict of names and values. `policy`: a name of `policies()`, with
+    options where some are given (`genetic(population=40)`); a class or function called as `policy(space, seed, **options)`
+    whose result has `ask(n)` and `tell(trials)`; or such an object. `seed`: of every random choice; the same calls then give the same proposals, here and in C++. `budget`: how many trials there will be, for policies
     that plan ahead (it ends nothing). `earlier`: recordings to learn from, with the tunables of this space. `try_default`:
     whether a default that the space declares is worth proposing first. Options of the policy (`policy_options(name)`) are
     keywords, or a dict in `options`.

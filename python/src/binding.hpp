@@ -20,6 +20,7 @@
 
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/policy/any_policy.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/recorded/recording.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -92,9 +93,14 @@ struct PythonTrial {
 /// What Python says a trial came to: a number, or an object with `verdict` and `reason` (Failed).
 [[nodiscard]] Evaluation to_evaluation(nb::handle result, std::optional<double>& value);
 
-/// The policy that Python names or brings: a name of the registry with options, or a callable `policy(space,
-/// seed)` whose result has `ask(n)` and `tell(trials)`, or such an object itself. `guarded`: exceptions of
-/// Python become ConfigError, for searches on other threads.
+/// The policy of the registry that a text names, `genetic(population=40)`, with these options over those of
+/// the text; one that is None is left out. ConfigError for what does not fit, TypeError for what no option
+/// can be.
+[[nodiscard]] PolicyChoice named_policy(nb::handle text, const nb::dict& options);
+
+/// The policy that Python names or brings: a text for named_policy() with options, or a callable
+/// `policy(space, seed)` whose result has `ask(n)` and `tell(trials)`, or such an object itself. `guarded`:
+/// exceptions of Python become ConfigError, for searches on other threads.
 [[nodiscard]] AnyPolicy<Config> make_policy(nb::handle policy, const SpacePointer& space,
                                             const PolicySetup& setup, const nb::dict& options, bool guarded);
 /// Whether it is a name.

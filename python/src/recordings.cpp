@@ -266,10 +266,11 @@ PythonComparison run_comparison(nb::handle recordings, const nb::dict& policies,
   for (auto [name, entry] : policies) {  // name: (policy, options)
     const nb::object policy = entry[0];
     const auto options = nb::cast<nb::dict>(entry[1]);
-    if (is_name(policy) && nb::len(options) == 0) {
-      Contestant contestant = registered_contestant(nb::cast<std::string>(policy));
-      contestant.name = nb::cast<std::string>(name);
-      contestants.push_back(std::move(contestant));
+    if (is_name(policy)) {
+      contestants.push_back(
+          {nb::cast<std::string>(name), [choice = named_policy(policy, options)](const PolicySetup& setup) {
+             return choice.make(setup);
+           }});
     } else {
       contestants.push_back({nb::cast<std::string>(name), maker(policy, options)});
     }

@@ -153,12 +153,13 @@ nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb:
   PythonObserver observer(on_trial, on_message, stop);
   parts.observer = &observer;
   parts.stop = stop.get_token();
-  if (is_name(policy) && nb::len(policy_options) == 0) {
-    given.policy = nb::cast<std::string>(policy);
+  if (is_name(policy)) {
+    given.policy = nb::len(policy_options) == 0 ? nb::cast<std::string>(policy)
+                                                : named_policy(policy, policy_options).text();
   } else if (!policy.is_none()) {
     if (!given.where.empty() || !given.configs.empty())
       throw nb::type_error(
-          "kernelsearch: where and configs narrow the space for policies that are named without options; put "
+          "kernelsearch: where and configs narrow the space for policies that are named; put "
           "the conditions into "
           "the problem's constraints for others");
     const auto space = std::make_shared<PythonSpace>(read_problem(problem).kernel.space);
@@ -166,9 +167,8 @@ nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb:
                       given.budget.empty() ? std::uint64_t{200} : parse_budget(given.budget).trials};
     parts.policy = make_policy(policy, space, setup, policy_options, true);
     // How the store calls it.
-    given.policy = is_name(policy)                   ? nb::cast<std::string>(policy)
-                   : nb::hasattr(policy, "__name__") ? nb::cast<std::string>(policy.attr("__name__"))
-                                                     : nb::cast<std::string>(nb::inst_name(policy));
+    given.policy = nb::hasattr(policy, "__name__") ? nb::cast<std::string>(policy.attr("__name__"))
+                                                   : nb::cast<std::string>(nb::inst_name(policy));
   }
   RunResult result;
   std::vector<StoredTrial> trials;

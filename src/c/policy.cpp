@@ -4,6 +4,8 @@
 
 #include "handles.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
+#include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/recorded/earlier_run.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
@@ -118,16 +120,16 @@ ks_status ks_policy_names(char* text, size_t capacity, size_t* needed_bytes) {
 
 ks_status ks_policy_named(const char* name, const char* options, ks_policy** out) {
   return guarded([&] {
-    const std::string wanted(text_of(name, "name"));
-    const auto entries = config_policies();
-    if (std::none_of(entries.begin(), entries.end(),
-                     [&](const auto& entry) { return entry.name == wanted; })) {
+    const std::string text(text_of(name, "name"));
+    const std::string wanted(policy_name(text));
+    if (!try_find_config_policy(wanted)) {
       std::vector<std::string> names;
-      for (const ConfigPolicyEntry& entry : entries) names.emplace_back(entry.name);
+      for (const ConfigPolicyEntry& entry : config_policies()) names.emplace_back(entry.name);
       const std::string nearest = nearest_name(wanted, names);
       refuse(KS_UNKNOWN_NAME, "there is no policy of that name", wanted,
              nearest.empty() ? "ks_policy_names() tells the names" : "did you mean " + nearest + "?");
     }
+    const PolicyChoice choice = choose_policy(text);
     std::optional<std::uint64_t> budget;
     bool try_default = true;
     std::vector<std::string> learn_from;
@@ -139,14 +141,14 @@ ks_status ks_policy_named(const char* name, const char* options, ks_policy** out
     auto recordings = std::make_shared<std::vector<Recording>>();
     for (const std::string& file : learn_from) recordings->push_back(read_recording(file));
     auto recipe = std::make_shared<Recipe>();
-    recipe->name = wanted;
-    recipe->make = [wanted, budget, try_default, recordings](const PolicySetup& known) {
+    recipe->name = choice.text();
+    recipe->make = [choice, budget, try_default, recordings](const PolicySetup& known) {
       PolicySetup setup = known;
       if (budget) setup.budget = budget;
       setup.try_default = known.try_default && try_default;
       for (const Recording& recording : *recordings)
         if (auto earlier = earlier_run(recording, setup.space)) setup.earlier.push_back(*std::move(earlier));
-      return make_config_policy(wanted, setup);
+      return choice.make(setup);
     };
     give(out, [&] {
       auto policy = std::make_unique<ks_policy>();

@@ -18,7 +18,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
-#include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
 #include "run_policy.hpp"
 #include "trace_folder.hpp"
 
@@ -315,12 +315,8 @@ class Comparison {
 
 }  // namespace
 
-Contestant registered_contestant(const std::string& name) {
-  for (const ConfigPolicyEntry& entry : config_policies())
-    if (entry.name == name) return {name, entry.make};
-  // raises, with the nearest name
-  static_cast<void>(make_config_policy(name, {Space::build({}), 0, {}, {}}));
-  return {};
+Contestant registered_contestant(const std::string& text) {
+  return {text, [choice = choose_policy(text)](const PolicySetup& setup) { return choice.make(setup); }};
 }
 
 std::vector<Landscape> landscapes_of(std::span<const Recording> recordings) {

@@ -18,6 +18,7 @@
 #include "kernelsearch/run/stored_candidate.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "kernelsearch/systems/policy_options_schema.hpp"
 #include "problem_json.hpp"
 #include "run_json.hpp"
 #include "tool_kit.hpp"
@@ -256,6 +257,15 @@ ToolReply RunTools::list_methods(const json& arguments, const ToolCall&) const {
       out["suggesting_policies"].push_back({{"name", entry.name}, {"summary", entry.summary}});
       text += fmt::format(" {}", entry.name);
     }
+  }
+  for (const ConfigPolicyEntry& entry : config_policies()) {
+    if (entry.name != name || !(folder.empty() || folder == "policies")) continue;
+    out["policies"].push_back({{"name", entry.name},
+                               {"summary", entry.summary},
+                               {"options", json::parse(policy_options_schema(entry))}});
+    text = fmt::format("{}: {}", entry.name, entry.summary);
+    for (const PolicyOption& option : entry.options)
+      text += fmt::format("\n{}: {}", option.name, option.summary);
   }
   std::string shown;
   std::size_t hidden = 0;

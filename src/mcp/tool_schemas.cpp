@@ -52,7 +52,7 @@ constexpr Named schemas[] = {
      R"json({"type": "object", "additionalProperties": false, "properties": {
 "problem": {"type": "string", "minLength": 1, "description": "a problem folder or problem.json below the server's root, e.g. \"matmul\""},
 "problem_json": {"type": ["object", "string"], "description": "a whole problem.json instead: an object (or its text), with sources as text or as files below the root"},
-"policy": {"type": "string", "default": "bayesian", "description": "who decides what is tried: a policy over the kernel's tunables (see list_methods), or \"submit\": you write the kernels and hand them in"},
+"policy": {"type": "string", "default": "bayesian", "description": "who decides what is tried: a policy over the kernel's tunables, with options where some are given, as \"genetic(population=40)\" (see list_methods), or \"submit\": you write the kernels and hand them in"},
 "budget": {"type": "string", "default": "200", "description": "of the whole run: trials (\"200\"), wall time (\"30s\", \"5m\"), both (\"200,30s\") or \"all\""},
 "seed": {"type": "integer", "minimum": 0, "default": 0, "description": "of every random choice"},
 "suggest": {"type": "string", "default": "epsilon_greedy_tree", "description": "with policy submit: the policy over moves that suggests what to write next; \"none\" for no suggestions; see list_methods"},
@@ -126,7 +126,7 @@ constexpr Named schemas[] = {
 "name": {"type": "string", "maxLength": 200, "description": "only the one of that name, with its whole definition"}}})json"},
     {"list_methods_result",
      R"json({"type": "object", "additionalProperties": false, "properties": {
-"policies": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "summary": {"type": "string"}}, "required": ["name", "summary"], "additionalProperties": false}},
+"policies": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "summary": {"type": "string"}, "options": {"type": "object", "description": "JSON Schema of what the policy can be given"}}, "required": ["name", "summary"], "additionalProperties": false}},
 "suggesting_policies": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "summary": {"type": "string"}}, "required": ["name", "summary"], "additionalProperties": false}},
 "methods": {"type": "array", "items": {"type": "object", "properties": {"folder": {"type": "string"}, "name": {"type": "string"}, "summary": {"type": "string"},
 "file": {"type": "string"}, "definition": {"type": ["object", "array"]}}, "required": ["folder", "name"], "additionalProperties": false}},
@@ -179,7 +179,7 @@ constexpr Named schemas[] = {
      R"json({"type": "object", "additionalProperties": false, "properties": {"run": {"type": "integer", "minimum": 1, "description": "the run's number, as start_run and status give it"},
 "trial": {"type": "integer", "minimum": 0, "description": "the trial's number in the run; default the best"},
 "trials": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20, "description": "configurations to judge at most; they count in the run's budget"},
-"policy": {"type": "string", "default": "bayesian", "description": "a policy over tunables, as list_methods names them"}},
+"policy": {"type": "string", "default": "bayesian", "description": "a policy over tunables, as list_methods names them, with options where some are given, as \"genetic(population=40)\""}},
 "required": ["run"]})json"},
     {"tune_result",
      R"json({"type": "object", "additionalProperties": false, "properties": {"of": {"type": "integer", "description": "the trial whose kernel was tuned"},

@@ -29,7 +29,8 @@
 #include "kernelsearch/judge/measuring_lock.hpp"
 #include "kernelsearch/judge/trivial_answers.hpp"
 #include "kernelsearch/llm/model_file.hpp"
-#include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
+#include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
@@ -318,7 +319,8 @@ OptimizerOptions loop_of(const RunImpl& run, std::size_t lanes, const std::stop_
   OptimizerOptions loop;
   const std::size_t jobs = run.remote ? run.remote->build_places() : o.measurement.jobs;
   // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
-  const bool learns = run.system != nullptr || (o.policy != "exhaustive" && o.policy != "random");
+  const bool learns =
+      run.system != nullptr || (policy_name(o.policy) != "exhaustive" && policy_name(o.policy) != "random");
   const unsigned ahead = is_device(run.problem.backend) && !learns ? 4 : 1;
   const bool rewrites = run.system != nullptr && run.system->rewrites;
   loop.in_flight = rewrites ? o.proposals : ahead * jobs + 2 * lanes;
@@ -410,6 +412,8 @@ void begin(RunImpl& run, RunParts& parts) {
                        "leave it out, or name a --system that writes kernels");
   }
   std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
+  if (run.system == nullptr && !external && o.policy != "submit" && !parts.policy && !parts.make_policy)
+    o.policy = choose_policy(o.policy).text();  // as it is stored, and found again by a run that goes on
   const MeasurementOptions as_asked = o.measurement;
   const bool elsewhere =
       !parts.evaluator && (!o.lanes.pools.empty() || !o.lanes.launched.empty() || !o.lanes.slurm.empty());
@@ -505,7 +509,7 @@ void begin(RunImpl& run, RunParts& parts) {
         .parts = SearchParts<Config>{parts.policy        ? *std::move(parts.policy)
                                      : parts.make_policy ? parts.make_policy(policy_setup)
                                      : external          ? external->make(policy_setup)
-                                                         : make_config_policy(o.policy, policy_setup),
+                                                         : choose_policy(o.policy).make(policy_setup),
                                      TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
   }
 

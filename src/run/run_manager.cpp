@@ -12,6 +12,8 @@
 
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
+#include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
@@ -51,19 +53,22 @@ std::vector<std::string> readable_of(const Problem& problem) {
   return folders;
 }
 
-/// ConfigError for a policy, a budget or a suggesting policy that there is not.
+/// ConfigError for a policy or an option of one, a budget or a suggesting policy that there is not.
 void check_policy(const RunOptions& options, Backend backend) {
   if (!options.budget.empty()) (void)parse_budget(options.budget);
   if (options.policy == "submit") {
     (void)make_move_policy(options.suggest, options.strategies, options.seed, backend);
     return;
   }
-  std::vector<std::string> names{"submit"};
-  for (const ConfigPolicyEntry& entry : config_policies()) names.emplace_back(entry.name);
-  if (std::find(names.begin(), names.end(), options.policy) != names.end()) return;
-  const std::string nearest = nearest_name(options.policy, names);
-  detail::raise<ConfigError>("no such policy", options.policy,
-                             nearest.empty() ? "list_methods names them" : "did you mean " + nearest + "?");
+  const std::string name(policy_name(options.policy));
+  if (!try_find_config_policy(name)) {
+    std::vector<std::string> names{"submit"};
+    for (const ConfigPolicyEntry& entry : config_policies()) names.emplace_back(entry.name);
+    const std::string nearest = nearest_name(name, names);
+    detail::raise<ConfigError>("no such policy", options.policy,
+                               nearest.empty() ? "list_methods names them" : "did you mean " + nearest + "?");
+  }
+  (void)choose_policy(options.policy);
 }
 
 }  // namespace

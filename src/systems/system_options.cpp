@@ -3,15 +3,14 @@
 #include "kernelsearch/systems/system_options.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/core/impl/text.hpp"
-#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/impl/option_fault.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "options_schema.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -42,11 +41,7 @@ void check_choice(std::string_view system, const SystemOption& option, const Val
   if (text == nullptr || option.choices.empty() ||
       std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end())
     return;
-  const std::string nearest = nearest_name(*text, option.choices);
-  detail::raise<ConfigError>(
-      "the option " + option.name + " of " + std::string(system) + " has no such value", *text,
-      (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " +
-          detail::joined(option.choices, ", "));
+  detail::raise_config_error(detail::unknown_choice(system, option.name, *text, option.choices));
 }
 
 /// The option's value in the variant, and where that comes from.
@@ -70,11 +65,9 @@ void check_bounds(std::string_view system, const SystemOption& option, const Val
   if (!std::holds_alternative<std::int64_t>(option.standard) &&
       !std::holds_alternative<double>(option.standard))
     return;
-  const double number = to_number(value);
-  if (number >= option.least && number <= option.most) return;
-  detail::raise<ConfigError>(
-      "the option " + option.name + " of " + std::string(system) + " is out of bounds", to_string(value),
-      "give a number from " + to_string(Value(option.least)) + " to " + to_string(Value(option.most)));
+  if (const auto outside =
+          detail::option_out_of_bounds(system, option.name, value, option.least, option.most))
+    detail::raise_config_error(*outside);
 }
 
 }  // namespace
@@ -97,16 +90,11 @@ SystemOptions::SystemOptions(std::string_view system, std::span<const SystemOpti
       names.push_back(option.name);
       if (option.name == name) known = &option;
     }
-    if (known == nullptr) {
-      const std::string nearest = nearest_name(name, names);
-      detail::raise<ConfigError>(
-          "there is no such option of " + std::string(system), name,
-          nearest.empty() ? "see `kernelsearch list systems --json`" : "did you mean " + nearest + "?");
-    }
+    if (known == nullptr) detail::raise_config_error(detail::unknown_option(system, name, names));
     std::optional<Value> read = read_value(*known, value);
     if (!read)
-      detail::raise<ConfigError>("the option " + name + " of " + std::string(system) + " is of another type",
-                                 json_text(value), std::string("give a JSON ") + json_type(known->standard));
+      detail::raise_config_error(detail::option_of_another_type(
+          system, name, json_text(value), std::string("a JSON ") + json_type(known->standard)));
     check_bounds(system, *known, *read);
     check_choice(system, *known, *read);
     values_[name] = *std::move(read);
@@ -174,25 +162,12 @@ std::string merged_system_options(std::string_view below, std::string_view above
 }
 
 std::string system_options_schema(std::string_view system, std::span<const SystemOption> options) {
-  nlohmann::ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                                {"title", "Options of " + std::string(system)},
-                                {"type", "object"},
-                                {"properties", nlohmann::ordered_json::object()},
-                                {"additionalProperties", false}};
+  nlohmann::ordered_json schema = detail::options_schema(system);
   for (const SystemOption& option : options) {
     nlohmann::ordered_json one{{"type", json_type(option.standard)},
                                {"description", option.summary + " (" + option.source + ")"},
                                {"default", value_to_json(option.standard)}};
-    const bool whole = std::holds_alternative<std::int64_t>(option.standard);
-    const auto bound = [&](const char* key, double number) {
-      if (!std::isfinite(number)) return;
-      if (whole)
-        one[key] = static_cast<std::int64_t>(number);
-      else
-        one[key] = number;
-    };
-    bound("minimum", option.least);
-    bound("maximum", option.most);
+    detail::add_bounds(one, option.least, option.most, std::holds_alternative<std::int64_t>(option.standard));
     if (!option.choices.empty()) one["enum"] = option.choices;
     for (const VariantValue& variant : option.variants)
       one["x-variants"][variant.variant] = {{"default", value_to_json(variant.value)},

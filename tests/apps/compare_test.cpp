@@ -130,3 +130,81 @@ TEST_CASE("command: compare says what is wrong with what it was given") {
   std::filesystem::create_directory(desk.path() / "empty");
   refused({"compare", "empty"}, 3, "no recordings in the folder");
 }
+
+TEST_CASE("command: compare takes options of policies, and calls each by the text it was given") {
+  const Desk desk;
+  write_recording(desk.path() / "here.json", 2);
+  const auto compare = [&](const std::string& policies, std::vector<std::string> more = {}) {
+    more.insert(more.begin(),
+                {"compare", "here.json", "--policies", policies, "--repeats", "3", "--budget", "30", "-q"});
+    return desk.kernelsearch(more);
+  };
+  const std::string small = "genetic(population=4,patience=0)";
+  const Ran ran =
+      compare(small + ", genetic,tabu(neighbourhood=hamming)", {"--out", "compared", "--against", small});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  check_has(ran.out, "\n" + small + " ");
+  check_has(ran.out, "\ngenetic ");
+  check_has(ran.out, "\ntabu(neighbourhood=hamming) ");
+  const auto scores = nlohmann::json::parse(read_text(desk.path() / "compared/scores.json"));
+  for (const char* name : {"genetic(population=4,patience=0)", "genetic", "tabu(neighbourhood=hamming)"})
+    CHECK_MESSAGE(scores.contains(name), name);
+  CHECK(scores.at(small).at("spaces") != scores.at("genetic").at("spaces"));
+  check_has(read_text(desk.path() / "compared/report.html"), "genetic(population=4,");
+  check_has(read_text(desk.path() / "compared/scores.csv"), "genetic(population=4,patience=0)");
+  // Finished runs are found again by the text.
+  CHECK(
+      compare(small + ",genetic,tabu(neighbourhood=hamming)", {"--out", "compared"}).out.find("\n" + small) !=
+      std::string::npos);
+
+  Ran refused = compare("genetic(poplation=4)");
+  CHECK(refused.code == 3);
+  check_has(
+      refused.err,
+      "there is no such option of genetic: poplation; did you mean population? there are default_first, "
+      "population, tournament, crossover, mutations, patience");
+  refused = compare("random,genetic(population=4");
+  CHECK(refused.code == 3);
+  check_has(refused.err,
+            "the options of a policy are not closed: genetic(population=4, character 21; end them with `)`");
+  refused = compare("random(default_first=maybe)");
+  CHECK(refused.code == 3);
+  check_has(refused.err, "the option default_first of random is of another type: maybe; give true or false");
+}
+
+TEST_CASE("command: list policies shows the options of each") {
+  const Desk desk;
+  const auto all = desk.kernelsearch({"list", "policies", "--json"}).json();
+  REQUIRE(all.is_array());
+  bool seen = false;
+  for (const auto& policy : all) {
+    if (policy.at("name") != "genetic") continue;
+    seen = true;
+    const auto& options = policy.at("options").at("properties");
+    CHECK(options.size() == 6);
+    CHECK(options.at("population") ==
+          nlohmann::ordered_json{{"type", "integer"},
+                                 {"description", "survivors; as many random configurations come first"},
+                                 {"default", 20},
+                                 {"minimum", 2},
+                                 {"maximum", 1000000}});
+    CHECK_FALSE(options.at("default_first").contains("default"));
+    CHECK(options.at("crossover").at("type") == "number");
+  }
+  CHECK(seen);
+  const auto one = desk.kernelsearch({"list", "policies", "tabu", "--json"}).json();
+  REQUIRE(one.size() == 1);
+  const auto& choices = one.at(0).at("options").at("properties").at("neighbourhood").at("enum");
+  CHECK(choices == nlohmann::ordered_json{"hamming", "adjacent"});
+  const Ran text = desk.kernelsearch({"list", "policies", "genetic"});
+  check_has(text.out,
+            "\n  population = 20  (int, 2 to 1000000)\n      survivors; as many random configurations come "
+            "first\n");
+  check_has(text.out, "\n  default_first = as the space says  (bool)\n");
+  check_has(text.out, "\n  mutations = 0.6  (float, 0 or more)\n");
+  check_has(desk.kernelsearch({"list", "policies", "tabu"}).out,
+            "\n  neighbourhood = adjacent  (hamming or adjacent)\n");
+  check_has(desk.kernelsearch({"list", "policies", "exhaustive"}).out, "It has no options.");
+  CHECK(desk.kernelsearch({"list", "policies", "tabo"}).code == 3);
+  CHECK(desk.kernelsearch({"list", "systems", "stark"}).code == 2);
+}

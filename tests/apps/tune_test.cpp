@@ -173,6 +173,28 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   CHECK(desk.kernelsearch({"export", "1", "--store", "runs.db", "--format", "cvs"}).code == 2);
 }
 
+TEST_CASE("command: tune takes options of the policy, shows them, and goes on with them") {
+  const Desk desk;
+  REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  Ran ran = desk.kernelsearch({"tune", "mine", "--policy", "genetic( mutations=2,population=3)", "--budget",
+                               "4", "--jobs", "1", "--store", "runs.db", "--out", "tuned"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  check_has(ran.err, "policy genetic(population=3, mutations=2.0), budget 4");
+  ran = desk.kernelsearch(
+      {"tune", "--resume", "latest", "--budget", "6", "--store", "runs.db", "--out", "tuned"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  check_has(ran.err, "policy genetic(population=3, mutations=2.0), budget 6");
+  const auto run = newest_run(desk);
+  CHECK(run["policy"] == "genetic(population=3, mutations=2.0)");
+  CHECK(run["trials"] == 6);
+  check_has(desk.kernelsearch({"show", "latest", "--store", "runs.db"}).out,
+            "genetic(population=3, mutations=2.0)");
+  ran = desk.kernelsearch({"tune", "mine", "--policy", "genetic(population=many)", "--store", "runs.db"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "the option population of genetic is of another type: many; give a whole number");
+  CHECK(newest_run(desk)["run"] == run["run"]);
+}
+
 TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes on") {
   const Desk desk;
   REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);

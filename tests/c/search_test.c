@@ -201,6 +201,24 @@ static void searches(const char* folder) {
   OK(ks_search_ask(search, 1, &job, config, 6, &given));
   OK(ks_search_save(search, file));
   EXPECT(KS_CONFIG_ERROR, "another policy", ks_search_load(space, genetic, file, &loaded));
+  /* The options are part of what the search is: another text is another policy, blanks apart. */
+  ks_policy* first = NULL;
+  ks_policy* same = NULL;
+  ks_search* begun = NULL;
+  OK(ks_policy_named("random(default_first=true)", "{\"try_default\": false}", &first));
+  OK(ks_policy_named(" random ( default_first = true ) ", NULL, &same));
+  EXPECT(KS_CONFIG_ERROR, "random, not random(default_first=true)",
+         ks_search_load(space, first, file, &loaded));
+  OK(ks_search_new(space, first, 1, &begun));
+  OK(ks_search_ask(begun, 1, &job, config, 6, &given));
+  OK(ks_search_save(begun, file));
+  OK(ks_search_load(space, same, file, &loaded));
+  OK(ks_search_free(loaded));
+  loaded = NULL;
+  OK(ks_search_save(search, file));
+  OK(ks_search_free(begun));
+  OK(ks_policy_free(first));
+  OK(ks_policy_free(same));
   EXPECT(KS_CONFIG_ERROR, "another space", ks_search_load(small, random, file, &loaded));
   /* A file in which something else was proposed is noticed. */
   FILE* saved = fopen(file, "r");
@@ -639,6 +657,16 @@ static void misuse(void) {
   OK(ks_builder_free(builder));
 
   EXPECT(KS_UNKNOWN_NAME, "did you mean bayesian?", ks_policy_named("bayesan", NULL, &policy));
+  EXPECT(KS_UNKNOWN_NAME, "did you mean genetic?", ks_policy_named("genetc(population=4)", NULL, &policy));
+  EXPECT(KS_CONFIG_ERROR,
+         "kernelsearch: there is no such option of genetic: poplation; did you mean population? there are "
+         "default_first, population, tournament, crossover, mutations, patience",
+         ks_policy_named("genetic(poplation=4)", NULL, &policy));
+  EXPECT(KS_CONFIG_ERROR,
+         "the option population of genetic is out of bounds: 1; give a number from 2 to 1000000",
+         ks_policy_named("genetic(population=1)", NULL, &policy));
+  EXPECT(KS_CONFIG_ERROR, "the options of a policy are not closed: genetic(population=4, character 21",
+         ks_policy_named("genetic(population=4", NULL, &policy));
   EXPECT(KS_UNKNOWN_NAME, "did you mean \"budget\"?", ks_policy_named("random", "{\"budgt\": 1}", &policy));
   EXPECT(KS_WRONG_TYPE, "\"budget\": -1", ks_policy_named("random", "{\"budget\": -1}", &policy));
   EXPECT(KS_CONFIG_ERROR, "no JSON object", ks_policy_named("random", "budget", &policy));

@@ -189,6 +189,9 @@ TEST_CASE("list_methods: what suits the problem's backend and traits, a line eac
   REQUIRE(whole["methods"].size() == 1);
   CHECK(whole["methods"][0]["definition"]["passes"].size() == 2);
   CHECK(desk.ok("list_methods", {{"folder", "policies"}})["methods"].empty());
+  const json genetic = desk.ok("list_methods", {{"name", "genetic"}});
+  REQUIRE(genetic["policies"].size() == 1);
+  CHECK(genetic["policies"][0]["options"]["properties"]["population"]["default"] == 20);
 }
 
 TEST_CASE("apply: the question for a strategy, a transformation or a method, and how to answer it") {

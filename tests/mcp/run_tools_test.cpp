@@ -152,6 +152,10 @@ TEST_CASE("run_tools: what is wrong is said, with what to do") {
   has(desk.refused("start_run"), "give problem, a path below the root");
   has(desk.refused("start_run", {{"problem", "nowhere"}}), "below the root");
   has(desk.refused("start_run", {{"problem", "twice"}, {"polcy", "random"}}), "did you mean policy?");
+  has(desk.refused("start_run", {{"problem", "twice"}, {"policy", "randm(default_first=true)"}}),
+      "did you mean random?");
+  has(desk.refused("start_run", {{"problem", "twice"}, {"policy", "random(first=true)"}}),
+      "there is no such option of random: first; there are default_first");
   has(desk.refused("start_run", {{"problem_json", "{\"schema\": 1, \"nam\": 3}"}}), "did you mean \"name\"");
   has(desk.refused("step", {{"run", 5}}), "no such run: 5; call status");
   has(desk.refused("step"), "arguments.run is missing");

@@ -89,17 +89,27 @@ def test_failures_have_names(space, short, name):
 
 
 def test_policies_and_options_by_name(space):
-    assert len(ks.policies()) == 23 and ks.policies()["random"].startswith("uniform draws")
-    assert ks.policy_options("genetic")["population"] == 20
+    assert "exhaustive" in ks.policies() and ks.policies()["random"].startswith("uniform draws")
+    assert ks.policy_options("genetic")["population"] == 20 and ks.policy_options("genetic")["default_first"] is None
+    assert ks.policy_options("genetic(population=3)")["population"] == 3
+    assert ks.policy_options("helion_lfbo(block_sizes=[a, 'b c'])")["block_sizes"] == ["a", "b c"]
     with pytest.raises(ks.ConfigError, match="did you mean bayesian"):
         ks.Optimizer(space, "bayesan")
     with pytest.raises(ks.ConfigError, match="did you mean population"):
         ks.Optimizer(space, "genetic", poplation=3)
-    with pytest.raises(ks.ConfigError, match="genetic.population = -1; give a whole number"):
+    with pytest.raises(ks.ConfigError, match="population of genetic is out of bounds: -1; give a number from 2 to 1000000"):
         ks.Optimizer(space, "genetic", population=-1)
+    with pytest.raises(ks.ConfigError, match="population of genetic is of another type: much; give a whole number"):
+        ks.Optimizer(space, "genetic", population="much")
+    with pytest.raises(TypeError, match="option population of genetic"):
+        ks.Optimizer(space, "genetic", population=object())
+    with pytest.raises(ks.ConfigError, match="did you mean population"):
+        ks.Optimizer(space, "genetic", poplation=None)
+    with pytest.raises(ks.ConfigError, match=r"not closed: genetic\(population=3, character 21"):
+        ks.Optimizer(space, "genetic(population=3")
     with pytest.raises(ks.ConfigError, match="there are hamming, adjacent"):
         ks.Optimizer(space, "tabu", neighbourhood="none")
-    with pytest.raises(ks.ConfigError, match="without options"):
+    with pytest.raises(ks.ConfigError, match="exhaustive has no options"):
         ks.Optimizer(space, "exhaustive", population=3)
     with pytest.raises(ks.ConfigError, match="no policy of that name"):
         ks.policy_options("none")

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs of a problem folder; skipped where the package was built without, or there is no sandbox."""
+import contextlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -18,6 +20,17 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap"),
     pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++"),
 ]
+
+
+def test_options_of_a_policy_are_stored_and_come_back(source, tmp_path):
+    problem, store = source / "tests/fixtures/problems/dot", tmp_path / "runs.db"
+    given = {"policy": "genetic(population=3)", "policy_options": {"mutations": 2, "patience": None}}
+    first = ks.tune(problem, 2, **given, seed=1, store=store, out=tmp_path / "best", samples=3)
+    with contextlib.closing(sqlite3.connect(store)) as runs:
+        assert runs.execute("SELECT policy FROM runs").fetchall() == [("genetic(population=3, mutations=2.0)",)]
+    assert len(ks.tune(problem, 3, resume=first.run, store=store, out=tmp_path / "best", samples=3).trials) == 3
+    with pytest.raises(ks.ConfigError, match="population of genetic is out of bounds: 1; give a number from 2"):
+        ks.tune(problem, 2, policy="genetic", policy_options={"population": 1}, store=store)
 
 
 def test_a_run(source, tmp_path):

@@ -49,7 +49,7 @@ TEST_CASE("SystemOptions: what is wrong is named with what to do") {
     CHECK_THROWS_WITH_AS((void)SystemOptions("sys", options(), json), doctest::Contains(words), ConfigError);
   };
   refused(R"({"trial": 7})", "did you mean trials?");
-  refused(R"({"zzzzzzzz": 7})", "list systems");
+  refused(R"({"zzzzzzzz": 7})", "zzzzzzzz; there are trials, share, again, folder");
   refused(R"({"trials": 7.5})", "JSON integer");
   refused(R"({"trials": 0})", "give a number from 1");
   refused(R"({"trials": 11})", "out of bounds");

@@ -224,7 +224,10 @@ KS_API ks_status ks_trial_code(const ks_trial* trial, const char* region, char* 
 
 /* The names of this library's policies, one a line. */
 KS_API ks_status ks_policy_names(char* text, size_t capacity, size_t* needed);
-/* The policy of that name. `options`: NULL, or a JSON object of
+/* The policy of that text: a name, or a name with options of the policy, "genetic(population=40, crossover=0.2)".
+ * docs/policies.md lists the options. KS_UNKNOWN_NAME for an unknown policy; KS_CONFIG_ERROR for a text that does
+ * not read so, an option that the policy does not have, and a value that the option cannot have. Searches,
+ * comparisons and runs call the policy by its text. `options`: NULL, or a JSON object of
  *   "budget"       trials that will be made, where that is known: some policies plan with it
  *   "try_default"  false: the space's default is nobody's choice, so it is not tried first
  *   "learn_from"   list of recordings (docs/formats/recordings.md) of the same tunables to learn from */

@@ -28,8 +28,10 @@ struct Contestant {
   bool own_process = false;
 };
 
-/// The policy of that name from the registry; ConfigError with the nearest name when there is none.
-[[nodiscard]] Contestant registered_contestant(const std::string& name);
+/// The policy of that text from the registry, a name or `genetic(population=40)`; the contestant is called as
+/// the text. ConfigError with the nearest name for an unknown policy or option, and for a value that does not
+/// fit.
+[[nodiscard]] Contestant registered_contestant(const std::string& text);
 
 /// How far a comparison is.
 struct ComparisonProgress {

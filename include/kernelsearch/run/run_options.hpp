@@ -53,7 +53,8 @@ struct RunLanes {
 /// How a run searches, measures and ends. What repeats the run is stored with it (docs/formats/store.md), so
 /// that it can be resumed; where results are written is not.
 struct RunOptions {
-  /// Over configurations, one of `config_policies()`; or `submit`: kernels are handed in from outside.
+  /// Over configurations, one of `config_policies()`, with options where some are given, as
+  /// `genetic(population=40)`; or `submit`: kernels are handed in from outside.
   std::string policy = "bayesian";
   std::string policy_command = {};           ///< a policy from outside instead: see command_policy()
   std::filesystem::path policy_folder = {};  ///< where that command runs; empty: where this program does

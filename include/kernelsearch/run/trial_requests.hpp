@@ -17,7 +17,7 @@ namespace kernelsearch {
 struct TuneRequest {
   std::optional<TrialId> trial = {};  ///< nothing: the best, else the problem's kernel
   std::uint64_t trials = 20;          ///< configurations to judge at most; each is a trial of the run
-  std::string policy = "bayesian";    ///< one of `config_policies()`
+  std::string policy = "bayesian";    ///< one of `config_policies()`, with its options
 };
 
 struct TuneReport {

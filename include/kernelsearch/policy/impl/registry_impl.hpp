@@ -3,11 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "kernelsearch/core/error.hpp"
-#include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/impl/option_fault.hpp"
 #include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
@@ -19,6 +23,7 @@
 #include "kernelsearch/policy/greedy_search.hpp"
 #include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
+#include "kernelsearch/policy/impl/policy_rows.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
@@ -26,6 +31,7 @@
 #include "kernelsearch/policy/moves_over_space.hpp"
 #include "kernelsearch/policy/particle_swarm.hpp"
 #include "kernelsearch/policy/policy_bandit.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
 #include "kernelsearch/policy/random_search.hpp"
 #include "kernelsearch/policy/reflexion.hpp"
 #include "kernelsearch/policy/registry.hpp"
@@ -45,120 +51,191 @@ inline bool default_first(const PolicySetup& setup) {
                                           [](const Tunable& tunable) { return tunable.default_index != 0; });
 }
 
-/// A policy over moves on the space of the setup, with a strategy for each tunable.
-template <class Policy, class Options>
-AnyPolicy<Config> over_space(const PolicySetup& setup, Options options) {
-  SpaceStrategies strategies(setup.space, {.seed = setup.seed});
-  options.strategies = strategies.names();
-  options.seed = setup.seed;
-  return AnyPolicy<Config>(MovesOverSpace(AnyPolicy<Move>(Policy(std::move(options))), std::move(strategies),
-                                          {.seed = setup.seed}));
+/// What a policy is made with by name, before options are given.
+template <class Options>
+Options standard_options(const PolicySetup& setup) {
+  Options options;
+  if constexpr (requires { options.seed; }) options.seed = setup.seed;
+  if constexpr (requires { options.default_first; }) options.default_first = default_first(setup);
+  if constexpr (requires { options.earlier; }) options.earlier = setup.earlier;
+  if constexpr (requires { options.budget; }) options.budget = setup.budget;
+  return options;
 }
-
-/// The same with what earlier runs of the space say of each strategy.
-KERNELSEARCH_INLINE AnyPolicy<Config> hierarchical_over_space(const PolicySetup& setup) {
-  HierarchicalUcbOptions options;
+inline HelionLfboOptions small_helion_options(const PolicySetup& setup) {
+  return helion_lfbo_small(setup.seed);
+}
+/// By name it goes on after the first k changes, as a search over a space must.
+inline BestOfKOptions climbing_options(const PolicySetup& setup) {
+  auto options = standard_options<BestOfKOptions>(setup);
+  options.climb = true;
+  return options;
+}
+/// With what earlier runs of the space say of each strategy.
+KERNELSEARCH_INLINE HierarchicalUcbOptions warmed_options(const PolicySetup& setup) {
+  auto options = standard_options<HierarchicalUcbOptions>(setup);
   if (!setup.earlier.empty())
     options.examples = move_examples(SpaceStrategies(setup.space, {.seed = setup.seed}), setup.earlier,
                                      {.seed = setup.seed});
-  return over_space<HierarchicalUcb>(setup, std::move(options));
+  return options;
+}
+
+/// The policy on the space of the setup; one over moves with a strategy for each tunable.
+template <class Policy, class Options>
+AnyPolicy<Config> over_space(const PolicySetup& setup, Options options) {
+  if constexpr (std::is_same_v<typename Policy::Proposal, Config>) {
+    return AnyPolicy<Config>(Policy(setup.space, std::move(options)));
+  } else {
+    SpaceStrategies strategies(setup.space, {.seed = setup.seed});
+    options.strategies = strategies.names();
+    return AnyPolicy<Config>(MovesOverSpace(AnyPolicy<Move>(Policy(std::move(options))),
+                                            std::move(strategies), {.seed = setup.seed}));
+  }
+}
+
+struct NoOptions {};
+inline AnyPolicy<Config> exhaustive_over_space(const PolicySetup& setup, const NoOptions&) {
+  return AnyPolicy<Config>(Exhaustive(setup.space));
+}
+inline AnyPolicy<Config> bandit_over_space(const PolicySetup& setup, PolicyBanditOptions options) {
+  return AnyPolicy<Config>(
+      PolicyBandit(default_bandit_arms(setup.space, setup.seed, default_first(setup)), options));
+}
+
+/// Writes the values over what the entry's options are.
+KERNELSEARCH_INLINE void write_options(const ConfigPolicyEntry& entry, void* options,
+                                       const PolicyOptionValues& given) {
+  for (const auto& [name, value] : given) {
+    const PolicyOption& row = *value_or_raise(entry.try_find(name));
+    row.write(options, value_or_raise(row.try_value(entry.name, value)));
+  }
+}
+
+/// The entry of a policy that `Standard` gives the options of, and `Make` makes of a setup and them.
+template <auto Standard, auto Make>
+constexpr ConfigPolicyEntry policy_entry(std::string_view name, std::string_view summary,
+                                         std::span<const PolicyOption> options) {
+  return {name, summary, options,
+          [](const ConfigPolicyEntry& entry, const PolicySetup& setup, const PolicyOptionValues& given) {
+            auto its = Standard(setup);
+            write_options(entry, &its, given);
+            return Make(setup, std::move(its));
+          },
+          [](const ConfigPolicyEntry& entry, const PolicySetup& setup, const PolicyOptionValues& given) {
+            auto its = Standard(setup);
+            write_options(entry, &its, given);
+            PolicyOptionValues values;
+            for (const PolicyOption& row : entry.options) values.emplace_back(row.name, row.read(&its));
+            return values;
+          }};
+}
+template <class Policy, class Options>
+constexpr ConfigPolicyEntry policy_entry(std::string_view name, std::string_view summary,
+                                         std::span<const PolicyOption> options) {
+  return policy_entry<&standard_options<Options>, &over_space<Policy, Options>>(name, summary, options);
 }
 
 }  // namespace detail
 
 KERNELSEARCH_INLINE std::span<const ConfigPolicyEntry> config_policies() {
-  using Any = AnyPolicy<Config>;
+  namespace rows = detail::rows;
+  using detail::policy_entry;
   static constexpr ConfigPolicyEntry entries[] = {
-      {"bandit", "annealing, genetic, differential evolution and greedy, the more successful the more often",
-       [](const PolicySetup& s) {
-         return Any(
-             PolicyBandit(default_bandit_arms(s.space, s.seed, detail::default_first(s)), {.seed = s.seed}));
-       }},
-      {"bayesian",
-       "a Gaussian process with alignment features, expected improvement, earlier runs: the default",
-       [](const PolicySetup& s) {
-         return Any(BayesianSearch(
-             s.space, {.seed = s.seed, .default_first = detail::default_first(s), .earlier = s.earlier}));
-       }},
-      {"beam", "beam search over moves between configurations",
-       [](const PolicySetup& s) { return detail::over_space<Beam>(s, BeamOptions{}); }},
-      {"best_of_k", "the best of k changes to one configuration, then of that one",
-       [](const PolicySetup& s) { return detail::over_space<BestOfK>(s, BestOfKOptions{.climb = true}); }},
-      {"differential_evolution", "differences of members, added to others, compete with their targets",
-       [](const PolicySetup& s) {
-         return Any(
-             DifferentialEvolution(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"epsilon_greedy_tree", "STARK's tree search over moves between configurations",
-       [](const PolicySetup& s) {
-         return detail::over_space<EpsilonGreedyTree>(s, EpsilonGreedyTreeOptions{});
-       }},
-      {"exhaustive", "every valid configuration once, in order",
-       [](const PolicySetup& s) { return Any(Exhaustive(s.space)); }},
-      {"flat_ucb", "UCB1 over which tunable to change in the best configuration",
-       [](const PolicySetup& s) { return detail::over_space<FlatUcb>(s, FlatUcbOptions{}); }},
-      {"genetic", "tournaments, uniform crossover and mutation, without generations",
-       [](const PolicySetup& s) {
-         return Any(GeneticAlgorithm(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"greedy", "best-improvement hill climbing, random restarts",
-       [](const PolicySetup& s) {
-         return Any(GreedySearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run, for comparison",
-       [](const PolicySetup& s) { return Any(HelionLfbo(s.space, {.seed = s.seed})); }},
-      {"helion_lfbo_small", "the same with the smaller population that does better",
-       [](const PolicySetup& s) { return Any(HelionLfbo(s.space, helion_lfbo_small(s.seed))); }},
-      {"hierarchical_ucb", "KernelBand's bandit over clusters of configurations and which tunable to change",
-       [](const PolicySetup& s) { return detail::hierarchical_over_space(s); }},
-      {"iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
-       [](const PolicySetup& s) { return Any(IteratedLocalSearch(s.space, {.seed = s.seed})); }},
-      {"lfbo", "a random forest's most promising among neighbours of the best and random draws",
-       [](const PolicySetup& s) { return Any(Lfbo(s.space, {.seed = s.seed, .budget = s.budget})); }},
-      {"map_elites", "MAP-Elites on islands over moves between configurations",
-       [](const PolicySetup& s) { return detail::over_space<MapElites>(s, MapElitesOptions{}); }},
-      {"particle_swarm", "particles drawn to the best places found",
-       [](const PolicySetup& s) {
-         return Any(ParticleSwarm(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"random", "uniform draws without repetition: the baseline",
-       [](const PolicySetup& s) {
-         return Any(RandomSearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"reflexion", "one chain of changes, each made to the last configuration",
-       [](const PolicySetup& s) { return detail::over_space<Reflexion>(s, ReflexionOptions{}); }},
-      {"simulated_annealing", "a walk that accepts slower neighbours ever less often, heated again when cold",
-       [](const PolicySetup& s) {
-         return Any(SimulatedAnnealing(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"tabu", "moves to the best neighbour even when slower, values just left are barred",
-       [](const PolicySetup& s) {
-         return Any(TabuSearch(s.space, {.seed = s.seed, .default_first = detail::default_first(s)}));
-       }},
-      {"tpe", "draws where good configurations are denser than the others",
-       [](const PolicySetup& s) { return Any(Tpe(s.space, {.seed = s.seed})); }},
-      {"uct", "Monte Carlo tree search over moves between configurations",
-       [](const PolicySetup& s) { return detail::over_space<Uct>(s, UctOptions{}); }},
+      policy_entry<&detail::standard_options<PolicyBanditOptions>, &detail::bandit_over_space>(
+          "bandit",
+          "annealing, genetic, differential evolution and greedy, the more successful the more often",
+          rows::bandit),
+      policy_entry<BayesianSearch, BayesianSearchOptions>(
+          "bayesian",
+          "a Gaussian process with alignment features, expected improvement, earlier runs: the default",
+          rows::bayesian),
+      policy_entry<Beam, BeamOptions>("beam", "beam search over moves between configurations", rows::beam),
+      policy_entry<&detail::climbing_options, &detail::over_space<BestOfK, BestOfKOptions>>(
+          "best_of_k", "the best of k changes to one configuration, then of that one", rows::best_of_k),
+      policy_entry<DifferentialEvolution, DifferentialEvolutionOptions>(
+          "differential_evolution", "differences of members, added to others, compete with their targets",
+          rows::differential_evolution),
+      policy_entry<EpsilonGreedyTree, EpsilonGreedyTreeOptions>(
+          "epsilon_greedy_tree", "STARK's tree search over moves between configurations",
+          rows::epsilon_greedy_tree),
+      policy_entry<&detail::standard_options<detail::NoOptions>, &detail::exhaustive_over_space>(
+          "exhaustive", "every valid configuration once, in order", {}),
+      policy_entry<FlatUcb, FlatUcbOptions>(
+          "flat_ucb", "UCB1 over which tunable to change in the best configuration", rows::flat_ucb),
+      policy_entry<GeneticAlgorithm, GeneticAlgorithmOptions>(
+          "genetic", "tournaments, uniform crossover and mutation, without generations", rows::genetic),
+      policy_entry<GreedySearch, GreedySearchOptions>(
+          "greedy", "best-improvement hill climbing, random restarts", rows::greedy),
+      policy_entry<HelionLfbo, HelionLfboOptions>(
+          "helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run, for comparison", rows::helion_lfbo),
+      policy_entry<&detail::small_helion_options, &detail::over_space<HelionLfbo, HelionLfboOptions>>(
+          "helion_lfbo_small", "the same with the smaller population that does better", rows::helion_lfbo),
+      policy_entry<&detail::warmed_options, &detail::over_space<HierarchicalUcb, HierarchicalUcbOptions>>(
+          "hierarchical_ucb",
+          "KernelBand's bandit over clusters of configurations and which tunable to change",
+          rows::hierarchical_ucb),
+      policy_entry<IteratedLocalSearch, IteratedLocalSearchOptions>(
+          "iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
+          rows::iterated_local_search),
+      policy_entry<Lfbo, LfboOptions>(
+          "lfbo", "a random forest's most promising among neighbours of the best and random draws",
+          rows::lfbo),
+      policy_entry<MapElites, MapElitesOptions>(
+          "map_elites", "MAP-Elites on islands over moves between configurations", rows::map_elites),
+      policy_entry<ParticleSwarm, ParticleSwarmOptions>(
+          "particle_swarm", "particles drawn to the best places found", rows::particle_swarm),
+      policy_entry<RandomSearch, RandomSearchOptions>(
+          "random", "uniform draws without repetition: the baseline", rows::random),
+      policy_entry<Reflexion, ReflexionOptions>(
+          "reflexion", "one chain of changes, each made to the last configuration", rows::reflexion),
+      policy_entry<SimulatedAnnealing, SimulatedAnnealingOptions>(
+          "simulated_annealing",
+          "a walk that accepts slower neighbours ever less often, heated again when cold",
+          rows::simulated_annealing),
+      policy_entry<TabuSearch, TabuSearchOptions>(
+          "tabu", "moves to the best neighbour even when slower, values just left are barred", rows::tabu),
+      policy_entry<Tpe, TpeOptions>("tpe", "draws where good configurations are denser than the others",
+                                    rows::tpe),
+      policy_entry<Uct, UctOptions>("uct", "Monte Carlo tree search over moves between configurations",
+                                    rows::uct),
   };
   return entries;
 }
 
-KERNELSEARCH_INLINE Result<AnyPolicy<Config>> try_make_config_policy(std::string_view name,
-                                                                     const PolicySetup& setup) {
-  std::string known;
+KERNELSEARCH_INLINE Result<const PolicyOption*> ConfigPolicyEntry::try_find(std::string_view option) const {
   std::vector<std::string> names;
-  for (const ConfigPolicyEntry& entry : config_policies()) {
-    if (entry.name == name) return entry.make(setup);
-    names.emplace_back(entry.name);
-    (known += known.empty() ? "" : ", ") += entry.name;
+  for (const PolicyOption& one : options) {
+    if (one.name == option) return &one;
+    names.emplace_back(one.name);
   }
-  const std::string nearest = nearest_name(name, names);
-  return Fault{"no policy of that name", std::string(name),
-               (nearest.empty() ? "" : "did you mean " + nearest + "? ") + "there are " + known};
+  return detail::unknown_option(name, option, names);
 }
 
-KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view name, const PolicySetup& setup) {
-  return detail::value_or_raise(try_make_config_policy(name, setup));
+KERNELSEARCH_INLINE std::optional<PolicyOptionValue> ConfigPolicyEntry::standard(
+    const PolicyOption& option) const {
+  if (option.from_space) return std::nullopt;
+  for (auto& [option_name, value] : values(PolicySetup{Space::without_tunables()}))
+    if (option_name == option.name) return std::move(value);
+  return std::nullopt;
+}
+
+KERNELSEARCH_INLINE Result<const ConfigPolicyEntry*> try_find_config_policy(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ConfigPolicyEntry& entry : config_policies()) {
+    if (entry.name == name) return &entry;
+    names.emplace_back(entry.name);
+  }
+  return Fault{"no policy of that name", std::string(name), detail::nearest_of(name, names)};
+}
+
+KERNELSEARCH_INLINE Result<AnyPolicy<Config>> try_make_config_policy(std::string_view text,
+                                                                     const PolicySetup& setup) {
+  Result<PolicyChoice> choice = try_choose_policy(text);
+  if (!choice) return std::move(choice).error();
+  return choice->make(setup);
+}
+
+KERNELSEARCH_INLINE AnyPolicy<Config> make_config_policy(std::string_view text, const PolicySetup& setup) {
+  return choose_policy(text).make(setup);
 }
 
 }  // namespace kernelsearch
