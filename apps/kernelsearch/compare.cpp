@@ -32,6 +32,7 @@
 #include "kernelsearch/run/run_budget.hpp"
 #include "own_policies.hpp"
 #include "terminal.hpp"
+#include "unit_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -41,7 +42,7 @@ namespace fs = std::filesystem;
 struct CompareCommand {
   std::vector<std::string> spaces, policies, traces, learn_from;
   std::uint64_t repeats = 20, seed = 0;
-  std::string budget, out, against;
+  std::string budget, out, against, unit;
   std::size_t jobs = 0, in_flight = 1, bootstrap = 500;
   OwnPolicies own;
   bool leave_one_out = false, declared_default = false, strict = false, json = false, quiet = false;
@@ -77,7 +78,7 @@ std::vector<fs::path> recordings_in(const fs::path& folder) {
   return files;
 }
 
-std::vector<Recording> read_all(const std::vector<std::string>& given) {
+std::vector<Recording> read_all(const std::vector<std::string>& given, const std::string& unit) {
   std::vector<fs::path> files;
   for (const std::string& path : given) {
     if (!fs::is_directory(path)) {
@@ -88,7 +89,7 @@ std::vector<Recording> read_all(const std::vector<std::string>& given) {
     files.insert(files.end(), inside.begin(), inside.end());
   }
   std::vector<Recording> recordings;
-  for (const fs::path& file : files) recordings.push_back(read_recording(file));
+  for (const fs::path& file : files) recordings.push_back(read_recording(file, {.unit = unit}));
   return recordings;
 }
 
@@ -103,7 +104,7 @@ std::vector<Contestant> contestants_of(const std::vector<ExternalPolicy>& polici
 std::vector<std::vector<EarlierRun>> earlier_runs_of_recordings(const CompareCommand& command,
                                                                 const std::vector<Recording>& recordings) {
   if (command.learn_from.empty() && !command.leave_one_out) return {};
-  const std::vector<Recording> given = read_all(command.learn_from);
+  const std::vector<Recording> given = read_all(command.learn_from, command.unit);
   std::vector<const Recording*> sources;
   if (command.leave_one_out)
     for (const Recording& recording : recordings) sources.push_back(&recording);
@@ -214,7 +215,7 @@ int run(const CompareCommand& command) {
   const Interrupt interrupt;
   const std::vector<ExternalPolicy> policies = chosen_policies(command.policies, command.own);
   const std::vector<Contestant> contestants = contestants_of(policies);
-  const std::vector<Recording> recordings = read_all(command.spaces);
+  const std::vector<Recording> recordings = read_all(command.spaces, command.unit);
   const std::vector<Landscape> landscapes = landscapes_of(recordings);
   std::vector<Trace> others;
   for (const std::string& file : command.traces)
@@ -302,6 +303,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   sub->add_option("--out", command->out,
                   "Folder for traces, scores and the report; what is there already is not run again");
   sub->add_option("--against", command->against, "Whom all are tested against; default: the best");
+  add_unit_option(*sub, command->unit);
   sub->add_option("--traces", command->traces, "Traces of other tuners to be scored beside (JSON Lines)");
   sub->add_option("--learn-from", command->learn_from,
                   "Recordings that policies may learn from, on spaces with the same tunables");

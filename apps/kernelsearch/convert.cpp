@@ -15,12 +15,13 @@
 #include "made_options.hpp"
 #include "mlir_options.hpp"
 #include "terminal.hpp"
+#include "unit_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
 struct ConvertCommand {
-  std::string in, out, to, space;
+  std::string in, out, to, space, unit;
   MlirProblemOptions mlir;
   std::vector<std::string> behind;  ///< `--`, for the command that makes a problem
 };
@@ -43,7 +44,7 @@ int run(const ConvertCommand& command) {
   if (!format)
     detail::raise<ConfigError>("the file's name does not say its format", command.out,
                                "give --to cachefile, t4, jsonl or csv");
-  const Recording recording = read_recording(command.in, {.space = command.space});
+  const Recording recording = read_recording(command.in, {.space = command.space, .unit = command.unit});
   for (const std::string& note : recording.notes) print_clean(stderr, "note: {}\n", note);
   write_recording(recording, command.out, format);
   print_clean(stderr, "{} configurations of {} written to {} as {}\n", recording.trials.size(),
@@ -61,7 +62,7 @@ void add_convert(CLI::App& app, int& exit_code, const std::vector<std::string>& 
   auto command = std::make_shared<ConvertCommand>();
   command->behind = behind;
   sub->add_option("IN", command->in,
-                  "Cachefile, T4 results, JSON Lines, CSV, STORE:RUN, a schedule (.mlir), or a folder with a "
+                  "A tuner's results, an export, STORE:RUN, a schedule (.mlir), or a folder with a "
                   "make_problem.json, whose command gets what stands behind `--`")
       ->required();
   sub->add_option(
@@ -72,6 +73,7 @@ void add_convert(CLI::App& app, int& exit_code, const std::vector<std::string>& 
       ->check(CLI::IsMember({"cachefile", "t4", "jsonl", "csv"}));
   sub->add_option("--space", command->space,
                   "T1 file or problem folder that declares the space; default a T1 file beside IN");
+  add_unit_option(*sub, command->unit);
   add_mlir_options(*sub, command->mlir);
   sub->footer(
       "Examples:\n"

@@ -16,12 +16,13 @@
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "terminal.hpp"
+#include "unit_option.hpp"
 
 namespace kernelsearch::app {
 namespace {
 
 struct InspectCommand {
-  std::string file, space;
+  std::string file, space, unit;
   bool json = false;
 };
 
@@ -37,6 +38,7 @@ ordered_json settings(const Recording& recording, std::size_t trial) {
 
 ordered_json as_json(const Recording& recording, const RecordingSummary& summary, const ImpliedRules& rules) {
   ordered_json out{{"name", recording.name},
+                   {"format", recording.format},
                    {"kernel", recording.kernel},
                    {"device", recording.device},
                    {"problem_size", recording.problem_size},
@@ -114,7 +116,7 @@ void print_rules(const Recording& recording, const ImpliedRules& rules) {
 }
 
 int run(const InspectCommand& command) {
-  const Recording recording = read_recording(command.file, {.space = command.space});
+  const Recording recording = read_recording(command.file, {.space = command.space, .unit = command.unit});
   const RecordingSummary summary = summarize_recording(recording);
   const ImpliedRules rules = implied_rules(recording);
   const int code = summary.best ? success : nothing_found;
@@ -127,6 +129,7 @@ int run(const InspectCommand& command) {
   const auto or_unknown = [](const std::string& text) {
     return text.empty() ? std::string("unknown") : text;
   };
+  if (!recording.format.empty()) print_clean("format     {}\n", recording.format);
   print_clean("kernel     {}\ndevice     {}\nsize       {}\n", or_unknown(recording.kernel),
               or_unknown(recording.device), or_unknown(recording.problem_size));
   const auto tunables = recording.space.tunables();
@@ -155,9 +158,12 @@ int run(const InspectCommand& command) {
 void add_inspect(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("inspect", "What a recording holds: verdicts, times, implied constraints");
   auto command = std::make_shared<InspectCommand>();
-  sub->add_option("FILE", command->file, "Cachefile, T4 results, JSON Lines, CSV, or STORE:RUN")->required();
+  sub->add_option("FILE", command->file,
+                  "A tuner's results (docs/formats/recordings.md lists the formats), an export, or STORE:RUN")
+      ->required();
   sub->add_option("--space", command->space,
                   "T1 file or problem folder that declares the space; default a T1 file beside FILE");
+  add_unit_option(*sub, command->unit);
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->footer("Example: kernelsearch inspect convolution_A100.json.gz");
   sub->callback([command, &exit_code] { exit_code = run(*command); });

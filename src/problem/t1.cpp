@@ -59,8 +59,16 @@ class T1Reader {
     if (root.is_discarded()) fail(source_, "the text is not JSON", "check it with a JSON validator");
     const Json& space = member(root, "ConfigurationSpace", "the file");
     std::vector<Tunable> tunables;
-    for (const Json& entry : list(space, "TuningParameters", "ConfigurationSpace"))
-      tunables.push_back(tunable(entry));
+    for (const Json& entry : list(space, "TuningParameters", "ConfigurationSpace")) {
+      Tunable made = tunable(entry);
+      for (std::size_t i = 0; i < tunables.size(); ++i)
+        if (tunables[i].name == made.name)
+          fail(source_,
+               "ConfigurationSpace.TuningParameters[" + std::to_string(tunables.size()) + "] is named " +
+                   made.name + ", as [" + std::to_string(i) + "] is",
+               "keep one of them, or rename it");
+      tunables.push_back(std::move(made));
+    }
     std::vector<Constraint> constraints;
     if (space.contains("Conditions")) {
       for (const Json& entry : list(space, "Conditions", "ConfigurationSpace"))
@@ -203,6 +211,7 @@ class T1Reader {
       argument.access_type = text_at(entry, "AccessType");
       argument.fill_type = text_at(entry, "FillType");
       argument.size = text_at(entry, "Size");
+      argument.data_source = text_at(entry, "DataSource");
       if (const auto fill = entry.find("FillValue"); fill != entry.end() && fill->is_number())
         argument.fill_value = fill->get<double>();
       argument.constant_memory = text_at(entry, "MemType") == "Constant";

@@ -12,6 +12,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/replace_all.hpp"
+#include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 
@@ -48,6 +49,7 @@ class Conversion {
 
   Problem run(const std::filesystem::path& folder) {
     Problem problem;
+    folder_ = folder;
     problem.name = file_.name;
     problem.folder = folder;
     problem.function = file_.kernel_name;
@@ -187,9 +189,14 @@ class Conversion {
           miss("a size without tunables for the output " + given.name + " (" + given.size + ')');
     if (missing_.size() != before) return std::nullopt;
     try {
-      if (made.is_array)
-        (void)element_count(made, shape, tunables_);
-      else
+      if (made.is_array) {
+        const std::uint64_t needed = element_count(made, shape, tunables_) * made.element_bytes();
+        if (!made.files.empty() && made.files.front().bytes != needed) {
+          miss("data as long as " + who + " (" + made.files.front().name + " has " +
+               std::to_string(made.files.front().bytes) + " bytes of " + std::to_string(needed) + ")");
+          return std::nullopt;
+        }
+      } else
         (void)scalar_value(made, shape);
     } catch (const ConfigError& error) {
       miss("a usable " + who + " (" + error.what() + ")");
@@ -220,10 +227,32 @@ class Conversion {
       made.high = given.fill_value;
       if (!is_floating(made.type))
         made.high = std::floor(given.fill_value) + 1;  // integers include the bound
+    } else if (given.fill_type == "BinaryRaw") {
+      fill_from(given, made);
+    } else if (given.fill_type == "Generator") {
+      miss("a way to fill argument " + given.name +
+           ": its Generator is a program that only KTT runs (write its data to a file, as BinaryRaw)");
     } else {
       miss("a way to fill argument " + given.name + " (" + given.fill_type + ' ' +
            to_string(Value{given.fill_value}) + ')');
     }
+  }
+
+  void fill_from(const T1Argument& given, Argument& made) {
+    const std::filesystem::path name = std::filesystem::path(given.data_source).lexically_normal();
+    InputFile file;
+    file.name = given.data_source;
+    file.path = folder_ / name;
+    std::error_code error;
+    const bool inside = !given.data_source.empty() && name.is_relative() && *name.begin() != "..";
+    if (inside && std::filesystem::is_regular_file(file.path, error)) {
+      file.bytes = std::filesystem::file_size(file.path, error);
+      if (!error) file.digest = sha256_of_file(file.path);
+    }
+    if (file.digest.empty())
+      return miss("the data of argument " + given.name + " in the folder (" + given.data_source + ')');
+    made.initialisation = Initialisation::file;
+    made.files.push_back(std::move(file));
   }
 
   void launch(Problem& problem) {
@@ -269,7 +298,8 @@ class Conversion {
   const T1File& file_;
   std::vector<std::string>& missing_;
   std::vector<NamedValue> tunables_;
-  std::vector<LocalArray> local_;   ///< parameters in local memory
+  std::vector<LocalArray> local_;  ///< parameters in local memory
+  std::filesystem::path folder_;
   std::vector<std::string> order_;  ///< of the kernel's parameters, by name
 };
 

@@ -116,7 +116,7 @@ class Assembly {
     take_trials(whole);
     Space space = space_of(whole);
     return {std::move(name_), std::move(raw_.kernel), std::move(raw_.device), std::move(raw_.problem_size),
-            std::move(space), std::move(trials_),     std::move(raw_.notes)};
+            std::move(space), std::move(trials_),     std::move(raw_.notes),  std::string(raw_.format)};
   }
 
  private:
@@ -348,6 +348,35 @@ class Assembly {
 };
 
 }  // namespace
+
+std::string add_named(RawRecording& raw, const NamedValues& values, RawTrial trial) {
+  if (raw.names.empty()) {
+    for (const auto& [name, value] : values) {
+      if (std::find(raw.names.begin(), raw.names.end(), name) != raw.names.end())
+        return "it has " + name + " twice";
+      raw.names.push_back(name);
+    }
+    raw.values.resize(raw.names.size());
+  }
+  if (values.empty()) return "it has no tunables";
+  trial.values.assign(raw.names.size(), Value());
+  std::vector<bool> given(raw.names.size(), false);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto& [name, value] = values[i];
+    std::size_t at = i;
+    if (at >= raw.names.size() || raw.names[at] != name)
+      at = static_cast<std::size_t>(std::find(raw.names.begin(), raw.names.end(), name) - raw.names.begin());
+    if (at == raw.names.size()) return "it has " + name + ", which the results before lack";
+    if (given[at]) return "it has " + name + " twice";
+    given[at] = true;
+    trial.values[at] = value;
+  }
+  if (const auto lacking = std::find(given.begin(), given.end(), false); lacking != given.end())
+    return "it lacks " + raw.names[static_cast<std::size_t>(lacking - given.begin())] +
+           ", which the results before have";
+  raw.trials.push_back(std::move(trial));
+  return "";
+}
 
 std::string counted(std::size_t count, const std::string& noun) {
   if (count == 1) return "1 " + noun;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "csv_text.hpp"
 #include "evaluations.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -37,94 +37,7 @@ std::vector<Value> in_order(RawRecording& raw, const std::map<std::string, Value
   return ordered;
 }
 
-double number_of(const std::string& text, double otherwise) {
-  double number = otherwise;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : otherwise;
-}
-
-/// A value from how `to_string` writes it. Texts that look like numbers become numbers; `assemble` matches
-/// them with a declared space.
-Value value_of(const std::string& text) {
-  if (text == "true" || text == "false") return Value(text == "true");
-  std::int64_t whole = 0;
-  const char* const last = text.data() + text.size();
-  if (const auto [end, error] = std::from_chars(text.data(), last, whole);
-      error == std::errc{} && end == last)
-    return Value(whole);
-  double number = 0;
-  if (const auto [end, error] = std::from_chars(text.data(), last, number);
-      error == std::errc{} && end == last)
-    return Value(number);
-  return Value(text);
-}
-
-/// Splits RFC 4180 text into records; a record that the text ends in is left out.
-class CsvText {
- public:
-  explicit CsvText(std::string_view text) : text_(text) {}
-
-  /// The fields of the next record; false at the end.
-  bool next(std::vector<std::string>& fields) {
-    fields.assign(1, "");
-    line_ = next_line_;
-    bool quoted = false, any = false;
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      any = true;
-      if (c == '\n') ++next_line_;
-      if (quoted) {
-        if (c != '"') {
-          fields.back() += c;
-        } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
-          fields.back() += '"';
-          ++at_;
-        } else {
-          quoted = false;
-        }
-      } else if (c == '"') {
-        quoted = true;
-      } else if (c == ',') {
-        fields.emplace_back();
-      } else if (c == '\n') {
-        ++at_;
-        return true;
-      } else if (c != '\r') {
-        fields.back() += c;
-      }
-    }
-    cut_ = any;
-    return false;
-  }
-  [[nodiscard]] std::size_t line() const noexcept { return line_; }
-  [[nodiscard]] bool cut() const noexcept { return cut_; }
-
- private:
-  std::string_view text_;
-  std::size_t at_ = 0, line_ = 1, next_line_ = 1;
-  bool cut_ = false;
-};
-
-/// The columns of a CSV export by name.
-class Row {
- public:
-  Row(const std::vector<std::string>& header, const std::vector<std::string>& fields)
-      : header_(header), fields_(fields) {}
-  [[nodiscard]] std::string text(std::string_view column) const {
-    const auto found = std::find(header_.begin(), header_.end(), column);
-    return found == header_.end() ? std::string()
-                                  : fields_[static_cast<std::size_t>(found - header_.begin())];
-  }
-  [[nodiscard]] double number(std::string_view column, double otherwise = 0) const {
-    return number_of(text(column), otherwise);
-  }
-
- private:
-  const std::vector<std::string>& header_;
-  const std::vector<std::string>& fields_;
-};
-
-Evaluation evaluation_of(const Row& row, Verdict verdict) {
+Evaluation evaluation_of(const CsvRow& row, Verdict verdict) {
   Evaluation evaluation;
   if (verdict == Verdict::ok) {
     evaluation = measured(row.number("seconds"), {});
@@ -200,7 +113,7 @@ RawRecording read_csv(std::string_view text, const std::string& source) {
     if (fields.size() != header.size())
       malformed(source, csv.line(),
                 counted(fields.size(), "field") + " below " + counted(header.size(), "column"));
-    const Row row(header, fields);
+    const CsvRow row(header, fields);
     const auto verdict = verdict_from(row.text("verdict"));
     if (!verdict) malformed(source, csv.line(), "the verdict " + row.text("verdict"));
     if (row.text("config_key").empty() && !has_candidate(*verdict)) continue;
@@ -209,9 +122,9 @@ RawRecording read_csv(std::string_view text, const std::string& source) {
     trial.time_stamp = row.text("at");
     std::map<std::string, Value> values;
     for (std::size_t i = 0; i < header.size(); ++i) {
-      if (header[i].starts_with("tunable.")) values.emplace(header[i].substr(8), value_of(fields[i]));
+      if (header[i].starts_with("tunable.")) values.emplace(header[i].substr(8), csv_value(fields[i]));
       if (header[i].starts_with("feature.") && !fields[i].empty())
-        trial.evaluation.features.set(header[i].substr(8), number_of(fields[i], 0));
+        trial.evaluation.features.set(header[i].substr(8), csv_number(fields[i], 0));
     }
     trial.values = in_order(raw, values, source, csv.line());
     raw.kernel = row.text("problem");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/recorded/read_recording.hpp"
@@ -30,15 +31,37 @@ struct RawRecording {
       values{};  ///< by tunable, as the file lists them; empty: what its trials have
   std::vector<RawTrial> trials{};
   std::vector<std::string> notes{};
-  bool unordered = false;  ///< the file has the tunables by name, not in the order of their declaration
-  bool alone = false;      ///< no file that a declared space could lie beside
+  std::string_view format{};  ///< of the table in formats.cpp
+  bool unordered = false;     ///< the file has the tunables by name, not in the order of their declaration
+  bool alone = false;         ///< no file that a declared space could lie beside
 };
 
 [[nodiscard]] RawRecording read_cachefile(std::string_view text, const std::string& source);
 [[nodiscard]] RawRecording read_result_list(std::string_view text, const std::string& source);
-[[nodiscard]] RawRecording read_t4(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_t4(std::string_view text, const std::string& source,
+                                   const ReadRecordingOptions& options);
 [[nodiscard]] RawRecording read_json_lines(std::string_view text, const std::string& source);
 [[nodiscard]] RawRecording read_csv(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_ktt_json(std::string_view text, const std::string& source,
+                                         const ReadRecordingOptions& options);
+[[nodiscard]] RawRecording read_ktt_xml(std::string_view text, const std::string& source,
+                                        const ReadRecordingOptions& options);
+[[nodiscard]] RawRecording read_cltune(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_triton(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_bat_json(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_bat_csv(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_nvbench(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_nvbench_csv(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_google_benchmark(std::string_view text, const std::string& source);
+[[nodiscard]] RawRecording read_optuna(std::string_view text, const std::string& source,
+                                       const ReadRecordingOptions& options);
+
+/// Values of a trial by name, in the file's order.
+using NamedValues = std::vector<std::pair<std::string, Value>>;
+
+/// Appends a trial whose values come by name: the first one decides the tunables and their order. What is
+/// wrong with the names otherwise; empty when it was appended.
+[[nodiscard]] std::string add_named(RawRecording& raw, const NamedValues& values, RawTrial trial);
 
 /// Whether an entry of that name says something of a trial in a cachefile, so that no tunable can have it.
 [[nodiscard]] bool cachefile_entry(std::string_view name);

@@ -16,7 +16,8 @@ namespace {
 
 class T4 {
  public:
-  T4(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  T4(std::string_view text, const std::string& source, double assumed_unit)
+      : text_(text), source_(source), assumed_unit_(assumed_unit) {}
 
   RawRecording read() {
     JsonReader in(text_, source_);
@@ -41,7 +42,9 @@ class T4 {
       detail::raise<ConfigError>("not a whole T4 file", source_ + " has no \"results\"",
                                  "give a results file, not its metadata");
     survey(*results);
-    if (!unit_known_)
+    if (!unit_known_ && assumed_unit_ > 0)
+      unit_ = assumed_unit_;
+    else if (!unit_known_)
       raw_.notes.push_back("the file names no unit of time: milliseconds, as Kernel Tuner writes");
     bool unfinished = false;
     JsonReader again(text_, source_, *results);  // only now is the unit known: Kernel Tuner writes it last
@@ -329,12 +332,13 @@ class T4 {
   bool unit_known_ = false;
   std::string objective_ = "time";  ///< the measurement that is the time
   std::size_t summed_ = 0;
+  double assumed_unit_;  ///< where the file names none; 0: none is assumed
 };
 
 }  // namespace
 
-RawRecording read_t4(std::string_view text, const std::string& source) {
-  return T4(text, source).read();
+RawRecording read_t4(std::string_view text, const std::string& source, const ReadRecordingOptions& options) {
+  return T4(text, source, options.unit.empty() ? 0 : unit_of_time(options.unit)).read();
 }
 
 }  // namespace kernelsearch::recorded

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernelsearch/core/error.hpp"
+
 namespace kernelsearch::recorded {
 namespace {
 
@@ -79,6 +81,13 @@ std::optional<double> in_a_second(std::string_view unit) {
   const UnitRow* const unit_row = unit_row_of(unit);
   return unit_row != nullptr && unit_row->in_a_second > 0 ? std::optional(unit_row->in_a_second)
                                                           : std::nullopt;
+}
+
+double unit_of_time(const std::string& unit) {
+  const auto scale = in_a_second(unit);
+  if (scale) return *scale;
+  const auto other = other_objective("", unit);
+  detail::raise<ConfigError>("no unit of time", other ? other->words : unit, "give s, ms, us or ns");
 }
 
 std::optional<OtherObjective> other_objective(std::string_view name, std::string_view unit) {

@@ -165,7 +165,9 @@ TEST_CASE("t1_problem: says everything that is missing") {
   CHECK(missing("/KernelSpecification/Arguments/3/Type", "\"float2\"") ==
         "vectors as scalars, for argument n\n");
   CHECK(missing("/KernelSpecification/Arguments/1/FillType", "\"BinaryRaw\"") ==
-        "a way to fill argument in (BinaryRaw 2.5)\n");
+        "the data of argument in in the folder ()\n");
+  CHECK(missing("/KernelSpecification/Arguments/1/FillType", "\"Generator\"")
+            .find("its Generator is a program that only KTT runs") != std::string::npos);
   CHECK(missing("/KernelSpecification/Arguments/1/Size", "\"height * 2\"") ==
         "the value of height in the size of argument in ((height * 2) * 4)\n");
   CHECK(missing("/KernelSpecification/Arguments/1/Size", "\"3 *\"")
@@ -181,6 +183,32 @@ TEST_CASE("t1_problem: says everything that is missing") {
   bare.kernel_file = "gone.cu";
   CHECK_THROWS_WITH_AS((void)t1_problem(bare, folder.path()),
                        doctest::Contains("lacks: the kernel's file gone.cu; Arguments"), ConfigError);
+}
+
+TEST_CASE("t1_problem: data of a file of the folder fill an argument, as KTT's BinaryRaw") {
+  const TemporaryFolder folder;
+  folder.write("smooth.cu", "__global__ void smooth() {}");
+  folder.write("order.bin", "abcdefghi");
+  const auto with = [&](const char* source) {
+    Json json = Json::parse(t1_text);
+    Json& order = json["KernelSpecification"]["Arguments"][2];
+    order["FillType"] = "BinaryRaw";
+    order["DataSource"] = source;
+    std::istringstream text(json.dump());
+    return t1_problem(read_t1(text), folder.path());
+  };
+  const Problem problem = with("order.bin");
+  const Argument& order = problem.arguments[2];
+  CHECK(order.initialisation == Initialisation::file);
+  REQUIRE(order.files.size() == 1);
+  CHECK(order.files[0].bytes == 9);
+  CHECK(!order.files[0].digest.empty());
+  for (const char* const bad : {"none.bin", "../order.bin", "/etc/passwd", "", "."}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH_AS((void)with(bad), doctest::Contains("the data of argument order"), ConfigError);
+  }
+  folder.write("order.bin", "abc");
+  CHECK_THROWS_WITH_AS((void)with("order.bin"), doctest::Contains("3 bytes of 9"), ConfigError);
 }
 
 TEST_CASE("t1_problem: the recorded spaces lack at least their kernels") {

@@ -80,6 +80,14 @@ TEST_CASE("T1: a file with the hub's deviations") {
   CHECK(file.arguments[1].fill_value == 0.5);
 }
 
+TEST_CASE("T1: two tunables of one name are an error that says where both are") {
+  std::istringstream text(R"({"ConfigurationSpace": {"TuningParameters": [
+    {"Name": "a", "Type": "int", "Values": "[1, 2]"}, {"Name": "b", "Type": "int", "Values": "[1]"},
+    {"Name": "a", "Type": "int", "Values": "[1, 2]"}]}})");
+  CHECK_THROWS_WITH_AS(read_t1(text, "mine.json"),
+                       doctest::Contains("TuningParameters[2] is named a, as [0] is"), ConfigError);
+}
+
 TEST_CASE("T1: mistakes name the entry") {
   CHECK(error_of("{").find("not JSON") != std::string::npos);
   CHECK(error_of("[]").find("no \"ConfigurationSpace\"") != std::string::npos);

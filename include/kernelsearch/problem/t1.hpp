@@ -22,6 +22,7 @@ struct T1Argument {
   std::string fill_type;    ///< Constant, Random, ...
   std::string size;         ///< number of elements, a formula
   double fill_value = 0;
+  std::string data_source{};     ///< of KTT's BinaryRaw: a file of the folder, raw in little-endian order
   bool constant_memory = false;  ///< the hub's `MemType: Constant`
   bool output = false;           ///< the hub's `Output: 1`, or written by the kernel
 };

@@ -14,12 +14,15 @@ struct ReadRecordingOptions {
   /// T1 file or problem folder that declares the space. Empty: a T1 file beside the recording whose name, up
   /// to `.t1.json`, is what the recording's name begins with; else the space is just what was recorded.
   std::filesystem::path space = {};
+  /// Unit of the times of a file that names none (Optuna's tables, some T4 files): s, ms, us, ns.
+  std::string unit = {};
 };
 
-/// Reads a recording, plain or gzip: a Kernel Tuner cachefile (of any version, also cut off after a kill), a
-/// T4 results file, an export of a run (JSON Lines, CSV), or a run in a store (`STORE:RUN`, by number, name
-/// or `latest`). The format is told from the content. ConfigError names the file, the line and what is wrong;
-/// what could be put right is in `notes`.
+/// Reads a recording, plain or gzip: a Kernel Tuner cachefile (of any version, also cut off after a kill),
+/// T4 results, results of KTT, CLTune, BAT, Triton, nvbench, Google Benchmark or Optuna, an export of a run
+/// (JSON Lines, CSV), or a run in a store (`STORE:RUN`, by number, name or `latest`). The format is told
+/// from the content. ConfigError names the file, the line and what is wrong, or what the file is where it
+/// is known and no recording; what could be put right is in `notes`.
 ///
 /// The configurations of the space are those that were recorded and, where `options.space` says so, meet its
 /// constraints; what is declared beside the file is used as far as it holds for the records.

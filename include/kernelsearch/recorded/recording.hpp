@@ -37,6 +37,7 @@ struct Recording {
   Space space;
   std::vector<RecordedTrial> trials;  ///< one for each configuration, in the file's order
   std::vector<std::string> notes{};   ///< what was put right or left out in reading, for people
+  std::string format{};               ///< of the file, e.g. `Kernel Tuner cachefile`; empty: no file
 
   [[nodiscard]] double objective(std::size_t trial) const {
     const Evaluation& evaluation = trials[trial].evaluation;
