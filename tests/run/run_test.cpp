@@ -114,25 +114,44 @@ TEST_CASE("Run: steps make exactly the trials that were asked for, until the bud
 }
 
 TEST_CASE("Run: a policy's options are stored with it, and a resumed run goes on with them") {
-  const std::string text = "genetic( patience=0,population = 3 )";
-  const Bench whole(policy(text, "12")), pieces(policy(text, "12")), without(policy("genetic", "12"));
-  CHECK(whole.place.store->run(whole.run).info.policy == "genetic(population=3, patience=0)");
-  whole.open().step({});
-  without.open().step({});
-  for (const std::uint64_t n : {5, 7}) CHECK(pieces.open().step({.trials = n}).trials == n);
-  const auto keys = [](const Bench& bench) {
+  const Place place;
+  const Problem problem = small_problem();
+  const auto parts = [&] {
+    RunParts made;
+    made.evaluator = Words{problem, place.gate};
+    made.store = place.store.get();
+    made.problem = problem;
+    return made;
+  };
+  const auto keys = [&](RunId run) {
     std::vector<std::string> all;
-    for (const StoredTrial& trial : bench.place.store->trials(bench.run)) all.push_back(trial.candidate->key);
+    for (const StoredTrial& trial : place.store->trials(run)) all.push_back(trial.candidate->key);
     return all;
   };
-  CHECK(keys(whole) == keys(pieces));
-  CHECK(keys(whole) != keys(without));
-  const Place place;
-  check_refused(place, policy("genetic(population=0)", "3"),
+  RunId with{}, without{};
+  {
+    Run run = Run::start(problem, policy("genetic( patience=0,population = 3 )", "12"), parts());
+    with = run.id();
+    CHECK(place.store->run(with).info.policy == "genetic(population=3, patience=0)");
+    CHECK(run.step({.trials = 7}).trials == 7);
+  }
+  {
+    Run run = Run::start(problem, policy("genetic", "12"), parts());
+    without = run.id();
+    CHECK(run.step({.trials = 12}).trials == 12);
+  }
+  // A policy that did not propose what it had proposed could not go on.
+  Run again = Run::resume(std::to_string(number(with)), {}, parts());
+  CHECK(again.step({}).trials == 5);
+  CHECK(place.store->run(with).info.policy == "genetic(population=3, patience=0)");
+  CHECK(keys(with).size() == 12);
+  CHECK(keys(with) != keys(without));
+  const Place empty;
+  check_refused(empty, policy("genetic(population=0)", "3"),
                 "the option population of genetic is out of bounds: 0; give a number from 2 to 1000000");
-  check_refused(place, policy("genetic(size=4)", "3"), "there is no such option of genetic: size");
-  check_refused(place, policy("genetic(population=4", "3"), "the options of a policy are not closed");
-  CHECK(place.store->runs().empty());
+  check_refused(empty, policy("genetic(size=4)", "3"), "there is no such option of genetic: size");
+  check_refused(empty, policy("genetic(population=4", "3"), "the options of a policy are not closed");
+  CHECK(empty.store->runs().empty());
 }
 
 TEST_CASE("Run: a run in pieces, opened anew each time, is the run in one go") {
