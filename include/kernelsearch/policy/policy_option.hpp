@@ -22,6 +22,10 @@ using PolicyOptionValue = std::variant<bool, std::int64_t, double, std::string, 
 /// Options by name, each named once.
 using PolicyOptionValues = std::vector<std::pair<std::string, PolicyOptionValue>>;
 
+/// A value as the text form of a policy has it (PolicyText): strings are quoted where they would not read as
+/// words.
+[[nodiscard]] std::string policy_option_text(const PolicyOptionValue& value);
+
 /// The type of an option; it numbers the alternatives of PolicyOptionValue.
 enum class PolicyOptionType : std::uint8_t {
   flag,    ///< true or false

@@ -30,9 +30,6 @@ struct PolicyText {
 /// quoted where they would not read as words; a policy without options is its name.
 [[nodiscard]] std::string to_string(const PolicyText& policy);
 
-/// A value as that text has it.
-[[nodiscard]] std::string policy_option_text(const PolicyOptionValue& value);
-
 /// The name of the policy of that text: what stands before the parenthesis, without blanks around it.
 [[nodiscard]] std::string_view policy_name(std::string_view text) noexcept;
 

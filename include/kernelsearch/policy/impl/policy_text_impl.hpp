@@ -10,24 +10,11 @@
 #include <utility>
 
 #include "kernelsearch/core/impl/text.hpp"
-#include "kernelsearch/core/value.hpp"
+#include "kernelsearch/policy/impl/policy_option_impl.hpp"
 #include "kernelsearch/policy/policy_text.hpp"
 
 namespace kernelsearch {
 namespace detail {
-
-constexpr bool begins_policy_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-constexpr bool in_policy_word(char c) noexcept {
-  return begins_policy_word(c) || (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-';
-}
-
-/// Whether a string needs no quotes to be read back as one.
-inline bool is_policy_word(std::string_view text) {
-  return !text.empty() && begins_policy_word(text.front()) &&
-         std::all_of(text.begin(), text.end(), in_policy_word) && text != "true" && text != "false";
-}
 
 /// Reads the text form of a policy, from left to right.
 class PolicyTextParser {
@@ -184,33 +171,10 @@ class PolicyTextParser {
   std::size_t at_ = 0;
 };
 
-inline std::string policy_string_text(std::string_view string) {
-  if (is_policy_word(string)) return std::string(string);
-  std::string text = "\"";
-  for (const char c : string) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + "\"";
-}
-
 }  // namespace detail
 
 KERNELSEARCH_INLINE Result<PolicyText> try_parse_policy_text(std::string_view text) {
   return detail::PolicyTextParser(text).parse();
-}
-
-KERNELSEARCH_INLINE std::string policy_option_text(const PolicyOptionValue& value) {
-  struct Visitor {
-    std::string operator()(bool flag) const { return to_string(Value(flag)); }
-    std::string operator()(std::int64_t whole) const { return to_string(Value(whole)); }
-    std::string operator()(double number) const { return to_string(Value(number)); }
-    std::string operator()(const std::string& string) const { return detail::policy_string_text(string); }
-    std::string operator()(const std::vector<std::string>& strings) const {
-      return "[" + detail::joined(strings, ", ", detail::policy_string_text) + "]";
-    }
-  };
-  return std::visit(Visitor{}, value);
 }
 
 KERNELSEARCH_INLINE std::string to_string(const PolicyText& policy) {
