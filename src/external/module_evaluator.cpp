@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/external/module_evaluator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -284,44 +287,45 @@ struct ModuleEvaluator::Impl {
     return *bench;
   }
 
-  /// The speedup of what is measured already over the module itself or what torch.compile makes of it, in
-  /// this pair of processes; none, and why, where that fails.
-  Speedup over_module(ModuleWorker& ours, bool compiled, PairOptions pairs, Measurement* within,
-                      std::optional<detail::Fault>& fault, std::string& why_not) {
-    ModuleWorker theirs(*bench, 1);
-    std::optional<detail::Fault> other = theirs.build(module_as_candidate(problem, compiled));
-    if (!other) other = theirs.check();
-    pairs.rounds = 1;
-    detail::Pairs taken(problem, pairs);
-    taken.assume_between_processes(detail::between_processes);
-    if (!other)
-      other = taken.take_round<detail::Fault>(
-          detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
-    if (!other) return taken.speedup(within);
-    if (ours.failed())
-      fault = std::move(other);
-    else
-      why_not = other->reason;
-    return {};
-  }
+  /// Which side of pairs failed, and how.
+  struct Failed {
+    std::optional<detail::Fault> ours, theirs;
+  };
 
-  /// Each round in processes of its own.
-  Speedup in_rounds(const Candidate& candidate, const Candidate& champion, const PairOptions& pairs,
-                    Measurement* within, std::optional<detail::Fault>& fault) {
+  /// Times both sides in interleaved pairs, each round in processes of its own. `measured`: a process of our
+  /// side that was measured already, for the first round; `retire` sees it before it ends, where others
+  /// follow. The speedup; none where a side fails.
+  Speedup pair(const Candidate& our_side, std::optional<ModuleWorker>* measured, const Candidate& their_side,
+               const PairOptions& pairs, Measurement* within, Failed& failed,
+               const std::function<void(const ModuleWorker&)>& retire = nullptr) {
+    using Timer = detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>;
     detail::Pairs taken(problem, pairs);
     taken.assume_between_processes(detail::between_processes);
+    std::optional<ModuleWorker> fresh;
     while (taken.wants_round()) {
       const double begin = detail::monotonic_seconds();
-      ModuleWorker ours(*bench, 0), theirs(*bench, 1);
-      fault = ours.build(candidate);
-      if (!fault) fault = theirs.build(champion);
-      if (!fault) fault = ours.check();
-      if (!fault) fault = theirs.check();
+      const bool first = measured != nullptr && taken.round() == 0;
+      if (!first && measured != nullptr && *measured) {
+        retire(**measured);
+        measured->reset();
+      }
+      if (!first) {
+        fresh.reset();
+        fresh.emplace(*bench, 0);
+        failed.ours = fresh->build(our_side);
+        if (!failed.ours) failed.ours = fresh->check();
+        if (failed.ours) return {};
+      }
+      ModuleWorker& ours = first ? **measured : *fresh;
+      ModuleWorker theirs(*bench, 1);
+      failed.theirs = theirs.build(their_side);
+      if (!failed.theirs) failed.theirs = theirs.check();
+      if (failed.theirs) return {};
       taken.started(detail::monotonic_seconds() - begin);
-      if (!fault)
-        fault = taken.take_round<detail::Fault>(
-            detail::AlternatingTimer<detail::Fault, ModuleWorker, ModuleWorker>(ours, theirs));
-      if (fault) return {};
+      if (auto fault = taken.take_round<detail::Fault>(Timer(ours, theirs))) {
+        (ours.failed() ? failed.ours : failed.theirs) = std::move(fault);
+        return {};
+      }
     }
     return taken.speedup(within);
   }
@@ -389,13 +393,13 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
     fail({Verdict::rejected, "stopped before it was measured"}, false);
     return evaluation;
   }
-  context.measured_on(measured_core(self.options.core).words);
+  context.measured_on(self.described.device_memory ? self.described.device
+                                                   : measured_core(self.options.core).words);
   double begin = detail::monotonic_seconds();
   ModuleBench& bench = self.own_bench();
   const double reference_before = bench.reference.spent_seconds();
   std::optional<ModuleWorker> judged(std::in_place, bench, 0);
-  ModuleWorker& worker = *judged;
-  auto fault = worker.build(candidate);
+  auto fault = judged->build(candidate);
   evaluation.phases.build = detail::monotonic_seconds() - begin;
   evaluation.provenance = self.described.name + " " + self.described.version + " on " +
                           self.described.device + "; sandbox " + description_of(self.options.sandbox);
@@ -404,51 +408,53 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
     return evaluation;
   }
   begin = detail::monotonic_seconds();
-  fault = worker.check();
+  fault = judged->check();
   evaluation.phases.check = detail::monotonic_seconds() - begin;
   begin = detail::monotonic_seconds();
   Measurement& measurement = evaluation.measurement;
-  if (!fault) fault = worker.measure(self.problem, self.options, measurement, evaluation.features, context);
+  if (!fault) fault = judged->measure(self.problem, self.options, measurement, evaluation.features, context);
   const Pairing when = self.options.pairs.when;
   const bool improved = !context.incumbent || measurement.seconds < *context.incumbent;
-  std::string beside;
+  const auto retire = [&](const ModuleWorker& one) {
+    one.tell(evaluation.features);
+    evaluation.provenance += one.account();
+  };
   if (!fault && !context.stop.stop_requested() &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
     PairOptions pairs = self.options.pairs;
     pairs.stop = context.stop;
+    pairs.rounds = 1;
     pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds);
-    std::string why_not;
-    const Speedup eager = self.over_module(worker, false, pairs, &measurement, fault, why_not);
-    if (eager.pairs > 0) measurement.speedup = eager;
-    if (!why_not.empty()) beside += "; not compared with the module itself, which fails: " + why_not;
-    if (!fault && self.not_compiled.empty()) {
-      const Speedup compiled = self.over_module(worker, true, pairs, nullptr, fault, self.not_compiled);
+    Impl::Failed failed;
+    std::string beside;
+    if (self.not_compiled.empty()) {
+      const Speedup compiled =
+          self.pair(candidate, &judged, module_as_candidate(self.problem, true), pairs, nullptr, failed);
+      if (failed.theirs) self.not_compiled = failed.theirs->reason;
       if (compiled.pairs > 0) {
         evaluation.features.set("torch.over_compile", compiled.ratio);
-        char text[100];
-        std::snprintf(text, sizeof text, "; %.3gx (%.3g to %.3g) over torch.compile of the module",
-                      compiled.ratio, compiled.interval.low, compiled.interval.high);
-        beside += text;
+        beside += fmt::format("; {:.3g}x ({:.3g} to {:.3g}) over torch.compile of the module", compiled.ratio,
+                              compiled.interval.low, compiled.interval.high);
       }
     }
-    if (!fault && !self.not_compiled.empty())
+    if (!failed.ours && !self.not_compiled.empty())
       beside += "; not compared with torch.compile: " + self.not_compiled;
+    // What lies between processes is most of what two equal modules differ by: a finalist meets the module in
+    // several pairs of them.
+    if (context.finalist) pairs.rounds = std::max(self.options.pairs.rounds, self.options.finalist_rounds);
+    failed.theirs.reset();
+    if (!failed.ours) {
+      const Speedup eager = self.pair(candidate, &judged, module_as_candidate(self.problem, false), pairs,
+                                      &measurement, failed, retire);
+      if (eager.pairs > 0) measurement.speedup = eager;
+      if (failed.theirs)
+        beside += "; not compared with the module itself, which fails: " + failed.theirs->reason;
+    }
+    fault = std::move(failed.ours);
+    evaluation.provenance += clean_text(beside);
   }
-  worker.tell(evaluation.features);
-  evaluation.provenance += worker.account() + clean_text(beside);
+  if (judged) retire(*judged);
   judged.reset();
-  // What lies between processes is most of what two equal modules differ by: a finalist meets the module in
-  // several pairs of them.
-  if (!fault && context.finalist && measurement.speedup && !context.stop.stop_requested()) {
-    PairOptions pairs = self.options.pairs;
-    pairs.stop = context.stop;
-    pairs.rounds = std::max(pairs.rounds, self.options.finalist_rounds);
-    pairs.budget_seconds = std::max(pairs.budget_seconds, pairing_seconds);
-    if (const Speedup eager =
-            self.in_rounds(candidate, module_as_candidate(self.problem, false), pairs, &measurement, fault);
-        eager.pairs > 0)
-      measurement.speedup = eager;
-  }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
   evaluation.phases.reference = bench.reference.spent_seconds() - reference_before;
   if (calls_library_only(candidate.kernel->regions.device)) {
@@ -473,9 +479,9 @@ Speedup ModuleEvaluator::compare(const Candidate& candidate, const Candidate& ch
       MeasuringTurn::take({measured_core(self.options.core)}, pairs.stop, self.options.waits);
   if (!turn) return {};
   self.own_bench();
-  std::optional<detail::Fault> fault;
-  const Speedup speedup = self.in_rounds(candidate, champion, pairs, nullptr, fault);
-  if (fault)
+  Impl::Failed failed;
+  const Speedup speedup = self.pair(candidate, nullptr, champion, pairs, nullptr, failed);
+  if (const auto& fault = failed.ours ? failed.ours : failed.theirs)
     detail::raise<ConfigError>("a candidate to compare is not ok", fault->reason,
                                "compare candidates that are ok");
   return speedup;
