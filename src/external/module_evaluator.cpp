@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/external/module_evaluator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -433,8 +431,10 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
       if (failed.theirs) self.not_compiled = failed.theirs->reason;
       if (compiled.pairs > 0) {
         evaluation.features.set("torch.over_compile", compiled.ratio);
-        beside += fmt::format("; {:.3g}x ({:.3g} to {:.3g}) over torch.compile of the module", compiled.ratio,
-                              compiled.interval.low, compiled.interval.high);
+        char text[100];
+        std::snprintf(text, sizeof text, "; %.3gx (%.3g to %.3g) over torch.compile of the module",
+                      compiled.ratio, compiled.interval.low, compiled.interval.high);
+        beside += text;
       }
     }
     if (!failed.ours && !self.not_compiled.empty())
