@@ -454,7 +454,7 @@ const WORK = {
 };
 const LANES = ["build", "queue", "", "lane", "model", "finalists"];  // "": the places that were told, by name
 
-/// What was done when, as the run wrote it down; of runs without that, each trial's phases up to the moment when it was told.
+/// What was done when, in the order of beginning, as the run wrote it down; of runs without that, each trial's phases up to the moment when it was told.
 function bars() {
   const t = run.trials, s = run.spans;
   if (s.work.length > 0) return s.work.map((work, k) => ({work: run.texts[work], place: run.texts[s.place[k]], i: s.trial[k] === null ? undefined : run.place.get(s.trial[k]), from: s.began[k], to: s.ended[k]})).filter((bar) => Object.hasOwn(WORK, bar.work));
@@ -507,12 +507,14 @@ function timeline() {
   // The moments in which nothing was under way, as one lane below the others.
   const waits = [];
   let busy = 0;
-  for (const bar of [...all].sort((a, b) => a.from - b.from)) {
+  for (const bar of all) {
     if (bar.from > busy + 1e-3) waits.push({from: busy, to: bar.from});
     busy = Math.max(busy, bar.to);
   }
   if (end > busy + 1e-3) waits.push({from: busy, to: end});
   const waited = waits.reduce((sum, wait) => sum + wait.to - wait.from, 0), lanes = names.length + 1;
+  const last = new Map();  // the bar with which a trial ended, whichever phase that was
+  for (const bar of all) if (bar.i !== undefined && !(last.get(bar.i)?.to > bar.to)) last.set(bar.i, bar);
   const told = run.spans.work.length > 0;
   const words = told ? `What was done when: builds (blue), built candidates that wait for their device (grey), checks (green), measurements (orange), models (light blue), finalists (pink) and their pairs (yellow). The lowest lane is waiting: ${duration(waited)} in which nothing of that was under way, but the search itself.`
     : `Each trial as its phases took, up to the moment when it was told: built (blue), checked (green), measured (orange). The lowest lane is waiting: ${duration(waited)} in which no trial was under way, but models, finalists or the search itself.`;
@@ -536,7 +538,7 @@ function timeline() {
         const y = box.top + lane.get(bar.lane) * (size + 4), a = x.place(bar.from), b = x.place(bar.to), thin = bar.work === "wait" || bar.work === "compare";
         c.fillStyle = fills[bar.work];
         c.fillRect(a, thin ? y + size / 4 : y, Math.max(b - a - (b - a > 3 ? .5 : 0), .5), thin ? size / 2 : size);
-        if (bar.work === "measure" && bar.i !== undefined && !run.ok[bar.i]) { c.fillStyle = colour("--text"); c.fillRect(b - 1.5, y, 1.5, size); }
+        if (last.get(bar.i) === bar && !run.ok[bar.i]) { c.fillStyle = colour("--text"); c.fillRect(b - 1.5, y, 1.5, size); }
         const text = `${bar.work}${bar.place ? ` on ${bar.place}` : ""}: ${seconds(bar.to - bar.from, 3)}, from ${duration(bar.from)}`;
         return {x: (a + b) / 2, y: y + size / 2, trial: bar.i, text: bar.i === undefined ? text : `${text}\n${trialText(bar.i)}`};
       }));
