@@ -162,10 +162,6 @@ std::pair<std::string, Value> nvbench_value(JsonReader& in) {
   return {std::move(name), std::move(value)};
 }
 
-double nvbench_number(const Value& value) {
-  return csv_number(to_string(value), std::numeric_limits<double>::quiet_NaN());
-}
-
 NvbenchState nvbench_state(JsonReader& in) {
   NvbenchState state;
   in.object([&](std::string_view key) {
@@ -190,7 +186,7 @@ NvbenchState nvbench_state(JsonReader& in) {
           } else if (what == "data" && in.peek() == '[') {
             in.array([&] {
               const auto [name, given] = nvbench_value(in);
-              if (name == "value") value = nvbench_number(given);
+              if (name == "value") value = csv_number(given);
             });
           } else {
             in.skip();
@@ -360,20 +356,14 @@ RawRecording read_nvbench(std::string_view text, const std::string& source) {
 
 RawRecording read_nvbench_csv(std::string_view text, const std::string& source) {
   RawRecording raw;
-  CsvText csv(text);
-  std::vector<std::string> header, fields;
   std::set<std::string> used, names;
   std::vector<BenchmarkEntry> entries;
-  (void)csv.next(header);
-  while (csv.next(fields)) {
-    if (fields.size() != header.size()) {
-      if (fields.size() == 1 && fields[0].empty()) continue;
-      detail::raise<ConfigError>(
-          source + ":" + std::to_string(csv.line()) + ": not a line of nvbench's table",
-          counted(fields.size(), "field") + " below " + counted(header.size(), "column"),
-          "take the line out, or write the table again");
-    }
-    const CsvRow row(header, fields);
+  const auto refuse = [&source](std::size_t line, const std::string& what) {
+    detail::raise<ConfigError>(source + ":" + std::to_string(line) + ": not a line of nvbench's table", what,
+                               "take the line out, or write the table again");
+  };
+  const auto use = [&](const CsvRow& row, const std::vector<std::string>& header,
+                       const std::vector<std::string>& fields, std::size_t) {
     used.insert(row.text("Device"));
     names.insert(row.text("Device Name"));
     BenchmarkEntry& entry = entries.emplace_back();
@@ -398,9 +388,10 @@ RawRecording read_nvbench_csv(std::string_view text, const std::string& source) 
         if (std::find(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(i), "Skipped") !=
             header.begin() + static_cast<std::ptrdiff_t>(i))
           entry.evaluation.features.set(header[i], value);
-  }
+  };
+  const bool cut = each_csv_row(text, refuse, use);
   raw.device = only_device(used.size(), names, source);
-  if (csv.cut()) raw.notes.push_back("the last line was cut in the middle: left out");
+  if (cut) raw.notes.push_back("the last line was cut in the middle: left out");
   raw.notes.push_back("the time is nvbench's mean; its other summaries are features");
   return as_recording(std::move(entries), std::move(raw), source);
 }

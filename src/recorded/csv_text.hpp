@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernelsearch/core/value.hpp"
+#include "raw_recording.hpp"
 
 namespace kernelsearch::recorded {
 
@@ -31,6 +33,10 @@ class CsvText {
 
 /// The number that a field is, or `otherwise`.
 [[nodiscard]] double csv_number(const std::string& text, double otherwise);
+/// The number that a value is, also as a text; else NaN.
+[[nodiscard]] inline double csv_number(const Value& value) {
+  return csv_number(to_string(value), std::numeric_limits<double>::quiet_NaN());
+}
 
 /// A value from how `to_string` writes it. Texts that look like numbers become numbers; `assemble` matches
 /// them with a declared space.
@@ -51,5 +57,22 @@ class CsvRow {
   const std::vector<std::string>& header_;
   const std::vector<std::string>& fields_;
 };
+
+/// Calls `use(row, header, fields, line)` for each record below the header, and `refuse(line, what)`, which
+/// raises, for a table without records or a record of another number of fields. Blank lines are skipped.
+/// Whether the text ended within a record, which is left out.
+template <class Refuse, class Use>
+bool each_csv_row(std::string_view text, Refuse&& refuse, Use&& use) {
+  CsvText csv(text);
+  std::vector<std::string> header, fields;
+  if (!csv.next(header)) refuse(std::size_t{1}, "there are no lines below the header");
+  while (csv.next(fields)) {
+    if (fields.size() == 1 && fields[0].empty()) continue;
+    if (fields.size() != header.size())
+      refuse(csv.line(), counted(fields.size(), "field") + " below " + counted(header.size(), "column"));
+    use(CsvRow(header, fields), header, fields, csv.line());
+  }
+  return csv.cut();
+}
 
 }  // namespace kernelsearch::recorded

@@ -105,18 +105,12 @@ RawRecording read_json_lines(std::string_view text, const std::string& source) {
 RawRecording read_csv(std::string_view text, const std::string& source) {
   RawRecording raw;
   raw.unordered = true;
-  CsvText csv(text);
-  std::vector<std::string> header, fields;
-  if (!csv.next(header)) malformed(source, 1, "there are no lines below the header");
-  while (csv.next(fields)) {
-    if (fields.size() == 1 && fields[0].empty()) continue;
-    if (fields.size() != header.size())
-      malformed(source, csv.line(),
-                counted(fields.size(), "field") + " below " + counted(header.size(), "column"));
-    const CsvRow row(header, fields);
+  const auto refuse = [&source](std::size_t line, const std::string& what) { malformed(source, line, what); };
+  const auto use = [&](const CsvRow& row, const std::vector<std::string>& header,
+                       const std::vector<std::string>& fields, std::size_t line) {
     const auto verdict = verdict_from(row.text("verdict"));
-    if (!verdict) malformed(source, csv.line(), "the verdict " + row.text("verdict"));
-    if (row.text("config_key").empty() && !has_candidate(*verdict)) continue;
+    if (!verdict) malformed(source, line, "the verdict " + row.text("verdict"));
+    if (row.text("config_key").empty() && !has_candidate(*verdict)) return;
     RawTrial trial;
     trial.evaluation = evaluation_of(row, *verdict);
     trial.time_stamp = row.text("at");
@@ -126,12 +120,12 @@ RawRecording read_csv(std::string_view text, const std::string& source) {
       if (header[i].starts_with("feature.") && !fields[i].empty())
         trial.evaluation.features.set(header[i].substr(8), csv_number(fields[i], 0));
     }
-    trial.values = in_order(raw, values, source, csv.line());
+    trial.values = in_order(raw, values, source, line);
     raw.kernel = row.text("problem");
     raw.device = row.text("device");
     raw.trials.push_back(std::move(trial));
-  }
-  if (csv.cut()) raw.notes.push_back("the last line was cut in the middle: left out");
+  };
+  if (each_csv_row(text, refuse, use)) raw.notes.push_back("the last line was cut in the middle: left out");
   return raw;
 }
 

@@ -198,11 +198,9 @@ class KttJson {
 
   void number(KttResult& result, std::string_view name) {
     const std::string feature(name);
-    if (const double value = as_number(in_.value()); std::isfinite(value))
+    if (const double value = csv_number(in_.value()); std::isfinite(value))
       result.features.set(feature, value);
   }
-
-  static double as_number(const Value& value) { return csv_number(to_string(value), std::nan("")); }
 
   void counter(KttResult& result) {
     std::string name;
@@ -211,7 +209,7 @@ class KttJson {
       if (key == "Name" && in_.peek() == '"')
         name = in_.string();
       else if (key == "Value")
-        value = as_number(in_.value());
+        value = csv_number(in_.value());
       else
         in_.skip();
     });

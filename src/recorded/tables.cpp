@@ -159,20 +159,9 @@ double days_and_time(const std::string& text) {
                              "take the line out, or write the table again");
 }
 
-/// Calls `use(row, header, fields, line)` for each line below the header; whether the last one was cut.
-template <class Use>
-bool each_csv_row(std::string_view text, const std::string& source, Use&& use) {
-  CsvText csv(text);
-  std::vector<std::string> header, fields;
-  if (!csv.next(header)) bad_table(source, 1, "there are no lines below the header");
-  while (csv.next(fields)) {
-    if (fields.size() == 1 && fields[0].empty()) continue;
-    if (fields.size() != header.size())
-      bad_table(source, csv.line(),
-                counted(fields.size(), "field") + " below " + counted(header.size(), "column"));
-    use(CsvRow(header, fields), header, fields, csv.line());
-  }
-  return csv.cut();
+/// Refuses a line of the table from `source`.
+auto refusing(const std::string& source) {
+  return [&source](std::size_t line, const std::string& what) { bad_table(source, line, what); };
 }
 
 }  // namespace
@@ -192,7 +181,7 @@ RawRecording read_bat_json(std::string_view text, const std::string& source) {
 RawRecording read_bat_csv(std::string_view text, const std::string& source) {
   BatFile file(source);
   std::size_t number = 0;
-  const bool cut = each_csv_row(text, source,
+  const bool cut = each_csv_row(text, refusing(source),
                                 [&](const CsvRow& row, const std::vector<std::string>& header,
                                     const std::vector<std::string>& fields, std::size_t) {
                                   BatResult result;
@@ -222,7 +211,7 @@ RawRecording read_optuna(std::string_view text, const std::string& source,
   RawRecording raw;
   std::size_t open = 0;
   const bool cut =
-      each_csv_row(text, source,
+      each_csv_row(text, refusing(source),
                    [&](const CsvRow& row, const std::vector<std::string>& header,
                        const std::vector<std::string>& fields, std::size_t line) {
                      const std::string state = row.text("state");
