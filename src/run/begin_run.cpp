@@ -31,6 +31,7 @@
 #include "kernelsearch/llm/model_file.hpp"
 #include "kernelsearch/policy/policy_choice.hpp"
 #include "kernelsearch/policy/policy_text.hpp"
+#include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
@@ -509,7 +510,7 @@ void begin(RunImpl& run, RunParts& parts) {
         .parts = SearchParts<Config>{parts.policy        ? *std::move(parts.policy)
                                      : parts.make_policy ? parts.make_policy(policy_setup)
                                      : external          ? external->make(policy_setup)
-                                                         : choose_policy(o.policy).make(policy_setup),
+                                                         : make_config_policy(o.policy, policy_setup),
                                      TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
   }
 
