@@ -6,7 +6,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 usage() {
   cat <<'USAGE'
 scripts/test.sh [--fast] [--leg NAME]... [--repeat N [--only REGEX]]
-Installs what is missing from Debian, builds, and runs every test. May be run again at no cost.
+Installs what is missing from Debian, builds, and runs the tests: what CI does, in some 50 minutes on two cores. May be run
+again at no cost.
+  --thorough   every test whole: the cases of the suite `thorough`, all of the long lists of which a third stands for the rest
+               otherwise, the messages of both compilers, every unit test sanitized; another hour
   --fast       only the first leg: g++, every test
   --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
                llvmpipe and glslang, are installed; ci skips these tests without them); may be repeated
@@ -18,10 +21,11 @@ USAGE
 }
 
 all_legs=(ci headers format asan tsan)
-legs=() repeat='' only=''
+legs=() repeat='' only='' thorough='' leave_out=(-LE '^thorough$')
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) legs=(ci) ;;
+    --thorough) thorough=1 leave_out=(); export KERNELSEARCH_TEST_THOROUGH=1 ;;
     --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang opencl vulkan"; legs+=("$2"); shift ;;
     --repeat) [ $# -gt 1 ] || die "--repeat needs a number"; repeat=$2; shift ;;
     --only) [ $# -gt 1 ] || die "--only needs a regular expression"; only=$2; shift ;;
@@ -63,7 +67,7 @@ run_tests() { # PRESET [OPTIONS of ctest...]
   passed=$((passed + tests - bad - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
 }
 
-leg_ci() { if build ci; then run_tests ci; else count "build of ci" 1; fi; }
+leg_ci() { if build ci; then run_tests ci "${leave_out[@]}"; else count "build of ci" 1; fi; }
 leg_headers() {
   build ci all_verify_interface_header_sets && count headers 0 || count "headers that compile alone" 1
 }
@@ -91,9 +95,11 @@ leg_vulkan() { # the tests that need a device of Vulkan, on this machine's proce
   fi
 }
 leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
-leg_asan() { # the tests with the label unit, and no more than they need
-  if build asan unit_tests; then
-    run_tests asan
+leg_asan() { # the tests with that label, and no more than they need
+  local label=sanitized
+  [ -z "$thorough" ] || label=unit
+  if build asan "${label}_tests"; then
+    run_tests asan -L "^$label\$"
   else
     count "build of asan" 1
   fi

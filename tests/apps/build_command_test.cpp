@@ -109,7 +109,8 @@ TEST_CASE(
 }
 
 #ifdef KERNELSEARCH_STANDIN_COMPILER
-TEST_CASE("command: device code that a command builds, from tune to its image") {
+TEST_CASE("command: device code that a command builds, from tune to its image" *
+          doctest::test_suite("thorough")) {
   setenv("KERNELSEARCH_HIP_RUNTIME", KERNELSEARCH_STANDIN_HIP, 1);
   setenv("KERNELSEARCH_HIPRTC", KERNELSEARCH_STANDIN_HIPRTC, 1);
   const Desk desk;

@@ -134,4 +134,12 @@ class Desk {
   TemporaryFolder folder_;
 };
 
+/// The same of the problem `mine`, which `kernelsearch new mine` made.
+inline void with_one_small_shape(const Desk& desk) {
+  const auto file = desk.path() / "mine" / "problem.json";
+  auto problem = nlohmann::json::parse(read_text(file), nullptr, true, true);
+  one_small_shape(problem);
+  write_text(file, problem.dump());
+}
+
 }  // namespace kernelsearch_test

@@ -84,7 +84,8 @@ bool soon(Condition condition) {
 
 }  // namespace
 
-TEST_CASE("two runs of `tune` at once on one core: neither measures while the other does") {
+TEST_CASE("two runs of `tune` at once on one core: neither measures while the other does" *
+          doctest::test_suite("thorough")) {
   const Desk a, b;
   const auto lock_a = a.path() / "a.file", lock_b = a.path() / "b.file";
   write_problem(a.path() / "alone", lock_a, lock_b);

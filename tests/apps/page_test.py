@@ -31,6 +31,7 @@ COMMAND, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 PICTURES = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 else None
 FIXTURES = SOURCE / "tests/fixtures"
 RULES = (SOURCE / "tests/apps/page_rules.js").read_text()
+THOROUGH = os.environ.get("KERNELSEARCH_TEST_THOROUGH") == "1"  # pages of five times as many trials
 failures = []
 if chromium.command() is None:
     print("skipped: there is no Chromium (Debian's package `chromium`)")
@@ -491,7 +492,7 @@ def controlled(browser):
             worker.wait()
 
 
-def large(browser, count=100_000):
+def large(browser, count=100_000 if THOROUGH else 20_000):
     """A run of 10^5 trials, written as a store would have it."""
     shutil.copy(FOLDER / "tuned.db", FOLDER / "large.db")
     base = sqlite3.connect(FOLDER / "large.db")

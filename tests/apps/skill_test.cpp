@@ -85,7 +85,8 @@ void check_verdicts(const Desk& desk, const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("cuda_skill_v2: from files: the right axis, what earned, what did not, what is not there") {
+TEST_CASE("cuda_skill_v2: from files: the right axis, what earned, what did not, what is not there" *
+          doctest::test_suite("thorough")) {
   const Desk desk;
   std::filesystem::copy(skill_fixtures / "skill/kernels", desk.path() / "mine",
                         std::filesystem::copy_options::recursive);
@@ -123,7 +124,8 @@ TEST_CASE("cuda_skill_v2: a run that was cut goes on from its store, without wha
   check_verdicts(desk, "mine");
 }
 
-TEST_CASE("cuda_skill_v2: killed while branches or ablations are under way, it goes on the same") {
+TEST_CASE("cuda_skill_v2: killed while branches or ablations are under way, it goes on the same" *
+          doctest::test_suite("thorough")) {
   const Desk desk;
   std::filesystem::copy(skill_fixtures / "skill/kernels", desk.path() / "mine",
                         std::filesystem::copy_options::recursive);

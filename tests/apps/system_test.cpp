@@ -240,7 +240,8 @@ TEST_CASE("systems: KernelBand pulls strategies on kernels, each one question") 
   CHECK(result_of(desk.kernelsearch(resume))["trials"] == 11);
 }
 
-TEST_CASE("systems: KernelBand is warmed up with the moves of earlier runs, its own and those named") {
+TEST_CASE("systems: KernelBand is warmed up with the moves of earlier runs, its own and those named" *
+          doctest::test_suite("thorough")) {
   const Desk desk;
   const auto ran = [&desk](std::vector<std::string> more, const std::string& store) {
     std::vector<std::string> all = line("kernelband", {"--variant", "v1", "--budget", "6"});
@@ -493,7 +494,8 @@ TEST_CASE("systems: that strategies do not apply costs no trial, is stored, and 
   CHECK(story_of(desk) == story);
 }
 
-TEST_CASE("systems: where no reply is of any use the run says so, keeps all it has, and fails") {
+TEST_CASE("systems: where no reply is of any use the run says so, keeps all it has, and fails" *
+          doctest::test_suite("thorough")) {
   const Desk desk;
   std::filesystem::create_directories(desk.path() / "replies");
   write_text(desk.path() / "replies/talk.md", "I would rather talk about it.\n");
@@ -521,7 +523,8 @@ TEST_CASE("systems: where no reply is of any use the run says so, keeps all it h
   CHECK(mentions(read_text(desk.path() / ".err"), "the search of configurations by a model has ended: "));
 }
 
-TEST_CASE("systems: an outage is said while it lasts, with the next attempt, and as the end") {
+TEST_CASE("systems: an outage is said while it lasts, with the next attempt, and as the end" *
+          doctest::test_suite("thorough")) {
   const Desk desk;
   write_text(desk.path() / "models.json", R"({"models": {"one": {"provider": "openai", "model": "m",
     "base_url": "http://127.0.0.1:9/v1"}}})");

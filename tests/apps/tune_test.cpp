@@ -83,6 +83,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
   CHECK_MESSAGE(ran.code == 0, ran.err);
   check_has(ran.out, "clean: no findings (reference and default were run on 3 of 3 shapes)");
 
+  with_one_small_shape(desk);
   ran =
       desk.kernelsearch({"tune", "mine", "--budget", "15", "--json", "--store", "runs.db", "--out", "tuned"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
@@ -176,6 +177,7 @@ TEST_CASE("command: new, check, tune, runs, show, best, export") {
 TEST_CASE("command: tune takes options of the policy, shows them, and goes on with them") {
   const Desk desk;
   REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  with_one_small_shape(desk);
   Ran ran = desk.kernelsearch({"tune", "mine", "--policy", "genetic( mutations=2,population=3)", "--budget",
                                "4", "--jobs", "1", "--store", "runs.db", "--out", "tuned"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
@@ -198,6 +200,7 @@ TEST_CASE("command: tune takes options of the policy, shows them, and goes on wi
 TEST_CASE("command: an interrupted run ends with 130, keeps its trials and goes on") {
   const Desk desk;
   REQUIRE(desk.kernelsearch({"new", "mine"}).code == 0);
+  with_one_small_shape(desk);
   Started tune(desk.path(), Desk::line({"tune", "mine", "--policy", "random", "--budget", "10000", "--jobs",
                                         "1", "--store", "runs.db", "--out", "tuned", "--quiet"}));
   // Other commands write their output where this one does: the store alone tells how far it is.

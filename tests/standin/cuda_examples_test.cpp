@@ -79,7 +79,8 @@ TEST_CASE("examples/cuda: NVIDIA's run-time compiler takes those that the stand-
 
 TEST_CASE(
     "examples/cuda: scan, topk and csr_spmv are right at configurations that have every value of every "
-    "tunable") {
+    "tunable" *
+    doctest::test_suite("thorough")) {
   const StandIn standin({{"WARP", "32"}, {"ORDER", "shuffle"}});
   const TemporaryFolder cache;
   for (const char* name : names) {

@@ -22,6 +22,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "support/check_has.hpp"
+#include "support/thorough.hpp"
 
 namespace fs = std::filesystem;
 using namespace kernelsearch;
@@ -77,8 +78,11 @@ Candidate answer(std::string text) {
   return {std::make_shared<const Kernel>(std::move(kernel)), {}};
 }
 
-void judge_files(const char* folder) {
+/// Of `folder` one file in `of`, where not all are asked for.
+void judge_files(const char* folder, std::size_t of) {
+  std::size_t index = 0;
   for (const fs::path& file : files_of(folder)) {
+    if (!is_tested(index++, of)) continue;
     const std::string text = text_of_file(file);
     CAPTURE(file.filename().string());
     const Evaluation evaluation = evaluator_of(expected(text, "of")).evaluate(answer(text), {});
@@ -111,11 +115,11 @@ TEST_CASE("modules: each example is right as its own answer") {
 }
 
 TEST_CASE("modules: honest answers are right") {
-  judge_files("honest");
+  judge_files("honest", 3);
 }
 
 TEST_CASE("modules: hostile answers get the verdict that they deserve, and the next one is judged as ever") {
-  judge_files("hostile");
+  judge_files("hostile", 2);
   ModuleEvaluator& evaluator = evaluator_of("softmax.py");
   CHECK(evaluator.evaluate(evaluator.problem().default_candidate(), {}).verdict == Verdict::ok);
 }

@@ -22,7 +22,7 @@ bool all_wanted() {
 
 }  // namespace
 
-TEST_CASE("CUDA proofs of transformations: nvcc takes them") {
+TEST_CASE("CUDA proofs of transformations: nvcc takes them" * doctest::test_suite("thorough")) {
   using namespace kernelsearch;
   if (!detail::gpu::find_tool("nvcc", "KERNELSEARCH_NVCC", {}, {})) {
     MESSAGE("skipped: no nvcc");
@@ -53,7 +53,8 @@ TEST_CASE("CUDA proofs of transformations: nvcc takes them") {
 }
 
 // What has no assembler is the same in CUDA and HIP but for names, so the stand-in can judge it.
-TEST_CASE("proofs of the fp32 chain as HIP: right on the stand-in, edges and odd sizes too") {
+TEST_CASE("proofs of the fp32 chain as HIP: right on the stand-in, edges and odd sizes too" *
+          doctest::test_suite("thorough")) {
   using namespace kernelsearch;
   setenv("KERNELSEARCH_HIPCC", KERNELSEARCH_STANDIN_HIPCC, 1);
   const std::filesystem::path root(KERNELSEARCH_SOURCE_DIR), folder = root / "data/transformations/proofs";

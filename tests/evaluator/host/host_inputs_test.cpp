@@ -464,7 +464,8 @@ TEST_CASE("a kernel that starts threads is told of the key \"threads\"") {
   CHECK(contains(e.reason, "set \"threads\" in the problem"));
 }
 
-TEST_CASE("the examples with generators, headers, in-place arrays and exact results are sound") {
+TEST_CASE("the examples with generators, headers, in-place arrays and exact results are sound" *
+          doctest::test_suite("thorough")) {
   for (const char* name : {"csr_spmv", "median_u8", "prefix_sum", "sort_keys"}) {
     CAPTURE(name);
     Problem problem = read_problem(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples/host" / name);

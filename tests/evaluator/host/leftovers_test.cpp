@@ -52,7 +52,8 @@ bool has(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("HostEvaluator: a gigabyte on standard output and error fills neither memory nor disk") {
+TEST_CASE("HostEvaluator: a gigabyte on standard output and error fills neither memory nor disk" *
+          doctest::test_suite("thorough")) {
   const std::string floods =
       "#include <unistd.h>\nstatic char text[1 << 20];\n"
       "__attribute__((constructor)) static void flood() {\n"

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <string_view>
+
+/// Whether KERNELSEARCH_TEST_THOROUGH=1 asks for what takes too long for every change: the cases of the suite
+/// `thorough`, and all of a long list where some stand for it otherwise (scripts/test.sh --thorough).
+inline bool is_thorough() {
+  const char* const asked = std::getenv("KERNELSEARCH_TEST_THOROUGH");
+  return asked != nullptr && std::string_view(asked) == "1";
+}
+
+/// Whether the `index`-th of a list is tested: one in `of`, or all where that is asked for.
+inline bool is_tested(std::size_t index, std::size_t of) {
+  return is_thorough() || index % of == 0;
+}
