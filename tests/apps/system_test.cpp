@@ -145,8 +145,12 @@ TEST_CASE("systems: best of K, compile errors and talk included") {
   CHECK(story_of(desk) == Story{"root: ok", "rewrite <- 0: ok", "rewrite <- 0: ok",
                                 "rewrite <- 0: build_failed", "rewrite <- 0: ok"});
   CHECK(result["files"].size() == 3);  // no table of settings: the candidates are several kernels
-  const std::string source = read_text(desk.path() / "out/dot_best.cpp");
-  CHECK(source.find("// v3: sixteen sums and the rest") != std::string::npos);
+  // Which of them is the fastest is for the machine to say.
+  const std::map<int, std::string> texts{
+      {1, "// v1: one running sum"}, {2, "// v3: sixteen sums and the rest"}, {4, "// v5: two running sums"}};
+  const int best = result["best"]["trial"];
+  REQUIRE(texts.count(best) == 1);
+  CHECK(read_text(desk.path() / "out/dot_best.cpp").find(texts.at(best)) != std::string::npos);
   const Ran dot = desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "dot"});
   CHECK(dot.out.find("0->4") != std::string::npos);
 }
