@@ -29,7 +29,7 @@ std::vector<std::string> line(const std::string& system, std::vector<std::string
                                "--store",
                                "runs.db",
                                "--samples",
-                               "5",
+                               "7",
                                "--json",
                                "-q",
                                "--out",
