@@ -5,12 +5,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'USAGE'
-scripts/test.sh [--fast] [--leg NAME]... [--repeat N [--only REGEX]]
-Installs what is missing from Debian, builds, and runs the tests: what CI does, in some 50 minutes on two cores. May be run
-again at no cost.
+scripts/test.sh [--thorough] [--fast] [--leg NAME]... [--repeat N [--only REGEX]]
+Installs what is missing from Debian, builds, and runs the tests, as CI does. May be run again at no cost.
   --thorough   every test whole: the cases of the suite `thorough`, all of the long lists of which a third stands for the rest
-               otherwise, the messages of both compilers, every unit test sanitized; another hour
-  --fast       only the first leg: g++, every test
+               otherwise, the messages of both compilers, every unit test sanitized
+  --fast       only the first leg: g++, no sanitizers
   --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
                llvmpipe and glslang, are installed; ci skips these tests without them); may be repeated
   --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
@@ -21,11 +20,11 @@ USAGE
 }
 
 all_legs=(ci headers format asan tsan)
-legs=() repeat='' only='' thorough='' leave_out=(-LE '^thorough$')
+legs=() repeat='' only='' thorough=''
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) legs=(ci) ;;
-    --thorough) thorough=1 leave_out=(); export KERNELSEARCH_TEST_THOROUGH=1 ;;
+    --thorough) thorough=1; export KERNELSEARCH_TEST_THOROUGH=1 ;;
     --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang opencl vulkan"; legs+=("$2"); shift ;;
     --repeat) [ $# -gt 1 ] || die "--repeat needs a number"; repeat=$2; shift ;;
     --only) [ $# -gt 1 ] || die "--only needs a regular expression"; only=$2; shift ;;
@@ -67,7 +66,11 @@ run_tests() { # PRESET [OPTIONS of ctest...]
   passed=$((passed + tests - bad - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
 }
 
-leg_ci() { if build ci; then run_tests ci "${leave_out[@]}"; else count "build of ci" 1; fi; }
+leg_ci() {
+  local leave_out=(-LE '^thorough$')
+  [ -z "$thorough" ] || leave_out=()
+  if build ci; then run_tests ci "${leave_out[@]}"; else count "build of ci" 1; fi
+}
 leg_headers() {
   build ci all_verify_interface_header_sets && count headers 0 || count "headers that compile alone" 1
 }

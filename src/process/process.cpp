@@ -120,15 +120,22 @@ int run_child(void* start) {
   become(given.launch, given.prepared, given.report);
 }
 
-/// Whether the child may share our memory until it executes its program.
-bool may_share_memory(const Launch& launch) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  (void)launch;
-  return false;  // sanitizers know nothing of a second stack in a thread's memory
+// Sanitizers know nothing of a second stack in a thread's memory. g++ has macros for them, clang features.
+#if defined(__has_feature)
+#  define KERNELSEARCH_CLANG_SANITIZES (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
-  return launch.rule_set ==
-         nullptr;  // to change namespaces makes /proc/self root's, for all that share a memory
+#  define KERNELSEARCH_CLANG_SANITIZES 0
 #endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || KERNELSEARCH_CLANG_SANITIZES
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+/// Whether the child may share our memory until it executes its program. Not where it changes its namespaces,
+/// for Landlock: that makes /proc/self root's, for all that share the memory.
+bool may_share_memory(const Launch& launch) {
+  return !is_sanitized && launch.rule_set == nullptr;
 }
 
 /// The child's process number, or what fork returns on an error. To copy the page tables of a process that
@@ -142,8 +149,8 @@ pid_t start_child(Start start) {
   }
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
-  const int dumpable =
-      prctl(PR_GET_DUMPABLE);  // a child that gives up root takes it from the memory that it shares
+  // A child that gives up root takes this from the memory that it shares.
+  const int dumpable = prctl(PR_GET_DUMPABLE);
   alignas(16) std::array<std::byte, 64 * 1024> stack;
   sigset_t all, before;
   sigfillset(&all);

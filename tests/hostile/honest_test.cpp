@@ -19,7 +19,7 @@ TEST_CASE("honest kernels in odd styles are ok") {
 #if defined(__x86_64__)
   CHECK(kernels.size() >= 40);
 #endif
-  std::erase_if(kernels, [index = std::size_t{0}](const auto&) mutable { return !is_tested(index++, 3); });
+  keep_tested(kernels, 3);
   auto built = honest::build_all(kernels, honest::light_options(cache.path()), folder);
   std::size_t not_told = 0;
   for (auto& one : built) {
@@ -36,5 +36,5 @@ TEST_CASE("honest kernels in odd styles are ok") {
     }
   }
   // On a busy machine that may happen to kernels with threads; of more kernels this test shows nothing.
-  CHECK(10 * not_told <= built.size() + 9);
+  CHECK(10 * not_told <= built.size());
 }

@@ -164,9 +164,7 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
   CHECK(hostile_ones.size() >= 60);
   CHECK(honest_ones.size() >= 35);
   if (backend != GpuBackend::cuda)
-    for (auto* list : {&hostile_ones, &honest_ones})
-      std::erase_if(*list,
-                    [index = std::size_t{0}](const Sample&) mutable { return !is_tested(index++, 3); });
+    for (auto* list : {&hostile_ones, &honest_ones}) keep_tested(*list, 3);
   const std::vector<Judged> results = judge_all(hostile_ones, honest_ones);
   write_table(results);
   for (const Judged& result : results) {

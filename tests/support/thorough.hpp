@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 /// Whether KERNELSEARCH_TEST_THOROUGH=1 asks for what takes too long for every change: the cases of the suite
 /// `thorough`, and all of a long list where some stand for it otherwise (scripts/test.sh --thorough).
@@ -16,4 +17,11 @@ inline bool is_thorough() {
 /// Whether the `index`-th of a list is tested: one in `of`, or all where that is asked for.
 inline bool is_tested(std::size_t index, std::size_t of) {
   return is_thorough() || index % of == 0;
+}
+
+/// Leaves those of `list` that are tested.
+template <class List>
+void keep_tested(List& list, std::size_t of) {
+  std::size_t index = 0;
+  std::erase_if(list, [&](const auto&) { return !is_tested(index++, of); });
 }

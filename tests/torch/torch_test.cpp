@@ -78,11 +78,11 @@ Candidate answer(std::string text) {
   return {std::make_shared<const Kernel>(std::move(kernel)), {}};
 }
 
-/// Of `folder` one file in `of`, where not all are asked for.
+/// Judges one in `of` of the folder's files, or all of them where that is asked for.
 void judge_files(const char* folder, std::size_t of) {
-  std::size_t index = 0;
-  for (const fs::path& file : files_of(folder)) {
-    if (!is_tested(index++, of)) continue;
+  auto files = files_of(folder);
+  keep_tested(files, of);
+  for (const fs::path& file : files) {
     const std::string text = text_of_file(file);
     CAPTURE(file.filename().string());
     const Evaluation evaluation = evaluator_of(expected(text, "of")).evaluate(answer(text), {});
