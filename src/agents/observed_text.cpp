@@ -166,19 +166,13 @@ bool is_told(std::string_view name) {
   constexpr std::array<std::string_view, 6> prefixes{"ncu.",   "sass.",        "code.",
                                                      "trait.", "times_parent", "load."};
   // What the judge keeps of its own work.
-  constexpr std::array<std::string_view, 13> of_the_judge{"calls_per_sample",
-                                                          "charged_batches",
-                                                          "clock_mhz",
-                                                          "clock_overhead",
-                                                          "inner_trials",
-                                                          "memory_level",
-                                                          "one_by_one",
-                                                          "outside_over_events",
-                                                          "throttled_batches",
-                                                          "timed_alone",
-                                                          "timed_calls",
-                                                          "temperature",
-                                                          "watts"};
+  constexpr std::array<std::string_view, 14> of_the_judge{"calls_per_sample",  "charged_batches",
+                                                          "clock_mhz",         "clock_overhead",
+                                                          "inner_trials",      "memory_level",
+                                                          "one_by_one",        "outside_over_events",
+                                                          "throttled_batches", "timed_alone",
+                                                          "timed_calls",       "temperature",
+                                                          "unpaired",          "watts"};
   if (std::find(of_the_judge.begin(), of_the_judge.end(), name) != of_the_judge.end()) return true;
   for (const std::string_view prefix : prefixes)
     if (name.starts_with(prefix)) return true;

@@ -49,7 +49,8 @@ Choices choices(const Stretch& stretch, std::size_t values) {
 // to nothing of the place. Behind the pool's values lies a zero. `bytes` is known when this is compiled, or
 // 0.
 template <std::size_t bytes, bool sparse>
-void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+[[gnu::always_inline]] inline void choose(const std::byte* pool, std::size_t each, const Stretch& stretch,
+                                          LaneRng& rng, std::byte* out) {
   const std::size_t size = bytes != 0 ? bytes : each;
   constexpr std::size_t drawn = sizeof(LaneRng::Block) / 2;
   const Choices choice = choices(stretch, FreshInputs::values);
@@ -60,7 +61,7 @@ void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, Lan
   }
   const auto zeros = static_cast<std::uint16_t>(stretch.zeros / 32);
   LaneRng::Block block;
-  const auto choose_places = [&] {
+  const auto choose_places = [&]() __attribute__((always_inline)) {
     rng(block);
     std::memcpy(random, &block, sizeof block);
     for (std::size_t j = 0; j < drawn; ++j) {
@@ -86,7 +87,8 @@ void choose(const std::byte* pool, std::size_t each, const Stretch& stretch, Lan
 /// distribution. 13 bits are for the pair and the others for the place between its two values, 19 in single
 /// precision; the lowest say whether the element is 0.
 template <class T, class Random, bool sparse>
-void between(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+[[gnu::always_inline]] inline void between(const std::byte* pool, const Stretch& stretch, LaneRng& rng,
+                                           std::byte* out) {
   constexpr int place = 8 * sizeof(Random) - bits;
   constexpr T unit = T{1} / static_cast<T>(Random{1} << place);
   const Choices pairs = choices(stretch, FreshInputs::values - 1);
@@ -98,7 +100,7 @@ void between(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::b
     std::memcpy(random, &block, sizeof block);
     const std::size_t here = std::min(drawn, stretch.count - i);
     for (std::size_t j = 0; j < here; ++j) {
-      const Choice& pair = pairs[j];
+      const Choice& pair = pairs[j % Stretch::lanes];
       const std::uint64_t below =
           pair.first + ((static_cast<std::uint64_t>(random[j] >> place) * pair.count) >> bits);
       T low, high;
@@ -117,16 +119,17 @@ void between(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::b
 /// that in single precision small values keep all their bits: a table of the values that were met is of no
 /// use.
 template <class T, class Whole, bool sparse>
-void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
-  using Numbers [[gnu::vector_size(16)]] = T;
-  using Wholes [[gnu::vector_size(16)]] = Whole;
-  constexpr std::size_t width = 16 / sizeof(T);
+[[gnu::always_inline]] inline void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng,
+                                          std::byte* out) {
+  using Numbers [[gnu::vector_size(LaneRng::vector_bytes)]] = T;
+  using Wholes [[gnu::vector_size(LaneRng::vector_bytes)]] = Whole;
+  constexpr std::size_t width = LaneRng::vector_bytes / sizeof(T);
   T low, high;
   std::memcpy(&low, pool, sizeof(T));
   std::memcpy(&high, pool + (FreshInputs::values - 1) * sizeof(T), sizeof(T));
   Numbers middle[2], scale[2], least[2], greatest[2];
   for (std::size_t i = 0; i < (stretch.periodic ? 2 * width : 1); ++i) {
-    const RankRange ranks = stretch.ranks[i];
+    const RankRange ranks = stretch.ranks[i % Stretch::lanes];
     const T from = ranks.from <= 0 ? low : low + (high - low) * static_cast<T>(ranks.from),
             to = ranks.to >= 1 ? high : low + (high - low) * static_cast<T>(ranks.to);
     middle[i / width][i % width] = from + (to - from) / 2;
@@ -138,7 +141,7 @@ void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
   if (!stretch.periodic)
     for (Numbers* const one : {middle, scale, least, greatest}) one[0] = one[1] = one[0][0] - Numbers{};
   // Compared in halves where numbers are long: processors without more than SSE2 compare no longer ones.
-  using Halves [[gnu::vector_size(16)]] = std::int32_t;
+  using Halves [[gnu::vector_size(LaneRng::vector_bytes)]] = std::int32_t;
   const Halves zeros = static_cast<std::int32_t>(stretch.zeros) - Halves{};
   LaneRng::Block block;
   const std::size_t bytes = stretch.count * sizeof(T);
@@ -154,7 +157,7 @@ void evenly(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
         Halves low_bits;
         std::memcpy(&low_bits, &block.pair[half], sizeof low_bits);
         Halves kept = (low_bits & 255) >= zeros;
-        if constexpr (sizeof(T) == 8) kept = __builtin_shuffle(kept, Halves{0, 0, 2, 2});
+        if constexpr (sizeof(T) == 8) kept = __builtin_shufflevector(kept, kept, 0, 0, 2, 2, 4, 4, 6, 6);
         Halves whole;
         std::memcpy(&whole, &value, sizeof value);
         whole &= kept;
@@ -178,7 +181,8 @@ bool has_finite_span(const std::vector<std::byte>& pool) {
 /// Whole numbers from the least to the greatest of the pool: the upper half of a product with as many random
 /// bits as they have. The lowest bits say whether the element is 0.
 template <class T, bool sparse>
-void within(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::byte* out) {
+[[gnu::always_inline]] inline void within(const std::byte* pool, const Stretch& stretch, LaneRng& rng,
+                                          std::byte* out) {
   using Whole = std::make_unsigned_t<T>;
   __extension__ using Wide = std::conditional_t<sizeof(T) == 4, std::uint64_t, unsigned __int128>;
   constexpr std::size_t drawn = sizeof(LaneRng::Block) / sizeof(T);
@@ -197,12 +201,42 @@ void within(const std::byte* pool, const Stretch& stretch, LaneRng& rng, std::by
     first[j] = static_cast<Whole>(first[j] + static_cast<Whole>(low));
   }
   LaneRng::Block block;
+  if constexpr (sizeof(T) == 4) {
+    // Two numbers in each lane of 64 bits, so that processors without a wide product of 32 bits have one.
+    using Lanes = LaneRng::Lanes;
+    using Halves [[gnu::vector_size(LaneRng::vector_bytes)]] = std::uint32_t;
+    const Lanes lower = Lanes{} + 0xffffffffu;
+    const Halves zeros = Halves{} + stretch.zeros;
+    Lanes spans[2];
+    Halves least;
+    static_assert(LaneRng::vector_bytes / sizeof(T) == Stretch::lanes);
+    for (std::size_t j = 0; j < Stretch::lanes; ++j) {
+      spans[j % 2][j / 2] = last[j];
+      least[j] = first[j];
+    }
+    for (std::size_t i = 0; i < stretch.count; i += drawn) {
+      rng(block);
+      for (Lanes& pair : block.pair) {
+        const Lanes even = pair & lower, odd = pair >> 32;
+        // Times last + 1, which may not fit.
+        const Lanes numbers = (even * spans[0] + even) >> 32 | ((odd * spans[1] + odd) & ~lower);
+        Halves value, random;
+        std::memcpy(&value, &numbers, sizeof value);
+        std::memcpy(&random, &pair, sizeof random);
+        value += least;
+        if constexpr (sparse) value &= static_cast<Halves>((random & 255u) >= zeros);
+        std::memcpy(&pair, &value, sizeof value);
+      }
+      std::memcpy(out + i * sizeof(T), &block, std::min(drawn, stretch.count - i) * sizeof(T));
+    }
+    return;
+  }
   Whole random[drawn], value[drawn];
   for (std::size_t i = 0; i < stretch.count; i += drawn) {
     rng(block);
     std::memcpy(random, &block, sizeof block);
     for (std::size_t j = 0; j < drawn; ++j) {
-      const Wide product = Wide{random[j]} * last[j] + random[j];  // times last + 1, which may not fit
+      const Wide product = Wide{random[j]} * last[j] + random[j];
       value[j] = static_cast<Whole>(first[j] + static_cast<Whole>(product >> (8 * sizeof(T))));
       if constexpr (sparse) value[j] = (random[j] & 255u) < stretch.zeros ? Whole{0} : value[j];
     }
@@ -362,13 +396,87 @@ FreshInputs::Way ready(FreshInputs::Way way, const std::vector<std::byte>& pool)
 }
 
 template <std::size_t bytes>
-void choose_any(const std::byte* pool, std::size_t each, const Stretch& stretch, LaneRng& rng,
-                std::byte* out) {
+[[gnu::always_inline]] inline void choose_any(const std::byte* pool, std::size_t each, const Stretch& stretch,
+                                              LaneRng& rng, std::byte* out) {
   if (stretch.zeros != 0)
     choose<bytes, true>(pool, each, stretch, rng, out);
   else
     choose<bytes, false>(pool, each, stretch, rng, out);
 }
+
+/// What a stretch is filled by: the way, the pool of the argument, and the bytes of an element.
+struct Source {
+  FreshInputs::Way way;
+  const std::byte* pool;
+  std::size_t bytes;
+};
+
+[[gnu::always_inline]] inline void fill_inlined(const Source& source, const Stretch& stretch, LaneRng& lanes,
+                                                std::byte* out) {
+  using Way = FreshInputs::Way;
+  const std::byte* const pool = source.pool;
+  const bool sparse = stretch.zeros != 0;
+  switch (source.way) {
+    case Way::between_f32:
+      return sparse ? between<float, std::uint32_t, true>(pool, stretch, lanes, out)
+                    : between<float, std::uint32_t, false>(pool, stretch, lanes, out);
+    case Way::between_f64:
+      return sparse ? between<double, std::uint64_t, true>(pool, stretch, lanes, out)
+                    : between<double, std::uint64_t, false>(pool, stretch, lanes, out);
+    case Way::evenly_f32:
+      return sparse ? evenly<float, std::int32_t, true>(pool, stretch, lanes, out)
+                    : evenly<float, std::int32_t, false>(pool, stretch, lanes, out);
+    case Way::evenly_f64:
+      return sparse ? evenly<double, std::int64_t, true>(pool, stretch, lanes, out)
+                    : evenly<double, std::int64_t, false>(pool, stretch, lanes, out);
+    case Way::within_i32:
+      return sparse ? within<std::int32_t, true>(pool, stretch, lanes, out)
+                    : within<std::int32_t, false>(pool, stretch, lanes, out);
+    case Way::within_u32:
+      return sparse ? within<std::uint32_t, true>(pool, stretch, lanes, out)
+                    : within<std::uint32_t, false>(pool, stretch, lanes, out);
+    case Way::within_i64:
+      return sparse ? within<std::int64_t, true>(pool, stretch, lanes, out)
+                    : within<std::int64_t, false>(pool, stretch, lanes, out);
+    case Way::within_u64:
+      return sparse ? within<std::uint64_t, true>(pool, stretch, lanes, out)
+                    : within<std::uint64_t, false>(pool, stretch, lanes, out);
+    default:
+      break;
+  }
+  switch (source.bytes) {
+    case 1:
+      return choose_any<1>(pool, 1, stretch, lanes, out);
+    case 2:
+      return choose_any<2>(pool, 2, stretch, lanes, out);
+    case 4:
+      return choose_any<4>(pool, 4, stretch, lanes, out);
+    case 8:
+      return choose_any<8>(pool, 8, stretch, lanes, out);
+    default:
+      return choose_any<0>(pool, source.bytes, stretch, lanes, out);
+  }
+}
+
+void fill_plain(const Source& source, const Stretch& stretch, LaneRng& lanes, std::byte* out) {
+  fill_inlined(source, stretch, lanes, out);
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] void fill_avx2(const Source& source, const Stretch& stretch, LaneRng& lanes,
+                                       std::byte* out) {
+  fill_inlined(source, stretch, lanes, out);
+}
+
+decltype(&fill_plain) fill_of_this_processor() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") ? fill_avx2 : fill_plain;
+}
+#else
+decltype(&fill_plain) fill_of_this_processor() {
+  return fill_plain;
+}
+#endif
 
 }  // namespace
 
@@ -485,48 +593,8 @@ void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, s
 }
 
 void FreshInputs::fill(std::size_t argument, const Stretch& stretch, LaneRng& lanes, std::byte* out) const {
-  const std::byte* const pool = pools_[argument].data();
-  const bool sparse = stretch.zeros != 0;
-  switch (ways_[argument]) {
-    case Way::between_f32:
-      return sparse ? between<float, std::uint32_t, true>(pool, stretch, lanes, out)
-                    : between<float, std::uint32_t, false>(pool, stretch, lanes, out);
-    case Way::between_f64:
-      return sparse ? between<double, std::uint64_t, true>(pool, stretch, lanes, out)
-                    : between<double, std::uint64_t, false>(pool, stretch, lanes, out);
-    case Way::evenly_f32:
-      return sparse ? evenly<float, std::int32_t, true>(pool, stretch, lanes, out)
-                    : evenly<float, std::int32_t, false>(pool, stretch, lanes, out);
-    case Way::evenly_f64:
-      return sparse ? evenly<double, std::int64_t, true>(pool, stretch, lanes, out)
-                    : evenly<double, std::int64_t, false>(pool, stretch, lanes, out);
-    case Way::within_i32:
-      return sparse ? within<std::int32_t, true>(pool, stretch, lanes, out)
-                    : within<std::int32_t, false>(pool, stretch, lanes, out);
-    case Way::within_u32:
-      return sparse ? within<std::uint32_t, true>(pool, stretch, lanes, out)
-                    : within<std::uint32_t, false>(pool, stretch, lanes, out);
-    case Way::within_i64:
-      return sparse ? within<std::int64_t, true>(pool, stretch, lanes, out)
-                    : within<std::int64_t, false>(pool, stretch, lanes, out);
-    case Way::within_u64:
-      return sparse ? within<std::uint64_t, true>(pool, stretch, lanes, out)
-                    : within<std::uint64_t, false>(pool, stretch, lanes, out);
-    default:
-      break;
-  }
-  switch (bytes_[argument]) {
-    case 1:
-      return choose_any<1>(pool, 1, stretch, lanes, out);
-    case 2:
-      return choose_any<2>(pool, 2, stretch, lanes, out);
-    case 4:
-      return choose_any<4>(pool, 4, stretch, lanes, out);
-    case 8:
-      return choose_any<8>(pool, 8, stretch, lanes, out);
-    default:
-      return choose_any<0>(pool, bytes_[argument], stretch, lanes, out);
-  }
+  static const auto fill_by = fill_of_this_processor();
+  fill_by({ways_[argument], pools_[argument].data(), bytes_[argument]}, stretch, lanes, out);
 }
 
 }  // namespace kernelsearch::detail

@@ -125,6 +125,7 @@ json context_json(const EvaluationContext& context) {
   json out{{"trial", number(context.trial)}};
   if (context.incumbent) out["incumbent"] = *context.incumbent;
   if (context.finalist) out["finalist"] = true;
+  if (context.rival) out["rival"] = *context.rival;
   return out;
 }
 
@@ -133,6 +134,7 @@ EvaluationContext context_from(const json& in) {
   context.trial = TrialId{in.at("trial").get<std::uint64_t>()};
   if (in.contains("incumbent")) context.incumbent = in.at("incumbent").get<double>();
   context.finalist = in.value("finalist", false);
+  if (in.contains("rival")) context.rival = in.at("rival").get<double>();
   return context;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/pairing_time.hpp"
 #include "kernelsearch/core/rng.hpp"
 
 using namespace kernelsearch;
@@ -223,4 +224,29 @@ TEST_CASE("Pairs: identical sides give intervals that hold 1") {
     missed += interval.low > 1 || interval.high < 1;
   }
   CHECK(missed <= 16);  // 5 % of 200, and what chance adds
+}
+
+TEST_CASE(
+    "PairingTime: pairs that take long take a quarter of the time of the trials, cheap ones are always "
+    "taken") {
+  PairingTime cheap;
+  for (int trial = 0; trial < 10; ++trial) {
+    CHECK(cheap.allows());
+    cheap.trial(0.01);
+    cheap.pairs(PairingTime::cheap);
+  }
+  PairingTime expensive;
+  double pairs = 0, trials = 0;
+  std::string taken;
+  for (int trial = 0; trial < 20; ++trial) {
+    expensive.trial(1);
+    trials += 1;
+    taken += expensive.allows() ? 'p' : '.';
+    if (taken.back() == '.') continue;
+    expensive.pairs(2);
+    pairs += 2;
+    if (trial > 0) CHECK(pairs <= PairingTime::share * trials);
+  }
+  // The first is taken unseen; then they are taken as often as the share allows.
+  CHECK(taken == "p..............p....");
 }

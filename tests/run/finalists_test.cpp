@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -65,6 +67,67 @@ TEST_CASE("measure_finalists_again: the winner is one that was measured again") 
   stop.request_stop();
   measure_finalists_again(stopped, stopped.evaluator(), stop.get_token(), {});
   CHECK(stopped.best()->outcome.objective == 1.0);
+}
+
+namespace {
+
+/// As Lucky, and leaves out the pairs of a finalist that turns out slower than its rival.
+struct Sparing : Lucky {
+  std::vector<std::optional<double>> rivals;
+  std::function<void()> paired = nullptr;
+  Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
+    Evaluation evaluation = Lucky::evaluate(candidate, context);
+    if (!context.finalist) return evaluation;
+    rivals.push_back(context.rival);
+    if (context.rival && evaluation.measurement.seconds > *context.rival) {
+      evaluation.features.set("unpaired", 1);
+    } else {
+      evaluation.measurement.speedup = Speedup{2, {1.9, 2.1}, 12};
+      if (paired) paired();
+    }
+    return evaluation;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "measure_finalists_again: only what stays the best is paired, and what is best in the end always is") {
+  const Space space = SpaceBuilder().add(Tunable::integer("i", 0, 3)).build();
+  const auto kernel = std::make_shared<const Kernel>(Kernel{{}, space});
+  SUBCASE("one that turns out slower than its rival goes without") {
+    Optimizer search{Exhaustive(space), TemplateGenerator(kernel), Sparing{}};
+    search.run();
+    measure_finalists_again(search, search.evaluator(), {}, {});
+    using Rivals = std::vector<std::optional<double>>;
+    CHECK(search.evaluator().rivals == Rivals{1.5, 2.0});
+    CHECK(search.best()->outcome.evaluation.measurement.speedup);
+  }
+  SUBCASE("one that is the best after all is measured once more, with its pairs") {
+    Sparing sparing;
+    sparing.first = {3.0, 1.0, 1.2, 1.3};
+    sparing.second = {3.0, 1.4, 1.5, 1.6};
+    Optimizer search{Exhaustive(space), TemplateGenerator(kernel), sparing};
+    search.run();
+    const auto done = measure_finalists_again(search, search.evaluator(), {}, {});
+    CHECK(search.best()->candidate->config.indices[0] == 1);
+    CHECK(search.best()->outcome.evaluation.measurement.speedup);
+    CHECK(done == std::set<TrialId>{search.best()->outcome.id});
+    using Rivals = std::vector<std::optional<double>>;
+    CHECK(search.evaluator().rivals == Rivals{1.2, 1.3, 1.4, std::nullopt});
+  }
+  SUBCASE("what was paired before a stop counts") {
+    std::stop_source stop;
+    Sparing sparing;
+    sparing.second = {3.0, 1.1, 2.5, 1.6};
+    sparing.paired = [&stop] { stop.request_stop(); };
+    Optimizer search{Exhaustive(space), TemplateGenerator(kernel), sparing};
+    search.run();
+    const auto done = measure_finalists_again(search, search.evaluator(), stop.get_token(), {});
+    CHECK(done.size() == 1);
+    CHECK(search.best()->outcome.objective == 1.1);
+    CHECK(search.best()->outcome.evaluation.measurement.speedup);
+  }
 }
 
 TEST_CASE("measure_finalists_again: what the validator objects to makes room for the next best") {

@@ -17,7 +17,7 @@ enum class CacheMode : std::uint8_t {
 /// When a candidate is timed against the reference in interleaved pairs.
 enum class Pairing : std::uint8_t {
   never,
-  improved,  ///< only a candidate that would be the best so far
+  improved,  ///< only a candidate that would be the best so far, and not each where the reference takes long
   always,
 };
 

@@ -62,6 +62,19 @@ inline constexpr double hopeless = 1.5;
 namespace detail {
 /// Says of what was judged again that the validator had no objection.
 void mark_passed(const FinalistSteps& steps, Evaluation& evaluation);
+
+/// The shortest time of a right trial besides the best one.
+template <class Search>
+std::optional<double> next_best(Search& search) {
+  std::optional<double> next;
+  const TrialId best = search.best()->outcome.id;
+  for (const auto& trial : search.trials())
+    if (trial.outcome.ok() && trial.outcome.id != best) {
+      const double seconds = trial.outcome.evaluation.measurement.seconds;
+      next = next ? std::min(*next, seconds) : seconds;
+    }
+  return next;
+}
 }  // namespace detail
 
 /// Measures the best again, in a fresh process with new inputs and in pairs with the reference, until the
@@ -74,9 +87,10 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
   constexpr std::size_t most = 10;  // a machine too noisy to agree with itself must not keep the user waiting
   std::set<TrialId> again, done;
   std::size_t measured = 0;
-  while (search.best() != nullptr && again.insert(search.best()->outcome.id).second) {
+  while (search.best() != nullptr && !done.contains(search.best()->outcome.id)) {
     if (measured == most && !steps.validate) return done;
     const TrialId id = search.best()->outcome.id;
+    const bool is_new = again.insert(id).second;  // or it is the best after all, and wants its pairs
     if (steps.tell) steps.tell(id);
     const Candidate candidate = [&]() -> Candidate {
       if constexpr (requires { evaluator.as_run(*search.best()); })
@@ -85,7 +99,7 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
         return *search.best()->candidate;
     }();
     std::optional<Evaluation> objection;
-    if (steps.validate) objection = steps.validate(candidate);
+    if (steps.validate && is_new) objection = steps.validate(candidate);
     if (stop.stop_requested()) return done;
     if (objection) {
       search.revise(id, std::move(*objection), observers...);
@@ -97,11 +111,16 @@ std::set<TrialId> measure_finalists_again(Search& search, E& evaluator, const st
     EvaluationContext context;
     context.stop = stop;
     context.finalist = true;
+    if (is_new) context.rival = detail::next_best(search);
     Evaluation evaluation = evaluator.evaluate(*search.best()->candidate, context);
-    if (stop.stop_requested()) return done;
+    // What was measured and paired before the stop counts.
+    const bool cut = stop.stop_requested();
+    if (cut && !(evaluation.verdict == Verdict::ok && evaluation.measurement.speedup)) return done;
     detail::mark_passed(steps, evaluation);
+    // Without its pairs it is not known as a winner must be: if it is best after all it is measured again.
+    if (!is_new || !evaluation.features.find("unpaired")) done.insert(id);
     search.revise(id, std::move(evaluation), observers...);
-    done.insert(id);
+    if (cut) return done;
   }
   return done;
 }
@@ -331,7 +350,14 @@ std::optional<FinalistComparison> choose_winner(Search& search, E& evaluator, co
           }
         }
       }
-      if (steps.validate && !again.contains(*winner)) return std::nullopt;
+      if (!again.contains(*winner)) {
+        if (steps.validate) return std::nullopt;
+        // The stop came before the winner's own pairs: it does not take the place of one that has them.
+        const auto has_speedup = [&](TrialId id) {
+          return search.log().own(id).outcome.evaluation.measurement.speedup.has_value();
+        };
+        if (has_speedup(search.best()->outcome.id) && !has_speedup(*winner)) return std::nullopt;
+      }
       return FinalistComparison{*winner, search.trials().size(), match.is_baseline(*winner), match.pairs()};
     }
   }

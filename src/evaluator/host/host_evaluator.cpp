@@ -20,6 +20,7 @@
 #include "evaluator/host/host_worker.hpp"
 #include "judge/compile.hpp"
 #include "judge/input_sets.hpp"
+#include "judge/pairing_time.hpp"
 #include "judge/pairs.hpp"
 #include "judge/reference.hpp"
 #include "kernelsearch/core/clean_text.hpp"
@@ -336,6 +337,7 @@ struct HostEvaluator::Impl {
                            .has_turn = true},
                           machine.cores};
   detail::HiddenCheck hidden;
+  detail::PairingTime pairing;
   std::optional<MeasuringTurn> reserved = reserve_core(cores.front());
   std::vector<double> fastest;  ///< seconds of a call of each shape, of the fastest kernel so far; 0: none
   std::mutex measuring;
@@ -443,8 +445,14 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
   }
   const Pairing when = impl_->options.pairs.when;
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
-  if (!fault && !context.stop.stop_requested() &&
+  impl_->pairing.trial(evaluation.phases.check + detail::monotonic_seconds() - begin);
+  const bool beaten = context.rival && evaluation.measurement.seconds > *context.rival;
+  const bool spared = when == Pairing::improved && !fault && improved &&
+                      (context.finalist ? beaten && !impl_->pairing.is_cheap() : !impl_->pairing.allows());
+  if (spared && context.finalist) evaluation.features.set("unpaired", 1);
+  if (!fault && !context.stop.stop_requested() && !spared &&
       (when == Pairing::always || (when == Pairing::improved && improved))) {
+    const double pairs_begin = detail::monotonic_seconds();
     PairOptions options = impl_->options.pairs;
     options.stop = context.stop;
     if (context.finalist) options.rounds = std::max(options.rounds, impl_->options.finalist_rounds);
@@ -453,6 +461,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     ours.failed = nullptr;
     fault = impl_->pair(ours, std::move(worker), impl_->reference_side(staged.artifact->candidate), pairs);
     if (!fault && pairs.complete()) evaluation.measurement.speedup = pairs.speedup(&evaluation.measurement);
+    if (!context.finalist) impl_->pairing.pairs(detail::monotonic_seconds() - pairs_begin);
   }
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
   evaluation.phases.reference = reference_seconds();

@@ -472,6 +472,37 @@ TEST_CASE("HostEvaluator: speedups come from interleaved pairs, and only for wha
   CHECK_THROWS_AS((void)evaluator.compare(with_code(problem, "#error"), slow), ConfigError);
 }
 
+TEST_CASE("HostEvaluator: pairs with a slow reference are rationed, but never a winner's") {
+  // Slow in the precision of the kernel alone, so that what is right is known in no time.
+  std::string text = support::scale_problem(plain_source);
+  const std::string begin = "real* y) { ";
+  text.replace(
+      text.find(begin), begin.size(),
+      begin + "if (sizeof(real) == 4 && n > 1000) for (volatile int k = 0; k < 250000000; ) k = k + 1; ");
+  const Problem problem = parse_problem(text, support::sources);
+  HostOptions options = quick();
+  options.limits.call_seconds = 10;
+  options.pairs = {.when = Pairing::improved, .min_pairs = 3, .max_pairs = 3};
+  HostEvaluator evaluator(problem, options);
+  const Candidate candidate = support::default_candidate(problem);
+  const auto judged = [&](std::optional<double> rival, bool finalist) {
+    EvaluationContext context;
+    context.rival = rival;
+    context.finalist = finalist;
+    Evaluation evaluation = evaluator.evaluate(candidate, context);
+    REQUIRE_MESSAGE(evaluation.verdict == Verdict::ok, evaluation.reason);
+    return evaluation;
+  };
+  CHECK(judged({}, false).measurement.speedup);   // nothing is known of the reference yet
+  CHECK(!judged({}, false).measurement.speedup);  // would take more than the trials themselves
+  const Evaluation beaten = judged(1e-12, true);
+  CHECK(!beaten.measurement.speedup);
+  CHECK(beaten.features.find("unpaired"));
+  const Evaluation winner = judged(1.0, true);
+  CHECK(winner.measurement.speedup);
+  CHECK(!winner.features.find("unpaired"));
+}
+
 TEST_CASE("HostEvaluator: shapes become one number as the problem says") {
   for (const bool geometric : {false, true}) {
     std::string text =
