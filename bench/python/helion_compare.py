@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Helion kernels tuned by Helion's LFBOTreeSearch at full effort and by kernelsearch.helion, on a GPU of CUDA.
 
-    PYTHONPATH=python python bench/python/helion_compare.py OUT [--only NAME,...] [--seconds 500] [--kernel-seconds 270] [--trials 60]
-        [--sides ours,theirs] [--theirs FOLDER] [--seed 0] [--policy bayesian]
+    PYTHONPATH=python python bench/python/helion_compare.py OUT [--only NAME,...] [--seconds 500] [--kernel-seconds 270] [--trials 64]
+        [--sides ours,theirs] [--theirs FOLDER] [--seed 0] [--policy additive]
 
 For each kernel ours first, then theirs, each in a process of its own with empty caches of Helion's, Triton's and torch's, so that neither finds what the
 other compiled. Then both winners in one process, timed in turns. Lines of JSON go to OUT/helion.jsonl as they come: a search (kernel, searcher,
@@ -15,6 +15,7 @@ down as cut off, with the fastest that its log has, and a kernel for which less 
 import argparse
 import csv
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -243,20 +244,49 @@ def compare(name, out):
     return row
 
 
+def table(path, run):
+    """The table of docs/benchmarks/helion.md, of one run of a file of results and of the searches of theirs of all runs."""
+    rows = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines()]
+    ours = {row["kernel"]: row for row in rows if row["run"] == run and row.get("searcher") == "ours"}
+    theirs = {row["kernel"]: row for row in rows if row.get("searcher") == "LFBOTreeSearch"}
+    pairs = {row["kernel"]: row for row in rows if row["run"] == run and row.get("comparison")}
+    print("| kernel | configurations, failed | theirs | seconds | theirs | fewer configurations | less time | our winner over theirs |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    ratios, fewer, faster = [], [], []
+    for name, one in ours.items():
+        other, pair, cut = theirs[name], pairs.get(name), theirs[name].get("cut_off", False)
+        more = "at least " if cut else ""
+        fewer.append(other["configurations"] / one["configurations"])
+        faster.append(other["seconds"] / one["seconds"])
+        if pair:
+            ratios.append(pair["ratio"])
+        quality = f"{pair['ratio']:.4f} ({pair['low']:.4f} to {pair['high']:.4f})" if pair else "not compared"
+        print(f"| {name} | {one['configurations']}, {one['failed']} | {more}{other['configurations']}, {other['failed']} | {one['seconds']:.1f} | "
+              f"{more}{other['seconds']:.0f} | {fewer[-1]:.1f} | {faster[-1]:.1f} | {quality} |")  # fmt: skip
+    print(f"| geometric mean | | | | | {geometric(fewer):.1f} | {geometric(faster):.1f} | {geometric(ratios):.4f} ({len(ratios)} kernels) |")
+
+
+def geometric(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--only", default=",".join(KERNELS))
     parser.add_argument("--seconds", type=float, default=500)
     parser.add_argument("--kernel-seconds", type=float, default=270)
-    parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--initial", type=int, default=12)
+    parser.add_argument("--trials", type=int, default=64)
+    parser.add_argument("--initial", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--policy", default="bayesian")
+    parser.add_argument("--policy", default="additive")
     parser.add_argument("--sides", default="ours,theirs", help="ours alone is compared with Helion's default, or with what --theirs has")
     parser.add_argument("--theirs", help="a folder of an earlier run on such a device, whose NAME-theirs.json are taken in place of a search")
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--table", type=int, metavar="RUN", help="OUT is a file of results: prints what that run of it came to")
     options = parser.parse_args()
+    if options.table:
+        return table(options.out, options.table)
     out = pathlib.Path(options.out).resolve()
     out.mkdir(parents=True, exist_ok=True)
     if options.one:

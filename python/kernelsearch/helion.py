@@ -4,7 +4,7 @@
 
     import kernelsearch.helion
 
-    @helion.kernel(autotuner_fn=kernelsearch.helion.autotuner(policy="bayesian"))
+    @helion.kernel(autotuner_fn=kernelsearch.helion.autotuner())
     def kernel(x: torch.Tensor) -> torch.Tensor: ...
 
 Helion compiles, checks and caches as it does for its own searches. A policy of kernelsearch chooses the configurations, and the loop of
@@ -31,8 +31,8 @@ from .triton import Failed, Measured, Outcome, _launch_in_turns, _search, write_
 __all__ = ["FlatSpace", "Measured", "Outcome", "autotuner", "register"]
 
 _TRIALS = {"quick": 20}  # by Helion's effort; else:
-_FULL = 60
-_INITIAL = 12  # configurations before the policy is asked: seeds of Helion's, the best of earlier recordings, random ones of Helion's
+_FULL = 64
+_INITIAL = 16  # configurations before the policy is asked: seeds of Helion's, the best of earlier recordings, random ones of Helion's
 _OF_EARLIER = 3  # so many of each earlier recording are measured
 _AHEAD = 8  # compiled ahead of what is measured: a policy that has seen more proposes better
 _REPEATS = 1000  # proposals in a row that are known already, after which the space counts as exhausted
@@ -559,8 +559,8 @@ def _helion_classes():
             raise
         raise ImportError("kernelsearch.helion needs Helion, which is not installed: pip install helion") from error
     except ImportError as error:
-        raise ImportError(f"Helion cannot be imported: {error}; its version does not fit that of torch or Triton (Helion 1.5.1 asks for a name that "
-                          "torch 2.11 lacks): install a newer torch, or kernelsearch.helion's Helion (1.5.1)") from error  # fmt: skip
+        raise ImportError(f"Helion cannot be imported: {error}; its version does not fit that of torch or Triton (Helion 1.5.1 asks for "
+                          "IntelGPUError, which torch 2.11 lacks): install versions that fit each other") from error  # fmt: skip
 
     class Provider(LocalBenchmarkProvider):
         """Helion's, without its timing of single configurations: what is left is compiling, launching once, and the check of the results."""
@@ -727,7 +727,7 @@ def _record_path(record, kernel, metrics):
 
 @dataclasses.dataclass
 class _Options:
-    policy: str = "bayesian"
+    policy: str = "additive"
     seed: int = 0
     trials: int | None = None
     seconds: float | None = None
@@ -790,12 +790,12 @@ def autotuner(policy=None, *, seed=None, trials=None, seconds=None, record=None,
               measurer=None, compiler=None):  # fmt: skip
     """For `@helion.kernel(autotuner_fn=...)`.
 
-    policy: a name of `kernelsearch.policies()`, with options where some are given; left out, "bayesian". seed: of every random choice (0).
-    trials: configurations to try; left out, 60 (20 at Helion's effort "quick"). seconds: after that long no further one is measured; Helion's own
+    policy: a name of `kernelsearch.policies()`, with options where some are given; left out, "additive", a Gaussian process of the effects of single fields and of their combinations (it needs NumPy, as Helion does). seed: of every random choice (0).
+    trials: configurations to try; left out, 64 (20 at Helion's effort "quick"). seconds: after that long no further one is measured; Helion's own
         `autotune_budget_seconds` ends it too.
     record: a file whose name ends in `.t4.json` for what was measured, or a folder that gets one for each kernel, shapes and device.
     earlier: recordings to learn from, of this kernel for other shapes or devices: files, or folders, of which those of the kernel are taken.
-    initial: how many configurations are measured before the policy is asked: Helion's seeds, the best of earlier recordings, random ones (12).
+    initial: how many configurations are measured before the policy is asked: Helion's seeds, the best of earlier recordings, random ones (16).
     compile_seconds: what takes longer to compile has failed (15, and never more than Helion's own limit).
     measurer, compiler: as `kernelsearch.triton.search` has them; the measurer is called as `measurer(provider, configs, functions)`.
 

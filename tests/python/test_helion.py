@@ -367,6 +367,7 @@ def test_what_takes_far_longer_than_the_others_is_ended(monkeypatch):
 
 
 def test_options_come_from_the_call_and_else_the_environment(monkeypatch):
+    assert (kh._options().policy, kh._options().trials) == ("additive", None)
     monkeypatch.setenv("KERNELSEARCH_HELION_TRIALS", "33")
     monkeypatch.setenv("KERNELSEARCH_HELION_POLICY", "tpe")
     options = kh._options(policy="genetic")
