@@ -70,7 +70,7 @@ def __getattr__(name: str):
         value = getattr(import_module("." + _later[name], __name__), name)
         globals()[name] = value
         return value
-    if name in ("exports", "plots", "triton", "external"):
+    if name in ("exports", "plots", "triton", "external", "helion"):
         from importlib import import_module
 
         return import_module("." + name, __name__)
@@ -80,4 +80,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted([*__all__, "exports", "external", "plots", "triton"])
+    return sorted([*__all__, "exports", "external", "helion", "plots", "triton"])

@@ -222,8 +222,16 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
     budget = min(budget, len(configs))
     if budget < 1:
         raise ValueError(f"no configuration to try: {len(configs)} configurations, budget {budget}; give at least one")
+    return _search(searcher(configs, policy, seed, budget), compiler, measurer, budget, ahead, on_trial, begin=begin)
+
+
+def _search(search_, compiler, measurer, budget, ahead=None, on_trial=None, *, begin=None, stop=lambda: False, order=None,
+            equal=_EQUAL):  # fmt: skip
+    """The loop of `search`, for a searcher of any kind: `ask(n)` returns at most n numbers of configurations, [] when there are none now and None at
+    the end; `tell(index, ms or None, reason)`. begin: since when the seconds count. stop: asked before each configuration; True ends the search and
+    leaves what is being compiled. order: a key of the fixed order in which equals stand; left out, their numbers. equal: what is that near the best is equal to it."""
+    begin = time.monotonic() if begin is None else begin
     ahead = ahead or 2 * getattr(compiler, "_jobs", 4)
-    search_ = searcher(configs, policy, seed, budget)
     trials, known, ready = [], {}, deque()
     best, asked, exhausted, building = None, 0, False, {}
     # The least that each may be, and the best's, in times of the first: by ends of intervals, since medians of what was once
@@ -237,7 +245,7 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
         if on_trial is not None:
             on_trial(trial)
 
-    while True:
+    while not stop():
         room = min(ahead - compiler.pending() - len(ready), budget - asked)
         if room > 0 and not exhausted:
             given = search_.ask(room)
@@ -275,7 +283,7 @@ def search(configs, compiler, measurer, *, policy="bayesian", seed=0, budget=Non
         reasons = "; ".join(dict.fromkeys(t.reason for t in trials))[:1000]
         raise ValueError(f"none of {len(trials)} configurations runs: {reasons}")
     near = sorted((index for index in bounds if bounds[index] <= _NEAR * least and index != best), key=bounds.get)
-    return Outcome(_final(best, near, known, measurer), trials, time.monotonic() - begin)
+    return Outcome(_final(best, near, known, measurer, order, equal), trials, time.monotonic() - begin)
 
 
 def _measure(trial, best, known, measurer):
@@ -312,8 +320,8 @@ def _ratio(ours, theirs):
     return statistics.fmean(kept), spread / ((1 - 2 * cut / count) * count**0.5)
 
 
-def _final(best, near, known, measurer):
-    """The first in the list of those that are equal to the best: no slower than the fastest by more than _EQUAL. near: those
+def _final(best, near, known, measurer, order=None, within=_EQUAL):
+    """The first in the list (by `order`, where it is given) of those that are equal to the best: no slower than the fastest by more than `within`. near: those
     that may be, besides `best`, the likeliest first.
 
     All that may be are timed in turns, a few rounds at a time. Left out is what is surely slower, and what stands behind one
@@ -321,8 +329,9 @@ def _final(best, near, known, measurer):
     ends when it is known, or at a limit, 0.3 s for kernels of 50 us; then what was seen so far decides.
     """
     if len(near) > _FINALISTS:  # half for the least time, the others for the first place
-        near = near[: _FINALISTS // 2] + sorted(near[_FINALISTS // 2 :])[: _FINALISTS // 2]
-    alive = sorted({best, *near})
+        near = near[: _FINALISTS // 2] + sorted(near[_FINALISTS // 2 :], key=order)[: _FINALISTS // 2]
+    alive = sorted({best, *near}, key=order)
+    place = {index: i for i, index in enumerate(alive)}
     if len(alive) == 1:
         return best
     samples = {index: [] for index in alive}
@@ -335,9 +344,9 @@ def _final(best, near, known, measurer):
         rounds, launches = rounds + now, launches + now * len(alive)
         least = min(alive, key=lambda index: _ratio(samples[index], samples[alive[0]])[0])
         ratios = {index: (1.0, 0.0) if index == least else _ratio(samples[index], samples[least]) for index in alive}
-        equal = next(index for index, (ratio, error) in ratios.items() if ratio + 3 * error <= _EQUAL)  # at the latest the least
+        equal = next(index for index, (ratio, error) in ratios.items() if ratio + 3 * error <= within)  # at the latest the least
         left = [index for index, (ratio, error) in ratios.items()
-                if index in (least, equal) or (ratio - 3 * error <= _EQUAL and (index < equal or ratio - 2 * error < 0.998))]  # fmt: skip
+                if index in (least, equal) or (ratio - 3 * error <= within and (place[index] < place[equal] or ratio - 2 * error < 0.998))]  # fmt: skip
         if set(left) == {least, equal} or rounds >= _FINAL_ROUNDS or launches >= most:
             break
         alive = left
@@ -346,7 +355,7 @@ def _final(best, near, known, measurer):
         ratio, error = ratios[least] if index == least else _ratio(times, samples[least])
         known[index].ms, known[index].low, known[index].high = (scale * (ratio + k * error) for k in (0, -2, 2))
     known[least].low, known[least].high = _interval(samples[least])
-    return next(index for index in alive if ratios[index][0] <= _EQUAL)
+    return next(index for index in alive if ratios[index][0] <= within)
 
 
 # ---------------------------------------------------------------------------------------------- files of others
@@ -518,15 +527,22 @@ class _Timer:
             raise Failed(f"{type(error).__name__}: {error}") from error
 
     def batch(self, indices, rounds):
-        events = {index: [] for index in indices}
-        for order in list(_in_turns(indices, rounds)):
-            for index in order:
-                start, end = (self._interface.Event(enable_timing=True) for _ in range(2))
-                self._driver.clear_cache(self._cache)
-                self._launch(self._configs[index], start, end)
-                events[index].append((start, end))
-        self._interface.synchronize()
-        return {index: [start.elapsed_time(end) for start, end in pairs] for index, pairs in events.items()}
+        return _launch_in_turns(self._driver, self._cache, indices, rounds, lambda index, start, end: self._launch(self._configs[index], start, end))
+
+
+def _launch_in_turns(driver, cache, indices, rounds, launch):
+    """The milliseconds of each launch, {index: [...]}: `launch(index, start, end)` launches between its two events; `cache` is what the driver of
+    Triton empties the second-level cache with before each."""
+    interface = driver.get_device_interface()
+    events = {index: [] for index in indices}
+    for order in list(_in_turns(indices, rounds)):
+        for index in order:
+            start, end = (interface.Event(enable_timing=True) for _ in range(2))
+            driver.clear_cache(cache)
+            launch(index, start, end)
+            events[index].append((start, end))
+    interface.synchronize()
+    return {index: [start.elapsed_time(end) for start, end in pairs] for index, pairs in events.items()}
 
 
 def _expand(space):
