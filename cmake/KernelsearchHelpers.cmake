@@ -134,7 +134,8 @@ function(kernelsearch_make_library name)
   endforeach()
   if("core" IN_LIST arg_ROOMS)
     file(GLOB top_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/*.hpp)
-    list(APPEND headers ${top_headers})
+    # What a kernel is, the umbrella header needs too; it is of the room `problem`, and needs nothing of it.
+    list(APPEND headers ${top_headers} ${PROJECT_SOURCE_DIR}/include/kernelsearch/problem/kernel.hpp)
   endif()
   # In somebody else's build, only what is linked is built.
   set(excluded)

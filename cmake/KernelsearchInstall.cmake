@@ -9,7 +9,11 @@ set(export_dir ${PROJECT_BINARY_DIR}/cmake)
 
 get_property(components GLOBAL PROPERTY KERNELSEARCH_BUILT)
 # Packages have the shared library apart from what only its users' builds need.
-option(KERNELSEARCH_PACKAGES "For packages: the shared library is the component `runtime`, and the target `package` makes .deb files" OFF)
+set(KERNELSEARCH_PACKAGES OFF CACHE STRING
+  "For packages: the shared library is the component `runtime`, and the target `package` makes files of this kind: OFF, DEB or RPM")
+if(NOT KERNELSEARCH_PACKAGES MATCHES "^(OFF|DEB|RPM)$")
+  message(FATAL_ERROR "KERNELSEARCH_PACKAGES is `${KERNELSEARCH_PACKAGES}`; write OFF, DEB or RPM")
+endif()
 set(shared_component development)
 if(KERNELSEARCH_PACKAGES)
   set(shared_component runtime)

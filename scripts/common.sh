@@ -82,3 +82,11 @@ need_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 \
     install -y --no-install-recommends "${missing[@]}" >&2
 }
+
+# nothing_names_this_tree PATH...: what is packed must not name the folders that it was made in; ends the script where a file does.
+# As a whole path: a tree may be in /src, which is in many other paths.
+nothing_names_this_tree() {
+  local named
+  named=$(LC_ALL=C grep -rlaP "(?<![A-Za-z0-9_./-])\Q$PWD\E(?![A-Za-z0-9_.-])" "$@" || true)
+  [ -z "$named" ] || die "These name $PWD: $named"
+}

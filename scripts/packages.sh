@@ -8,6 +8,7 @@ usage() {
 scripts/packages.sh [--build FOLDER] [--out FOLDER] [--contact 'NAME <ADDRESS>']
 Makes the packages of this version and their checksums:
   kernelsearch_*.deb, libkernelsearch0_*.deb, libkernelsearch-dev_*.deb    for the Debian or Ubuntu that this runs on
+  kernelsearch-*.rpm, kernelsearch-libs-*.rpm, kernelsearch-devel-*.rpm    for RHEL 9, Fedora 35 and newer: what the archive has
   kernelsearch-VERSION-linux-MACHINE.tar.xz   a folder that works wherever it is unpacked, on Linux with glibc 2.34 or newer: the command
                                               with all libraries inside, its workers, libkernelsearch.so, headers, CMake and pkg-config files
   --build FOLDER   a build of the preset `package`, build/package left out; made where it is not there
@@ -29,8 +30,9 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-need_packages "${build_packages[@]}" dpkg-dev xz-utils python3
-cmake --preset package -B "$build" ${contact:+-DKERNELSEARCH_PACKAGE_CONTACT="$contact"} >/dev/null
+need_packages "${build_packages[@]}" dpkg-dev rpm xz-utils python3
+# Only the RPM packages are installed where those systems have their libraries; nothing is compiled for that.
+cmake --preset package -B "$build" -U CMAKE_INSTALL_LIBDIR ${contact:+-DKERNELSEARCH_PACKAGE_CONTACT="$contact"} >/dev/null
 say "Building in $build"
 cmake --build "$build" -j"$jobs" -- --quiet
 cmake --build "$build" -j"$jobs" --target kernelsearch-portable kernelsearch_c_portable -- --quiet
@@ -48,18 +50,24 @@ stage=$PWD/$build/archive/$name
 rm -rf "$build/archive"
 cmake --install "$build" --prefix "$stage" --component development >/dev/null
 cmake --install "$build" --prefix "$stage" --component portable >/dev/null
+cmake --install "$build" --prefix "$stage" --component portable_runtime >/dev/null
 for folder in data:share/kernelsearch examples:share/kernelsearch/examples; do
   mkdir -p "$stage/${folder#*:}"
   cp -r "${folder%%:*}/." "$stage/${folder#*:}"
 done
 rm -rf "$stage/share/doc"
 cp LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md "$stage"
-# What is packed must not name the folders that it was made in.
-named=$(grep -rlF "$PWD" "$stage" || true)
-[ -z "$named" ] || die "These name $PWD: $named"
+nothing_names_this_tree "$stage"
 # The same bytes from the same contents.
 tar -C "$build/archive" --sort=name --owner=0 --group=0 --numeric-owner --mtime='2020-01-01 00:00:00Z' -cf - "$name" |
   xz -T0 -6 >"$out/$name.tar.xz"
 
-(cd "$out" && sha256sum -- *.deb *.tar.xz >SHA256SUMS)
+say "RPM packages"
+rm -rf "$build/packages"/*.rpm
+cmake --preset package -B "$build" -DKERNELSEARCH_PACKAGES=RPM -DCMAKE_INSTALL_LIBDIR=lib64 >/dev/null
+(cd "$build" && cpack -G RPM >/dev/null)
+cp "$build/packages"/*.rpm "$out"
+cmake --preset package -B "$build" -U CMAKE_INSTALL_LIBDIR >/dev/null
+
+(cd "$out" && sha256sum -- *.deb *.rpm *.tar.xz >SHA256SUMS)
 ls -l "$out" >&2

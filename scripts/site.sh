@@ -7,7 +7,8 @@ usage() {
   cat <<'USAGE'
 scripts/site.sh [--command PROGRAM] [--out FOLDER]
 Builds the documentation site with mkdocs-material, which PyPI is asked for: docs/ with search, the references of the command and of the
-problem format, the gallery of examples. A warning, a page without a place in the navigation or a dead link ends it with an error.
+problem format, the gallery of examples, and the reference of the C++ and C headers by Doxygen, which is installed where it is missing.
+A warning of either, a page without a place in the navigation or a dead link ends it with an error.
   --command PROGRAM   kernelsearch, whose help becomes a page; left out, one that a build folder or the path has. Without any, that page
                       is left out
   --out FOLDER        build/site left out; the site is in its folder html
@@ -32,7 +33,13 @@ if [ -z "$command" ]; then
 fi
 [ -n "$command" ] || say "No kernelsearch is built or installed: the reference of the command is left out"
 
+need_packages doxygen
 python3 scripts/site.py pages "$out/pages" ${command:+"$command"}
+say "The reference of the headers"
+version=$(sed -n 's/#define KERNELSEARCH_VERSION "\(.*\)"/\1/p' include/kernelsearch/version.hpp)
+mkdir -p "$out/pages/reference/cpp"
+{ cat docs/Doxyfile; echo "PROJECT_NUMBER = $version"; echo "OUTPUT_DIRECTORY = $out/pages/reference/cpp"; } | doxygen - >"$out/doxygen.log" 2>&1
+[ ! -s "$out/doxygen.log" ] || die "Doxygen has something to say: $(cat "$out/doxygen.log")"
 if [ ! -x "$out/tools/bin/mkdocs" ]; then
   say "Installing mkdocs-material"
   python3 -m venv "$out/tools"

@@ -11,7 +11,8 @@ Installs what is missing from Debian, builds, and runs the tests, as CI does. Ma
                otherwise, the messages of both compilers, every unit test sanitized
   --fast       only the first leg: g++, no sanitizers
   --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
-               llvmpipe and glslang, are installed; ci skips these tests without them); may be repeated
+               llvmpipe and glslang, are installed; ci skips these tests without them), portability (the core for Windows
+               by MinGW-w64, and with the standard library of macOS, libc++; both are installed); may be repeated
   --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
                several copies of each side by side; --only REGEX: those whose name it finds
   JOBS=N       number of parallel jobs, default all cores
@@ -20,12 +21,13 @@ USAGE
 }
 
 all_legs=(ci headers format asan tsan)
+more_legs=(clang opencl vulkan portability)
 legs=() repeat='' only='' thorough=''
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) legs=(ci) ;;
     --thorough) thorough=1; export KERNELSEARCH_TEST_THOROUGH=1 ;;
-    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} clang opencl vulkan"; legs+=("$2"); shift ;;
+    --leg) [ $# -gt 1 ] || die "--leg needs a name: ${all_legs[*]} ${more_legs[*]}"; legs+=("$2"); shift ;;
     --repeat) [ $# -gt 1 ] || die "--repeat needs a number"; repeat=$2; shift ;;
     --only) [ $# -gt 1 ] || die "--only needs a regular expression"; only=$2; shift ;;
     -h | --help) usage; exit 0 ;;
@@ -97,6 +99,41 @@ leg_vulkan() { # the tests that need a device of Vulkan, on this machine's proce
     count "build of vulkan" 1
   fi
 }
+leg_portability() { # the core elsewhere: compiled, and for Windows linked, and run where Wine is installed
+  local work=$PWD/build/portability newest='clang-22|clang-21|clang-20' clang system
+  need_packages g++-mingw-w64-x86-64-posix
+  # Of the headers of this system only those of the libraries: not its C library.
+  rm -rf "$work" && mkdir -p "$work/include" && ln -s /usr/include/eigen3 /usr/include/boost "$work/include"
+  local headers=(-std=c++20 -Iinclude -isystem "$work/include" -isystem "$work/include/eigen3")
+  local sources=(src/{core,space,model,policy,generator,evaluator,optimizer}{.cpp,/*.cpp})
+  local windows=(x86_64-w64-mingw32-g++-posix -Wall -Wextra -Werror "${headers[@]}")
+  # libc++ has had std::stop_token since version 20. Apple's own headers are only to be had on macOS.
+  clang=$(first_good installed_version "$newest")
+  [ -n "$clang" ] || clang=$(first_good offered_version "$newest")
+  if [ -n "$clang" ]; then
+    need_packages "$clang" "libc++-${clang#clang-}-dev" "libc++abi-${clang#clang-}-dev"
+    local macos=(clang++-"${clang#clang-}" -stdlib=libc++ "${headers[@]}")
+  else
+    say "No clang 20 or newer is offered: the core is not compiled with libc++"
+    skipped=$((skipped + 1))
+  fi
+  for system in windows macos; do
+    declare -n compiler=$system
+    [ ${#compiler[@]} -gt 0 ] || continue
+    for source in "${sources[@]}"; do
+      [ -f "$source" ] || continue  # a room that is one file
+      "${compiler[@]}" -fsyntax-only "$source" && count "" 0 || count "$source for $system" 1
+    done
+    "${compiler[@]}" -O1 -DKERNELSEARCH_HEADER_ONLY=1 examples/programs/smallest.cpp -o "$work/program-$system.exe" -static &&
+      count "" 0 || count "smallest.cpp for $system" 1
+  done
+  if command -v wine >/dev/null; then
+    WINEDEBUG=-all wine "$work/program-windows.exe" && count "" 0 || count "smallest.cpp under Wine" 1
+  else
+    say "Wine is not installed: smallest.cpp was linked for Windows, not run"
+    skipped=$((skipped + 1))
+  fi
+}
 leg_clang() { if build clang; then run_tests clang; else count "build of clang" 1; fi; }
 leg_asan() { # the tests with that label, and no more than they need
   local label=sanitized
@@ -123,7 +160,7 @@ fi
 
 seconds=()
 for leg in "${legs[@]}"; do
-  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} clang opencl vulkan"
+  declare -F "leg_$leg" >/dev/null || die "No such leg: $leg; there are: ${all_legs[*]} ${more_legs[*]}"
   say "Leg $leg"
   began=$SECONDS build_seconds=0 test_seconds=0
   "leg_$leg"

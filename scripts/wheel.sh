@@ -46,9 +46,7 @@ tools() {
   "$1/bin/python" -m pip -q --disable-pip-version-check install "pip>=23.1" "${@:3}"
 }
 
-# What is packed must not name the folders that it was made in.
-named=$(grep -lF "$PWD" "$together"/* || true)
-[ -z "$named" ] || die "These name $PWD: $named"
+nothing_names_this_tree "$together"
 
 wheels=()
 for python in "${pythons[@]}"; do

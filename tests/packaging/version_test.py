@@ -33,6 +33,7 @@ for name, pattern, wanted in (
     ("docs/formats/policy_protocol.md", r'"kernelsearch": "([^"]*)"', version),
     ("tests/consumer/app/CMakeLists.txt", r"find_package\(kernelsearch ([0-9.]+)", minor),
     ("docs/promises.md", r"find_package\(kernelsearch ([0-9.]+)\)", minor),
+    ("packaging/vcpkg/kernelsearch/vcpkg.json", r'"version": "([^"]*)"', version),
     ("SECURITY.md", r"^\| ([0-9.]+) \| yes \|$", minor),
 ):
     found = re.findall(pattern, read(name), re.MULTILINE)
@@ -50,7 +51,8 @@ if len(set(sections)) != len(sections):
 # Builds and packages take it from the header alone.
 pattern = re.search(r"^regex = '(.*)'$", read("pyproject.toml"), re.MULTILINE).group(1)
 same("pyproject.toml, by its expression,", re.search(pattern, header).group("value"), version)
-for name in ("pyproject.toml", "CMakeLists.txt", "cmake/KernelsearchPackages.cmake"):
+for name in ("pyproject.toml", "CMakeLists.txt", "cmake/KernelsearchPackages.cmake", "cmake/KernelsearchPackages_deb.cmake", "cmake/KernelsearchPackages_rpm.cmake",
+             "packaging/conan/conanfile.py", "packaging/docker/Dockerfile", "packaging/homebrew/kernelsearch.rb"):
     if version in read(name):
         failures.append(f"{name} names the version itself; it is to be taken from version.hpp")
 

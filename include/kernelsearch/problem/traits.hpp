@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 15> known_traits{
     "stencil",   "transpose",    "histogram",   "exponential", "fp8",
     "quantized", "multi_launch", "threads",     "tall_skinny", "low_precision"};
 
-/// `trait.<name>`: 1 for those that the problem lists and, where it lists any, 0 for the other known ones.
+/// `trait.NAME`: 1 for those that the problem lists and, where it lists any, 0 for the other known ones.
 /// `trait.multi_launch` and `trait.threads` are always there, since its launch steps and its threads say
 /// them.
 [[nodiscard]] Features trait_features(const Problem& problem);

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <sys/utsname.h>
+#if __has_include(<sys/utsname.h>)  // not on Windows
+#  include <sys/utsname.h>
+#endif
 
 #include <algorithm>
 #include <fstream>
@@ -47,8 +49,11 @@ KERNELSEARCH_INLINE std::string processor_identity() {
     if (line.rfind("CPU part", 0) == 0 && !arm.empty()) return arm + " " + value;
   }
   if (!arm.empty()) return arm;
+#if __has_include(<sys/utsname.h>)
   utsname system{};
-  return uname(&system) == 0 ? system.machine : "unknown processor";
+  if (uname(&system) == 0) return system.machine;
+#endif
+  return "unknown processor";
 }
 
 KERNELSEARCH_INLINE std::string device_identity(std::string_view spelled) {
