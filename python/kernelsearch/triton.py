@@ -445,6 +445,7 @@ def write_recording(path, configs, outcome, kernel="kernel", device=""):
             "times": {"compilation_time": 1e3 * trial.building, "benchmark": 1e3 * trial.measuring,
                       "runtimes": [] if trial.ms is None else [trial.ms]},
             "measurements": [] if trial.ms is None else [{"name": "time", "value": trial.ms, "unit": "ms"}],
+            **({} if trial.ms is not None else {"reason": trial.reason}),
         })  # fmt: skip
     text = {"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds", "kernel": kernel, "device": device},
             "results": results}  # fmt: skip

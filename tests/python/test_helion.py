@@ -122,6 +122,11 @@ def test_values_of_each_fragment():
     assert space.default["s"] == "p" and space.default["o"] == (0, 1)
 
 
+def test_true_is_not_one():
+    space = kh.FlatSpace([EnumFragment((1, True)), BooleanFragment()], ["e", "b"], [1, False])
+    assert repr(space.flat(space.config([True, True]))) == "[True, True]" and repr(space.flat(space.config([1, True]))) == "[1, True]"
+
+
 def test_tiles_are_bounded_but_hold_the_default():
     fragments = [BlockSizeFragment(16, 4096), BlockSizeFragment(16, 4096)]
     space = kh.FlatSpace(fragments, ["m", "n"], [16, 16]).space()
@@ -242,6 +247,42 @@ def test_what_cannot_be_written_is_rejected_and_costs_nothing():
     assert len(outcome.trials) == 60
 
 
+def test_the_policy_hears_of_everything():
+    space = kh.FlatSpace(FRAGMENTS, NAMES, DEFAULT)
+    proposals = kh.Proposals(space, as_it_is, [DEFAULT], "random", 0, 60)
+    assert proposals.ask(4) == [0] and proposals.ask(4) == []  # nothing to learn from yet
+    proposals.tell(0, 1.0)
+    assert len(proposals._optimizer) == 1 and proposals._optimizer.best.config == space.config(DEFAULT)
+    assert proposals.ask(4) == [1, 2, 3, 4] and len(proposals._optimizer.pending) == 4
+
+
+def test_another_way_to_write_what_is_measured_is_told_with_it():
+    space = kh.FlatSpace(FRAGMENTS, NAMES, DEFAULT)
+    proposals = kh.Proposals(space, lambda flat: (flat[0], flat, flat[0]), [DEFAULT], "random", 0, 60)  # of five kinds
+    proposals.ask(1)
+    proposals.tell(0, 1.0)
+    given = proposals.ask(4)
+    assert len(given) == 4 and proposals.ask(1) == []
+    aliases = len(proposals._optimizer.pending) - 4
+    assert aliases > 0
+    for index in given:
+        proposals.tell(index, 2.0)
+    assert proposals._optimizer.pending == [] and proposals.ask(1) is None
+
+
+def test_what_is_rejected_is_told():
+    def resolve(flat):
+        if flat != DEFAULT:
+            raise ValueError("no")
+        return as_it_is(flat)
+
+    proposals = kh.Proposals(kh.FlatSpace(FRAGMENTS, NAMES, DEFAULT), resolve, [DEFAULT], "random", 0, 60)
+    proposals.ask(1)
+    proposals.tell(0, 1.0)
+    assert proposals.ask(1) is None
+    assert proposals._optimizer.pending == [] and {t.reason for t in proposals._optimizer.trials if not t.ok} == {"ValueError: no"}
+
+
 def test_failures_have_their_reasons():
     proposals, outcome = tuned(broken=lambda config: config[4])
     failed = [t for t in outcome.trials if t.ms is None]
@@ -271,6 +312,9 @@ def test_a_recording_is_compared_and_starts_the_next_shape(tmp_path):
     recording = ks.read_recording(str(path))
     assert sorted(recording.space.values) == sorted(NAMES)
     assert len(recording.seconds) == 60
+    results = json.loads(path.read_text())["results"]
+    assert {result.get("reason") for result in results if not result["correctness"]} == {"CompilationError: no"}
+    assert not any("reason" in result for result in results if result["correctness"])
     comparison = ks.compare([recording], ["random"], repeats=2, seed=1)
     assert len(comparison.runs) == 2
     # another shape: half of the blocks, so that the best of the recording has no twin
@@ -358,8 +402,8 @@ def test_what_compiles_too_long_is_ended():
 
 def test_what_takes_far_longer_than_the_others_is_ended(monkeypatch):
     monkeypatch.setattr(kh, "_COMPILE_LEAST", 0.3)
-    futures = [*(Future(0.01) for _ in range(9)), Future(30)]
-    done, _, _ = compiled_by(futures)
+    futures = [*(Future(0.01) for _ in range(9)), Future(8)]
+    done, _, _ = compiled_by(futures, seconds=60)
     assert [i for i, error, _ in done if error] == [9] and futures[9].cancelled
 
 
@@ -427,6 +471,28 @@ def test_the_additive_policy_puts_effects_together():
 
     ours, drawn = [sum(best(policy, seed) for seed in range(4)) / 4 for policy in (_additive(), "random")]
     assert ours < drawn - 0.5
+
+
+def test_the_additive_policy_combines_what_it_learned_of_several_tunables():
+    """Each of five changes helped alone; the next proposal makes at least three of them."""
+    space = ks.Space({f"t{i}": [0, 1] for i in range(5)})
+    policy = _additive()(space, 0)
+    base = {name: 0 for name in space.values}
+
+    def told(config, value):
+        return types.SimpleNamespace(config=config, value=value, ok=True)
+
+    policy.tell([told(base, 2.0), *(told({**base, name: 1}, 1.5) for name in space.values)])
+    (config,) = policy.ask(1)
+    assert sum(config.values()) >= 3
+
+
+def test_the_additive_policy_learns_which_tunables_matter():
+    space = ks.Space({f"t{i}": [0, 1, 2, 3] for i in range(6)})
+    policy = _additive()(space, 0)
+    policy.tell([types.SimpleNamespace(config=c, value=1.0 + c["t2"], ok=True) for c in space.sample(40, seed=1)])
+    policy.ask(3)
+    assert max(range(6), key=lambda i: policy._weights[i]) == 2
 
 
 def _additive():
