@@ -15,6 +15,7 @@
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/ids.hpp"
+#include "kernelsearch/core/is_trial.hpp"
 #include "kernelsearch/core/measurement.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/core/nearest.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/is_trial.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 
@@ -88,7 +89,7 @@ void ProgressPrinter::told(const Outcome& outcome, bool had_candidate) {
   const std::lock_guard lock(mutex_);
   // Trials that were handed in with their outcome never started.
   if (had_candidate && in_flight_ > 0) --in_flight_;
-  trials_ += is_trial(outcome.evaluation.verdict) ? 1 : 0;
+  trials_ += is_trial(outcome.evaluation) ? 1 : 0;
   const float before = curve_.empty() ? std::numeric_limits<float>::infinity() : curve_.back();
   curve_.push_back(outcome.ok() ? std::min(before, static_cast<float>(outcome.objective)) : before);
   ++verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];

@@ -30,8 +30,8 @@ struct Generation {
   [[nodiscard]] static Generation not_applicable(std::string reason) {
     return {{}, std::move(reason), false};
   }
-  /// Whoever makes candidates could not be reached: it draws a trial from the budget, which ends a long
-  /// outage, but no policy gives up what was proposed for it.
+  /// Whoever makes candidates could not be reached: it draws no trial from the budget, and no policy gives up
+  /// what was proposed for it. `OptimizerOptions::unanswered_in_a_row` ends a long outage.
   [[nodiscard]] static Generation unanswered(std::string reason) {
     return {{}, std::move(reason), true, false};
   }
