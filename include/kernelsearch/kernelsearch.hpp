@@ -24,6 +24,7 @@
 #include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/core/value.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/any_evaluator.hpp"

@@ -15,6 +15,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/result.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "unanswered.hpp"
 
 namespace kernelsearch {
@@ -56,7 +57,7 @@ std::string context_text(const Regions& regions) {
 
 std::string failure_text(const Trial<Candidate>& failed) {
   const Evaluation& evaluation = failed.outcome.evaluation;
-  return "Verdict: " + std::string(to_string(evaluation.verdict)) + ". The reason:\n" +
+  return "Verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.reason)) + ". The reason:\n" +
          kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
 }
 

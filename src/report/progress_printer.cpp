@@ -12,6 +12,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/is_trial.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 
@@ -106,8 +107,8 @@ void ProgressPrinter::show_failure(const Outcome& outcome) {
   const bool fresh = failures_.add(outcome.id, outcome.evaluation);
   if (!options_.each_failure && (!fresh || reasons_shown_ == most)) return;
   ++reasons_shown_;
-  std::string line =
-      fmt::format("trial {} failed: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
+  std::string line = fmt::format("trial {} failed: {}", number(outcome.id),
+                                 shown_verdict(outcome.evaluation.verdict, outcome.evaluation.reason));
   if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
     line += ": " + reason;
   show_line(line, yellow);
@@ -214,7 +215,9 @@ std::string ProgressPrinter::status_line() const {
                                : fmt::format("{} trials", now.trials);
   text += ", " + format_duration(now.seconds);
   if (now.left) text += ", " + format_duration(*now.left) + " left";
-  text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
+  text += best_                  ? ", best " + best_text(*best_)
+          : options_.best_before ? ", best " + format_seconds(*options_.best_before) + " so far"
+                                 : ", no right candidate yet";
   if (options_.unicode)
     if (const std::string fall = sparkline(curve_, options_.columns >= 100 ? 12 : 6); !fall.empty())
       text += " " + fall;
