@@ -82,6 +82,7 @@ class Loop {
     bool applicable = true;
     bool answered = true;
     std::string rationale = {};
+    std::optional<TrialId> twin = {};
   };
 
   std::vector<Ticket> propose(Parts& parts, std::size_t n, Watching& observers);

@@ -153,7 +153,7 @@ std::vector<TrialId> Loop<Candidate, Proposal>::admit(const Parts& parts, const 
     if (candidate) observers.start(id, *candidate);
     pending_.emplace(number(id), Pending{ticket.proposal, Origin{ticket.id, index, count},
                                          std::move(candidate), std::move(failure), generation.applicable,
-                                         generation.answered, generation.rationale});
+                                         generation.answered, generation.rationale, generation.twin});
     ids.push_back(id);
     return true;
   };
@@ -194,6 +194,8 @@ void Loop<Candidate, Proposal>::tell(Parts& parts, TrialId id, Evaluation evalua
                                    : Evaluation::failed(pending.applicable ? Verdict::not_generated
                                                                            : Verdict::not_applicable,
                                                         std::move(pending.failure));
+  if (!pending.candidate && pending.twin)
+    evaluation.features.set("twin", static_cast<double>(number(*pending.twin)));
   Outcome outcome = make_outcome(id, pending, std::move(evaluation));
   append_and_tell(parts, TrialType{std::move(pending.candidate), std::move(outcome)}, pending.proposal,
                   observers);
