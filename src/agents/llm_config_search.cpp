@@ -308,7 +308,7 @@ struct LlmConfigSearch::State {
   std::string ending;
   std::size_t round = 0;  ///< usable replies
   std::size_t fruitless = 0, dropped = 0;
-  std::vector<std::string> adjusted;  ///< of the last reply: what was no configuration, and what became of it
+  std::vector<std::string> adjusted;  ///< of the last reply: what is not in the space, and what became of it
   double best_before = 0.0;
   bool begun = false;
   bool enforced = true;  ///< questions carry the schema of their reply

@@ -460,7 +460,7 @@ std::optional<Slots::Overrun> Slots::overrun(std::size_t slot) const {
     const auto size = [this](std::size_t a) {
       return static_cast<std::int64_t>(stored_bytes(plan_->arguments[a], storage_));
     };
-    // Of the array that is nearer.
+    // The array that is nearer.
     if (before && (!behind || from - zone <= last - to))
       found = Overrun{*before, static_cast<std::int64_t>(plan_->arguments[*before].count) +
                                    (from - (base + offsets_[*before] + bytes_[*before])) / size(*before)};

@@ -132,7 +132,7 @@ TEST_CASE("agent team: a plan is kept with its trial, shown to the debugger and 
   CHECK(asked.find("## The plan that it was to carry out\n\n```text\nPut tiling there.\n```") !=
         std::string::npos);
 
-  // A reply that was no kernel has a line and no place in the window.
+  // A reply without a kernel has a line and no place in the window.
   Outcome talk;
   talk.id = TrialId{2};
   talk.parents = {TrialId{0}};

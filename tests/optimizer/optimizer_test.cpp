@@ -141,7 +141,7 @@ struct Unreachable {
   }
 };
 
-/// Waits for an answer until it is stopped, in place of the answer to `at`; then it says that there was none.
+/// In place of the answer to `at` it waits until it is stopped; then it says that the call was cancelled.
 struct Waiting {
   using Candidate = int;
   int at = 0;

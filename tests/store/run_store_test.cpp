@@ -121,7 +121,7 @@ TEST_CASE("RunStore: a run reads back as it was written, by another object too")
   CHECK(run.info.environment == "{\"os\":\"linux\"}");
   CHECK(run.reason == "done");
   CHECK(run.seconds == 7.5);
-  // What does not apply, and an outage, are kept, and are no trials.
+  // What does not apply, and an outage, are kept, and do not count as trials.
   CHECK(run.trials ==
         static_cast<std::uint64_t>(std::count_if(written.begin(), written.end(), [](const StoredTrial& one) {
           return is_trial(one.outcome.evaluation);

@@ -7,7 +7,7 @@
 
 namespace kernelsearch {
 
-/// Whether it is one of the trials that a budget counts. An outage is not one: nothing was tried.
+/// Whether it is one of the trials that a budget counts. An outage does not count: nothing was tried.
 [[nodiscard]] inline bool is_trial(const Evaluation& evaluation) {
   return is_trial(evaluation.verdict) && !evaluation.is_unanswered();
 }

@@ -19,7 +19,7 @@ struct Generation {
   bool applicable = true;      ///< used then too: false where what was proposed does not apply to its parent
   bool answered = true;        ///< used then too: false in an outage, which says nothing of what was proposed
   std::string rationale = {};  ///< the words that it went by, if any: Outcome::rationale of each trial
-  /// Used when there are no candidates: the right trial that the proposal led to again, which is kept as the
+  /// Used without candidates: the right trial that the proposal led to again, which is kept as the
   /// feature `twin`.
   std::optional<TrialId> twin = {};
 

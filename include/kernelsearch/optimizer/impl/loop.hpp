@@ -97,7 +97,7 @@ class Loop {
   [[nodiscard]] EvaluationContext context_for(TrialId id, const Proposal& proposal,
                                               std::optional<double> incumbent) const;
   [[nodiscard]] bool may_ask() const;
-  [[nodiscard]] bool is_unreachable() const;  ///< so many questions were left without an answer that it ends
+  [[nodiscard]] bool is_unreachable() const;      ///< nobody answered for long enough to end it
   [[nodiscard]] std::string why_no_more() const;  ///< where `may_ask` says no
   [[nodiscard]] std::uint64_t trials() const;     ///< told, without what turned out not to apply, and outages
 

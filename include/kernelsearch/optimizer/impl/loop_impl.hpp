@@ -262,7 +262,7 @@ auto Loop<Candidate, Proposal>::ask(Parts& parts, std::size_t n, Watching& obser
     }
     for (const Ticket& ticket : tickets) {
       Generation<Candidate> generation = generate(parts, ticket);
-      // A question that was cut short is no answer: it stays outstanding for a resumed run.
+      // A question that was cut short has no answer: it stays outstanding for a resumed run.
       if (options_.stop.stop_requested()) break;
       for (const TrialId id : admit(parts, ticket, std::move(generation), observers)) {
         const Pending& pending = pending_.at(number(id));
