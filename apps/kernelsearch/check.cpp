@@ -294,7 +294,7 @@ void print_check_json(const Subject& subject, const ProblemCheck& check) {
                   {"valid", count_as_json(subject.space.count())}};
   out["missing"] = subject.missing;
   out["notes"] = subject.notes;
-  out["ran"] = check.shapes != 0 || (check.gpu && check.gpu->depth == GpuCheck::Depth::judged);
+  out["ran"] = !check.shapes.empty() || (check.gpu && check.gpu->depth == GpuCheck::Depth::judged);
   if (check.gpu) {
     constexpr const char* depths[] = {"nothing", "compiled", "judged"};
     out["depth"] = depths[static_cast<int>(check.gpu->depth)];
@@ -328,9 +328,15 @@ ProblemCheckOptions options_of(const CheckCommand& command, const Problem& probl
 
 std::string depth_text(const ProblemCheck& check, const Subject& subject, bool run) {
   if (check.gpu) return depth_text(*check.gpu);
-  if (check.shapes != 0)
-    return fmt::format("reference and default were run on {} of {} shapes", check.shapes,
-                       subject.problem->shapes.size());
+  if (!check.shapes.empty()) {
+    const std::size_t all = subject.problem->shapes.size();
+    std::string text =
+        fmt::format("reference and default were run on {} of {} shapes", check.shapes.size(), all);
+    if (check.shapes.size() == all) return text;
+    for (std::size_t i = 0; i < check.shapes.size(); ++i)
+      text += (i == 0 ? ", the smallest: " : ", ") + check.shapes[i];
+    return text + "; `--all` runs all";
+  }
   if (run && subject.problem && subject.problem->external)
     return "nothing was run: `tune` judges what an external program runs";
   if (run && subject.problem)

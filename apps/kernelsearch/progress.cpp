@@ -47,6 +47,7 @@ ProgressOptions progress_options(const RunBudget& budget, const std::optional<Ru
   options.colour = options.terminal && (no_colour == nullptr || *no_colour == '\0');
   options.pace = {budget.trials, budget.seconds, resumed ? resumed->trials : 0,
                   resumed ? resumed->seconds : 0.0};
+  if (resumed) options.best_before = resumed->best;
   return options;
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -118,9 +119,9 @@ std::string ConfigHistory::failures_text(std::size_t most) const {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i) {
     const Result& result = *kinds[i].example;
-    text += fmt::format("- {}x {}, e.g. {}: {}\n", kinds[i].count, to_string(result.verdict),
-                        config_difference(space_, result.config, space_.default_config()),
-                        one_line(result.reason));
+    text += fmt::format(
+        "- {}x {}, e.g. {}: {}\n", kinds[i].count, shown_verdict(result.verdict, result.reason),
+        config_difference(space_, result.config, space_.default_config()), one_line(result.reason));
   }
   if (kinds.size() > most) text += fmt::format("- and {} other kinds\n", kinds.size() - most);
   return text;
@@ -146,7 +147,7 @@ std::string ConfigHistory::table_text(std::span<const Result* const> right,
               (word != nullptr ? '"' + one_line(*word) + '"' : to_string(value));
     }
     text += result.ok ? fmt::format(": {:.4g}\n", result.objective * options.unit)
-                      : fmt::format(": {}\n", to_string(result.verdict));
+                      : fmt::format(": {}\n", shown_verdict(result.verdict, result.reason));
   };
   for (const Result* result : right) row(*result);
   for (const Result& result : results_)

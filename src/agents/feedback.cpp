@@ -14,6 +14,7 @@
 #include "kernelsearch/agents/observed_text.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "line_diff.hpp"
 #include "lines.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t most_quoted_code = 1 << 19;
 constexpr std::size_t most_quoted_change = 8000;  // bytes
-constexpr std::size_t most_quoted_plan = 1500;    // bytes
+constexpr std::size_t most_quoted_plan = 3000;    // bytes; half of it cut plans that models wrote
 
 bool is_error(std::string_view line) {
   constexpr std::array<std::string_view, 7> signs{
@@ -112,6 +113,18 @@ void append_measurement(std::string& text, const Evaluation& evaluation, const F
   text += unsettled_text(evaluation.features, widest);
 }
 
+/// As much of the beginning as fits: whole sentences, else whole words.
+std::string first_words(const std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return text;
+  std::size_t end = longest;
+  for (std::size_t at = longest; at > longest / 2; --at)
+    if (text[at] == ' ' && text[at - 1] == '.') return text.substr(0, at) + " ...";
+  if (const std::size_t word = text.rfind(' ', longest); word != std::string::npos && word > longest / 2)
+    end = word;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // between characters
+  return text.substr(0, end) + " ...";
+}
+
 /// The first line of a failure that says what is wrong: of compilers an error, not the function around it.
 std::string failure_line(const Evaluation& evaluation) {
   constexpr std::size_t longest = 240;
@@ -119,11 +132,7 @@ std::string failure_line(const Evaluation& evaluation) {
       evaluation.verdict == Verdict::build_failed ? compiler_errors(evaluation.reason, 1) : evaluation.reason;
   for (const std::string_view line : detail::lines_of(text))
     if (const auto plain = detail::trimmed(line); !plain.empty()) {
-      std::string one = clean_text(plain);
-      if (one.size() <= longest) return one;
-      std::size_t end = longest;
-      while (end > 0 && (static_cast<unsigned char>(one[end]) & 0xc0) == 0x80) --end;  // between characters
-      return one.substr(0, end) + " ...";
+      return first_words(clean_text(plain), longest);
     }
   return {};
 }
@@ -134,7 +143,7 @@ std::string rationale_line(const std::string& rationale) {
   std::string line;
   for (const std::string_view part : detail::lines_of(rationale))
     if (const auto plain = detail::trimmed(part); !plain.empty()) (line += line.empty() ? "" : " ") += plain;
-  return shortened(clean_text(line), longest);
+  return first_words(clean_text(line), longest);
 }
 
 /// How a kernel came about, in a few words.
@@ -209,14 +218,22 @@ std::string time_text(double seconds) {
   return fmt::format("{:.4g} ns", 1e9 * seconds);
 }
 
+std::string progress_text(Verdict verdict, double progress) {
+  // It ran, which says nothing of how near it is.
+  if (verdict == Verdict::wrong_result && !(progress > graded_progress(verdict)))
+    return "no output is known to be right";
+  if (!(progress > 0)) return {};
+  return fmt::format("{:.0f} % of the way to a right result", 100 * progress);
+}
+
 std::string came_of(const Outcome& outcome) {
   const Evaluation& evaluation = outcome.evaluation;
   if (outcome.ok())
     return std::isfinite(evaluation.measurement.seconds) ? time_text(evaluation.measurement.seconds)
                                                          : "not measured yet";
-  std::string text(to_string(evaluation.verdict));
-  if (evaluation.progress > 0)
-    text += fmt::format(", {:.0f} % of the way to a right result", 100 * evaluation.progress);
+  std::string text(shown_verdict(evaluation.verdict, evaluation.reason));
+  if (const std::string how_far = progress_text(evaluation.verdict, evaluation.progress); !how_far.empty())
+    text += ", " + how_far;
   if (const std::string line = failure_line(evaluation); !line.empty()) text += ": " + line;
   return text;
 }
@@ -254,9 +271,11 @@ std::string compiler_errors(std::string_view output, std::size_t most_errors) {
 
 std::string feedback_text(const Outcome& outcome, const FeedbackOptions& options, const Space* space) {
   const Evaluation& evaluation = outcome.evaluation;
-  std::string text = "verdict: " + std::string(to_string(evaluation.verdict));
+  std::string text = "verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.reason));
   if (!outcome.ok())
-    text += fmt::format(" (came {:.0f} % of the way to a right result)", 100 * evaluation.progress);
+    if (const std::string how_far = progress_text(evaluation.verdict, evaluation.progress); !how_far.empty())
+      text += (evaluation.verdict == Verdict::wrong_result && how_far.front() == 'n' ? " (" : " (came ") +
+              how_far + ')';
   text += '\n';
   if (outcome.ok()) append_measurement(text, evaluation, options);
   if (!evaluation.tuned_key.empty()) {
@@ -304,8 +323,15 @@ std::string lineage_text(const History<Candidate>& history, TrialId id, const Fe
     text += fmt::format("- kernel {}", number(chain[i].id));
     if (const std::string how = how_text(chain[i], options); !how.empty()) text += " (" + how + ')';
     text += ": " + came_of(chain[i]);
-    if (i + 1 < chain.size() && chain[i].ok() && chain[i + 1].ok())
-      text += "; against the one before " + effect_text(chain[i], chain[i + 1]);
+    if (chain[i].ok() && i + 1 < chain.size()) {
+      const auto right = std::find_if(chain.begin() + static_cast<std::ptrdiff_t>(i) + 1, chain.end(),
+                                      [](const Outcome& one) { return one.ok(); });
+      if (right == chain.begin() + static_cast<std::ptrdiff_t>(i) + 1)
+        text += "; against the one before " + effect_text(chain[i], *right);
+      else if (right != chain.end())  // a repair: no pair was timed with what failed
+        text += fmt::format("; against kernel {}, the last right one before it, {}", number(right->id),
+                            effect_text(chain[i], *right));
+    }
     text += '\n';
   }
   return text;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/agents/llm_config_search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -62,6 +64,14 @@ class Question {
 }  // namespace
 
 struct LlmConfigSearch::State {
+  /// An item of a reply as it was written, as far as a line takes it.
+  static std::string one_line(const std::string& item) {
+    constexpr std::size_t longest = 200;
+    std::string line = shortened(clean_text(item), longest);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return line;
+  }
+
   State(Space the_space, AnyChatModel the_model, LlmConfigSearchOptions the_options)
       : space(std::move(the_space)),
         model(std::move(the_model)),
@@ -125,10 +135,21 @@ struct LlmConfigSearch::State {
                      {"device", options.device},
                      {"space", space_text(space)},
                      {"default", config_text(space, space.default_config())},
-                     {"results", first ? "" : history.text(options.history)},
+                     {"results", first ? "" : history.text(options.history) + adjusted_text()},
                      {"failing", history.failed_share() >= failing_share ? "yes" : ""},
                      {"count", std::to_string(options.configs_per_round)}});
     return request;
+  }
+
+  /// What of the last reply was not in the space, so that the model does not take the results for those of
+  /// what it wrote.
+  [[nodiscard]] std::string adjusted_text() const {
+    constexpr std::size_t most = 5;
+    if (adjusted.empty()) return {};
+    std::string text = "Not in the space, so that another configuration was taken instead:\n";
+    for (std::size_t i = 0; i < std::min(most, adjusted.size()); ++i) text += "- " + adjusted[i] + '\n';
+    if (adjusted.size() > most) text += fmt::format("- and {} more\n", adjusted.size() - most);
+    return text;
   }
 
   [[nodiscard]] ChatRequest again_request(ChatRequest request, const ChatReply& reply,
@@ -162,9 +183,12 @@ struct LlmConfigSearch::State {
   [[nodiscard]] ReplyJudgement take(const ChatReply& reply) {
     const SalvagedItems salvaged = salvage_items(reply.text, "configs");
     std::size_t read = 0, fresh = 0;
+    adjusted.clear();
     for (const std::string& text : salvaged.items) {
       const std::optional<ConfigItem> item = read_config_item(space, text);
       read += item ? 1 : 0;
+      if (item && (item->repaired > 0 || item->moved || item->ignored > 0))
+        adjusted.push_back(one_line(text) + " became " + config_text(space, item->config));
       if (item && fresh < options.configs_per_round && !taken(item->config) &&
           queued.insert(item->config).second) {
         queue.push_back(item->config);
@@ -173,6 +197,11 @@ struct LlmConfigSearch::State {
         ++dropped;
       }
     }
+    if (!adjusted.empty() && options.say)
+      options.say(
+          fmt::format("{}: {} of {} configurations of the reply were not in the space and were changed, "
+                      "e.g. {}",
+                      options.role, adjusted.size(), read, adjusted.front()));
     if (read > 0) return {};
     if (reply.text.empty())
       return {reply.finish == FinishReason::length ? ReplyFault::truncated : ReplyFault::empty,
@@ -279,6 +308,7 @@ struct LlmConfigSearch::State {
   std::string ending;
   std::size_t round = 0;  ///< usable replies
   std::size_t fruitless = 0, dropped = 0;
+  std::vector<std::string> adjusted;  ///< of the last reply: what is not in the space, and what became of it
   double best_before = 0.0;
   bool begun = false;
   bool enforced = true;  ///< questions carry the schema of their reply

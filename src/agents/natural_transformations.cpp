@@ -15,6 +15,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/result.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "unanswered.hpp"
 
 namespace kernelsearch {
@@ -56,7 +57,7 @@ std::string context_text(const Regions& regions) {
 
 std::string failure_text(const Trial<Candidate>& failed) {
   const Evaluation& evaluation = failed.outcome.evaluation;
-  return "Verdict: " + std::string(to_string(evaluation.verdict)) + ". The reason:\n" +
+  return "Verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.reason)) + ". The reason:\n" +
          kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
 }
 
@@ -501,9 +502,11 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
         work.declared.defaults.emplace_back(space.tunable(i).name, space.value(start, i));
     auto kernel = std::make_shared<const Kernel>(parts_->kernel_of(work.whole()));
     // Tuning what was tuned before would cost the whole of an inner search.
-    if (const auto twin = twin_of(*kernel, history))
-      return Made::none("the kernel equals kernel " + std::to_string(number(twin->id)) + ", " +
-                        came_of(*twin));
+    if (const auto twin = twin_of(*kernel, history)) {
+      std::string which =
+          "the kernel equals kernel " + std::to_string(number(twin->id)) + ", " + came_of(*twin);
+      return twin->ok() ? Made::known(twin->id, std::move(which)) : Made::none(std::move(which));
+    }
     Config config = kernel->space.default_config();
     return Made::one({std::move(kernel), std::move(config)});
   } catch (const ConfigError& error) {

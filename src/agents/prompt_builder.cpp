@@ -121,7 +121,10 @@ std::string PromptBuilder::window_text(WindowKind kind, const History<Candidate>
                                        std::string& left_out_note) const {
   // The kernel to change is shown in a place of its own.
   std::vector<WindowEntry> window = context_window(kind, history, i, options_.windows);
-  std::erase_if(window, [](const WindowEntry& entry) { return entry.role == WindowRole::self; });
+  // A reply without a kernel shows nothing; what was tried has a line of it.
+  std::erase_if(window, [&](const WindowEntry& entry) {
+    return entry.role == WindowRole::self || !history.find(entry.id).candidate;
+  });
   std::vector<std::string> texts;
   std::vector<std::size_t> tokens;
   for (const WindowEntry& entry : window) {

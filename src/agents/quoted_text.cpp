@@ -12,6 +12,24 @@ bool continues(char c) {
   return (static_cast<std::uint8_t>(c) & 0xc0) == 0x80;
 }
 
+/// The last place in [from, to] where a line, else a sentence, ends; `to` where none does.
+std::size_t end_before(std::string_view text, std::size_t from, std::size_t to) {
+  for (std::size_t at = to; at > from; --at)
+    if (text[at] == '\n') return at;
+  for (std::size_t at = to; at > from; --at)
+    if (text[at] == ' ' && text[at - 1] == '.') return at;
+  return to;
+}
+
+/// The first place in [from, to] where a line, else a sentence, begins; `from` where none does.
+std::size_t begin_behind(std::string_view text, std::size_t from, std::size_t to) {
+  for (std::size_t at = from; at < to; ++at)
+    if (text[at - 1] == '\n') return at;
+  for (std::size_t at = from; at < to; ++at)
+    if (text[at - 1] == ' ' && text[at - 2] == '.') return at;
+  return from;
+}
+
 }  // namespace
 
 std::string shortened(std::string_view text, std::size_t limit) {
@@ -19,6 +37,8 @@ std::string shortened(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string(text);
   const std::size_t kept = limit - 60;  // what the line between may take
   std::size_t head = kept * 2 / 3, tail = text.size() - kept / 3;
+  head = end_before(text, head / 2, head);
+  tail = begin_behind(text, tail, text.size() - kept / 6);
   while (head > 0 && continues(text[head])) --head;
   while (tail < text.size() && continues(text[tail])) ++tail;
   std::string result(text.substr(0, head));

@@ -101,6 +101,8 @@ void Workflow::record(const Observation<Move>& observation) {
   if (!known && outcome.origin && step_) {
     step_->children.push_back(index);
     if (node.not_applicable()) step_->ruled_out = outcome.evaluation.reason;
+    if (const auto twin = outcome.evaluation.features.find("twin"); twin && node.not_applicable())
+      step_->twin = TrialId{static_cast<std::uint64_t>(*twin)};
     if (node.unanswered) step_->unanswered = true;
   }
   if (node.ok() && options_.short_of) {
@@ -158,7 +160,9 @@ void Workflow::settle() {
     if (ledger_.node(child).ok() && (!best || ledger_.node(child).objective < ledger_.node(*best).objective))
       best = child;
   Attempts& attempts = attempts_[{step.node, step.strategy}];
-  const Checkpoint* reached = best ? checkpoints_.find(ledger_.node(*best).id) : nullptr;
+  const Checkpoint* reached = best        ? checkpoints_.find(ledger_.node(*best).id)
+                              : step.twin ? checkpoints_.find(*step.twin)  // known and tuned: free
+                                          : nullptr;
   if (reached != nullptr && !reached->closed) {
     attempts.over = true;
     const bool gain = reached->objective < step.best_before * (1 - options_.min_gain);

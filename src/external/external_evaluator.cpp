@@ -20,6 +20,7 @@
 #include "judge/compile.hpp"
 #include "judge/input_generator.hpp"
 #include "judge/input_sets.hpp"
+#include "judge/overrun_text.hpp"
 #include "judge/pairs.hpp"
 #include "judge/reference.hpp"
 #include "judge/sampler.hpp"
@@ -368,13 +369,15 @@ class ExternalWorker : public detail::PlainSampleTimer {
   }
   std::optional<detail::Fault> wrong(const Problem& problem, std::uint32_t slot,
                                      const detail::InputSet& set) {
-    if (!slots_.guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
+    if (!slots_.guards_intact(slot))
+      return detail::Fault{Verdict::cheated, detail::overrun_text(problem_, slots_, slot)};
     return detail::compare_outputs(problem, slots_.plan(), set, slots_.outputs(slot));
   }
 
   /// What can be seen of a call whose result is not known: that it wrote all it must and nothing else.
   std::optional<detail::Fault> unwritten(std::uint32_t slot) const {
-    if (!slots_.guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
+    if (!slots_.guards_intact(slot))
+      return detail::Fault{Verdict::cheated, detail::overrun_text(problem_, slots_, slot)};
     for (std::size_t a = 0; a < slots_.plan().arguments.size(); ++a) {
       const detail::PlannedArgument& argument = slots_.plan().arguments[a];
       if (argument.role != Role::out || !argument.is_array) continue;

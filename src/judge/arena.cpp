@@ -442,6 +442,35 @@ bool Slots::guards_intact(std::size_t slot) const {
   });
 }
 
+std::optional<Slots::Overrun> Slots::overrun(std::size_t slot) const {
+  const std::byte* const base = places_.outputs + outputs_.first + slot * outputs_.stride;
+  std::optional<Overrun> found;
+  each_gap(true, [&](std::size_t begin, std::size_t end) {
+    const std::byte *const zone = base + begin, *const last = base + end;
+    const std::byte* const from = std::mismatch(zone, last, guard_.data()).first;
+    if (from == last) return true;
+    const std::byte* to = last;  // behind the last byte that changed
+    while (to[-1] == guard_[static_cast<std::size_t>(to - 1 - zone)]) --to;
+    std::optional<std::size_t> before, behind;  // the arrays that the zone lies between
+    for (std::size_t a = 0; a < offsets_.size(); ++a) {
+      if (!plan_->arguments[a].is_array || !plan_->arguments[a].is_writable()) continue;
+      if (offsets_[a] < end) before = a;
+      if (offsets_[a] >= end && !behind) behind = a;
+    }
+    const auto size = [this](std::size_t a) {
+      return static_cast<std::int64_t>(stored_bytes(plan_->arguments[a], storage_));
+    };
+    // The array that is nearer.
+    if (before && (!behind || from - zone <= last - to))
+      found = Overrun{*before, static_cast<std::int64_t>(plan_->arguments[*before].count) +
+                                   (from - (base + offsets_[*before] + bytes_[*before])) / size(*before)};
+    else if (behind)
+      found = Overrun{*behind, -((last - to) / size(*behind) + 1)};
+    return false;
+  });
+  return found;
+}
+
 bool Slots::is_poison(std::size_t slot, std::size_t argument, std::size_t element) const {
   const PlannedArgument& planned = plan_->arguments[argument];
   const std::size_t size = stored_bytes(planned, storage_);

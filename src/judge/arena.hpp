@@ -188,6 +188,12 @@ class Slots {
   /// The array that is read only and lies at an offset in the inputs.
   [[nodiscard]] std::optional<std::size_t> argument_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] bool guards_intact(std::size_t slot) const;
+  /// The write outside of an array that changed the first zone that is not intact.
+  struct Overrun {
+    std::size_t argument = 0;
+    std::int64_t index = 0;  ///< of the element, counted as those of the array: negative before its beginning
+  };
+  [[nodiscard]] std::optional<Overrun> overrun(std::size_t slot) const;
   /// Whether an element of a pure output still holds the poison; false where its type is too narrow to tell.
   [[nodiscard]] bool is_poison(std::size_t slot, std::size_t argument, std::size_t element) const;
   [[nodiscard]] std::size_t poison_left(std::size_t slot, std::size_t argument) const;

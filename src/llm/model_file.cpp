@@ -336,7 +336,7 @@ std::pair<const Endpoint*, ChatRequest> ModelFile::resolve(ChatRequest request) 
   std::string wanted = request.model;
   if (role != roles.end()) {
     if (wanted.empty()) wanted = role->model;
-    if (!request.temperature) request.temperature = role->temperature;
+    if (role->temperature) request.temperature = role->temperature;  // the user's, before the agent's own
     if (role->max_tokens != 0) request.max_tokens = role->max_tokens;
   }
   if (wanted.empty()) wanted = default_model;

@@ -429,21 +429,24 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
   return findings;
 }
 
-std::vector<LintFinding> lint(const Problem& problem, LintRunner& runner, LintOptions options) {
-  std::vector<LintFinding> findings = lint_static(problem);
+std::vector<const Shape*> linted_shapes(const Problem& problem, std::size_t most) {
   std::vector<const Shape*> shapes;
-  for (const Shape& shape : problem.shapes) {
-    if (is_valid(problem, shape, problem.kernel.space.default_config())) {
-      shapes.push_back(&shape);
-    } else {
-      findings.push_back({Severity::warning, "the default is not valid for shape " + shape.name,
-                          "choose a default that is valid for every shape"});
-    }
-  }
+  for (const Shape& shape : problem.shapes)
+    if (is_valid(problem, shape, problem.kernel.space.default_config())) shapes.push_back(&shape);
   std::stable_sort(shapes.begin(), shapes.end(), [&](const Shape* a, const Shape* b) {
     return bytes_of(problem, *a) < bytes_of(problem, *b);
   });
-  if (shapes.size() > options.max_shapes) shapes.resize(options.max_shapes);
+  if (shapes.size() > most) shapes.resize(most);
+  return shapes;
+}
+
+std::vector<LintFinding> lint(const Problem& problem, LintRunner& runner, LintOptions options) {
+  std::vector<LintFinding> findings = lint_static(problem);
+  for (const Shape& shape : problem.shapes)
+    if (!is_valid(problem, shape, problem.kernel.space.default_config()))
+      findings.push_back({Severity::warning, "the default is not valid for shape " + shape.name,
+                          "choose a default that is valid for every shape"});
+  const std::vector<const Shape*> shapes = linted_shapes(problem, options.max_shapes);
   std::vector<std::vector<Suspicion>> suspicions;
   for (const Shape* shape : shapes) {
     std::vector<Suspicion> of_shape;

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "kernelsearch/core/is_trial.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -56,7 +58,7 @@ std::string short_reason(const std::string& reason, std::size_t most) {
 }
 
 bool FailureReasons::add(TrialId trial, const Evaluation& evaluation) {
-  if (evaluation.verdict == Verdict::ok || !is_trial(evaluation.verdict)) return false;
+  if (evaluation.verdict == Verdict::ok || !is_trial(evaluation)) return false;
   // Compared before they are cut, since where that falls depends on the length of numbers.
   const std::string line = short_reason(evaluation.reason, std::string::npos);
   FailureGroup& group = groups_[{evaluation.verdict, pattern_of(line)}];

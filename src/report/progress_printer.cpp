@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/is_trial.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/summary.hpp"
 
@@ -88,7 +90,7 @@ void ProgressPrinter::told(const Outcome& outcome, bool had_candidate) {
   const std::lock_guard lock(mutex_);
   // Trials that were handed in with their outcome never started.
   if (had_candidate && in_flight_ > 0) --in_flight_;
-  trials_ += is_trial(outcome.evaluation.verdict) ? 1 : 0;
+  trials_ += is_trial(outcome.evaluation) ? 1 : 0;
   const float before = curve_.empty() ? std::numeric_limits<float>::infinity() : curve_.back();
   curve_.push_back(outcome.ok() ? std::min(before, static_cast<float>(outcome.objective)) : before);
   ++verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];
@@ -105,8 +107,8 @@ void ProgressPrinter::show_failure(const Outcome& outcome) {
   const bool fresh = failures_.add(outcome.id, outcome.evaluation);
   if (!options_.each_failure && (!fresh || reasons_shown_ == most)) return;
   ++reasons_shown_;
-  std::string line =
-      fmt::format("trial {} failed: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
+  std::string line = fmt::format("trial {} failed: {}", number(outcome.id),
+                                 shown_verdict(outcome.evaluation.verdict, outcome.evaluation.reason));
   if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
     line += ": " + reason;
   show_line(line, yellow);
@@ -213,7 +215,9 @@ std::string ProgressPrinter::status_line() const {
                                : fmt::format("{} trials", now.trials);
   text += ", " + format_duration(now.seconds);
   if (now.left) text += ", " + format_duration(*now.left) + " left";
-  text += best_ ? ", best " + best_text(*best_) : ", no right candidate yet";
+  text += best_                  ? ", best " + best_text(*best_)
+          : options_.best_before ? ", best " + format_seconds(*options_.best_before) + " so far"
+                                 : ", no right candidate yet";
   if (options_.unicode)
     if (const std::string fall = sparkline(curve_, options_.columns >= 100 ? 12 : 6); !fall.empty())
       text += " " + fall;

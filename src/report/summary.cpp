@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/improvement.hpp"
@@ -72,7 +73,7 @@ std::string failure_lines(const RunStore& store, RunId run) {
   std::string text;
   for (std::size_t i = 0; i < groups.size() && i < most; ++i)
     text += fmt::format("{}{} {}, trial {}{}\n", i == 0 ? "failed    " : "          ", groups[i].count,
-                        to_string(groups[i].verdict), number(groups[i].trial),
+                        shown_verdict(groups[i].verdict, groups[i].reason), number(groups[i].trial),
                         groups[i].reason.empty() ? "" : ": " + groups[i].reason);
   if (groups.size() > most)
     text += fmt::format("          and {} other reasons: `kernelsearch show {} --failed`\n",

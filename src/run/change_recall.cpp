@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -94,8 +95,7 @@ std::string failure_line(const RememberedChange& change, const RecallScene& scen
     text += effect_text(*change.effect);
   else
     text += std::string(to_string(change.verdict));
-  if (change.verdict == Verdict::wrong_result)
-    text += fmt::format(", {:.0f} % of the way to a right result", 100 * change.progress);
+  if (change.verdict == Verdict::wrong_result) text += ", " + progress_text(change.verdict, change.progress);
   if (!change.reason.empty()) text += ": " + first_line(change.reason, most_words);
   return text + '\n';
 }

@@ -88,7 +88,8 @@ class Checker {
     begin("running reference and default");
     HostLintRunner runner(problem_, options_.host);
     check_.findings = lint(problem_, runner, options_.lint);
-    check_.shapes = std::min(options_.lint.max_shapes, problem_.shapes.size());
+    for (const Shape* shape : linted_shapes(problem_, options_.lint.max_shapes))
+      check_.shapes.push_back(shape->name);
     if (!has_errors()) try_answers();
     look_for_unused(host_preprocess(problem_, options_.host));
     if (options_.quick) return;

@@ -3,9 +3,12 @@
 #include "kernelsearch/run/finalists.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
+
+#include "kernelsearch/agents/feedback.hpp"
 
 namespace kernelsearch {
 
@@ -70,6 +73,19 @@ std::vector<TrialId> finalists_of(std::vector<const Trial<Candidate>*> trials) {
   std::vector<TrialId> ids;
   for (const Trial<Candidate>* trial : chosen) ids.push_back(trial->outcome.id);
   return ids;
+}
+
+std::string winner_remark(const Outcome& shown, const Outcome& winner) {
+  constexpr double same = 0.01;
+  const double before = shown.evaluation.measurement.seconds, now = winner.evaluation.measurement.seconds;
+  const std::string won =
+      "trial " + std::to_string(number(winner.id)) + " is the winner at " + time_text(now) + ": ";
+  if (shown.id != winner.id)
+    return won + "trial " + std::to_string(number(shown.id)) + ", which the search had shown at " +
+           time_text(before) + ", lost when the finalists were measured again";
+  if (std::abs(now / before - 1) < same) return {};
+  return won + "the search had shown " + time_text(before) +
+         " for it before the finalists were measured again";
 }
 
 }  // namespace kernelsearch

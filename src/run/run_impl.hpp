@@ -15,6 +15,7 @@
 #include "counted_evaluator.hpp"
 #include "finalist_validator.hpp"
 #include "kernel_search.hpp"
+#include "kernelsearch/core/is_trial.hpp"
 #include "kernelsearch/remote/remote_evaluator.hpp"
 #include "kernelsearch/remote/slurm.hpp"
 #include "kernelsearch/run/run.hpp"
@@ -81,7 +82,7 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void on_trial(const Trial<Candidate>& trial) {
-    if (is_trial(trial.outcome.evaluation.verdict)) desk_.count();
+    if (is_trial(trial.outcome.evaluation)) desk_.count();
     keep_spans(false);
   }
 

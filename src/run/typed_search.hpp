@@ -316,6 +316,8 @@ class TypedSearch final : public KernelSearch {
       }
       const std::function<void(bool)>& tell;
     } const told(context.finalists);
+    std::optional<Outcome> shown;
+    if (search_.best() != nullptr) shown = search_.best()->outcome;
     std::optional<FinalistComparison> chosen;
     if constexpr (std::derived_from<Judge, RunTuned>) {
       AtTuned evaluator{search_};
@@ -329,6 +331,9 @@ class TypedSearch final : public KernelSearch {
     context.store.set_finalists(context.run, *chosen);
     if (search_.best() == nullptr || search_.best()->outcome.id != chosen->winner)
       observer.on_best(search_.log().own(chosen->winner));
+    if (!shown) return;
+    const std::string remark = winner_remark(*shown, search_.log().own(chosen->winner).outcome);
+    if (!remark.empty()) observer.on_message(remark);
   }
 
   /// Measures trials again at the configurations that their inner searches found.

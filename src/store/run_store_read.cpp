@@ -23,7 +23,9 @@ constexpr const char* run_query =
     "toolchain, "
     "environment, version, started, finished, reason, "
     "coalesce(seconds, (SELECT max(elapsed) FROM trials WHERE run = runs.id), 0), "
-    "(SELECT count(*) FROM trials WHERE run = runs.id AND verdict <> 'not_applicable'), "
+    // As is_trial: an outage, which the feature says, does not count.
+    "(SELECT count(*) FROM trials WHERE run = runs.id AND verdict <> 'not_applicable' AND NOT (verdict = "
+    "'not_generated' AND instr(features, '\"unanswered\"') > 0)), "
     "(SELECT objective FROM trials WHERE run = runs.id AND id = coalesce(" KERNELSEARCH_WINNER
     ", (SELECT id FROM trials WHERE run = runs.id AND verdict = 'ok' AND objective IS NOT NULL "
     "ORDER BY objective, position LIMIT 1))) FROM runs ";

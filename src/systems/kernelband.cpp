@@ -37,7 +37,9 @@ void ablate(KernelBandSettings& settings) {
 
 KernelBandSettings KernelBandSettings::v1() {
   KernelBandSettings settings;
+  const MoveLimits limits = settings.search.limits;
   settings.search = HierarchicalUcbOptions::v1();
+  settings.search.limits = limits;
   settings.strategies = KernelBandStrategies::published;
   settings.repairs = 0;
   return settings;
@@ -45,7 +47,9 @@ KernelBandSettings KernelBandSettings::v1() {
 
 KernelBandSettings KernelBandSettings::v2() {
   KernelBandSettings settings = v1();
+  const MoveLimits limits = settings.search.limits;
   settings.search = HierarchicalUcbOptions::v2();
+  settings.search.limits = limits;
   settings.features = KernelBandFeatures::v2;
   settings.mask = true;
   return settings;

@@ -165,6 +165,10 @@ std::vector<SystemOption> kernelband_options() {
       band_option(
           "floor", "least reward of a right kernel", {"as v1", "KernelBand v1, equation 3", v2_code},
           [](Settings s) { return Value(s.search.reward.floor); }, -1, 1),
+      band_option(
+          "failures", "tries in a row without a kernel after which a strategy is given up on a kernel",
+          {"ours: as STARK's, a model may answer otherwise", "ours", "ours"},
+          [](Settings s) { return whole(s.search.limits.max_failures); }, 1, 1e6),
       repairs_option(KernelBandSettings{}.repairs,
                      {{"v1", whole(0), "KernelBand has none"}, {"v2", whole(0), "KernelBand has none"}})};
 }
@@ -202,6 +206,7 @@ SystemSearch kernelband(SystemSetup setup) {
   search.frontier = given.count("frontier");
   search.saturated = given.number("saturated");
   search.reward = {given.number("failure"), given.number("floor")};
+  search.limits.max_failures = given.count("failures");
   search.examples = setup.examples;
   settings.rewriter.common = agent_options(setup);
   return search_of_kernels(kernelband_parts(std::move(setup.model), setup.problem, std::move(settings)),

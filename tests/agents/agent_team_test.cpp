@@ -132,6 +132,14 @@ TEST_CASE("agent team: a plan is kept with its trial, shown to the debugger and 
   CHECK(asked.find("## The plan that it was to carry out\n\n```text\nPut tiling there.\n```") !=
         std::string::npos);
 
+  // A reply without a kernel has a line and no place in the window.
+  Outcome talk;
+  talk.id = TrialId{2};
+  talk.parents = {TrialId{0}};
+  talk.move = rewrite;
+  talk.rationale = "Talk about it.";
+  talk.evaluation = Evaluation::failed(Verdict::not_generated, "coder: no_code: talk");
+  trials.log.append({std::nullopt, talk});
   const RuleChat planner = by_role({{"planner", {plan}}, {"coder", {filled}}});
   (void)AgentTeam(planner, problem_of_words(), options)
       .generate({MoveKind::rewrite, {TrialId{0}}, {}, 1}, trials.history());
@@ -139,6 +147,9 @@ TEST_CASE("agent team: a plan is kept with its trial, shown to the debugger and 
   CHECK(again.find("- planned: Put tiling there. (kernel 1): wrong_result") != std::string::npos);
   CHECK(again.find("what it set out to do:\n```text\nPut tiling there.") != std::string::npos);
   CHECK(again.find("what they were and what came of them stands above") != std::string::npos);
+  CHECK(again.find("## Kernel 1: ") != std::string::npos);
+  CHECK(again.find("## Kernel 2: ") == std::string::npos);
+  CHECK(again.find("- planned: Talk about it. (kernel 2): not_generated") != std::string::npos);
 }
 
 TEST_CASE("agent team: each role is told of one fault; never more than four questions") {

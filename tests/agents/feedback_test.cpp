@@ -75,6 +75,20 @@ TEST_CASE("feedback: a compiler's errors, without what surrounds them") {
   CHECK(!holds(feedback_text(outcome), "warning"));
 }
 
+TEST_CASE("feedback: a write outside of the arrays is out_of_bounds, and no accusation") {
+  Outcome outcome;
+  const std::string where =
+      "it wrote outside of its arrays: y[9], past the end of y (9 elements) (shape small)";
+  outcome.evaluation = Evaluation::failed(Verdict::cheated, where);
+  for (const std::string& text : {feedback_text(outcome), came_of(outcome)}) {
+    CHECK(holds(text, "out_of_bounds"));
+    CHECK(holds(text, where));
+    CHECK(!holds(text, "cheated"));
+  }
+  outcome.evaluation = Evaluation::failed(Verdict::cheated, "it changed its inputs");
+  CHECK(holds(feedback_text(outcome), "verdict: cheated"));
+}
+
 TEST_CASE("feedback: what a kernel or a compiler says is quoted, limited and cannot end its quotation") {
   Outcome outcome;
   outcome.evaluation = Evaluation::failed(
@@ -98,8 +112,13 @@ TEST_CASE("feedback: the lineage says what each step gained") {
   CHECK(lineage_text(history, TrialId{0}).empty());
   CHECK(lineage_text(history, TrialId{2}) ==
         "- kernel 0: 1 s\n- kernel 1: 500 ms; against the one before 2 times as fast, measured apart\n"
-        "- kernel 2: wrong_result, 50 % of the way to a right result: c[3]\n");
+        "- kernel 2: wrong_result, no output is known to be right: c[3]\n");
   CHECK(holds(lineage_text(history, TrialId{2}, {.lineage = 2}), "- 1 older kernels left out\n- kernel 1"));
+  // A repair is told by the last kernel before it that was right.
+  tell(3, {TrialId{2}}, Evaluation::succeeded(0.25));
+  CHECK(holds(lineage_text(History<Candidate>(log, 4), TrialId{3}),
+              "- kernel 3: 250 ms; against kernel 1, the last right one before it, 2 times as fast, measured "
+              "apart\n"));
 }
 
 TEST_CASE("feedback: a problem and a kernel in words") {

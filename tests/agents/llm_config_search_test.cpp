@@ -196,6 +196,31 @@ TEST_CASE("LlmConfigSearch: cut lists, wrong values and repeats") {
   CHECK(model.calls() == 1);
 }
 
+TEST_CASE("LlmConfigSearch: what is not in the space is told to the model and to the one who watches") {
+  const Space space = policy_contract::small_space();
+  ScriptedChat model([&](const ChatRequest&, std::size_t call) {
+    return ScriptedChat::says(call == 0 ? R"({"configs":[{"block":128},{"block":300}]})"
+                                        : R"({"configs":[{"block":32,"pad":true}]})");
+  });
+  std::vector<std::string> said;
+  LlmConfigSearch policy(space, model, {.rounds = 3, .random_seeds = 0, .say = [&](const std::string& text) {
+                                          said.push_back(text);
+                                        }});
+  const std::vector<Config> all = run_alone(policy, space);
+  const std::vector<ChatRequest> requests = model.requests();
+  REQUIRE(requests.size() >= 3);
+  const std::string became = R"({"block":300} became )" + config_text(space, all[2]);
+  const std::string heading = "Not in the space, so that another configuration was taken instead:\n- ";
+  CHECK(requests[0].messages[2].text.find("Not in the space") == std::string::npos);
+  CHECK(requests[1].messages[2].text.find(heading + became + '\n') != std::string::npos);
+  CHECK(requests[2].messages[2].text.find("Not in the space") ==
+        std::string::npos);  // of the last reply alone
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.front() ==
+        "config_search: 1 of 2 configurations of the reply were not in the space and were changed, e.g. " +
+            became);
+}
+
 TEST_CASE("LlmConfigSearch: of a reply with more configurations than were asked for the first are taken") {
   const Space space = policy_contract::small_space();
   ScriptedChat model = ScriptedChat::replies(

@@ -368,9 +368,10 @@ TEST_CASE("NaturalTransformations: a reply that was cut is asked for again with 
   }
 }
 
-TEST_CASE("NaturalTransformations: a kernel that was tuned before is refused by the name of its twin") {
+TEST_CASE("NaturalTransformations: a kernel that was tuned before is named, and free where it is right") {
   Setup s({transformation("t", {device_pass("Do.")})},
-          ScriptedChat::replies({fenced("void f() { ; }\n"), fenced("void f() { ; }  // again\n")}));
+          ScriptedChat::replies({fenced("void f() { ; }\n"), fenced("void f() { ; }  // again\n"),
+                                 fenced("void f() { ; }\n")}));
   Trial<Candidate> first;
   first.candidate = s.generate(use({"t"})).candidates.at(0);
   first.outcome.id = TrialId{1};
@@ -380,8 +381,15 @@ TEST_CASE("NaturalTransformations: a kernel that was tuned before is refused by 
   s.log.append(first);
   const Generation<Candidate> again = s.generate(use({"t"}, 1));
   CHECK(again.candidates.empty());
-  CHECK(again.applicable);
+  CHECK_FALSE(again.applicable);
+  CHECK(again.twin == TrialId{1});
   CHECK(again.failure == "the kernel equals kernel 1, 2.7 ms");
+  Outcome wrong = first.outcome;
+  wrong.evaluation = Evaluation::failed(Verdict::crashed, "signal 11");
+  s.log.revise(wrong);
+  const Generation<Candidate> failed = s.generate(use({"t"}, 2));
+  CHECK(failed.applicable);  // a failure again
+  CHECK_FALSE(failed.twin);
 }
 
 TEST_CASE("NaturalTransformations: moves that it cannot make") {

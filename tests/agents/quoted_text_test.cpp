@@ -39,6 +39,17 @@ TEST_CASE("quoted text: long texts keep both ends and say what is left out") {
   CHECK(shorter.ends_with("end"));
   CHECK(shorter.find("bytes left out") != std::string::npos);
   CHECK(shortened("short", 400) == "short");
+  // Where there are lines or sentences, whole ones.
+  std::string sentences, lines;
+  for (int i = 0; i < 100; ++i) {
+    sentences += "Sentence " + std::to_string(i) + " says this. ";
+    lines += "line " + std::to_string(i) + " is like this;\n";
+  }
+  const std::string few = shortened(sentences, 400), code = shortened(lines, 400);
+  CHECK(few.find("says this.\n[... ") != std::string::npos);
+  CHECK(few.find("left out ...]\nSentence 9") != std::string::npos);
+  CHECK(code.find("is like this;\n[... ") != std::string::npos);
+  CHECK(code.find("left out ...]\nline 9") != std::string::npos);
 }
 
 TEST_CASE("quoted text: nothing in a quotation ends it") {

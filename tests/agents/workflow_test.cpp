@@ -105,6 +105,30 @@ Bench::Effect fails_first(std::uint32_t times_failed, double factor) {
 
 }  // namespace
 
+TEST_CASE(
+    "Workflow: a step that leads to a known right kernel makes it the branch's checkpoint, at no trial") {
+  Workflow workflow({.transformations = {"a", "b"}});
+  Bench bench(workflow);
+  bench.effects = {{"a", times(0.5)}, {"b", times(0.5)}};
+  CHECK(bench.run() == Names{"a on 0", "b on 1"});
+  workflow.checkpoints().restore("root");
+  // The model writes the kernel of trial 1 once more.
+  const std::vector<Move> asked = workflow.ask(1);
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].strategy() == "a");
+  CHECK(asked[0].parents == std::vector<TrialId>{TrialId{0}});
+  Observation<Move> known{asked[0], {}};
+  known.outcome.id = TrialId{50};
+  known.outcome.parents = asked[0].parents;
+  known.outcome.origin = Origin{ProposalId{3}, 0, 0};  // behind root, a and b
+  known.outcome.evaluation = Evaluation::failed(Verdict::not_applicable, "the kernel equals kernel 1, 50 s");
+  known.outcome.evaluation.features.set("twin", 1);
+  move_policy_contract::tell(workflow, known);
+  REQUIRE(workflow.checkpoints().current() != nullptr);
+  CHECK(workflow.checkpoints().current()->trial == TrialId{1});
+  CHECK(workflow.checkpoints().at("root").note.find("does not apply") == std::string::npos);
+}
+
 TEST_CASE("Workflow keeps the contract of policies over moves, with an open list") {
   move_policy_contract::check([](const Names& names, std::uint64_t) {
     return Workflow({.transformations = names, .order = WorkflowOrder::open});

@@ -3,7 +3,11 @@
 //
 // Whole systems by the command, from the replies of tests/fixtures/exchanges (written for these tests):
 // kernels are really compiled, checked and timed.
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -541,8 +545,13 @@ TEST_CASE("systems: an outage is said while it lasts, with the next attempt, and
   CHECK(mentions(ran.err, "attempt 2 of 5 in "));
   CHECK(mentions(ran.err, "rewriter: no reply (network): "));
   CHECK(mentions(ran.err, "the question is given up, and the search goes on without it"));
-  CHECK(mentions(ran.err, "no model gave a reply that could be used, to 1 question;"));
-  CHECK(story_of(desk) == Story{"root: ok", "rewrite <- 0: not_generated"});
+  CHECK(mentions(ran.err, "no model gave a reply that could be used, to 10 questions;"));
+  Story outages(11, "rewrite <- 0: not_generated");
+  outages[0] = "root: ok";
+  CHECK(story_of(desk) == outages);
+  const auto runs = desk.kernelsearch({"runs", "--store", "runs.db", "--json"}).json();
+  CHECK(runs[0]["trials"] == 1);
+  CHECK(mentions(runs[0]["reason"], "nobody answered 10 questions in a row"));
 }
 
 TEST_CASE("systems: what cannot be, is refused before a run begins") {
@@ -566,4 +575,102 @@ TEST_CASE("systems: what cannot be, is refused before a run begins") {
   REQUIRE(doctor.json().size() == 2);
   CHECK(doctor.json()[1]["what"] == "model one");
   CHECK_FALSE(doctor.json()[1]["works"].get<bool>());
+}
+
+namespace {
+
+/// A model's server that takes questions and never answers.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(socket_, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
+    REQUIRE(::listen(socket_, 8) == 0);
+    socklen_t size = sizeof at;
+    REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    port_ = ntohs(at.sin_port);
+  }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+  ~SilentServer() {
+    hang_up();
+    ::close(socket_);
+  }
+
+  [[nodiscard]] std::string models() const {
+    return R"({"models": {"one": {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:)" +
+           std::to_string(port_) + R"(/v1"}}})";
+  }
+  /// Whether somebody asks within two minutes.
+  [[nodiscard]] bool asked() {
+    pollfd waiting{socket_, POLLIN, 0};
+    if (::poll(&waiting, 1, 120'000) != 1) return false;
+    calls_.push_back(::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
+    return true;
+  }
+  void hang_up() {
+    for (const int call : calls_) ::close(call);
+    calls_.clear();
+  }
+
+ private:
+  int socket_, port_ = 0;
+  std::vector<int> calls_;
+};
+
+std::size_t not_generated(const Story& story) {
+  return static_cast<std::size_t>(std::count_if(
+      story.begin(), story.end(), [](const std::string& trial) { return mentions(trial, "not_generated"); }));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "systems: Ctrl-C while a model is waited for costs no trial, in any system, also after two resumes") {
+  ::setenv("no_proxy", "127.0.0.1", 1);
+  for (const char* system : {"best_of_k", "cuda_skill_v2", "geak", "greedy_refine", "helion_hybrid",
+                             "helion_llm", "kernelband", "peak", "stark"}) {
+    CAPTURE(system);
+    SilentServer server;
+    const Desk desk;
+    write_text(desk.path() / "models.json", server.models());
+    std::vector<std::string> line{"tune",      (fixtures / "problems/dot").string(),
+                                  "--system",  system,
+                                  "--store",   "runs.db",
+                                  "--samples", "5",
+                                  "--budget",  "30",
+                                  "--models",  "models.json",
+                                  "--out",     "out"};
+    std::size_t trials = 0;
+    for (int part = 0; part < 3; ++part) {
+      CAPTURE(part);
+      Started run(desk.path(), Desk::line(line));
+      REQUIRE_MESSAGE(server.asked(), read_text(desk.path() / ".err"));
+      run.signal(SIGINT);
+      const Ran ran = run.finish();
+      CHECK_MESSAGE(ran.code == 130, ran.err);
+      server.hang_up();
+      const Story story = story_of(desk);
+      CHECK(not_generated(story) == 0);
+      if (part > 0 && std::string(system).rfind("helion", 0) != 0) CHECK(story.size() == trials);
+      trials = story.size();
+      line = {"tune", "--resume", "latest", "--store", "runs.db", "--models", "models.json", "--out", "out"};
+    }
+  }
+}
+
+TEST_CASE("systems: the end of a time budget while a model is waited for costs no trial") {
+  ::setenv("no_proxy", "127.0.0.1", 1);
+  SilentServer server;
+  const Desk desk;
+  write_text(desk.path() / "models.json", server.models());
+  Started run(desk.path(), Desk::line({"tune", (fixtures / "problems/dot").string(), "--system", "best_of_k",
+                                       "--store", "runs.db", "--samples", "5", "--budget", "4s", "--models",
+                                       "models.json", "--out", "out"}));
+  REQUIRE_MESSAGE(server.asked(), read_text(desk.path() / ".err"));
+  const Ran ran = run.finish();
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(story_of(desk) == Story{"root: ok"});
 }

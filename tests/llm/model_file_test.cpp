@@ -70,7 +70,7 @@ TEST_CASE("model file: everything that it says is read") {
   CHECK(file.default_model == "small");
 }
 
-TEST_CASE("model file: a request gets what its role and its model say, and keeps what it says itself") {
+TEST_CASE("model file: a request gets what its role and its model say, before what it says itself") {
   const ModelFile file = parse_model_file(whole_file);
   ChatRequest request;
   request.role = "planner";
@@ -84,7 +84,7 @@ TEST_CASE("model file: a request gets what its role and its model say, and keeps
   request.temperature = 0.5;
   std::tie(endpoint, resolved) = file.resolve(request);
   CHECK(endpoint->name == "small");
-  CHECK(resolved.temperature == 0.5);
+  CHECK(resolved.temperature == 0.1);  // agents have one of their own, which the user's file replaces
   CHECK(resolved.max_tokens == 7000);
   request.model = "big-1";  // the provider's name does as well
   CHECK(file.resolve(request).first->name == "big");
@@ -94,6 +94,8 @@ TEST_CASE("model file: a request gets what its role and its model say, and keeps
   request.role = "stranger";
   CHECK(file.resolve(request).first->name == "small");
   CHECK_FALSE(file.resolve(request).second.temperature);
+  request.temperature = 0.5;  // the file says nothing of this role
+  CHECK(file.resolve(request).second.temperature == 0.5);
 }
 
 TEST_CASE("model file: what is wrong is said with file, line and remedy") {

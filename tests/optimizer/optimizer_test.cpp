@@ -129,6 +129,109 @@ TEST_CASE("Optimizer: what does not apply is told and draws no trial, also in a 
   }
 }
 
+namespace {
+
+/// Nobody answers at first, or for good.
+struct Unreachable {
+  using Candidate = int;
+  std::shared_ptr<std::atomic<int>> left = std::make_shared<std::atomic<int>>(0);
+  Generation<int> generate(int proposal, const History<int>&) const {
+    if (--*left >= 0) return Generation<int>::unanswered("no reply: network");
+    return Generation<int>::one(proposal);
+  }
+};
+
+/// In place of the answer to `at` it waits until it is stopped; then it says that the call was cancelled.
+struct Waiting {
+  using Candidate = int;
+  int at = 0;
+  std::stop_source stop;
+  Generation<int> generate(int proposal, const History<int>&) {
+    if (proposal != at) return Generation<int>::one(proposal);
+    stop.request_stop();
+    return Generation<int>::none("no reply: cancelled: the call was cancelled");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Optimizer: an outage is told and draws no trial, also in a run that is resumed") {
+  for (const std::size_t in_flight : {1, 3}) {
+    CAPTURE(in_flight);
+    Recorder recorder;
+    Unreachable lost;
+    *lost.left = 4;
+    Optimizer search{Counting{.last = 1000, .window = 1},
+                     lost,
+                     Landscape{},
+                     {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(10)}};
+    const RunSummary summary = search.run(recorder);
+    CHECK(summary.reason == "the trial budget is spent");
+    CHECK(summary.trials == 10);
+    CHECK(summary.verdicts[static_cast<int>(Verdict::not_generated)] == 4);
+    CHECK(search.policy().told[3].outcome.evaluation.is_unanswered());
+    Optimizer again{Counting{.last = 1000, .window = 1},
+                    Unreachable{},
+                    Landscape{},
+                    {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(12)}};
+    again.resume(recorder.record);
+    CHECK(again.progress().trials == 10);
+    CHECK(again.run().trials == 12);
+  }
+}
+
+TEST_CASE("Optimizer: a long outage ends the run, which goes on when it is resumed, and once more") {
+  Recorder recorder;
+  for (const int part : {1, 2, 3}) {
+    CAPTURE(part);
+    Unreachable lost;
+    *lost.left = part < 3 ? 1000 : 0;
+    Optimizer search{Counting{.last = 1000, .window = 1},
+                     lost,
+                     Landscape{},
+                     {.budget = std::make_shared<TrialBudget>(5), .unanswered_in_a_row = 4}};
+    search.resume(recorder.record);
+    const RunSummary summary = search.run(recorder);
+    CHECK(summary.trials == (part < 3 ? 0 : 5));
+    CHECK(summary.verdicts[static_cast<int>(Verdict::not_generated)] == (part < 3 ? 4 * part : 8));
+    CHECK(summary.reason == (part < 3 ? "nobody answered 4 questions in a row: resume the run when the model "
+                                        "can be reached"
+                                      : "the trial budget is spent"));
+  }
+}
+
+TEST_CASE("Optimizer: a question that a stop cuts short is no trial and is asked again, after each resume") {
+  for (const std::size_t in_flight : {1, 3}) {
+    CAPTURE(in_flight);
+    Optimizer whole{Counting{.last = 1000},
+                    Copying{},
+                    Landscape{},
+                    {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(9)}};
+    whole.run();
+    Recorder recorder;
+    for (int part = 0; part < 2; ++part) {
+      const std::stop_source stop;
+      Optimizer search{
+          Counting{.last = 1000},
+          Waiting{4, stop},
+          Landscape{},
+          {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(9), .stop = stop.get_token()}};
+      search.resume(recorder.record);
+      const RunSummary summary = search.run(recorder);
+      CHECK(summary.reason == "stopped from outside");
+      CHECK(summary.verdicts[static_cast<int>(Verdict::not_generated)] == 0);
+      CHECK(summary.trials <= 4);
+    }
+    Optimizer last{Counting{.last = 1000},
+                   Copying{},
+                   Landscape{},
+                   {.in_flight = in_flight, .budget = std::make_shared<TrialBudget>(9)}};
+    last.resume(recorder.record);
+    last.run(recorder);
+    CHECK(transcript(last) == transcript(whole));
+  }
+}
+
 TEST_CASE("Optimizer: what does not apply is no trial without a gain") {
   struct Refusing {
     using Candidate = int;

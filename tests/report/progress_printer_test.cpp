@@ -74,6 +74,19 @@ TEST_CASE("ProgressPrinter: the status says all there is to say") {
       "1 build_failed, 1 cheated");
 }
 
+TEST_CASE("ProgressPrinter: a resumed run has the best of its earlier parts") {
+  Fixture f;
+  auto options = f.options(true);
+  options.best_before = 0.002;
+  ProgressPrinter printer(f.out, options);
+  CHECK(printer.status().find(", best 2.000 ms so far, ") != std::string::npos);
+  CHECK(printer.status().find("no right candidate") == std::string::npos);
+  const auto good = trial(0, fast());
+  printer.on_trial(good, 1);
+  printer.on_best(good);
+  CHECK(printer.status().find(", best 1.500 ms, 4.20x") != std::string::npos);
+}
+
 TEST_CASE("ProgressPrinter: the nearer end counts, and a resumed run goes on from where it was") {
   Fixture f;
   auto options = f.options(true);

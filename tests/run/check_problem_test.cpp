@@ -63,7 +63,8 @@ TEST_CASE("check_problem: a tunable that is used nowhere, and one whose use chan
             "note: tunable SAME changes nothing measured: its default 1 against its 1 other value gives ");
   CHECK(all.text.find("UNUSED changes nothing") == std::string::npos);  // said once
   check_has(all.stages, "measuring what tunables change");
-  CHECK(all.check.shapes == 2);
+  CHECK(all.check.shapes == std::vector<std::string>{"odd", "large"});
+  CHECK(linted_shapes(problem, 1).front()->name == "odd");
 
   options.quick = true;
   const Checked quick = checked(problem, options);
@@ -76,7 +77,7 @@ TEST_CASE("check_problem: a tunable that is used nowhere, and one whose use chan
   const Checked unseen = checked(problem, options);
   check_has(unseen.text, "warning: tunable UNUSED is used nowhere: the kernel does not name it");
   CHECK(unseen.stages.empty());
-  CHECK(unseen.check.shapes == 0);
+  CHECK(unseen.check.shapes.empty());
 }
 
 TEST_CASE("check_problem: an access past an array is an error, and then nothing is measured") {

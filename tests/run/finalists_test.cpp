@@ -240,6 +240,22 @@ struct Match {
 
 }  // namespace
 
+TEST_CASE("finalists: why the winner has another time than the search showed is said in a line") {
+  const auto at = [](std::uint64_t id, double seconds) {
+    Outcome outcome;
+    outcome.id = TrialId{id};
+    outcome.evaluation = Evaluation::succeeded(seconds);
+    return outcome;
+  };
+  CHECK(winner_remark(at(3, 0.001631), at(3, 0.001635)).empty());
+  CHECK(winner_remark(at(3, 0.001631), at(3, 0.001687)) ==
+        "trial 3 is the winner at 1.687 ms: the search had shown 1.631 ms for it before the finalists were "
+        "measured again");
+  CHECK(winner_remark(at(3, 0.001631), at(5, 0.001632)) ==
+        "trial 5 is the winner at 1.632 ms: trial 3, which the search had shown at 1.631 ms, lost when the "
+        "finalists were measured again");
+}
+
 TEST_CASE("choose_winner: the pairs decide, not the luckiest time") {
   // Trial 0 was lucky each time that it was measured, and is the slowest of the three that are close.
   Match match({.measured = {1.0, 1.1, 1.2, 5.0}, .truth = {1.5, 1.2, 1.3, 5.0}}, 3);

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include "kernelsearch/core/is_trial.hpp"
 #include "support/random_outcome.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -98,6 +99,7 @@ TEST_CASE("RunStore: a run reads back as it was written, by another object too")
     id = store.begin_run(info());
     for (std::uint64_t i = 0; i < 600; ++i) {
       written.push_back(trial(rng, i * 3));
+      if (i % 100 == 7) written.back().outcome.evaluation = Evaluation::unanswered("no reply");
       store.add_trial(id, {}, written.back(),
                       StoredKernel{"kernel-a", "device\n", std::string("ho\0st", 5), ""});
     }
@@ -119,10 +121,10 @@ TEST_CASE("RunStore: a run reads back as it was written, by another object too")
   CHECK(run.info.environment == "{\"os\":\"linux\"}");
   CHECK(run.reason == "done");
   CHECK(run.seconds == 7.5);
-  // What does not apply is kept, and is no trial.
+  // What does not apply, and an outage, are kept, and do not count as trials.
   CHECK(run.trials ==
         static_cast<std::uint64_t>(std::count_if(written.begin(), written.end(), [](const StoredTrial& one) {
-          return is_trial(one.outcome.evaluation.verdict);
+          return is_trial(one.outcome.evaluation);
         })));
   CHECK(run.trials < 600);
   CHECK(run.started.size() == 24);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -238,6 +239,38 @@ TEST_CASE("systems: the mask of v2 leaves out what relieves a saturated resource
   };
   CHECK(tried(80) == 0);
   CHECK(tried(70) > 0);
+}
+
+TEST_CASE("systems: kernelband gives a kernel up after three unusable replies in a row, not after one") {
+  using Without = systems::KernelBandAblation;
+  for (const char* version : versions)
+    for (const Without without : {Without::none, Without::strategies, Without::search}) {
+      CAPTURE(version);
+      CAPTURE(static_cast<int>(without));
+      systems::KernelBandSettings settings = version_of(version);
+      settings.without = without;
+      auto policy = systems::kernelband_parts(nobody(), problem_on(Backend::host), settings).first;
+      std::map<std::vector<std::string>, int> tries;
+      for (std::uint64_t i = 0;; ++i) {
+        const std::vector<Move> asked = policy.ask(1);
+        if (asked.empty()) break;
+        Observation<Move> told{asked.front(), {}};
+        told.outcome.id = TrialId{i};
+        told.outcome.origin = Origin{ProposalId{i}, 0, i == 0 ? 1u : 0u};
+        told.outcome.parents = told.proposal.parents;
+        if (i == 0) {
+          told.outcome.objective = 5;
+          told.outcome.evaluation = Evaluation::succeeded(5);
+          told.outcome.evaluation.features = features_of(0);
+        } else {
+          told.outcome.evaluation = Evaluation::failed(Verdict::not_generated, "rewriter: no_code: talk");
+          ++tries[asked.front().strategies];
+        }
+        policy.tell(std::span<const Observation<Move>>(&told, 1));
+      }
+      REQUIRE_FALSE(tries.empty());
+      for (const auto& [strategies, count] : tries) CHECK(count == 3);
+    }
 }
 
 TEST_CASE("systems: what kernelband is without") {

@@ -36,6 +36,9 @@ struct FeedbackOptions {
 /// that says most (of a compiler's output the first error, not the function around it).
 [[nodiscard]] std::string came_of(const Outcome& outcome);
 
+/// How far a failed kernel came, in a few words; empty where that is nowhere.
+[[nodiscard]] std::string progress_text(Verdict verdict, double progress);
+
 /// The lines of a compiler's output that say what is wrong: errors with the lines they show, without
 /// warnings, notes and chains of includes; the beginning where no line is an error.
 [[nodiscard]] std::string compiler_errors(std::string_view output, std::size_t most_errors);

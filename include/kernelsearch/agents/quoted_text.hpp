@@ -11,7 +11,8 @@
 namespace kernelsearch {
 
 /// The text, or where it is longer its beginning and its end with a line between that says how much was left
-/// out. `limit` is in bytes, at least 100; characters are kept whole.
+/// out. `limit` is in bytes, at least 100; characters are kept whole, and so are lines or sentences where
+/// there are any.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t limit);
 
 /// The text, cleaned and shortened, in a fence that is longer than any in it, so that nothing in it can end

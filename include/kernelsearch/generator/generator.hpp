@@ -19,6 +19,9 @@ struct Generation {
   bool applicable = true;      ///< used then too: false where what was proposed does not apply to its parent
   bool answered = true;        ///< used then too: false in an outage, which says nothing of what was proposed
   std::string rationale = {};  ///< the words that it went by, if any: Outcome::rationale of each trial
+  /// Used without candidates: the right trial that the proposal led to again, which is kept as the
+  /// feature `twin`.
+  std::optional<TrialId> twin = {};
 
   [[nodiscard]] static Generation one(Candidate candidate) {
     Generation generation;
@@ -30,8 +33,14 @@ struct Generation {
   [[nodiscard]] static Generation not_applicable(std::string reason) {
     return {{}, std::move(reason), false};
   }
-  /// Whoever makes candidates could not be reached: it draws a trial from the budget, which ends a long
-  /// outage, but no policy gives up what was proposed for it.
+  /// An answer that leads to a kernel which is known and right: no trial, since nothing is to be measured.
+  [[nodiscard]] static Generation known(TrialId twin, std::string reason) {
+    Generation generation = not_applicable(std::move(reason));
+    generation.twin = twin;
+    return generation;
+  }
+  /// Whoever makes candidates could not be reached: it draws no trial from the budget, and no policy gives up
+  /// what was proposed for it. `OptimizerOptions::unanswered_in_a_row` ends a long outage.
   [[nodiscard]] static Generation unanswered(std::string reason) {
     return {{}, std::move(reason), true, false};
   }

@@ -28,6 +28,9 @@ struct OptimizerOptions {
   std::shared_ptr<TrialBudget> budget = nullptr;                  ///< unlimited when empty
   std::function<double(const Measurement&)> objective = nullptr;  ///< lower is better; default seconds
   std::stop_token stop = {};                                      ///< an outside wish to stop, e.g. Ctrl-C
+  /// Outages draw no trial, so this many questions without an answer, one after another, end the run, which
+  /// can be resumed; 0: none do. As many as LlmConfigSearchOptions::outages_again.
+  std::uint32_t unanswered_in_a_row = 10;
 };
 
 }  // namespace kernelsearch

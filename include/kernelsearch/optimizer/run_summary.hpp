@@ -15,7 +15,7 @@ namespace kernelsearch {
 /// How a run ended.
 struct RunSummary {
   std::string reason;  ///< what ended it
-  /// Told, those of a resumed record included; without what turned out not to apply (`is_trial`).
+  /// Told, those of a resumed record included; without what turned out not to apply and outages (`is_trial`).
   std::uint64_t trials = 0;
   std::array<std::uint64_t, verdict_count> verdicts{};  ///< what was told, by `Verdict`
   std::optional<TrialId> best;

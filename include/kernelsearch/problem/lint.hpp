@@ -47,6 +47,9 @@ struct LintOptions {
   std::size_t max_shapes = 3;  ///< the smallest that the validity predicate accepts
 };
 
+/// The shapes that `lint` runs: the smallest that the validity predicate accepts, the smallest first.
+[[nodiscard]] std::vector<const Shape*> linted_shapes(const Problem& problem, std::size_t most);
+
 /// What can be seen without running: nothing to time, nothing to tune, one shape only, only sizes that powers
 /// of two divide, sizes too small to time.
 [[nodiscard]] std::vector<LintFinding> lint_static(const Problem& problem);

@@ -28,6 +28,7 @@ struct ProgressOptions {
   bool unicode = false;   ///< it shows characters beyond ASCII: a sparkline of the best so far
   bool colour = false;    ///< it shows colours, and its user wants them
   RunPace pace = {};      ///< for the bar and the time left
+  std::optional<double> best_before = {};  ///< seconds: of the best that a resumed run has already
   std::size_t devices = 1;
   bool each_failure = false;    ///< every failed trial has a line, as where a model wrote each of the kernels
   double redraw_seconds = 0.1;  ///< at most so often on a terminal

@@ -36,7 +36,7 @@ struct ProblemCheckOptions {
 struct ProblemCheck {
   std::vector<LintFinding> findings;
   std::vector<std::string> left_out;  ///< each with the reason; empty where `run` is false or `quick` true
-  std::size_t shapes = 0;             ///< on which the reference and the default of a host problem were run
+  std::vector<std::string> shapes;    ///< on which the reference and the default of a host problem were run
   std::optional<GpuCheck> gpu;        ///< of a CUDA or HIP problem that was to be run
 };
 

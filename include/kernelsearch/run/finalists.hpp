@@ -302,6 +302,11 @@ class FinalistMatch {
 
 }  // namespace detail
 
+/// Why the winner's time is another than the best that the search showed, for the one who reads both; empty
+/// where it is the same trial and its time differs by less than 1 %. `shown` is the outcome of the search's
+/// best before finalists were measured again.
+[[nodiscard]] std::string winner_remark(const Outcome& shown, const Outcome& winner);
+
 /// Measures the finalists again as `measure_finalists_again`, then times the best few in fresh processes in
 /// interleaved pairs: all against the default configuration, and those that this leaves close against each
 /// other. The order of the pairs says which won, also where another one was measured to be faster on its own:

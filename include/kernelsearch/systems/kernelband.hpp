@@ -45,7 +45,9 @@ enum class KernelBandAblation : std::uint8_t {
 /// KernelBand (arXiv 2511.18868). The defaults are ours, which do best in docs/benchmarks/systems.md and
 /// docs/moves.md; v1() and v2() are the authors'. docs/systems/kernelband.md has what differs.
 struct KernelBandSettings {
-  HierarchicalUcbOptions search = {};  ///< no strategies or features: as the members below say
+  /// No strategies or features: as the members below say. One unusable reply closes nothing for good, since a
+  /// model may answer otherwise.
+  HierarchicalUcbOptions search = {.limits = {.max_failures = 3}};
   KernelBandStrategies strategies = KernelBandStrategies::all;
   KernelBandFeatures features = KernelBandFeatures::v1;
   bool mask = false;  ///< strategies whose target is saturated are masked (v2); `search.targets` come first

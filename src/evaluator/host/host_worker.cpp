@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "evaluator/host/time_judgement.hpp"
+#include "judge/overrun_text.hpp"
 #include "judge/pairs.hpp"
 #include "process/pinned_thread.hpp"
 
@@ -216,8 +217,8 @@ std::optional<Fault> HostWorker::guards(std::size_t first, std::size_t count) co
   const Slots& slots = runner_->slots();
   for (std::size_t slot = first; slot < first + count; ++slot)
     if (!slots.guards_intact(slot))
-      return Fault{Verdict::cheated,
-                   "it wrote outside of its arrays (shape " + problem_.shapes[slots.plan().shape].name + ")"};
+      return Fault{Verdict::cheated, overrun_text(problem_, slots, slot) + " (shape " +
+                                         problem_.shapes[slots.plan().shape].name + ")"};
   return std::nullopt;
 }
 

@@ -17,6 +17,7 @@
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/attribution.hpp"
 #include "process/process.hpp"
+#include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
@@ -117,6 +118,23 @@ TEST_CASE("HostEvaluator: hostile kernels get the verdict that each deserves") {
     CHECK(e.progress < 1.0);
     CHECK(e.measurement.shapes.empty());
   }
+}
+
+TEST_CASE("HostEvaluator: a write outside of an array is told with the array, the index and the side") {
+  const auto reason_of = [](const std::string& write) {
+    return judge(
+               "extern \"C\" void scale(int n, const float* x, float* y) {\n"
+               "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n  " +
+               write + " = 0;\n}")
+        .reason;
+  };
+  const std::string behind = reason_of("y[n + 2]"), before = reason_of("y[-3]");
+  const auto count = behind.substr(behind.find('(') + 1, behind.find(" elements)") - behind.find('(') - 1);
+  REQUIRE_MESSAGE(count.find_first_not_of("0123456789") == std::string::npos, behind);
+  const std::string index = std::to_string(std::stoull(count) + 2);
+  check_has(behind, "it wrote outside of its arrays: y[" + index + "], past the end of y (" + count +
+                        " elements) (shape ");
+  check_has(before, "it wrote outside of its arrays: y[-3], before the beginning of y (");
 }
 
 TEST_CASE("HostEvaluator: honest kernels are ok, whatever else they do") {

@@ -82,6 +82,7 @@ class Loop {
     bool applicable = true;
     bool answered = true;
     std::string rationale = {};
+    std::optional<TrialId> twin = {};
   };
 
   std::vector<Ticket> propose(Parts& parts, std::size_t n, Watching& observers);
@@ -96,7 +97,9 @@ class Loop {
   [[nodiscard]] EvaluationContext context_for(TrialId id, const Proposal& proposal,
                                               std::optional<double> incumbent) const;
   [[nodiscard]] bool may_ask() const;
-  [[nodiscard]] std::uint64_t trials() const;  ///< told, without what turned out not to apply
+  [[nodiscard]] bool is_unreachable() const;      ///< nobody answered for long enough to end it
+  [[nodiscard]] std::string why_no_more() const;  ///< where `may_ask` says no
+  [[nodiscard]] std::uint64_t trials() const;     ///< told, without what turned out not to apply, and outages
 
   OptimizerOptions options_;
   std::unique_ptr<TrialLog<Candidate>> log_ = std::make_unique<TrialLog<Candidate>>();
@@ -108,6 +111,8 @@ class Loop {
   std::uint64_t next_trial_ = 0;
   std::uint64_t next_proposal_ = 0;
   std::uint64_t trials_since_gain_ = 0;
+  std::uint64_t outages_ = 0;              ///< told
+  std::uint32_t unanswered_in_a_row_ = 0;  ///< the last ones told, of this part of the run
   std::array<std::uint64_t, verdict_count> verdicts_{};
   double started_ = steady_seconds();
   double seconds_before_ = 0.0;

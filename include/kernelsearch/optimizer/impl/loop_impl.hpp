@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/is_trial.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/optimizer/impl/loop.hpp"
 #include "kernelsearch/optimizer/impl/pipeline_impl.hpp"
@@ -83,7 +84,21 @@ auto Loop<Candidate, Proposal>::best() const -> const TrialType* {
 
 template <class Candidate, class Proposal>
 bool Loop<Candidate, Proposal>::may_ask() const {
-  return !done_ && options_.budget->remaining() != 0 && !options_.stop.stop_requested();
+  return !done_ && options_.budget->remaining() != 0 && !options_.stop.stop_requested() && !is_unreachable();
+}
+
+template <class Candidate, class Proposal>
+bool Loop<Candidate, Proposal>::is_unreachable() const {
+  return options_.unanswered_in_a_row != 0 && unanswered_in_a_row_ >= options_.unanswered_in_a_row;
+}
+
+template <class Candidate, class Proposal>
+std::string Loop<Candidate, Proposal>::why_no_more() const {
+  if (options_.stop.stop_requested()) return "stopped from outside";
+  if (is_unreachable())
+    return "nobody answered " + std::to_string(unanswered_in_a_row_) +
+           " questions in a row: resume the run when the model can be reached";
+  return "the trial budget is spent";
 }
 
 template <class Candidate, class Proposal>
@@ -131,13 +146,14 @@ std::vector<TrialId> Loop<Candidate, Proposal>::admit(const Parts& parts, const 
   };
   const auto add = [&](std::uint32_t index, std::optional<Candidate> candidate, std::string failure) {
     // A search inside the evaluation draws its own trials; drawing for the outer candidate would count twice.
-    if (generation.applicable && (!parts.draws_own_budget || !candidate))
+    const bool draws = candidate ? !parts.draws_own_budget : generation.applicable && generation.answered;
+    if (draws)
       if (!options_.budget->take()) return false;
     const TrialId id{next_trial_++};
     if (candidate) observers.start(id, *candidate);
     pending_.emplace(number(id), Pending{ticket.proposal, Origin{ticket.id, index, count},
                                          std::move(candidate), std::move(failure), generation.applicable,
-                                         generation.answered, generation.rationale});
+                                         generation.answered, generation.rationale, generation.twin});
     ids.push_back(id);
     return true;
   };
@@ -178,6 +194,8 @@ void Loop<Candidate, Proposal>::tell(Parts& parts, TrialId id, Evaluation evalua
                                    : Evaluation::failed(pending.applicable ? Verdict::not_generated
                                                                            : Verdict::not_applicable,
                                                         std::move(pending.failure));
+  if (!pending.candidate && pending.twin)
+    evaluation.features.set("twin", static_cast<double>(number(*pending.twin)));
   Outcome outcome = make_outcome(id, pending, std::move(evaluation));
   append_and_tell(parts, TrialType{std::move(pending.candidate), std::move(outcome)}, pending.proposal,
                   observers);
@@ -193,7 +211,12 @@ void Loop<Candidate, Proposal>::append_and_tell(Parts& parts, TrialType trial,
   const TrialType& told = log_->own_trials().back();
   observers.trial(told, *proposal);
   ++verdicts_[static_cast<std::size_t>(told.outcome.evaluation.verdict)];
-  if (is_trial(told.outcome.evaluation.verdict)) ++trials_since_gain_;
+  if (is_trial(told.outcome.evaluation)) ++trials_since_gain_;
+  if (told.outcome.origin) {
+    const bool unanswered = told.outcome.evaluation.is_unanswered();
+    outages_ += unanswered ? 1 : 0;
+    unanswered_in_a_row_ = unanswered ? unanswered_in_a_row_ + 1 : 0;
+  }
   // Records of earlier versions may hold NaN.
   const bool gain = told.outcome.ok() && !std::isnan(told.outcome.objective) &&
                     (!best_ || told.outcome.objective < best_objective_);
@@ -237,18 +260,22 @@ auto Loop<Candidate, Proposal>::ask(Parts& parts, std::size_t n, Watching& obser
       reason_ = "the policy has nothing more to propose";
       break;
     }
-    for (const Ticket& ticket : tickets)
-      for (const TrialId id : admit(parts, ticket, generate(parts, ticket), observers)) {
+    for (const Ticket& ticket : tickets) {
+      Generation<Candidate> generation = generate(parts, ticket);
+      // A question that was cut short has no answer: it stays outstanding for a resumed run.
+      if (options_.stop.stop_requested()) break;
+      for (const TrialId id : admit(parts, ticket, std::move(generation), observers)) {
         const Pending& pending = pending_.at(number(id));
         if (pending.candidate)
           jobs.push_back({id, *pending.candidate, context_for(id, *pending.proposal, ticket.incumbent)});
         else
           tell(parts, id, {}, observers);
       }
+    }
   }
   if (jobs.empty() && pending_.empty() && !done_ && !may_ask()) {
     done_ = true;
-    reason_ = options_.stop.stop_requested() ? "stopped from outside" : "the trial budget is spent";
+    reason_ = why_no_more();
   }
   return jobs;
 }
@@ -360,7 +387,7 @@ Result<void> Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Can
       if (!entry.begun) entry.left = std::max<std::uint32_t>(outcome.origin->count, 1);
       entry.begun = true;
       entry.ticket.already_told.push_back(outcome.origin->index);
-      if (is_trial(outcome.evaluation.verdict) && (!parts.draws_own_budget || !told.trial.candidate))
+      if (is_trial(outcome.evaluation) && (!parts.draws_own_budget || !told.trial.candidate))
         options_.budget->take();
       if (--entry.left == 0) outstanding.erase(found);
     } else {
@@ -376,6 +403,7 @@ Result<void> Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Can
     for (std::uint64_t i = 0; i < record.inner_trials && options_.budget->take();) ++i;
   for (auto& [id, entry] : outstanding) backlog_.push_back(std::move(entry.ticket));
   seconds_before_ = record.seconds;
+  unanswered_in_a_row_ = 0;  // it is resumed because somebody may answer now
   return {};
 }
 
@@ -419,7 +447,7 @@ std::uint64_t Loop<Candidate, Proposal>::trials() const {
   std::uint64_t trials = 0;
   for (int v = 0; v < verdict_count; ++v)
     if (is_trial(static_cast<Verdict>(v))) trials += verdicts_[static_cast<std::size_t>(v)];
-  return trials;
+  return trials - outages_;
 }
 
 template <class Candidate, class Proposal>

@@ -304,9 +304,8 @@ class Pipeline {
     if (slots_.empty() && !ended_) {
       ended_ = true;
       loop_.done_ = !failure_flag();
-      loop_.reason_ = loop_.options_.stop.stop_requested() ? "stopped from outside"
-                      : failure_flag()                     ? "a part of the run failed"
-                                                           : "the trial budget is spent";
+      loop_.reason_ = failure_flag() && !loop_.options_.stop.stop_requested() ? "a part of the run failed"
+                                                                              : loop_.why_no_more();
     }
   }
 
