@@ -21,10 +21,13 @@ namespace kernelsearch::detail {
 /// Seconds of a call that its check has warmed up, and about which its check has said what a batch would.
 inline constexpr double long_call = 0.02;
 
-/// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 5 %.
-/// Pairs of one round cannot show it, so it is added to their interval: half its width at 95 %, relative
-/// (docs/benchmarks/judge.md, `judge_bench aa`).
-inline constexpr double between_processes = 0.05;
+/// Where code and arrays lie in memory is drawn anew in each process, and was seen to be worth 1 to 7 %, the
+/// most for arrays that fill a cache. Pairs of one round cannot show it, so it is added to their interval:
+/// half its width at 95 %, relative (docs/benchmarks/judge.md, `judge_bench aa`).
+inline constexpr double between_processes = 0.07;
+
+/// Likewise of a trial's pairs on a GPU, where both sides are in one process.
+inline constexpr double between_modules = 0.01;
 
 /// When the pairs of one shape in one pair of processes are enough. It looks at the interval rarely: a rule
 /// that looks after every pair stops where the interval is narrow by chance.
