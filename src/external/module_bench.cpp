@@ -386,6 +386,7 @@ std::optional<detail::Fault> CandidateServer::copy_out(std::uint64_t address, st
       detail::raise<DeviceError>("the outputs of a candidate cannot be read",
                                  "process_vm_readv: " + std::string(std::strerror(errno)),
                                  "allow ptrace of own processes (in a container: --cap-add SYS_PTRACE)");
+    if (errno == ESRCH) return detail::Fault{Verdict::crashed, "it ended before its outputs were read"};
     return detail::Fault{Verdict::cheated, "an output lies where it has no memory"};
   }
   return std::nullopt;

@@ -6,12 +6,12 @@
 
 namespace kernelsearch::detail {
 
-/// What pairs with the reference have taken of a search, in seconds. A trial that would be the best is timed
-/// beside the reference; where the reference takes long, that would leave little time for other trials, so
-/// that some of them go without a speedup. Finalists never do.
+/// Seconds that pairs with the reference have taken in a search. A trial that would be the best is paired
+/// with the reference; if the reference takes long, that would leave little time for other trials, so some of
+/// them go without a speedup. Finalists never do.
 class PairingTime {
  public:
-  /// Of the time that trials take without their pairs.
+  /// As a part of the time that trials take without their pairs.
   static constexpr double share = 0.25;
   /// Pairs of one trial that take no longer than this are always taken.
   static constexpr double cheap = 0.5;

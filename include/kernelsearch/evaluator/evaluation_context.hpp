@@ -69,8 +69,8 @@ struct EvaluationContext {
   std::function<void(const InnerTrial&)> on_inner;  ///< called for each inner trial, from any thread
   std::vector<TrialId> parents;                     ///< the trials that the proposal names; see parents_of
   bool finalist = false;                            ///< judged once more, for figures that people are told
-  /// Of a finalist: the seconds of the next best trial. A finalist that turns out slower may go without pairs
-  /// with the reference, which it tells by the feature `unpaired`.
+  /// For a finalist, the seconds of the next best trial. A finalist that turns out slower may go without
+  /// pairs with the reference, which it tells by the feature `unpaired`.
   std::optional<double> rival;
   /// Hears where the candidate is measured, e.g. `core 3`, once that is free and before it is checked; in the
   /// thread that evaluates.

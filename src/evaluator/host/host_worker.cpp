@@ -734,7 +734,7 @@ std::optional<Fault> HostWorker::one_by_one(std::size_t shape, double claimed) {
   // Every call was a batch of its own, or there is no processor time to tell by.
   if (state.calls == 1 || problem_.threads > 1) {
     state.lone = state.together = claimed;
-    // Of the reference nothing is to be found out, and its calls may be the longest of all.
+    // The reference is trusted, and its calls may be the longest of all.
     if (subject_.is_reference) return std::nullopt;
     return lone_calls(shape, 8, 1, false, each);
   }
