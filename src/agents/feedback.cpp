@@ -375,7 +375,7 @@ TriedText tried_text(const History<Candidate>& history, TrialId id, std::string_
   return tried;
 }
 
-std::string kernel_text(const Candidate& candidate, std::string_view language) {
+std::string kernel_text(const Candidate& candidate, std::string_view language, bool external) {
   const Regions& regions = candidate.kernel->regions;
   std::string text;
   for (const KernelRegion region : regions_in_code)
@@ -384,14 +384,16 @@ std::string kernel_text(const Candidate& candidate, std::string_view language) {
       text += "Region " + name + ":\n\n" +
               quoted(code, std::string(language) + ' ' + name, most_quoted_code) + "\n\n";
     }
-  return text + tunables_text(candidate);
+  return text + tunables_text(candidate, external);
 }
 
-std::string tunables_text(const Candidate& candidate) {
+std::string tunables_text(const Candidate& candidate, bool external) {
   const Space& space = candidate.kernel->space;
   std::string text;
   if (space.size() > 0) {
-    text += "Tunables (macros that are defined for the code), with the value that this kernel has:\n";
+    text += external
+                ? "Tunables, which the program is given by name, with the value that this kernel has:\n"
+                : "Tunables (macros that are defined for the code), with the value that this kernel has:\n";
     for (std::size_t i = 0; i < space.size(); ++i) {
       const Tunable& tunable = space.tunable(i);
       std::string values;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "exchange.hpp"
 #include "kernelsearch/agents/config_key.hpp"
@@ -48,6 +50,25 @@ bool names_something(const Move& move) {
 
 }  // namespace
 
+std::string_view PromptBuilder::language() const {
+  if (python_) return "python";
+  if (!problem_.external) return traits_of(problem_.backend).language;
+  // The program's own; the name of the kernel's file says it.
+  using Language = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Language, 9> languages{{{".py", "python"},
+                                               {".cu", "cuda"},
+                                               {".hip", "hip"},
+                                               {".cl", "opencl"},
+                                               {".comp", "glsl"},
+                                               {".hlsl", "hlsl"},
+                                               {".cpp", "cpp"},
+                                               {".cc", "cpp"},
+                                               {".c", "c"}}};
+  for (const auto& [extension, language] : languages)
+    if (problem_.names.device.ends_with(extension)) return language;
+  return {};
+}
+
 PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options)
     : model_(std::move(model)),
       problem_(std::move(problem)),
@@ -60,7 +81,8 @@ PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions o
       root_(std::make_shared<const Kernel>(problem_.kernel)),
       problem_text_(trimmed(problem_text(problem_, options_.facts))) {
   for (const KernelRegion region : kernel_regions)
-    if ((region == KernelRegion::macros && !python_) || !text_of(root_->regions, region).empty())
+    if ((region == KernelRegion::macros && !python_ && !problem_.external) ||
+        !text_of(root_->regions, region).empty())
       regions_.push_back(region);
   for (const std::string& function : functions_)
     for (const KernelRegion region : kernel_regions)
@@ -137,7 +159,8 @@ std::string PromptBuilder::window_text(WindowKind kind, const History<Candidate>
     if (const std::string analysis = kind == WindowKind::leaders ? analysis_of(history, entry.id) : "";
         !analysis.empty())
       text += "an analysis of it:\n" + quoted(analysis, "text", most_analysis) + '\n';
-    if (trial.candidate) text += '\n' + kernel_text(*trial.candidate, language());
+    if (trial.candidate)
+      text += '\n' + kernel_text(*trial.candidate, language(), problem_.external.has_value());
     tokens.push_back(estimated_tokens(text));
     texts.push_back(std::move(text));
   }
@@ -238,14 +261,18 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"hardware", hardware_},
                       {"tunables", options_.tunables ? "yes" : ""}};
   values["python"] = python_ ? "yes" : "";
+  values["external"] = problem_.external ? "yes" : "";
+  values["language"] = std::string(language());
   values["launch"] = problem_.launch.empty() ? "" : "yes";
   values["launch_function"] =
       is_device(problem_.backend) && problem_.launch.empty() ? problem_.function : std::string();
   values["regions"] = joined(regions_, ", ", [](KernelRegion region) { return to_string(region); });
   values["reply_format"] = part(options_.prompts, "reply_code", values);
   const TrialId id = start.parent().outcome.id;
-  values["kernel"] = std::string(trimmed(kernel_text(*start.parent().candidate, language())));
-  values["settings"] = std::string(trimmed(tunables_text(*start.parent().candidate)));
+  values["kernel"] =
+      std::string(trimmed(kernel_text(*start.parent().candidate, language(), problem_.external.has_value())));
+  values["settings"] =
+      std::string(trimmed(tunables_text(*start.parent().candidate, problem_.external.has_value())));
   values["outcome"] =
       std::string(trimmed(feedback_text(start.parent().outcome, options_.feedback, &start.kernel().space)));
   values["remembered"] =
@@ -253,7 +280,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   if (start.parent().outcome.ok()) values["right"] = "yes";
   if (move.variant > 0) values["variant"] = std::to_string(move.variant + 1);
   if (move.kind == MoveKind::recombine)
-    values["second"] = kernel_text(*start.parents[1].candidate, language());
+    values["second"] = kernel_text(*start.parents[1].candidate, language(), problem_.external.has_value());
   if (move.kind == MoveKind::ablate) {
     for (const std::string& name : move.strategies) {
       const Strategy* strategy = find(name);

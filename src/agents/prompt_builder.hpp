@@ -79,9 +79,8 @@ class PromptBuilder {
   [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
   [[nodiscard]] const AgentOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
-  [[nodiscard]] std::string_view language() const {
-    return python_ ? "python" : traits_of(problem_.backend).language;
-  }
+  /// The kernel's language as a fence names it; empty where it is not known.
+  [[nodiscard]] std::string_view language() const;
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
   /// The facts of the machine and the problem, as every question has them.
   [[nodiscard]] const std::string& hardware() const noexcept { return hardware_; }

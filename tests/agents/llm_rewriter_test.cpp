@@ -97,6 +97,25 @@ bool says(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("llm rewriter: a kernel of an external program is asked for in its own language and words") {
+  const Asked asked = ask_about("external/triton_cosine.json", "nothing");
+  for (const std::string* const text : {&asked.how, &asked.task}) {
+    CHECK(text->find("```python device") != std::string::npos);
+    CHECK(text->find("```cpp") == std::string::npos);
+    CHECK(text->find("macro") == std::string::npos);
+  }
+  CHECK(asked.how.find("declare each by the name under which the program is to be given its value") !=
+        std::string::npos);
+  CHECK(asked.how.find("Regions that there are: device.") != std::string::npos);
+  CHECK(
+      asked.task.find("Tunables, which the program is given by name, with the value that this kernel has:") !=
+      std::string::npos);
+  // And one that is ours in ours.
+  const Asked ours = ask_about("host/matmul", "nothing");
+  CHECK(ours.how.find("declare each as a macro that the code uses") != std::string::npos);
+  CHECK(ours.how.find("```cpp device") != std::string::npos);
+}
+
 TEST_CASE("llm rewriter: what may change is said of real problems, and no more") {
   const Asked cuda = ask_about("cuda/matmul_f32", "no");
   CHECK(says(cuda.how, "it is defined for you, with each of its values in turn, and the fastest is kept"));

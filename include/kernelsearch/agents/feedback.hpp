@@ -68,10 +68,12 @@ struct TriedText {
                                    const FeedbackOptions& options = {});
 
 /// A kernel for a model: its regions as quoted code, its tunables with values, types and constraints.
-[[nodiscard]] std::string kernel_text(const Candidate& candidate, std::string_view language);
+/// `external`: its tunables are values that a program is given, not macros.
+[[nodiscard]] std::string kernel_text(const Candidate& candidate, std::string_view language,
+                                      bool external = false);
 
 /// The tunables alone: values, types, conditions and constraints; empty where there are none.
-[[nodiscard]] std::string tunables_text(const Candidate& candidate);
+[[nodiscard]] std::string tunables_text(const Candidate& candidate, bool external = false);
 
 /// Seconds in a unit that fits, e.g. `1.234 ms`.
 [[nodiscard]] std::string time_text(double seconds);
