@@ -263,6 +263,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   values["python"] = python_ ? "yes" : "";
   values["external"] = problem_.external ? "yes" : "";
   values["language"] = std::string(language());
+  values["on_device"] = is_device(problem_.backend) ? "yes" : "";
   values["launch"] = problem_.launch.empty() ? "" : "yes";
   values["launch_function"] =
       is_device(problem_.backend) && problem_.launch.empty() ? problem_.function : std::string();

@@ -29,8 +29,10 @@ struct OneWriter {
   TrialId root = trials.add({}, {}, Evaluation::succeeded(1));
   TrialId champion = trials.add({root}, {"tiling", "fusion"}, Evaluation::succeeded(0.5));
 
-  Generation<Candidate> make(const RuleChat& chat, const Move& move) const {
-    return MethodWriter(chat, problem_of_words(), {.methods = methods_of_words(), .journal = journal})
+  Generation<Candidate> make(const RuleChat& chat, const Move& move, Backend backend = Backend::host) const {
+    Problem problem = problem_of_words();
+    problem.backend = backend;
+    return MethodWriter(chat, problem, {.methods = methods_of_words(), .journal = journal})
         .generate(move, trials.history());
   }
 };
@@ -62,6 +64,13 @@ TEST_CASE(
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }
+  // What branches may differ in is the machine's.
+  CHECK(text.find("widths of vectors, numbers of accumulators") != std::string::npos);
+  CHECK(text.find("warps") == std::string::npos);
+  CHECK(text.find("One may gain only together with another") != std::string::npos);
+  RuleChat on_device(std::vector<std::string>{"no"});
+  (void)one.make(on_device, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 6}, Backend::cuda);
+  CHECK(text_of(on_device.requests().at(0)).find("numbers of threads or warps") != std::string::npos);
   // One that takes the place of a branch that an outage lost is no fifth of four.
   RuleChat later(
       std::vector<std::string>{"THIS TIME: other tiles.\n\n" + word_block("  tiling\n  fusion\n")});
