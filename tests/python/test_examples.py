@@ -49,7 +49,7 @@ def test_the_programs_of_the_page(source, tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert len(blocks) >= 8
     run = [block for block in blocks if not block.startswith("# yours")]
-    assert len(blocks) - len(run) <= 3
+    assert len(blocks) - len(run) <= 4  # kernels, saved runs, Triton and Helion
     names = {"__name__": "page"}
     for block in run:
         exec(compile(block, str(pathlib.Path("docs/python.md")), "exec"), names)
