@@ -473,15 +473,17 @@ TEST_CASE(
 
 TEST_CASE("RemoteEvaluator: what still waits for its place ends with the run") {
   Workers workers;
-  std::atomic<bool> left{false};
+  std::atomic<bool> waits{false}, left{false};
   {
     RemoteOptions options = workers.options(2);
     options.lanes[1].place = [&](const std::stop_token& stop) -> std::string {
+      waits = true;
       while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       left = true;
       return "";
     };
     const RemoteEvaluator remote(small_problem(), options);
+    REQUIRE(comes([&] { return waits.load(); }));
   }
   CHECK(left);
   CHECK(workers.counts(1).started == 0);
