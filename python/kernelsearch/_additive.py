@@ -12,7 +12,7 @@ _NAMES_ALIKE = 0.3  # correlation of the effects of two names
 _SHARE = 0.8  # of the variance that is of combinations; the rest is a sum of effects of single tunables
 _NOISE = 0.01  # variance of the noise over that of the targets
 _MOST = 30.0  # bounds of a tunable's weight, this and its inverse
-_STARTS, _STEPS = 4, 6  # climbs from so many of the best, of at most so many changes of one tunable each
+_STARTS, _STEPS = 4, 6  # climbs from this many of the best, each of at most this many changes of one tunable
 
 
 class Additive:

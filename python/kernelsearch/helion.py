@@ -33,10 +33,10 @@ __all__ = ["FlatSpace", "Measured", "Outcome", "autotuner", "register"]
 _TRIALS = {"quick": 20}  # by Helion's effort; else:
 _FULL = 64
 _INITIAL = 16  # configurations before the policy is asked: seeds of Helion's, the best of earlier recordings, random ones of Helion's
-_OF_EARLIER = 3  # so many of each earlier recording are measured
+_OF_EARLIER = 3  # how many of each earlier recording are measured
 _AHEAD = 8  # compiled ahead of what is measured: a policy that has seen more proposes better
 _REPEATS = 1000  # proposals in a row that are known already, after which the space counts as exhausted
-# A configuration that takes this much longer to compile than the median, once so many were compiled, and at least so many seconds, has failed.
+# A configuration has failed if it compiles for this many times the median (once this many were compiled) and for at least this many seconds.
 _COMPILE_TIMES, _COMPILED, _COMPILE_LEAST = 5, 8, 4.0
 _EQUAL = 1.003  # what is that near the best is equal to it; of equals the one nearest to Helion's default wins
 _MOST_VALUES = 1 << 16  # of one fragment

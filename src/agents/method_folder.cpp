@@ -174,7 +174,7 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
         "in `{}` what is done differently now and why it may succeed; without it the kernel is "
         "not taken.\n\n",
         retry_file);
-  request += kernel_text(*parent.candidate, builder_->language(), builder_->problem().external.has_value());
+  request += builder_->kernel_of(*parent.candidate);
   if (!builder_->hardware().empty()) request += "\n## Machine\n\n" + builder_->hardware() + '\n';
   request += '\n' + builder_->described_problem() + '\n';
   write_once(folder / "request.md", request);

@@ -54,19 +54,19 @@ std::string_view PromptBuilder::language() const {
   if (python_) return "python";
   if (!problem_.external) return traits_of(problem_.backend).language;
   // The program's own; the name of the kernel's file says it.
+  const std::string_view file = problem_.names.device;
+  for (const BackendTraits& traits : backend_traits)
+    if (!traits.language.empty() && file.ends_with(traits.extension)) return traits.language;
   using Language = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Language, 9> languages{{{".py", "python"},
-                                               {".cu", "cuda"},
-                                               {".hip", "hip"},
-                                               {".cl", "opencl"},
-                                               {".comp", "glsl"},
-                                               {".hlsl", "hlsl"},
-                                               {".cpp", "cpp"},
-                                               {".cc", "cpp"},
-                                               {".c", "c"}}};
-  for (const auto& [extension, language] : languages)
-    if (problem_.names.device.ends_with(extension)) return language;
+  constexpr std::array<Language, 4> others{
+      {{".py", "python"}, {".hlsl", "hlsl"}, {".cc", "cpp"}, {".c", "c"}}};
+  for (const auto& [extension, language] : others)
+    if (file.ends_with(extension)) return language;
   return {};
+}
+
+std::string PromptBuilder::kernel_of(const Candidate& candidate) const {
+  return kernel_text(candidate, language(), problem_.external.has_value());
 }
 
 PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options)
@@ -159,8 +159,7 @@ std::string PromptBuilder::window_text(WindowKind kind, const History<Candidate>
     if (const std::string analysis = kind == WindowKind::leaders ? analysis_of(history, entry.id) : "";
         !analysis.empty())
       text += "an analysis of it:\n" + quoted(analysis, "text", most_analysis) + '\n';
-    if (trial.candidate)
-      text += '\n' + kernel_text(*trial.candidate, language(), problem_.external.has_value());
+    if (trial.candidate) text += '\n' + kernel_of(*trial.candidate);
     tokens.push_back(estimated_tokens(text));
     texts.push_back(std::move(text));
   }
@@ -270,8 +269,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   values["regions"] = joined(regions_, ", ", [](KernelRegion region) { return to_string(region); });
   values["reply_format"] = part(options_.prompts, "reply_code", values);
   const TrialId id = start.parent().outcome.id;
-  values["kernel"] =
-      std::string(trimmed(kernel_text(*start.parent().candidate, language(), problem_.external.has_value())));
+  values["kernel"] = std::string(trimmed(kernel_of(*start.parent().candidate)));
   values["settings"] =
       std::string(trimmed(tunables_text(*start.parent().candidate, problem_.external.has_value())));
   values["outcome"] =
@@ -280,8 +278,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
       options_.recall ? options_.recall(*start.parent().candidate, start.parent().outcome, move) : "";
   if (start.parent().outcome.ok()) values["right"] = "yes";
   if (move.variant > 0) values["variant"] = std::to_string(move.variant + 1);
-  if (move.kind == MoveKind::recombine)
-    values["second"] = kernel_text(*start.parents[1].candidate, language(), problem_.external.has_value());
+  if (move.kind == MoveKind::recombine) values["second"] = kernel_of(*start.parents[1].candidate);
   if (move.kind == MoveKind::ablate) {
     for (const std::string& name : move.strategies) {
       const Strategy* strategy = find(name);

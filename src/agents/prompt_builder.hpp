@@ -81,6 +81,8 @@ class PromptBuilder {
   [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
   /// The kernel's language as a fence names it; empty where it is not known.
   [[nodiscard]] std::string_view language() const;
+  /// The kernel of a candidate as this problem's questions show it.
+  [[nodiscard]] std::string kernel_of(const Candidate& candidate) const;
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
   /// The facts of the machine and the problem, as every question has them.
   [[nodiscard]] const std::string& hardware() const noexcept { return hardware_; }

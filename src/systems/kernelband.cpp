@@ -3,6 +3,7 @@
 #include "kernelsearch/systems/kernelband.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/profiling_vector.hpp"
@@ -33,13 +34,17 @@ void ablate(KernelBandSettings& settings) {
   }
 }
 
+/// A paper's search with our limits: when moves are given up is in none of them.
+void take_search(KernelBandSettings& settings, HierarchicalUcbOptions search) {
+  search.limits = settings.search.limits;
+  settings.search = std::move(search);
+}
+
 }  // namespace
 
 KernelBandSettings KernelBandSettings::v1() {
   KernelBandSettings settings;
-  const MoveLimits limits = settings.search.limits;
-  settings.search = HierarchicalUcbOptions::v1();
-  settings.search.limits = limits;
+  take_search(settings, HierarchicalUcbOptions::v1());
   settings.strategies = KernelBandStrategies::published;
   settings.repairs = 0;
   return settings;
@@ -47,9 +52,7 @@ KernelBandSettings KernelBandSettings::v1() {
 
 KernelBandSettings KernelBandSettings::v2() {
   KernelBandSettings settings = v1();
-  const MoveLimits limits = settings.search.limits;
-  settings.search = HierarchicalUcbOptions::v2();
-  settings.search.limits = limits;
+  take_search(settings, HierarchicalUcbOptions::v2());
   settings.features = KernelBandFeatures::v2;
   settings.mask = true;
   return settings;
