@@ -99,7 +99,13 @@ Descriptor landlock_rule_set(const LandlockRules& rules) {
   return made;
 }
 
-bool landlock_restrict(int rule_set) noexcept {
+bool landlock_restrict(int rule_set, bool writes_own_proc) noexcept {
+  if (writes_own_proc) {
+    const int own = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const PathBeneath rule{handled_files(landlock_version()), own};
+    if (own >= 0 && syscall(call_add_rule, rule_set, rule_path_beneath, &rule, 0) != 0) return false;
+    if (own >= 0) close(own);
+  }
   // Another user namespace is the price of another network; many systems do not sell it, and Landlock and the
   // filter deny sockets anyway.
   (void)unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC);
