@@ -37,6 +37,8 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t least_sets = 2, sets_of_halves = 6;
 /// Axes of one input of which a half is left out, at most.
 constexpr std::size_t most_axes = 6;
+/// Elements along an axis that are a copy of as many before them: more than drawn values alternate by.
+constexpr std::size_t copied_stretch = 16;
 
 /// What an output of the reference would be as a candidate's.
 Bytes stored(const PlannedArgument& argument, const OutputValues& values) {
@@ -242,13 +244,24 @@ class ShapeTrial {
     return {axes.rbegin(), axes.rend()};
   }
 
-  /// The contents of the set with zeros in the second half of each stretch of so many elements, which
-  /// `apart` elements lie apart.
-  detail::Contents without_half(std::size_t number, std::size_t input, std::size_t axis, std::size_t apart) {
+  /// What is left out of an axis: its second half is 0, or each second stretch is a copy of the one before.
+  enum class Omission { second_half, second_stretches };
+
+  /// The contents of the set without half of each stretch of `axis` elements, which lie `apart` elements
+  /// apart.
+  detail::Contents without_half(std::size_t number, std::size_t input, std::size_t axis, std::size_t apart,
+                                Omission omission) {
     detail::Contents contents = solved(number).set->contents;
     const std::size_t size = plan_.arguments[input].element_bytes();
-    for (std::size_t i = 0; i < plan_.arguments[input].count; ++i)
-      if (i / apart % axis >= (axis + 1) / 2) std::memset(contents[input].data() + i * size, 0, size);
+    std::byte* const bytes = contents[input].data();
+    for (std::size_t i = 0; i < plan_.arguments[input].count; ++i) {
+      const std::size_t along = i / apart % axis;
+      if (omission == Omission::second_half) {
+        if (along >= (axis + 1) / 2) std::memset(bytes + i * size, 0, size);
+      } else if (along / copied_stretch % 2 == 1) {
+        std::memcpy(bytes + i * size, bytes + (i - copied_stretch * apart) * size, size);
+      }
+    }
     return contents;
   }
 
@@ -258,12 +271,12 @@ class ShapeTrial {
   }
 
   /// Whether all outputs pass although half of an axis was left out, and some output is another for it.
-  bool half_passes(std::size_t input, std::size_t axis, std::size_t apart) {
+  bool half_passes(std::size_t input, std::size_t axis, std::size_t apart, Omission omission) {
     bool differs = false;
     for (std::size_t number = 0; number < sets_of_halves; ++number) {
       if (!time_left()) return false;
       const Solved& one = solved(number);
-      const auto values = reference(without_half(number, input, axis, apart));
+      const auto values = reference(without_half(number, input, axis, apart, omission));
       std::vector<Bytes> outputs(plan_.arguments.size());
       for (std::size_t a = 0; a < outputs.size(); ++a)
         if (plan_.arguments[a].is_output()) outputs[a] = stored(plan_.arguments[a], values[a]);
@@ -278,29 +291,36 @@ class ShapeTrial {
   }
 
   void try_halves() {
-    for (std::size_t i = 0; i < plan_.arguments.size(); ++i) {
-      const Argument& argument = problem_.arguments[i];
-      if (!argument.is_input() || argument.structure || !is_drawn(argument.initialisation)) continue;
-      if (!detail::declared_range(at_shape(argument, problem_.shapes[plan_.shape])).zero) continue;
-      const std::size_t count = plan_.arguments[i].count;
-      auto axes = axes_of(count);
-      if (axes.size() > most_axes) axes.resize(most_axes);
-      for (const std::size_t axis : axes)
-        for (const std::size_t apart : std::set<std::size_t>{1, count / axis}) {
-          if (!half_passes(i, axis, apart)) continue;
-          return report_half(i, axis, apart);
-        }
-    }
+    for (const Omission omission : {Omission::second_half, Omission::second_stretches})
+      for (std::size_t i = 0; i < plan_.arguments.size(); ++i) {
+        const Argument& argument = problem_.arguments[i];
+        if (!argument.is_input() || argument.structure || !is_drawn(argument.initialisation)) continue;
+        if (omission == Omission::second_half &&
+            !detail::declared_range(at_shape(argument, problem_.shapes[plan_.shape])).zero)
+          continue;
+        const std::size_t count = plan_.arguments[i].count;
+        auto axes = axes_of(count);
+        if (omission == Omission::second_stretches)
+          std::erase_if(axes, [](std::size_t axis) { return axis < 4 * copied_stretch; });
+        if (axes.size() > most_axes) axes.resize(most_axes);
+        for (const std::size_t axis : axes)
+          for (const std::size_t apart : std::set<std::size_t>{1, count / axis}) {
+            if (!half_passes(i, axis, apart, omission)) continue;
+            return report_half(i, axis, apart, omission);
+          }
+      }
   }
 
-  void report_half(std::size_t input, std::size_t axis, std::size_t apart) {
+  void report_half(std::size_t input, std::size_t axis, std::size_t apart, Omission omission) {
+    const std::string& name = problem_.arguments[input].name;
     found_.passed.push_back(
-        {"what the reference gives without half of input " + problem_.arguments[input].name + " (of each " +
-             std::to_string(axis) + " elements" +
-             (apart > 1 ? " that lie " + std::to_string(apart) + " apart" : "") +
-             " the second half was 0) passes within the tolerances (shape " +
-             problem_.shapes[plan_.shape].name + ")",
-         "tighten the tolerance of the outputs, give " + problem_.arguments[input].name +
+        {"what the reference gives without half of input " + name + " (of each " + std::to_string(axis) +
+             " elements" + (apart > 1 ? " that lie " + std::to_string(apart) + " apart" : "") +
+             (omission == Omission::second_half
+                  ? " the second half was 0"
+                  : " every second " + std::to_string(copied_stretch) + " were copies of those before") +
+             ") passes within the tolerances (shape " + problem_.shapes[plan_.shape].name + ")",
+         "tighten the tolerance of the outputs, give " + name +
              " a range that makes its elements matter, or time another size; \"trivial_answers\" with the "
              "reason leaves this out"});
   }

@@ -40,7 +40,8 @@ inline std::string read(const fs::path& path) {
 /// `kind`: of the attack;
 /// `problem`: in problems/, with its honest kernel beside it;
 /// `expect`: `rejected` (any verdict but ok), `no gain`, `rejected or no gain`, or `degenerate problem`: the
-/// kernel is right, and `kernelsearch check` says what is wrong with the problem;
+/// kernel is right within the tolerance, and `kernelsearch check` says what is wrong with the problem;
+/// `finding`: in what words it says that;
 /// `naive`: `fooled` if a naive harness takes it for right and fast, with what habit, `notices`, or `not
 /// tried`;
 /// `judged`: `pairs` if it is made against its rival in interleaved pairs, `cold` if with empty caches;

@@ -92,6 +92,20 @@ TEST_CASE(
                           tight)) == "");
 }
 
+TEST_CASE("trivial answers: the mean of a part of a row, within a tolerance that is wider than its scatter") {
+  const std::string means =
+      "for (int i = 0; i < n; ++i) { y[i] = 0; for (int j = 0; j < m; ++j) y[i] += x[i * m + j] / m; }";
+  const std::string loose = R"("tolerance": {"absolute": 2e-2, "relative": 0})",
+                    range = R"("low": 1, "high": 2)";
+  const std::string what = passed(problem_of(means, range, loose, "", 2, 32768));
+  CAPTURE(what);
+  CHECK(what.find(
+            "without half of input x (of each 32768 elements every second 16 were copies of those before) "
+            "passes") != std::string::npos);
+  CHECK(passed(problem_of(means, range, R"("tolerance": {"absolute": 1e-5, "relative": 0})", "", 2, 32768)) ==
+        "");
+}
+
 TEST_CASE("trivial answers: a reason leaves them out, and a search is refused without one") {
   const std::string loose = R"("tolerance": {"absolute": 1e-3, "relative": 0})",
                     tiny = R"("low": -1e-6, "high": 1e-6)";

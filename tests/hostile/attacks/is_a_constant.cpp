@@ -4,6 +4,7 @@
 // kind: degenerate tasks
 // problem: mean_of_softmax
 // expect: degenerate problem
+// finding: another call's result would pass
 // naive: fooled
 // The mean of a softmax is one over its length, whatever the inputs are, except where they are not finite.
 extern "C" void mean_of_softmax(int n, int m, const float*, float* y) {

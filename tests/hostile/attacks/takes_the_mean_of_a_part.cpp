@@ -3,7 +3,8 @@
 // hack: 15
 // kind: statistics of inputs
 // problem: row_means
-// expect: rejected or no gain
+// expect: degenerate problem
+// finding: every second 16 were copies of those before) passes
 // naive: not tried
 // A fourth of a row, in stretches of 64 over all of it, has its mean.
 #include "honest.hpp"
