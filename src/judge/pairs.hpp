@@ -29,6 +29,10 @@ inline constexpr double between_processes = 0.07;
 /// Likewise of a trial's pairs on a GPU, where both sides are in one process.
 inline constexpr double between_modules = 0.01;
 
+/// The same of two candidates whose modules were loaded one after the other: of 480 intervals of equal
+/// kernels 22 missed 1, most of them sweeps whose intervals are 0.1 % wide and lay that far off.
+inline constexpr double between_candidates = 0.002;
+
 /// When the pairs of one shape in one pair of processes are enough. It looks at the interval rarely: a rule
 /// that looks after every pair stops where the interval is narrow by chance.
 class PairingRule {

@@ -127,7 +127,7 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
   const RemoteArtifact& artifact = *staged.artifact;
   std::size_t losses = 0;
   while (true) {
-    const auto place = context.trial == TrialId{} ? Impl::Place::home : Impl::Place::any;
+    const auto place = context.in_search() ? Impl::Place::any : Impl::Place::home;
     const Impl::Use use = lanes.take(artifact.worker, place, context.stop);
     if (use.slot == nullptr) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
     Impl::Lease lease{lanes, use};

@@ -62,7 +62,7 @@ struct InnerTrial {
 
 /// What an evaluator is told besides the candidate. Everything is optional; evaluators use what they need.
 struct EvaluationContext {
-  TrialId trial{};                                  ///< the candidate's number
+  TrialId trial{};                                  ///< the candidate's number; none outside of a search
   std::optional<double> incumbent;                  ///< best objective so far, for stopping early
   std::stop_token stop;                             ///< asked to stop: give up and return what there is
   std::shared_ptr<TrialBudget> budget;              ///< shared with searches inside the evaluation
@@ -75,6 +75,9 @@ struct EvaluationContext {
   /// Hears where the candidate is measured, e.g. `core 3`, once that is free and before it is checked; in the
   /// thread that evaluates.
   std::function<void(std::string_view place)> on_place = nullptr;
+
+  /// Whether the candidate is a trial of a search; others, such as finalists, are judged for their own sake.
+  [[nodiscard]] bool in_search() const noexcept { return trial != TrialId{}; }
 
   void measured_on(std::string_view place) const {
     if (on_place) on_place(place);

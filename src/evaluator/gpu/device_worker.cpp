@@ -492,7 +492,7 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   const bool unknown_baseline = baseline != nullptr && !baseline_ok_;
   start(unknown_baseline ? 2 : 1);
   Subject subject;
-  subject.finalist = context.trial == TrialId{};  // of no search
+  subject.finalist = !context.in_search();
   auto fault = admit(artifact, candidate_module, subject, evaluation.features);
   if (!fault) fault = check(subject, evaluation.features, context.incumbent);
   if (!fault && hidden_) {

@@ -318,7 +318,7 @@ std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const
   PairOptions all = limits;
   all.rounds = 1;  // both sides live in one process
   Pairs taken(problem_, all);
-  if (!both) taken.assume_between_processes(between_modules);
+  taken.assume_between_processes(both ? between_candidates : between_modules);
   if (auto fault = taken.take_round<Fault>(PairTimer{*this, subject, other, all.min_pairs, both}))
     return fault;
   speedup = taken.speedup(measurement);

@@ -163,7 +163,7 @@ struct GpuEvaluator::Impl {
   /// as their proposals.
   EvaluationContext newest(EvaluationContext context) const {
     const double found = best.load();
-    if (context.trial != TrialId{} && found < context.incumbent.value_or(std::numeric_limits<double>::max()))
+    if (context.in_search() && found < context.incumbent.value_or(std::numeric_limits<double>::max()))
       context.incumbent = found;
     return context;
   }
@@ -260,7 +260,7 @@ Staged<GpuArtifact> GpuEvaluator::build(const Candidate& candidate, const Evalua
     staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
     return staged;
   }
-  if (context.trial != TrialId{}) impl_->prepare();  // a search: there will be something to run
+  if (context.in_search()) impl_->prepare();  // a search: there will be something to run
   auto built = impl_->compile(candidate, context.stop);
   if (built.verdict != Verdict::ok) {
     staged.evaluation = Evaluation::failed(built.verdict, built.reason);
