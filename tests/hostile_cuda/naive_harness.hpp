@@ -10,7 +10,7 @@
 #include "evaluator/gpu/call_plan.hpp"
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "judge/arena.hpp"
 #include "kernelsearch/problem/element_access.hpp"
@@ -81,8 +81,8 @@ class NaiveHarness {
   static void ignore(const std::optional<WorkerError>&) {}
 
   void start() {
-    worker_ = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), backend_, GpuWorker::Role::device,
-                                          0, &memory_);
+    worker_ = std::make_unique<GpuWorkerClient>(find_gpu_worker(options_.worker), backend_,
+                                                GpuWorkerClient::Role::device, 0, &memory_);
     ignore(worker_->hello(60, device_));
     std::vector<FunctionFacts> facts;
     std::vector<std::int32_t> blocks;
@@ -184,7 +184,7 @@ class NaiveHarness {
   BuilderPool builders_;
   Arena memory_;
   GpuDevice device_;
-  std::unique_ptr<GpuWorker> worker_;
+  std::unique_ptr<GpuWorkerClient> worker_;
   struct Buffers {
     BufferId data{}, expected{}, widened{};
   };

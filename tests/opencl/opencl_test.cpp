@@ -211,7 +211,7 @@ class Held {
   Held(GpuBackend backend, const GpuOptions& chosen)
       : builders_(backend, chosen),
         shared(1 << 20, detail::Arena::Writers::both),
-        worker(find_gpu_worker({}), backend, GpuWorker::Role::device, chosen.devices.front(), &shared) {
+        worker(find_gpu_worker({}), backend, GpuWorkerClient::Role::device, chosen.devices.front(), &shared) {
     GpuDevice found;
     REQUIRE(!worker.hello(60, found));
     const Built built = builders_.build(service_source(backend), compile_options(found, chosen, {}),
@@ -232,7 +232,7 @@ class Held {
 
  public:
   detail::Arena shared;
-  GpuWorker worker;
+  GpuWorkerClient worker;
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ BuilderPool::BuilderPool(GpuBackend backend, const GpuOptions& options)
       readable_.push_back(whole);
 }
 
-std::unique_ptr<GpuWorker> BuilderPool::take() {
+std::unique_ptr<GpuWorkerClient> BuilderPool::take() {
   std::unique_lock lock(mutex_);
   for (;;) {
     returned_.wait(lock, [this] { return busy_ < most_ && (!idle_.empty() || !starting_); });
@@ -123,8 +123,8 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
   const bool is_alone = starting_;
   lock.unlock();
   const auto started = [&] {
-    return std::make_unique<GpuWorker>(worker_, backend_, GpuWorker::Role::builder, device_, nullptr, sandbox,
-                                       readable_);
+    return std::make_unique<GpuWorkerClient>(worker_, backend_, GpuWorkerClient::Role::builder, device_,
+                                             nullptr, sandbox, readable_);
   };
   const auto done = [&] {
     if (!is_alone) return;
@@ -133,7 +133,7 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
     lock.unlock();
     returned_.notify_all();
   };
-  std::unique_ptr<GpuWorker> builder;
+  std::unique_ptr<GpuWorkerClient> builder;
   try {
     builder = started();
     CompileSource::Reply ignored;  // its first command makes the context
@@ -147,7 +147,7 @@ std::unique_ptr<GpuWorker> BuilderPool::take() {
   return builder;
 }
 
-void BuilderPool::give(std::unique_ptr<GpuWorker> builder) {
+void BuilderPool::give(std::unique_ptr<GpuWorkerClient> builder) {
   const std::scoped_lock lock(mutex_);
   --busy_;
   if (builder && builder->alive()) idle_.push_back(std::move(builder));
@@ -171,7 +171,7 @@ std::string BuilderPool::identity() {
   // Some drivers find their device outside of sandboxes only.
   if (error && compiles_on_device(backend_) && sandbox_ != Sandbox::none && !sandbox_required_) {
     give(std::move(builder));
-    GpuWorker outside(worker_, backend_, GpuWorker::Role::builder, device_, nullptr);
+    GpuWorkerClient outside(worker_, backend_, GpuWorkerClient::Role::builder, device_, nullptr);
     if (!outside.ask(CompileSource{}, 30, reply)) {
       error.reset();
       const std::scoped_lock lock(mutex_);
@@ -229,7 +229,7 @@ Built BuilderPool::build(const std::string& source, const std::vector<std::strin
   const fs::path target = place_of(content + source);
   if (auto found = kept(target)) return std::move(*found);
   Built built;
-  std::unique_ptr<GpuWorker> builder;
+  std::unique_ptr<GpuWorkerClient> builder;
   CompileSource::Reply reply;
   const auto ask = [&] {
     builder = take();

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 #include "judge/compile.hpp"
 #include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
@@ -75,13 +75,13 @@ class BuilderPool {
   [[nodiscard]] std::string library_identity();
 
  private:
-  std::unique_ptr<GpuWorker> take();
+  std::unique_ptr<GpuWorkerClient> take();
   /// What was kept under this key.
   [[nodiscard]] std::optional<Built> kept(const std::filesystem::path& target) const;
   [[nodiscard]] std::filesystem::path place_of(const std::string& content) const;
   [[nodiscard]] Built run_compiler(const std::string& source, const std::vector<std::string>& options,
                                    const std::stop_token& stop) const;
-  void give(std::unique_ptr<GpuWorker> builder);
+  void give(std::unique_ptr<GpuWorkerClient> builder);
   /// What runs commands; made when first needed.
   CompileCache& commands();
   /// Counted among the builders while it lives.
@@ -106,7 +106,7 @@ class BuilderPool {
   std::size_t most_;
   std::mutex mutex_;
   std::condition_variable returned_;
-  std::vector<std::unique_ptr<GpuWorker>> idle_;
+  std::vector<std::unique_ptr<GpuWorkerClient>> idle_;
   std::size_t busy_ = 0;
   bool starting_ = false;  ///< a builder that makes itself a context: one at a time does
   std::string identity_, library_identity_;

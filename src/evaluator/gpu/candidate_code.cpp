@@ -174,7 +174,7 @@ std::string compiler_identity(BuilderPool& builders, const Problem& problem) {
          builders.command_identity(device_build_command(problem, problem.default_candidate(), "any"));
 }
 
-std::optional<WorkerError> load_candidate(GpuWorker& worker, ModuleId module,
+std::optional<WorkerError> load_candidate(GpuWorkerClient& worker, ModuleId module,
                                           const std::vector<std::byte>& image, bool library,
                                           const std::vector<std::string>& functions,
                                           std::vector<FunctionFacts>& facts) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "evaluator/gpu/builder_pool.hpp"
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
@@ -33,7 +33,7 @@ namespace kernelsearch::detail::gpu {
 [[nodiscard]] std::string compiler_identity(BuilderPool& builders, const Problem& problem);
 
 /// Loads what `build_candidate` made of a candidate; of a library no kernel's resources are known.
-[[nodiscard]] std::optional<WorkerError> load_candidate(GpuWorker& worker, ModuleId module,
+[[nodiscard]] std::optional<WorkerError> load_candidate(GpuWorkerClient& worker, ModuleId module,
                                                         const std::vector<std::byte>& image, bool library,
                                                         const std::vector<std::string>& functions,
                                                         std::vector<FunctionFacts>& facts);

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "evaluator/gpu/builder_pool.hpp"
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch {
@@ -63,7 +63,7 @@ GpuStatus gpu_status(GpuBackend backend) {
     const auto program = find_gpu_worker({});
     int silent = 0;  // one after another: a driver that ends its process ends it for each number
     for (int ordinal = 0; silent < 2; ++ordinal) {
-      GpuWorker worker(program, backend, GpuWorker::Role::device, ordinal, nullptr);
+      GpuWorkerClient worker(program, backend, GpuWorkerClient::Role::device, ordinal, nullptr);
       GpuDevice device;
       const auto error = worker.hello(60, device);
       if (!error) {

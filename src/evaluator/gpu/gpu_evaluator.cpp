@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
+#include "evaluator/gpu/device_judge.hpp"
 #include "evaluator/gpu/device_source.hpp"
-#include "evaluator/gpu/device_worker.hpp"
 #include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/replay_target.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -26,7 +26,7 @@ namespace {
 using detail::Fault;
 using detail::raise;
 using detail::gpu::BuilderPool;
-using detail::gpu::DeviceWorker;
+using detail::gpu::DeviceJudge;
 using detail::gpu::launches_itself;
 using detail::gpu::look_at;
 
@@ -117,7 +117,7 @@ struct GpuEvaluator::Impl {
       (void)detail::gpu::compiler_identity(builders, problem);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       workers.push_back(
-          std::make_unique<DeviceWorker>(problem, options, devices[i], options.devices[i], builders));
+          std::make_unique<DeviceJudge>(problem, options, devices[i], options.devices[i], builders));
       free.push_back(workers.back().get());
     }
   }
@@ -189,12 +189,12 @@ struct GpuEvaluator::Impl {
       impl.returned.notify_one();
     }
     Impl& impl;
-    DeviceWorker* worker = nullptr;
+    DeviceJudge* worker = nullptr;
   };
 
   /// The right to use the worker's device, of all processes on this machine. Whoever has a worker waits for
   /// no other, so lanes cannot wait for each other.
-  [[nodiscard]] MeasuringTurn turn(const DeviceWorker& worker, const std::stop_token& stop) const {
+  [[nodiscard]] MeasuringTurn turn(const DeviceJudge& worker, const std::stop_token& stop) const {
     return MeasuringTurn::take({measured_gpu(worker.device().bus)}, stop, options.waits);
   }
 
@@ -228,8 +228,8 @@ struct GpuEvaluator::Impl {
   GpuOptions options;
   BuilderPool builders;
   std::vector<GpuDevice> devices;
-  std::vector<std::unique_ptr<DeviceWorker>> workers;
-  std::vector<DeviceWorker*> free;
+  std::vector<std::unique_ptr<DeviceJudge>> workers;
+  std::vector<DeviceJudge*> free;
   std::mutex mutex;
   std::condition_variable returned;
   std::mutex baseline_mutex;

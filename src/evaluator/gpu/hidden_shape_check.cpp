@@ -43,7 +43,7 @@ HiddenShapeCheck::HiddenShapeCheck(const Problem& problem, const GpuOptions& opt
       problem_(without_hidden_shapes(problem)) {
   // Each output takes up to 511 bytes more than it has.
   const auto most = static_cast<std::uint64_t>(limits_.bytes) + 512 * problem.arguments.size();
-  worker_ = std::make_unique<DeviceWorker>(problem_, options_, device, ordinal, builders, most);
+  worker_ = std::make_unique<DeviceJudge>(problem_, options_, device, ordinal, builders, most);
 }
 
 void HiddenShapeCheck::leave_out(const std::string& why) {

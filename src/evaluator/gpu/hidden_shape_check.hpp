@@ -7,7 +7,7 @@
 #include <string>
 
 #include "evaluator/gpu/builder_pool.hpp"
-#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_judge.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/problem/hidden_shapes.hpp"
 
@@ -44,7 +44,7 @@ class HiddenShapeCheck {
   std::string why_not_;
   HiddenShapeLimits limits_;
   Problem problem_;  ///< the same with the drawn shapes
-  std::unique_ptr<DeviceWorker> worker_;
+  std::unique_ptr<DeviceJudge> worker_;
 };
 
 }  // namespace kernelsearch::detail::gpu

@@ -112,7 +112,7 @@ std::vector<std::byte> without_signs(const Argument& argument, std::vector<std::
   return contents;
 }
 
-std::optional<WorkerError> upload(GpuWorker& worker, const Arena& shared, BufferId buffer,
+std::optional<WorkerError> upload(GpuWorkerClient& worker, const Arena& shared, BufferId buffer,
                                   const std::vector<std::byte>& contents) {
   for (std::uint64_t done = 0; done < contents.size();) {
     const std::uint64_t piece = std::min<std::uint64_t>(contents.size() - done, shared.size());

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 #include "judge/fresh_inputs.hpp"
 #include "judge/input_generator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_options.hpp"
@@ -71,7 +71,7 @@ class MadeInputs {
 [[nodiscard]] std::vector<std::byte> without_signs(const Argument& argument, std::vector<std::byte> contents);
 
 /// Copies to the beginning of a worker's buffer through the memory shared with it, a piece at a time.
-[[nodiscard]] std::optional<WorkerError> upload(GpuWorker& worker, const Arena& shared, BufferId buffer,
+[[nodiscard]] std::optional<WorkerError> upload(GpuWorkerClient& worker, const Arena& shared, BufferId buffer,
                                                 const std::vector<std::byte>& contents);
 
 }  // namespace kernelsearch::detail::gpu

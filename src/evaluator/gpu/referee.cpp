@@ -95,8 +95,8 @@ void Referee::start() {
   loans_.clear();
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
   worker_.reset();
-  auto starting = std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend,
-                                              GpuWorker::Role::device, ordinal_, &shared_);
+  auto starting = std::make_unique<GpuWorkerClient>(find_gpu_worker(options_.worker), device_.backend,
+                                                    GpuWorkerClient::Role::device, ordinal_, &shared_);
   GpuDevice device;
   if (const auto error = starting->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used by the referee", error->text, "see `kernelsearch doctor`");
@@ -534,7 +534,7 @@ InputSetPointer Referee::for_timing(std::size_t shape) {
   return set;
 }
 
-std::optional<BufferId> Referee::lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes) {
+std::optional<BufferId> Referee::lend(GpuWorkerClient& owner, BufferId buffer, std::uint64_t bytes) {
   start();
   if (!loans_work_ || bytes < (std::uint64_t{2} << 20)) return std::nullopt;
   const auto key = std::make_pair(process_, buffer);

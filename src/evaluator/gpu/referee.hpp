@@ -13,7 +13,7 @@
 
 #include "evaluator/gpu/builder_pool.hpp"
 #include "evaluator/gpu/call_plan.hpp"
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 #include "evaluator/gpu/made_inputs.hpp"
 #include "judge/worker_client.hpp"
 #include "kernelsearch/core/rng.hpp"
@@ -108,7 +108,7 @@ class Referee {
 
   /// Takes a candidate's buffer on loan; nothing where the devices or drivers cannot share memory between
   /// processes.
-  [[nodiscard]] std::optional<BufferId> lend(GpuWorker& owner, BufferId buffer, std::uint64_t bytes);
+  [[nodiscard]] std::optional<BufferId> lend(GpuWorkerClient& owner, BufferId buffer, std::uint64_t bytes);
   /// What this process has lent is no more.
   void give_back(std::uint64_t process);
 
@@ -186,7 +186,7 @@ class Referee {
   int ordinal_;
   BuilderPool& builders_;
   const Arena& shared_;
-  std::unique_ptr<GpuWorker> worker_;
+  std::unique_ptr<GpuWorkerClient> worker_;
   IdSource<BufferId> buffer_ids_;
   IdSource<ProgramId> program_ids_;
   std::map<std::uint64_t, std::vector<BufferId>> free_;  ///< buffers by size, to be used again

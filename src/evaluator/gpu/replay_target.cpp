@@ -30,7 +30,8 @@ GpuOptions with_device(GpuOptions options) {
 }  // namespace
 
 GpuDevice look_at(GpuBackend backend, int ordinal, const GpuOptions& options) {
-  GpuWorker worker(find_gpu_worker(options.worker), backend, GpuWorker::Role::device, ordinal, nullptr);
+  GpuWorkerClient worker(find_gpu_worker(options.worker), backend, GpuWorkerClient::Role::device, ordinal,
+                         nullptr);
   GpuDevice device;
   if (const auto error = worker.hello(options.limits.start, device))
     raise<DeviceError>(

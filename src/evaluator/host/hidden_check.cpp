@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "evaluator/host/host_worker.hpp"
+#include "evaluator/host/host_judge.hpp"
 #include "judge/input_sets.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
@@ -48,7 +48,7 @@ std::optional<Fault> HiddenCheck::run(const Candidate& candidate, const std::fil
   once.edge = once.ill_conditioned = false;
   InputSets inputs(problem_, references_, generator_, once);
   Verifier verifier(problem_, compiler_, settings_);  // idle: nothing is timed here
-  HostWorker worker(problem_, options_, settings_, inputs, verifier, clock_, floor_, candidate, {library});
+  HostJudge worker(problem_, options_, settings_, inputs, verifier, clock_, floor_, candidate, {library});
   Features features;
   return worker.check(features);
 }

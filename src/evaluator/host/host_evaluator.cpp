@@ -17,7 +17,7 @@
 #include <mutex>
 
 #include "evaluator/host/hidden_check.hpp"
-#include "evaluator/host/host_worker.hpp"
+#include "evaluator/host/host_judge.hpp"
 #include "judge/compile.hpp"
 #include "judge/input_sets.hpp"
 #include "judge/pairing_time.hpp"
@@ -147,15 +147,15 @@ struct HostEvaluator::Impl {
         inputs(problem, references, generator, options.check),
         hidden(problem, options, settings, compiler, clock, floor) {}
 
-  std::unique_ptr<detail::HostWorker> open(const Candidate& candidate, const detail::HostSubject& subject) {
-    return std::make_unique<detail::HostWorker>(problem, options, settings, inputs, verifier, clock, floor,
-                                                candidate, subject, fastest);
+  std::unique_ptr<detail::HostJudge> open(const Candidate& candidate, const detail::HostSubject& subject) {
+    return std::make_unique<detail::HostJudge>(problem, options, settings, inputs, verifier, clock, floor,
+                                               candidate, subject, fastest);
   }
-  std::unique_ptr<detail::HostWorker> open(const HostArtifact& artifact) {
+  std::unique_ptr<detail::HostJudge> open(const HostArtifact& artifact) {
     return open(artifact.candidate, {artifact.library});
   }
 
-  void learn_times(const detail::HostWorker& worker) {
+  void learn_times(const detail::HostJudge& worker) {
     fastest.resize(problem.shapes.size());
     for (std::size_t s = 0; s < fastest.size(); ++s)
       if (const double seconds = worker.estimate(s); problem.shapes[s].weight > 0 && seconds > 0)
@@ -206,7 +206,7 @@ struct HostEvaluator::Impl {
 
   /// One side of pairs.
   struct Side {
-    std::function<std::unique_ptr<detail::HostWorker>()> open;
+    std::function<std::unique_ptr<detail::HostJudge>()> open;
     /// What to raise where it fails, and what to do about it; null: its fault is returned.
     const char* failed = nullptr;
     const char* todo = nullptr;
@@ -233,8 +233,8 @@ struct HostEvaluator::Impl {
   }
 
   /// Has both sides timed alone on shapes where one of them must be; whether that changed anything.
-  std::optional<detail::Fault> settle(detail::HostWorker& ours, const Side& our_side,
-                                      detail::HostWorker& theirs, const Side& their_side, std::size_t round,
+  std::optional<detail::Fault> settle(detail::HostJudge& ours, const Side& our_side,
+                                      detail::HostJudge& theirs, const Side& their_side, std::size_t round,
                                       std::vector<bool>& alone, bool& changed) {
     // One look overlooks one time in fifty, on a machine that others keep busy, a kernel that is faster only
     // together.
@@ -258,7 +258,7 @@ struct HostEvaluator::Impl {
 
   /// Times both sides in interleaved pairs, each round in fresh processes. `measured`: a process of our side
   /// that was measured already, for the first round alone; else null.
-  std::optional<detail::Fault> pair(const Side& our_side, std::unique_ptr<detail::HostWorker> measured,
+  std::optional<detail::Fault> pair(const Side& our_side, std::unique_ptr<detail::HostJudge> measured,
                                     const Side& their_side, detail::Pairs& pairs) {
     using Timer = detail::AlternatingTimer<detail::Fault, PairedSide, PairedSide>;
     pairs.assume_between_processes(detail::between_processes);
@@ -267,14 +267,14 @@ struct HostEvaluator::Impl {
       const double begin = detail::monotonic_seconds();
       Features features;
       // Either side was checked in whole in its trial, and is in the first round; then what is timed is.
-      using Extent = detail::HostWorker::Extent;
+      using Extent = detail::HostJudge::Extent;
       const Extent extent = pairs.round() == 0 ? Extent::all : Extent::timed;
-      std::unique_ptr<detail::HostWorker> ours = std::move(measured);
+      std::unique_ptr<detail::HostJudge> ours = std::move(measured);
       if (!ours) {
         ours = our_side.open();
         if (auto fault = told(ours->check(features, extent), our_side)) return fault;
       }
-      const std::unique_ptr<detail::HostWorker> theirs = their_side.open();
+      const std::unique_ptr<detail::HostJudge> theirs = their_side.open();
       if (auto fault = told(theirs->check(features, extent), their_side)) return fault;
       pairs.started(detail::monotonic_seconds() - begin);
       const double overhead = clock.of_batch();
@@ -311,7 +311,7 @@ struct HostEvaluator::Impl {
 
   /// A side in a round of its own.
   struct PairedSide {
-    detail::HostWorker& worker;
+    detail::HostJudge& worker;
     const Side& side;
     [[nodiscard]] double estimate(std::size_t shape) const { return worker.estimate(shape); }
     [[nodiscard]] std::optional<detail::Fault> time_once(std::size_t shape, double& seconds) {

@@ -10,7 +10,7 @@ CountedRoofline host_roofline(const HostEvaluator& evaluator) {
   const HostOptions& options = evaluator.options();
   CountedOptions counted;
   counted.cold = options.cache == CacheMode::cold;
-  // Samples last a hundred readings of the clock at least (src/evaluator/host/host_worker.cpp), of some 30 ns
+  // Samples last a hundred readings of the clock at least (src/evaluator/host/host_judge.cpp), of some 30 ns
   // each.
   counted.sample_seconds = 3e-6;
   return {evaluator.problem(),

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "evaluator/gpu/device_worker.hpp"
-#include "evaluator/gpu/device_worker_parts.hpp"
+#include "evaluator/gpu/device_judge.hpp"
+#include "evaluator/gpu/device_judge_parts.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {
@@ -27,7 +27,7 @@ std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
 
 }  // namespace
 
-std::optional<Fault> DeviceWorker::hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
+std::optional<Fault> DeviceJudge::hold_made(std::size_t shape, std::uint64_t seed, InputFlavour flavour) {
   if (!made_.any()) return std::nullopt;
   const auto key = std::make_tuple(shape, seed, flavour);
   if (now_.held_made.contains(key)) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<Fault> DeviceWorker::hold_made(std::size_t shape, std::uint64_t se
   return std::nullopt;
 }
 
-void DeviceWorker::forget_made() {
+void DeviceJudge::forget_made() {
   std::vector<BufferId> buffers;
   for (const auto& [key, ids] : now_.held_made)
     for (std::size_t a = 0; a < ids.size(); ++a)
@@ -63,8 +63,8 @@ void DeviceWorker::forget_made() {
     now_.worker->stop();
 }
 
-std::optional<Fault> DeviceWorker::hold_new(std::size_t shape, std::size_t count,
-                                            std::vector<std::uint64_t>& seeds) {
+std::optional<Fault> DeviceJudge::hold_new(std::size_t shape, std::size_t count,
+                                           std::vector<std::uint64_t>& seeds) {
   // What making and copying may take for a batch, and what is held of the device's memory.
   constexpr double making_seconds = 0.05;
   forget_timed();
@@ -82,7 +82,7 @@ std::optional<Fault> DeviceWorker::hold_new(std::size_t shape, std::size_t count
   return std::nullopt;
 }
 
-void DeviceWorker::forget_timed() {
+void DeviceJudge::forget_timed() {
   std::vector<BufferId> buffers;
   for (const auto& key : now_.timed_made) {
     const auto held = now_.held_made.find(key);
@@ -97,8 +97,8 @@ void DeviceWorker::forget_timed() {
     now_.worker->stop();
 }
 
-void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, std::size_t slot,
-                        const InputSet& set, std::uint64_t poison) {
+void DeviceJudge::fill(std::vector<Action>& actions, const Subject& subject, std::size_t slot,
+                       const InputSet& set, std::uint64_t poison) {
   const ShapeState& state = subject.shapes[set.shape];
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
     if (const auto workspace = state.workspaces[a])
@@ -107,8 +107,8 @@ void DeviceWorker::fill(std::vector<Action>& actions, const Subject& subject, st
   fill_arrays(actions, slot, set, poison);
 }
 
-void DeviceWorker::fill_arrays(std::vector<Action>& actions, std::size_t slot, const InputSet& set,
-                               std::uint64_t poison) {
+void DeviceJudge::fill_arrays(std::vector<Action>& actions, std::size_t slot, const InputSet& set,
+                              std::uint64_t poison) {
   const std::size_t shape = set.shape;
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
@@ -125,19 +125,19 @@ void DeviceWorker::fill_arrays(std::vector<Action>& actions, std::size_t slot, c
   }
 }
 
-bool DeviceWorker::shares(const Subject& subject, std::size_t shape) {
+bool DeviceJudge::shares(const Subject& subject, std::size_t shape) {
   return !waiting_.empty() && !subject.finalist && !made_.any() && !referee_.is_dear(shape);
 }
 
-void DeviceWorker::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
-                               std::size_t argument, std::uint64_t poison) const {
+void DeviceJudge::fill_output(std::vector<Action>& actions, std::size_t shape, std::size_t slot,
+                              std::size_t argument, std::uint64_t poison) const {
   const PlannedArgument& planned = plans_[shape].arguments[argument];
   actions.emplace_back(
       FillPattern{slot_buffer(shape, slot, argument), stale_word(planned.type, poison), bytes_of(planned)});
 }
 
-void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
-                        std::size_t slot, bool timed) const {
+void DeviceJudge::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                       std::size_t slot, bool timed) const {
   CallProgram call{program_of(subject.module, shape), timed, {}};
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const auto workspace = subject.shapes[shape].workspaces[a];
@@ -146,7 +146,7 @@ void DeviceWorker::call(std::vector<Action>& actions, const Subject& subject, st
   actions.emplace_back(std::move(call));
 }
 
-void DeviceWorker::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+void DeviceJudge::prepare(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   if (options_.cache == CacheMode::cold) {
     actions.emplace_back(FlushCache{launches_});
     return;
@@ -156,8 +156,8 @@ void DeviceWorker::prepare(std::vector<Action>& actions, std::size_t shape, std:
       actions.emplace_back(TouchArray{slot_buffer(shape, slot, a), bytes_of(planned)});
 }
 
-void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
-                           std::size_t slot, std::uint64_t poison) const {
+void DeviceJudge::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
+                          std::size_t slot, std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     const auto workspace = subject.shapes[shape].workspaces[a];
@@ -174,8 +174,8 @@ void DeviceWorker::inspect(std::vector<Action>& actions, const Subject& subject,
   }
 }
 
-std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                          std::size_t shape, std::uint64_t& result) const {
+std::optional<Fault> DeviceJudge::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
+                                         std::size_t shape, std::uint64_t& result) const {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
   std::vector<std::uint64_t> before(inputs(shape));
   for (std::uint64_t& hash : before) hash = next();
@@ -204,21 +204,21 @@ std::optional<Fault> DeviceWorker::judged(const std::vector<std::uint64_t>& valu
   return fault;
 }
 
-std::size_t DeviceWorker::inputs(std::size_t shape) const {
+std::size_t DeviceJudge::inputs(std::size_t shape) const {
   return static_cast<std::size_t>(
       std::count_if(plans_[shape].arguments.begin(), plans_[shape].arguments.end(),
                     [](const PlannedArgument& a) { return a.is_array && a.role == Role::in; }));
 }
 
-std::optional<Fault> DeviceWorker::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
+std::optional<Fault> DeviceJudge::make_room(std::size_t shape, std::size_t count, std::size_t& first) {
   if (held_[shape] + count > slots(shape))
     if (auto fault = verify_pending()) return fault;
   first = held_[shape];
   return reserve(shape, first + count);
 }
 
-std::optional<Fault> DeviceWorker::collect(const std::vector<Called>& calls, std::size_t begin,
-                                           std::vector<Referee::OutputSample>& samples) {
+std::optional<Fault> DeviceJudge::collect(const std::vector<Called>& calls, std::size_t begin,
+                                          std::vector<Referee::OutputSample>& samples) {
   std::vector<Action> actions;
   std::uint64_t offset = 0;
   for (std::size_t c = begin; c < calls.size(); ++c) {
@@ -266,7 +266,7 @@ std::optional<Fault> DeviceWorker::collect(const std::vector<Called>& calls, std
   return std::nullopt;
 }
 
-std::optional<Fault> DeviceWorker::verify_pending() {
+std::optional<Fault> DeviceJudge::verify_pending() {
   struct Timed {  // what the referee takes, also where it finds a fault
     double& total;
     double begin = monotonic_seconds();
@@ -283,8 +283,8 @@ std::optional<Fault> DeviceWorker::verify_pending() {
   return std::nullopt;
 }
 
-std::optional<Fault> DeviceWorker::settle(const std::vector<Called>& calls, std::size_t begin,
-                                          const std::vector<Referee::OutputSample>& samples) {
+std::optional<Fault> DeviceJudge::settle(const std::vector<Called>& calls, std::size_t begin,
+                                         const std::vector<Referee::OutputSample>& samples) {
   auto mismatch = referee_.judge(samples);
   if (!mismatch) {
     for (std::size_t c = 0; c < samples.size(); ++c) verified_ += calls[begin + c].timed ? 1 : 0;
@@ -301,8 +301,8 @@ std::optional<Fault> DeviceWorker::settle(const std::vector<Called>& calls, std:
   return std::move(fault);
 }
 
-std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
-                                         std::optional<double> incumbent) {
+std::optional<Fault> DeviceJudge::check(Subject& subject, Features& features,
+                                        std::optional<double> incumbent) {
   std::vector<std::size_t> order(plans_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Small ones first: what is wrong is mostly wrong everywhere.
@@ -325,9 +325,9 @@ std::optional<Fault> DeviceWorker::check(Subject& subject, Features& features,
   return std::nullopt;
 }
 
-std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t shape,
-                                               std::vector<InputSetPointer> sets,
-                                               std::optional<double> incumbent, std::size_t& differing) {
+std::optional<Fault> DeviceJudge::check_shape(Subject& subject, std::size_t shape,
+                                              std::vector<InputSetPointer> sets,
+                                              std::optional<double> incumbent, std::size_t& differing) {
   ShapeState& state = subject.shapes[shape];
   const bool may_be_slow = incumbent && timed(shape) && only_timed_shape();
   // The first set once more at the end, at another address: two runs must agree. This is the one case in
@@ -384,7 +384,7 @@ std::optional<Fault> DeviceWorker::check_shape(Subject& subject, std::size_t sha
   return std::nullopt;
 }
 
-bool DeviceWorker::only_timed_shape() const {
+bool DeviceJudge::only_timed_shape() const {
   return std::count_if(problem_.shapes.begin(), problem_.shapes.end(),
                        [](const Shape& shape) { return shape.weight > 0; }) == 1;
 }

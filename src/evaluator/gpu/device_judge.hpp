@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "evaluator/gpu/device_worker_parts.hpp"
+#include "evaluator/gpu/device_judge_parts.hpp"
 #include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/nvml.hpp"
 #include "evaluator/gpu/referee.hpp"
@@ -28,15 +28,15 @@ class HiddenShapeCheck;
 /// a process that one of them broke is replaced before the next. Where the reference takes long, the
 /// candidates of a search take turns in several processes, which are shown the same contents, each of them
 /// once: what the referee solved then serves all. Not thread-safe.
-class DeviceWorker {
+class DeviceJudge {
  public:
   /// What is given must outlive it. `least_shared`: bytes of outputs that a call may have, where the problem
   /// will have other shapes than now.
-  DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
-               BuilderPool& builders, std::uint64_t least_shared = 0);
-  ~DeviceWorker();
-  DeviceWorker(const DeviceWorker&) = delete;
-  DeviceWorker& operator=(const DeviceWorker&) = delete;
+  DeviceJudge(const Problem& problem, const GpuOptions& options, const GpuDevice& device, int ordinal,
+              BuilderPool& builders, std::uint64_t least_shared = 0);
+  ~DeviceJudge();
+  DeviceJudge(const DeviceJudge&) = delete;
+  DeviceJudge& operator=(const DeviceJudge&) = delete;
 
   /// Checks, then measures; `baseline` is what improved candidates are timed against in pairs, null for none.
   [[nodiscard]] Evaluation judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
@@ -68,7 +68,7 @@ class DeviceWorker {
   };
   /// A process that candidates run in, with what it holds.
   struct Process {
-    std::unique_ptr<GpuWorker> worker;
+    std::unique_ptr<GpuWorkerClient> worker;
     std::uint64_t number = 0;           ///< under which the referee knows it
     std::vector<std::size_t> reserved;  ///< slots of each shape
     std::uint64_t guard_seed = 0;

@@ -46,15 +46,15 @@ struct WorkerError {
 void raise_if_killed(const std::string& doing, const std::string& why);
 
 /// The controller's end of a worker process. Not thread-safe.
-class GpuWorker {
+class GpuWorkerClient {
  public:
   enum class Role { device, builder };
 
   /// Starts the process; `shared` is handed to it and may be null for builders. In a sandbox it sees the
   /// driver, a builder the folders `readable` instead and no device, and nothing of the user's.
-  GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
-            const Arena* shared, Sandbox sandbox = Sandbox::none,
-            const std::vector<std::filesystem::path>& readable = {});
+  GpuWorkerClient(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
+                  const Arena* shared, Sandbox sandbox = Sandbox::none,
+                  const std::vector<std::filesystem::path>& readable = {});
 
   /// Sends a command and waits for the reply. After anything but `refused` the process is dead.
   template <class C>

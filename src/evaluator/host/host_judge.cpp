@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/host/host_worker.hpp"
+#include "evaluator/host/host_judge.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -19,10 +19,9 @@ constexpr double much_faster = 4;
 
 }  // namespace
 
-HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-                       InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
-                       const Candidate& candidate, const HostSubject& subject,
-                       std::span<const double> fastest)
+HostJudge::HostJudge(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
+                     InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
+                     const Candidate& candidate, const HostSubject& subject, std::span<const double> fastest)
     : problem_(problem),
       options_(options),
       subject_(subject),
@@ -52,20 +51,20 @@ HostWorker::HostWorker(const Problem& problem, const HostOptions& options, const
   runner_ = std::make_unique<Runner>(settings, subject.library, subject.storage, false, bytes);
 }
 
-void HostWorker::select(std::size_t shape) {
+void HostJudge::select(std::size_t shape) {
   if (selected_ == shape) return;
   runner_->select(shapes_[shape].plan, options_.buffer_memory, 2, shapes_[shape].slots);
   selected_ = shape;
 }
 
-Contents HostWorker::spare() {
+Contents HostJudge::spare() {
   if (spare_.empty()) return {};
   Contents memory = std::move(spare_.back());
   spare_.pop_back();
   return memory;
 }
 
-std::optional<Fault> HostWorker::guards(std::size_t first, std::size_t count) const {
+std::optional<Fault> HostJudge::guards(std::size_t first, std::size_t count) const {
   const Slots& slots = runner_->slots();
   for (std::size_t slot = first; slot < first + count; ++slot)
     if (!slots.guards_intact(slot))
@@ -74,14 +73,14 @@ std::optional<Fault> HostWorker::guards(std::size_t first, std::size_t count) co
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::run(std::size_t calls, std::size_t first, double limit_seconds,
-                                     double& seconds) {
+std::optional<Fault> HostJudge::run(std::size_t calls, std::size_t first, double limit_seconds,
+                                    double& seconds) {
   if (auto fault = runner_->run(calls, first, limit_seconds, seconds)) return explained(std::move(*fault));
   seconds = per_call(seconds, overhead_, calls);
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::run_drawn(const ShapeState& state, double limit_seconds, double& seconds) {
+std::optional<Fault> HostJudge::run_drawn(const ShapeState& state, double limit_seconds, double& seconds) {
   if (auto fault = runner_->run_drawn(state.calls, state.filled, limit_seconds, seconds, drawn_)) {
     *fault = explained(std::move(*fault));
     fault->reason += " (timed calls)";
@@ -93,14 +92,14 @@ std::optional<Fault> HostWorker::run_drawn(const ShapeState& state, double limit
   return std::nullopt;
 }
 
-Fault HostWorker::explained(Fault fault) {
+Fault HostJudge::explained(Fault fault) {
   if (const auto changed = runner_->changed_input())
     fault.reason = "it changed its input " + problem_.arguments[*changed].name;
   fault.reason += " (shape " + problem_.shapes[runner_->slots().plan().shape].name + ")";
   return fault;
 }
 
-void HostWorker::plan_batches(ShapeState& state) {
+void HostJudge::plan_batches(ShapeState& state) {
   const Batch batch = state.alone ? Batch{}
                                   : batch_of(runner_->slots(), state.estimate, options_.cache,
                                              problem_.threads, inputs_.fresh(state.plan));
@@ -109,7 +108,7 @@ void HostWorker::plan_batches(ShapeState& state) {
   if (state.calls > 1) state.loop = clock_.of_call(state.plan.arguments.size());
 }
 
-bool HostWorker::cramped() const {
+bool HostJudge::cramped() const {
   return std::any_of(shapes_.begin(), shapes_.end(), [this](const ShapeState& state) {
     if (state.slots == most_slots || state.alone || state.elapsed <= 0) return false;
     const Slots slots(state.plan, subject_.storage, options_.buffer_memory, 2, most_slots);
@@ -118,12 +117,12 @@ bool HostWorker::cramped() const {
   });
 }
 
-Fault HostWorker::wrote_others() const {
+Fault HostJudge::wrote_others() const {
   return {Verdict::cheated,
           "a call wrote to the buffers of other calls (shape " + problem_.shapes[*selected_].name + ")"};
 }
 
-std::optional<Fault> HostWorker::inspect() {
+std::optional<Fault> HostJudge::inspect() {
   const ShapeState& state = shapes_[*selected_];
   const auto& arguments = state.plan.arguments;
   const Slots& slots = runner_->slots();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -116,8 +116,9 @@ void raise_if_killed(const std::string& doing, const std::string& why) {
                        "look for what ends processes, such as too little memory, and go on with the run");
 }
 
-GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, Role role, int device,
-                     const Arena* shared, Sandbox sandbox, const std::vector<std::filesystem::path>& readable)
+GpuWorkerClient::GpuWorkerClient(const std::filesystem::path& program, GpuBackend backend, Role role,
+                                 int device, const Arena* shared, Sandbox sandbox,
+                                 const std::vector<std::filesystem::path>& readable)
     : backend_(backend) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -167,8 +168,8 @@ GpuWorker::GpuWorker(const std::filesystem::path& program, GpuBackend backend, R
   process_ = Process(launch_in(sandbox, boxed));
 }
 
-std::optional<WorkerError> GpuWorker::exchange(const std::vector<std::byte>& command, double seconds,
-                                               std::vector<std::byte>& reply) {
+std::optional<WorkerError> GpuWorkerClient::exchange(const std::vector<std::byte>& command, double seconds,
+                                                     std::vector<std::byte>& reply) {
   std::vector<std::byte> frame;
   bool late = false;
   if (!socket_) return WorkerError{WorkerError::ended, unknown_error, "its process has ended"};
@@ -197,12 +198,12 @@ std::optional<WorkerError> GpuWorker::exchange(const std::vector<std::byte>& com
   return WorkerError{WorkerError::refused, answer.status, answer.text};
 }
 
-WorkerError GpuWorker::cut_short() {
+WorkerError GpuWorkerClient::cut_short() {
   stop();
   return {WorkerError::ended, unknown_error, "its answer was cut short"};
 }
 
-std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
+std::optional<WorkerError> GpuWorkerClient::hello(double seconds, GpuDevice& device) {
   Hello::Reply reply;
   if (auto error = ask(Hello{}, seconds, reply)) return error;
   const DeviceFacts& f = reply.facts;
@@ -232,61 +233,63 @@ std::optional<WorkerError> GpuWorker::hello(double seconds, GpuDevice& device) {
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::load(ModuleId module, const std::vector<std::byte>& image,
-                                           const std::vector<std::string>& functions,
-                                           std::vector<FunctionFacts>& facts) {
+std::optional<WorkerError> GpuWorkerClient::load(ModuleId module, const std::vector<std::byte>& image,
+                                                 const std::vector<std::string>& functions,
+                                                 std::vector<FunctionFacts>& facts) {
   LoadModule::Reply reply;
   if (auto error = ask(LoadModule{module, image, functions}, 30, reply)) return error;
   facts = std::move(reply.functions);
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::load_library(ModuleId module, const std::vector<std::byte>& library) {
+std::optional<WorkerError> GpuWorkerClient::load_library(ModuleId module,
+                                                         const std::vector<std::byte>& library) {
   return ask(LoadLibrary{module, library}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::unload(ModuleId module) {
+std::optional<WorkerError> GpuWorkerClient::unload(ModuleId module) {
   return ask(UnloadModule{module}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::define(ProgramId program, const ProgramPlan& plan,
-                                             std::vector<std::int32_t>& blocks) {
+std::optional<WorkerError> GpuWorkerClient::define(ProgramId program, const ProgramPlan& plan,
+                                                   std::vector<std::int32_t>& blocks) {
   DefineProgram::Reply reply;
   if (auto error = ask(DefineProgram{program, plan}, 30, reply)) return error;
   blocks = std::move(reply.blocks);
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::allocate(std::vector<AllocateBuffers::Buffer> buffers) {
+std::optional<WorkerError> GpuWorkerClient::allocate(std::vector<AllocateBuffers::Buffer> buffers) {
   return ask(AllocateBuffers{std::move(buffers)}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::release(std::vector<BufferId> buffers) {
+std::optional<WorkerError> GpuWorkerClient::release(std::vector<BufferId> buffers) {
   return ask(ReleaseBuffers{std::move(buffers)}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::lend(BufferId buffer, MemoryHandle& handle) {
+std::optional<WorkerError> GpuWorkerClient::lend(BufferId buffer, MemoryHandle& handle) {
   LendBuffer::Reply reply;
   if (auto error = ask(LendBuffer{buffer}, 30, reply)) return error;
   handle = reply.handle;
   return std::nullopt;
 }
 
-std::optional<WorkerError> GpuWorker::borrow(BufferId buffer, std::uint64_t bytes,
-                                             const MemoryHandle& handle) {
+std::optional<WorkerError> GpuWorkerClient::borrow(BufferId buffer, std::uint64_t bytes,
+                                                   const MemoryHandle& handle) {
   return ask(BorrowBuffer{buffer, bytes, handle}, 30);
 }
 
-std::optional<WorkerError> GpuWorker::act(std::vector<Action> actions, double seconds, Act::Reply& done) {
+std::optional<WorkerError> GpuWorkerClient::act(std::vector<Action> actions, double seconds,
+                                                Act::Reply& done) {
   return ask(Act{std::move(actions)}, seconds, done);
 }
 
-bool GpuWorker::alive() {
+bool GpuWorkerClient::alive() {
   int status = 0;
   return socket_ && process_.running() && !process_.wait(0.0, status);
 }
 
-void GpuWorker::stop() noexcept {
+void GpuWorkerClient::stop() noexcept {
   process_.kill();
   socket_.reset();
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The worker process on its own: commands and their answers, the kernels of the evaluator, misuse.
-#include "evaluator/gpu/gpu_worker.hpp"
+#include "evaluator/gpu/gpu_worker_client.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ class Held {
       : options_(quick()),
         builders_(GpuBackend::hip, options_),
         shared(1 << 20, Arena::Writers::both),
-        worker(KERNELSEARCH_GPU_WORKER_PROGRAM, GpuBackend::hip, GpuWorker::Role::device, 0, &shared) {
+        worker(KERNELSEARCH_GPU_WORKER_PROGRAM, GpuBackend::hip, GpuWorkerClient::Role::device, 0, &shared) {
     REQUIRE(!worker.hello(30, device));
     const Built built =
         builders_.build(service_source(GpuBackend::hip), compile_options(device, options_, {}),
@@ -62,7 +62,7 @@ class Held {
  public:
   Arena shared;
   GpuDevice device;
-  GpuWorker worker;
+  GpuWorkerClient worker;
 };
 
 constexpr BufferId first_buffer{1}, second_buffer{2}, third_buffer{3};
@@ -90,7 +90,7 @@ constexpr ElementType every_type[] = {
 
 }  // namespace
 
-TEST_CASE("GpuWorker: contents are in their range for every type, way of filling and flavour") {
+TEST_CASE("GpuWorkerClient: contents are in their range for every type, way of filling and flavour") {
   Held held;
   for (const ElementType type : every_type)
     for (const Initialisation how :
@@ -130,7 +130,7 @@ TEST_CASE("GpuWorker: contents are in their range for every type, way of filling
     }
 }
 
-TEST_CASE("GpuWorker: uniform numbers are uniform") {
+TEST_CASE("GpuWorkerClient: uniform numbers are uniform") {
   Held held;
   Argument argument;
   argument.name = "x";
@@ -144,7 +144,7 @@ TEST_CASE("GpuWorker: uniform numbers are uniform") {
                    5000) < 300);
 }
 
-TEST_CASE("GpuWorker: values widen and narrow to the nearest, as on the host") {
+TEST_CASE("GpuWorkerClient: values widen and narrow to the nearest, as on the host") {
   Held held;
   const std::vector<double> numbers = {0,          1,      -1,      0.1,  1.0 / 3, 65504,  65519.9,
                                        65520,      1e30,   -2.5e-5, 6e-8, 3e-8,    2.9e-8, -1e-40,
@@ -173,7 +173,7 @@ TEST_CASE("GpuWorker: values widen and narrow to the nearest, as on the host") {
   }
 }
 
-TEST_CASE("GpuWorker: guards, hashes, poison and rotations, for arrays of any length") {
+TEST_CASE("GpuWorkerClient: guards, hashes, poison and rotations, for arrays of any length") {
   Held held;
   for (const std::uint64_t bytes : {1, 3, 7, 8, 16, 511, 512, 513, 4001}) {
     CAPTURE(bytes);
@@ -202,7 +202,7 @@ TEST_CASE("GpuWorker: guards, hashes, poison and rotations, for arrays of any le
   }
 }
 
-TEST_CASE("GpuWorker: poison that is left is counted, for elements of 2, 4 and 8 bytes") {
+TEST_CASE("GpuWorkerClient: poison that is left is counted, for elements of 2, 4 and 8 bytes") {
   Held held;
   CHECK(!held.worker.allocate({{first_buffer, 800}}));
   const FillPattern poison{first_buffer, 0x7e017e017e017e01u, 800};
@@ -214,7 +214,7 @@ TEST_CASE("GpuWorker: poison that is left is counted, for elements of 2, 4 and 8
   }
 }
 
-TEST_CASE("GpuWorker: comparing allows what tolerances, slack and overflow allow, and nothing else") {
+TEST_CASE("GpuWorkerClient: comparing allows what tolerances, slack and overflow allow, and nothing else") {
   Held held;
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   struct Case {
@@ -254,7 +254,8 @@ TEST_CASE("GpuWorker: comparing allows what tolerances, slack and overflow allow
 }
 
 TEST_CASE(
-    "GpuWorker: the first of several wrong elements is named; 64-bit integers are compared to the last bit") {
+    "GpuWorkerClient: the first of several wrong elements is named; 64-bit integers are compared to the last "
+    "bit") {
   Held held;
   CHECK(!held.worker.allocate({{first_buffer, 8000}, {second_buffer, 8000}}));
   std::vector<std::int64_t> right(1000);
@@ -272,7 +273,8 @@ TEST_CASE(
         std::vector<std::uint64_t>{3, 377});
 }
 
-TEST_CASE("GpuWorker: fields of structs are compared and read in place, and bits where they are asked for") {
+TEST_CASE(
+    "GpuWorkerClient: fields of structs are compared and read in place, and bits where they are asked for") {
   struct Point {
     std::int32_t kind;
     float x;
@@ -313,7 +315,7 @@ TEST_CASE("GpuWorker: fields of structs are compared and read in place, and bits
   CHECK(values[1] == 4.5);
 }
 
-TEST_CASE("GpuWorker: arrays are written in pieces, from shared memory or with the command") {
+TEST_CASE("GpuWorkerClient: arrays are written in pieces, from shared memory or with the command") {
   Held held;
   CHECK(!held.worker.allocate({{first_buffer, 64}}));
   for (int i = 0; i < 64; ++i) held.shared.data()[i] = static_cast<std::byte>(i);
@@ -328,7 +330,7 @@ TEST_CASE("GpuWorker: arrays are written in pieces, from shared memory or with t
   CHECK(got[63] == std::byte{0xee});
 }
 
-TEST_CASE("GpuWorker: what makes no sense is refused, and the process lives on") {
+TEST_CASE("GpuWorkerClient: what makes no sense is refused, and the process lives on") {
   Held held;
   const auto says = [](const std::optional<WorkerError>& error, const char* words) {
     REQUIRE(error);
@@ -377,7 +379,7 @@ TEST_CASE("GpuWorker: what makes no sense is refused, and the process lives on")
   CHECK(held.act({}).empty());
 }
 
-TEST_CASE("GpuWorker: random commands never end it or its controller") {
+TEST_CASE("GpuWorkerClient: random commands never end it or its controller") {
   Held held;
   Rng rng(2024);
   for (int round = 0; round < 300 && held.worker.alive(); ++round) {
@@ -393,7 +395,7 @@ TEST_CASE("GpuWorker: random commands never end it or its controller") {
   CHECK(held.worker.alive());
 }
 
-TEST_CASE("GpuWorker: a program with an unbound array, or a parameter that is not there") {
+TEST_CASE("GpuWorkerClient: a program with an unbound array, or a parameter that is not there") {
   Held held;
   const Built built = held.build("extern \"C\" __global__ void f(int* x) { if (x) *x = 5; }\n", {"f"});
   REQUIRE(built.verdict == Verdict::ok);
@@ -413,7 +415,7 @@ TEST_CASE("GpuWorker: a program with an unbound array, or a parameter that is no
   }
 }
 
-TEST_CASE("GpuWorker: one that does not answer in time is ended, and says so") {
+TEST_CASE("GpuWorkerClient: one that does not answer in time is ended, and says so") {
   Held held;
   const Built built = held.build(
       "extern \"C\" __global__ void f() { while (*(volatile int*)&threadIdx.x == 0) {} }\n", {"f"});

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "evaluator/host/batches.hpp"
-#include "evaluator/host/host_worker.hpp"
+#include "evaluator/host/host_judge.hpp"
 #include "process/pinned_thread.hpp"
 
 // What a candidate computed, compared with what is right: before it is timed, and of timed calls.
@@ -36,7 +36,7 @@ std::uint64_t hash_of(const std::vector<std::vector<std::byte>>& outputs) {
 
 }  // namespace
 
-void HostWorker::solve(ShapeState& state, InputSet& set) {
+void HostJudge::solve(ShapeState& state, InputSet& set) {
   inputs_.solve(state.plan, set);
   state.unwritten.resize(set.expected.size());
   for (std::size_t a = 0; a < set.expected.size(); ++a) {
@@ -46,7 +46,7 @@ void HostWorker::solve(ShapeState& state, InputSet& set) {
   }
 }
 
-std::optional<Fault> HostWorker::try_shape(std::size_t shape) {
+std::optional<Fault> HostJudge::try_shape(std::size_t shape) {
   select(shape);
   ShapeState& state = shapes_[shape];
   state.unwritten.assign(state.plan.arguments.size(), 0);
@@ -60,7 +60,7 @@ std::optional<Fault> HostWorker::try_shape(std::size_t shape) {
   return guards(0, 1);
 }
 
-std::optional<Fault> HostWorker::check(Features& features, Extent extent) {
+std::optional<Fault> HostJudge::check(Features& features, Extent extent) {
   if (runner_->fault()) return runner_->fault();
   if (!subject_.is_reference) inputs_.next_candidate();
   overhead_ = clock_.of_batch_lately();
@@ -90,8 +90,8 @@ std::optional<Fault> HostWorker::check(Features& features, Extent extent) {
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& differing,
-                                             std::size_t& elements) {
+std::optional<Fault> HostJudge::check_shape(std::size_t shape, std::size_t& differing,
+                                            std::size_t& elements) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -137,7 +137,7 @@ std::optional<Fault> HostWorker::check_shape(std::size_t shape, std::size_t& dif
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::verify(std::size_t shape, Kept& call, Price price, bool& decided) {
+std::optional<Fault> HostJudge::verify(std::size_t shape, Kept& call, Price price, bool& decided) {
   ShapeState& state = shapes_[shape];
   decided = subject_.is_reference;
   if (decided) return std::nullopt;
@@ -173,13 +173,13 @@ std::optional<Fault> HostWorker::verify(std::size_t shape, Kept& call, Price pri
   return fault;
 }
 
-void HostWorker::recycle(Kept call) {
+void HostJudge::recycle(Kept call) {
   if (spare_.size() >= 2 * most_batches) return;
   spare_.push_back(std::move(call.set.contents));
   spare_.push_back(std::move(call.outputs));
 }
 
-void HostWorker::put_by(ShapeState& state, Kept call) {
+void HostJudge::put_by(ShapeState& state, Kept call) {
   const Slots slots(state.plan, Storage::native, 0, 1, 1);
   const std::size_t room = std::clamp<std::size_t>(reserve_bytes / slots.slot_bytes(), 1, least_verified);
   ++state.offered;
@@ -192,7 +192,7 @@ void HostWorker::put_by(ShapeState& state, Kept call) {
   recycle(std::move(call));
 }
 
-std::optional<Fault> HostWorker::verify_some(std::size_t shape, std::vector<Kept> kept, double seconds) {
+std::optional<Fault> HostJudge::verify_some(std::size_t shape, std::vector<Kept> kept, double seconds) {
   ShapeState& state = shapes_[shape];
   // Whoever leaves something out is fast where he does.
   std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.seconds < b.seconds; });
@@ -211,7 +211,7 @@ std::optional<Fault> HostWorker::verify_some(std::size_t shape, std::vector<Kept
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::call_on(std::size_t shape, const std::stop_token& stop) {
+std::optional<Fault> HostJudge::call_on(std::size_t shape, const std::stop_token& stop) {
   ShapeState& state = shapes_[shape];
   const std::size_t wanted =
       whole(options_.sampling.budget_seconds / std::max(state.estimate, 1e-9), least_calls);
@@ -223,7 +223,7 @@ std::optional<Fault> HostWorker::call_on(std::size_t shape, const std::stop_toke
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::assure(std::size_t calls, const std::stop_token& stop) {
+std::optional<Fault> HostJudge::assure(std::size_t calls, const std::stop_token& stop) {
   if (subject_.is_reference) return std::nullopt;
   for (std::size_t s = 0; s < shapes_.size(); ++s)
     if (problem_.shapes[s].weight > 0)
@@ -231,7 +231,7 @@ std::optional<Fault> HostWorker::assure(std::size_t calls, const std::stop_token
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::assure(std::size_t shape, std::size_t calls, const std::stop_token& stop) {
+std::optional<Fault> HostJudge::assure(std::size_t shape, std::size_t calls, const std::stop_token& stop) {
   ShapeState& state = shapes_[shape];
   const std::size_t wanted = std::min(calls, state.timed);
   const double begin = monotonic_seconds();
@@ -259,7 +259,7 @@ std::optional<Fault> HostWorker::assure(std::size_t shape, std::size_t calls, co
                                        problem_.shapes[shape].name + "); give the run more time"};
 }
 
-bool HostWorker::is_assured() const {
+bool HostJudge::is_assured() const {
   return std::all_of(shapes_.begin(), shapes_.end(), [&](const ShapeState& state) {
     return problem_.shapes[state.plan.shape].weight <= 0 || state.verified >= least_verified;
   });

@@ -37,13 +37,13 @@ struct HostSubject {
 /// One candidate, or the reference, in its worker: checked first, then timed by the clock outside. Every
 /// timed call has buffers of its own with contents that the candidate has not seen; of each batch one call,
 /// at a secret place, is put by with its results, and some of those are compared with what is right.
-class HostWorker {
+class HostJudge {
  public:
   /// `fastest`: seconds of a call of each shape, of the fastest kernel so far, where there was one; room is
   /// made for what comes near it.
-  HostWorker(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
-             InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
-             const Candidate& candidate, const HostSubject& subject, std::span<const double> fastest = {});
+  HostJudge(const Problem& problem, const HostOptions& options, const WorkerSettings& settings,
+            InputSets& inputs, Verifier& verifier, ClockOverhead& clock, TimeFloor& floor,
+            const Candidate& candidate, const HostSubject& subject, std::span<const double> fastest = {});
 
   /// Which shapes are checked.
   enum class Extent : std::uint8_t {
@@ -83,7 +83,7 @@ class HostWorker {
   [[nodiscard]] bool timed_alone(std::size_t shape) const { return shapes_[shape].alone; }
   /// Whether, as `settle` saw both, the faster one is faster where calls are made together and not where they
   /// are made alone.
-  [[nodiscard]] bool gains_only_together(std::size_t shape, const HostWorker& other) const;
+  [[nodiscard]] bool gains_only_together(std::size_t shape, const HostJudge& other) const;
   void time_alone(std::size_t shape) { shapes_[shape].alone = true; }
 
   [[nodiscard]] const ShapePlan& plan(std::size_t shape) const { return shapes_[shape].plan; }

@@ -7,8 +7,8 @@
 #include <future>
 #include <numeric>
 
-#include "evaluator/gpu/device_worker.hpp"
-#include "evaluator/gpu/device_worker_parts.hpp"
+#include "evaluator/gpu/device_judge.hpp"
+#include "evaluator/gpu/device_judge_parts.hpp"
 #include "evaluator/gpu/launch_judgement.hpp"
 #include "judge/pairs.hpp"
 #include "judge/sampler.hpp"
@@ -16,7 +16,7 @@
 
 namespace kernelsearch::detail::gpu {
 
-double DeviceWorker::floor_seconds(std::size_t shape) const {
+double DeviceJudge::floor_seconds(std::size_t shape) const {
   const Shape& sizes = problem_.shapes[shape];
   LeastWork work;
   for (const PlannedArgument& argument : plans_[shape].arguments)
@@ -27,7 +27,7 @@ double DeviceWorker::floor_seconds(std::size_t shape) const {
   return least_seconds(device_, work, options_.cache);
 }
 
-std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, bool shared, Batch& batch) {
+std::optional<Fault> DeviceJudge::draw(std::size_t shape, std::size_t count, bool shared, Batch& batch) {
   batch = {.shape = shape, .shared = shared, .poison = rng_()};
   if (auto fault = make_room(shape, count, batch.first)) return fault;
   batch.first_sights = count;
@@ -43,8 +43,8 @@ std::optional<Fault> DeviceWorker::draw(std::size_t shape, std::size_t count, bo
   return std::nullopt;
 }
 
-std::optional<Fault> DeviceWorker::choose_verified(ShapeState& state, Depth depth,
-                                                   std::vector<std::size_t> calls, Batch& batch) {
+std::optional<Fault> DeviceJudge::choose_verified(ShapeState& state, Depth depth,
+                                                  std::vector<std::size_t> calls, Batch& batch) {
   if (depth == Depth::glance) return std::nullopt;
   const bool finalist = depth == Depth::finalist;
   const double cost = std::max(1e-6, referee_.cost(batch.shape));
@@ -76,8 +76,8 @@ std::optional<Fault> DeviceWorker::choose_verified(ShapeState& state, Depth dept
   return std::nullopt;
 }
 
-void DeviceWorker::timed_call(std::vector<Action>& actions, const Subject& subject, const Batch& batch,
-                              std::size_t index) {
+void DeviceJudge::timed_call(std::vector<Action>& actions, const Subject& subject, const Batch& batch,
+                             std::size_t index) {
   const std::size_t slot = batch.first + index;
   fill_arrays(actions, slot, *batch.sets[index], batch.poison + index);
   prepare(actions, batch.shape, slot);
@@ -85,9 +85,9 @@ void DeviceWorker::timed_call(std::vector<Action>& actions, const Subject& subje
   inspect(actions, subject, batch.shape, slot, batch.poison + index);
 }
 
-std::optional<Fault> DeviceWorker::run_batch(Subject& subject, const Batch& batch,
-                                             std::vector<double>& seconds,
-                                             std::vector<std::uint64_t>& results) {
+std::optional<Fault> DeviceJudge::run_batch(Subject& subject, const Batch& batch,
+                                            std::vector<double>& seconds,
+                                            std::vector<std::uint64_t>& results) {
   const std::size_t count = batch.sets.size();
   std::vector<Action> actions;
   // Each call's inputs come just before it and its outputs are looked at just after it: no call can do the
@@ -116,23 +116,23 @@ std::optional<Fault> DeviceWorker::run_batch(Subject& subject, const Batch& batc
   return first;
 }
 
-void DeviceWorker::settle_times(Subject& subject, std::vector<double>& seconds,
-                                const std::vector<double>& outside) const {
+void DeviceJudge::settle_times(Subject& subject, std::vector<double>& seconds,
+                               const std::vector<double>& outside) const {
   // What launching and waiting take: of threads of the host, which others may use; of a device.
   constexpr double threads = 200e-6, queue = 50e-6;
   if (charge_outside(seconds, outside, device_.on_host ? threads : queue)) ++subject.charged;
 }
 
-void DeviceWorker::remember(const Batch& batch, const std::vector<std::uint64_t>& results,
-                            const ShapeState& state) {
+void DeviceJudge::remember(const Batch& batch, const std::vector<std::uint64_t>& results,
+                           const ShapeState& state) {
   for (const std::size_t i : batch.verified)
     pending_.push_back(
         {batch.sets[i], batch.first + i, results[i], true, state.results.contains(results[i])});
   held_[batch.shape] = batch.first + batch.sets.size();
 }
 
-std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, std::size_t count, Depth depth,
-                                         std::vector<double>& samples) {
+std::optional<Fault> DeviceJudge::batch(Subject& subject, std::size_t shape, std::size_t count, Depth depth,
+                                        std::vector<double>& samples) {
   if (launches_) return launched_batch(subject, shape, count, depth, samples);
   ShapeState& state = subject.shapes[shape];
   count = std::min(count, slots(shape));
@@ -154,8 +154,8 @@ std::optional<Fault> DeviceWorker::batch(Subject& subject, std::size_t shape, st
 }
 
 /// Batches of about 20 ms, for the sampling loop.
-struct DeviceWorker::SampleTimer : PlainSampleTimer {
-  SampleTimer(DeviceWorker& of, Subject& timed, Features& told, const EvaluationContext& evaluation)
+struct DeviceJudge::SampleTimer : PlainSampleTimer {
+  SampleTimer(DeviceJudge& of, Subject& timed, Features& told, const EvaluationContext& evaluation)
       : worker(of), subject(timed), features(told), context(evaluation), states(of.plans_.size()) {}
 
   std::optional<Fault> sample(std::size_t shape, const ShapeMeasurement& so_far,
@@ -206,7 +206,7 @@ struct DeviceWorker::SampleTimer : PlainSampleTimer {
 
   [[nodiscard]] double elapsed(std::size_t shape) const { return subject.shapes[shape].elapsed; }
 
-  DeviceWorker& worker;
+  DeviceJudge& worker;
   Subject& subject;
   Features& features;
   const EvaluationContext& context;
@@ -214,8 +214,8 @@ struct DeviceWorker::SampleTimer : PlainSampleTimer {
   std::size_t discarded = 0;
 };
 
-std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measurement, Features& features,
-                                           const EvaluationContext& context) {
+std::optional<Fault> DeviceJudge::measure(Subject& subject, Measurement& measurement, Features& features,
+                                          const EvaluationContext& context) {
   verified_ = 0;
   SampleTimer timer(*this, subject, features, context);
   Sampler<Fault, SampleTimer> sampler(problem_, options_.sampling, SamplingOrder::interleaved, timer);
@@ -238,7 +238,7 @@ std::optional<Fault> DeviceWorker::measure(Subject& subject, Measurement& measur
   return std::nullopt;
 }
 
-void DeviceWorker::set_load(Features& features, double measured_seconds) {
+void DeviceJudge::set_load(Features& features, double measured_seconds) {
   if (!nvml_) return;
   if (const double now = monotonic_seconds(); now - others_seen_ > 1) {
     others_ = nvml_->others(process_tree(getpid()), std::max(1.0, measured_seconds));
@@ -249,8 +249,8 @@ void DeviceWorker::set_load(Features& features, double measured_seconds) {
   if (others_->share) features.set("load.device", *others_->share);
 }
 
-std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, std::size_t shape,
-                                              std::size_t count, bool both, PairedTimes& times) {
+std::optional<Fault> DeviceJudge::pair_batch(Subject& subject, Subject& other, std::size_t shape,
+                                             std::size_t count, bool both, PairedTimes& times) {
   count = std::max<std::size_t>(1, std::min(count, slots(shape) / 2));
   Batch batch;
   if (auto fault = draw(shape, 2 * count, shares(subject, shape), batch)) return fault;
@@ -296,7 +296,7 @@ std::optional<Fault> DeviceWorker::pair_batch(Subject& subject, Subject& other, 
 }
 
 /// Batches of pairs, for the pairing loop.
-struct DeviceWorker::PairTimer {
+struct DeviceJudge::PairTimer {
   [[nodiscard]] bool has(std::size_t shape) const { return other.shapes[shape].valid; }
 
   static std::optional<Fault> warm_up(std::size_t) { return std::nullopt; }  // both were checked just now
@@ -305,15 +305,15 @@ struct DeviceWorker::PairTimer {
     return worker.pair_batch(subject, other, shape, count, both, pairs);
   }
 
-  DeviceWorker& worker;
+  DeviceJudge& worker;
   Subject& subject;
   Subject& other;
   std::size_t count;  ///< pairs of a batch
   bool both;
 };
 
-std::optional<Fault> DeviceWorker::pairs(Subject& subject, Subject& other, const PairOptions& limits,
-                                         bool both, Speedup& speedup, Measurement* measurement) {
+std::optional<Fault> DeviceJudge::pairs(Subject& subject, Subject& other, const PairOptions& limits,
+                                        bool both, Speedup& speedup, Measurement* measurement) {
   for (ShapeState& state : subject.shapes) state.verified_seconds = 0;
   PairOptions all = limits;
   all.rounds = 1;  // both sides live in one process

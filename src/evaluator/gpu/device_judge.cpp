@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_judge.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "evaluator/gpu/candidate_code.hpp"
+#include "evaluator/gpu/device_judge_parts.hpp"
 #include "evaluator/gpu/device_source.hpp"
-#include "evaluator/gpu/device_worker_parts.hpp"
 #include "evaluator/gpu/hidden_shape_check.hpp"
 #include "evaluator/gpu/service_source.hpp"
 #include "kernelsearch/core/clean_text.hpp"
@@ -83,8 +83,8 @@ std::uint64_t slot_bytes(const ShapePlan& plan) {
   return bytes;
 }
 
-DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, const GpuDevice& device,
-                           int ordinal, BuilderPool& builders, std::uint64_t least_shared)
+DeviceJudge::DeviceJudge(const Problem& problem, const GpuOptions& options, const GpuDevice& device,
+                         int ordinal, BuilderPool& builders, std::uint64_t least_shared)
     : problem_(problem),
       options_(options),
       device_(device),
@@ -111,9 +111,9 @@ DeviceWorker::DeviceWorker(const Problem& problem, const GpuOptions& options, co
   }
 }
 
-DeviceWorker::~DeviceWorker() = default;
+DeviceJudge::~DeviceJudge() = default;
 
-void DeviceWorker::number_shapes() {
+void DeviceJudge::number_shapes() {
   for (std::size_t s = slot_buffers_.size(); s < plans_.size(); ++s) {
     const std::size_t arguments = plans_[s].arguments.size();
     std::vector<BufferId>& slots = slot_buffers_.emplace_back();
@@ -123,7 +123,7 @@ void DeviceWorker::number_shapes() {
   }
 }
 
-void DeviceWorker::take_shapes() {
+void DeviceJudge::take_shapes() {
   pending_.clear();
   plans_ = plans_of(problem_);
   at_shape_ = arguments_at_shapes(problem_);
@@ -135,21 +135,21 @@ void DeviceWorker::take_shapes() {
   now_.reserved.assign(plans_.size(), 0);
 }
 
-double DeviceWorker::reference_seconds() const {
+double DeviceJudge::reference_seconds() const {
   double seconds = 0;
   for (std::size_t shape = 0; shape < plans_.size(); ++shape) seconds += referee_.known_cost(shape);
   return seconds;
 }
 
-BufferId DeviceWorker::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const {
+BufferId DeviceJudge::slot_buffer(std::size_t shape, std::size_t slot, std::size_t argument) const {
   return slot_buffers_[shape].at(slot * problem_.arguments.size() + argument);
 }
 
-ProgramId DeviceWorker::program_of(ModuleId module, std::size_t shape) const {
+ProgramId DeviceJudge::program_of(ModuleId module, std::size_t shape) const {
   return programs_.at({module, shape});
 }
 
-Fault DeviceWorker::fault_of(const WorkerError& error) {
+Fault DeviceJudge::fault_of(const WorkerError& error) {
   if (error.kind == WorkerError::timed_out) return {Verdict::timed_out, error.text};
   if (error.kind == WorkerError::ended) return {Verdict::crashed, "its process ended: " + error.text};
   switch (error.status) {
@@ -171,7 +171,7 @@ Fault DeviceWorker::fault_of(const WorkerError& error) {
   }
 }
 
-std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seconds, Act::Reply& done) {
+std::optional<Fault> DeviceJudge::send(std::vector<Action> actions, double seconds, Act::Reply& done) {
   const auto timed_calls =
       static_cast<std::size_t>(std::count_if(actions.begin(), actions.end(), [](const Action& action) {
         const auto* call = std::get_if<CallProgram>(&action);
@@ -188,7 +188,7 @@ std::optional<Fault> DeviceWorker::send(std::vector<Action> actions, double seco
   return Fault{Verdict::crashed, "its process lost count of the calls"};
 }
 
-void DeviceWorker::start(std::size_t candidates) {
+void DeviceJudge::start(std::size_t candidates) {
   pending_.clear();
   held_.assign(plans_.size(), 0);
   take_started(false);
@@ -219,16 +219,16 @@ void DeviceWorker::start(std::size_t candidates) {
   }
 }
 
-Sandbox DeviceWorker::in_worker(Sandbox chosen) const noexcept {
+Sandbox DeviceJudge::in_worker(Sandbox chosen) const noexcept {
   return launches_ || device_.on_host ? chosen : Sandbox::none;
 }
 
-DeviceWorker::Process DeviceWorker::started() {
+DeviceJudge::Process DeviceJudge::started() {
   Process process;
   // Kept only once it is ready: one that failed half-way must not serve the next candidate.
-  process.worker =
-      std::make_unique<GpuWorker>(find_gpu_worker(options_.worker), device_.backend, GpuWorker::Role::device,
-                                  ordinal_, &shared_, in_worker(options_.sandbox));
+  process.worker = std::make_unique<GpuWorkerClient>(find_gpu_worker(options_.worker), device_.backend,
+                                                     GpuWorkerClient::Role::device, ordinal_, &shared_,
+                                                     in_worker(options_.sandbox));
   GpuDevice device;
   if (const auto error = process.worker->hello(options_.limits.start, device))
     raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
@@ -247,13 +247,13 @@ DeviceWorker::Process DeviceWorker::started() {
   return process;
 }
 
-void DeviceWorker::end(Process& process) {
+void DeviceJudge::end(Process& process) {
   if (process.worker) process.worker->stop();
   referee_.give_back(process.number);
   process = {};
 }
 
-std::size_t DeviceWorker::processes_wanted() {
+std::size_t DeviceJudge::processes_wanted() {
   // Of a reference that takes less than this for a check there is nothing to be saved that is worth a
   // process, which takes some 0.3 s to start, once.
   constexpr double worth_seconds = 0.004;
@@ -271,7 +271,7 @@ std::size_t DeviceWorker::processes_wanted() {
   return static_cast<std::size_t>(std::clamp(std::floor(seconds / worth_seconds), 1.0, std::max(1.0, most)));
 }
 
-void DeviceWorker::start_others() {
+void DeviceJudge::start_others() {
   wanted_ = processes_wanted();
   if (wanted_ < 2) return;
   referee_.share_among(wanted_);
@@ -292,7 +292,7 @@ void DeviceWorker::start_others() {
   });
 }
 
-void DeviceWorker::take_started(bool no_more) {
+void DeviceJudge::take_started(bool no_more) {
   if (no_more) {
     starter_.request_stop();
     if (starter_.joinable()) starter_.join();
@@ -311,7 +311,7 @@ void DeviceWorker::take_started(bool no_more) {
   ready_.clear();
 }
 
-void DeviceWorker::prepare() {
+void DeviceJudge::prepare() {
   const auto attempt = [](const auto& action) {
     try {
       action();
@@ -329,7 +329,7 @@ void DeviceWorker::prepare() {
   hidden.join();
 }
 
-void DeviceWorker::renew() {
+void DeviceJudge::renew() {
   take_started(true);
   for (Process& process : waiting_) end(process);
   waiting_.clear();
@@ -344,13 +344,13 @@ void DeviceWorker::renew() {
   if (hidden_) hidden_->renew();
 }
 
-std::size_t DeviceWorker::slots(std::size_t shape) {
+std::size_t DeviceJudge::slots(std::size_t shape) {
   const std::uint64_t memory = options_.buffer_memory != 0 ? options_.buffer_memory : memory_ / 4;
   const std::uint64_t each = std::max<std::uint64_t>(1, slot_bytes(plans_[shape]));
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(memory / each, 2, timed(shape) ? most_slots : 8));
 }
 
-std::optional<Fault> DeviceWorker::reserve(std::size_t shape, std::size_t count) {
+std::optional<Fault> DeviceJudge::reserve(std::size_t shape, std::size_t count) {
   if (now_.reserved[shape] >= count) return std::nullopt;
   std::vector<AllocateBuffers::Buffer> buffers;
   std::vector<Action> guards;
@@ -370,7 +370,7 @@ std::optional<Fault> DeviceWorker::reserve(std::size_t shape, std::size_t count)
   return send(std::move(guards), 60, done);
 }
 
-void DeviceWorker::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
+void DeviceJudge::guard(std::vector<Action>& actions, std::size_t shape, std::size_t slot) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     if (!planned.is_array || planned.role == Role::workspace) continue;
@@ -379,7 +379,7 @@ void DeviceWorker::guard(std::vector<Action>& actions, std::size_t shape, std::s
   }
 }
 
-std::optional<Fault> DeviceWorker::guard_all() {
+std::optional<Fault> DeviceJudge::guard_all() {
   std::vector<Action> actions;
   for (std::size_t shape = 0; shape < now_.reserved.size(); ++shape)
     for (std::size_t slot = 0; slot < now_.reserved[shape]; ++slot) guard(actions, shape, slot);
@@ -387,8 +387,8 @@ std::optional<Fault> DeviceWorker::guard_all() {
   return actions.empty() ? std::nullopt : send(std::move(actions), 60, done);
 }
 
-std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
-                                         Features& features) {
+std::optional<Fault> DeviceJudge::admit(const GpuArtifact& artifact, ModuleId module, Subject& subject,
+                                        Features& features) {
   subject.module = module;
   subject.shapes.resize(problem_.shapes.size());
   std::vector<FunctionFacts> facts;
@@ -476,7 +476,7 @@ std::optional<Fault> DeviceWorker::admit(const GpuArtifact& artifact, ModuleId m
   return std::nullopt;
 }
 
-void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
+void DeviceJudge::dismiss(Subject& subject, const GpuArtifact& artifact) {
   if (!now_.worker || !now_.worker->alive()) return;
   // What ran in the process itself may have left anything in it.
   if (artifact.library)
@@ -485,8 +485,8 @@ void DeviceWorker::dismiss(Subject& subject, const GpuArtifact& artifact) {
     (void)now_.worker->unload(subject.module);
 }
 
-Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* baseline,
-                               Evaluation evaluation, const EvaluationContext& context) {
+Evaluation DeviceJudge::judge(const GpuArtifact& artifact, const GpuArtifact* baseline, Evaluation evaluation,
+                              const EvaluationContext& context) {
   double begin = monotonic_seconds();
   const double referee_before = referee_seconds_;
   const bool unknown_baseline = baseline != nullptr && !baseline_ok_;
@@ -551,7 +551,7 @@ Evaluation DeviceWorker::judge(const GpuArtifact& artifact, const GpuArtifact* b
   return evaluation;
 }
 
-std::optional<Fault> DeviceWorker::check_only(const GpuArtifact& artifact) {
+std::optional<Fault> DeviceJudge::check_only(const GpuArtifact& artifact) {
   start();
   Subject subject;
   Features ignored;
@@ -566,8 +566,8 @@ std::optional<Fault> DeviceWorker::check_only(const GpuArtifact& artifact) {
   return fault;
 }
 
-std::optional<Fault> DeviceWorker::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
-                                           const PairOptions& limits, Speedup& speedup) {
+std::optional<Fault> DeviceJudge::compare(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                          const PairOptions& limits, Speedup& speedup) {
   if (launches_) return pairs_apart(candidate, champion, limits, true, speedup, nullptr);
   start(2);
   Subject ours, theirs;

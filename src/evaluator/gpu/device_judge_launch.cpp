@@ -15,7 +15,7 @@
 #include <numeric>
 #include <string>
 
-#include "evaluator/gpu/device_worker.hpp"
+#include "evaluator/gpu/device_judge.hpp"
 #include "evaluator/gpu/launch_judgement.hpp"
 #include "judge/pairs.hpp"
 #include "judge/sampler.hpp"
@@ -98,7 +98,7 @@ class WaitMeter {
 
 }  // namespace
 
-std::optional<Fault> DeviceWorker::calibrate() {
+std::optional<Fault> DeviceJudge::calibrate() {
   constexpr std::size_t few = 2, many = 12, most_turns = 40;
   empty_.assign(plans_.size(), {});
   Subject nothing;
@@ -154,8 +154,8 @@ std::optional<Fault> DeviceWorker::calibrate() {
   return std::nullopt;
 }
 
-std::optional<Fault> DeviceWorker::launched_batch(Subject& subject, std::size_t shape, std::size_t count,
-                                                  Depth depth, std::vector<double>& samples) {
+std::optional<Fault> DeviceJudge::launched_batch(Subject& subject, std::size_t shape, std::size_t count,
+                                                 Depth depth, std::vector<double>& samples) {
   ShapeState& state = subject.shapes[shape];
   const std::size_t whole = std::min(count, slots(shape));
   // What waits from before would be looked at within the time that is taken.
@@ -228,8 +228,8 @@ std::optional<Fault> DeviceWorker::launched_batch(Subject& subject, std::size_t 
   return std::nullopt;
 }
 
-std::optional<Fault> DeviceWorker::alone(const GpuArtifact& artifact, std::size_t count, bool checked,
-                                         std::vector<std::vector<double>>& samples) {
+std::optional<Fault> DeviceJudge::alone(const GpuArtifact& artifact, std::size_t count, bool checked,
+                                        std::vector<std::vector<double>>& samples) {
   if (now_.worker) now_.worker->stop();
   start();
   Subject subject;
@@ -248,9 +248,9 @@ std::optional<Fault> DeviceWorker::alone(const GpuArtifact& artifact, std::size_
   return fault;
 }
 
-std::optional<Fault> DeviceWorker::pairs_apart(const GpuArtifact& candidate, const GpuArtifact& champion,
-                                               const PairOptions& limits, bool both, Speedup& speedup,
-                                               Measurement* measurement) {
+std::optional<Fault> DeviceJudge::pairs_apart(const GpuArtifact& candidate, const GpuArtifact& champion,
+                                              const PairOptions& limits, bool both, Speedup& speedup,
+                                              Measurement* measurement) {
   // A process that still lived could keep the device busy while the other side is timed, so there is only one
   // at a time; several rounds, since where things lie and how warm the device is differ between them.
   PairOptions all = limits;

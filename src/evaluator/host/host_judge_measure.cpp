@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "evaluator/host/batches.hpp"
-#include "evaluator/host/host_worker.hpp"
+#include "evaluator/host/host_judge.hpp"
 #include "evaluator/host/time_judgement.hpp"
 #include "judge/pairs.hpp"
 #include "process/pinned_thread.hpp"
@@ -28,12 +28,12 @@ constexpr std::size_t least_replayed = 32, most_replayed = 512, first_replayed =
 
 }  // namespace
 
-std::shared_ptr<InputSet> HostWorker::timing_set(const ShapePlan& plan) {
+std::shared_ptr<InputSet> HostJudge::timing_set(const ShapePlan& plan) {
   return subject_.is_reference ? inputs_.for_reference(plan) : inputs_.for_timing(plan, shown_);
 }
 
-std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds, std::vector<double>& samples,
-                                       std::size_t most_short) {
+std::optional<Fault> HostJudge::round(std::size_t shape, double target_seconds, std::vector<double>& samples,
+                                      std::size_t most_short) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -107,7 +107,7 @@ std::optional<Fault> HostWorker::round(std::size_t shape, double target_seconds,
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::evenness(std::size_t shape) {
+std::optional<Fault> HostJudge::evenness(std::size_t shape) {
   const ShapeState& state = shapes_[shape];
   if (problem_.threads > 1) return std::nullopt;  // the wall's clock is as even as the machine
   const auto suspicious = [&state] { return state.uneven > 0 && 3 * state.uneven > state.even; };
@@ -134,7 +134,7 @@ std::optional<Fault> HostWorker::evenness(std::size_t shape) {
   return Fault{Verdict::cheated, what};
 }
 
-std::optional<Fault> HostWorker::shown_again(std::size_t shape, Pattern& pattern) {
+std::optional<Fault> HostJudge::shown_again(std::size_t shape, Pattern& pattern) {
   const ShapeState& state = shapes_[shape];
   const double batch = std::max(state.estimate, 1e-9) * static_cast<double>(state.calls);
   const auto seeds =
@@ -147,8 +147,8 @@ std::optional<Fault> HostWorker::shown_again(std::size_t shape, Pattern& pattern
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::replay(std::size_t shape, const Contents& contents,
-                                        std::span<const std::uint64_t> seeds, std::vector<double>& seconds) {
+std::optional<Fault> HostJudge::replay(std::size_t shape, const Contents& contents,
+                                       std::span<const std::uint64_t> seeds, std::vector<double>& seconds) {
   const ShapeState& state = shapes_[shape];
   const FreshInputs& fresh = inputs_.fresh(state.plan);
   Runner runner(settings_, subject_.library, subject_.storage, false, runner_->arena_bytes());
@@ -165,8 +165,8 @@ std::optional<Fault> HostWorker::replay(std::size_t shape, const Contents& conte
   return std::nullopt;
 }
 
-std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
-                                            bool lockstep, double& seconds) {
+std::optional<Fault> HostJudge::lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
+                                           bool lockstep, double& seconds) {
   select(shape);
   ShapeState& state = shapes_[shape];
   Slots& slots = runner_->slots();
@@ -219,7 +219,7 @@ std::optional<Fault> HostWorker::lone_calls(std::size_t shape, std::size_t fille
   return verify(shape, call, Price::fair, decided);
 }
 
-std::optional<Fault> HostWorker::one_by_one(std::size_t shape, double claimed) {
+std::optional<Fault> HostJudge::one_by_one(std::size_t shape, double claimed) {
   ShapeState& state = shapes_[shape];
   select(shape);
   double each = 0;
@@ -249,7 +249,7 @@ std::optional<Fault> HostWorker::one_by_one(std::size_t shape, double claimed) {
   return lone_calls(shape, filled, filled / 4, true, each);
 }
 
-std::optional<Fault> HostWorker::settle(std::size_t shape) {
+std::optional<Fault> HostJudge::settle(std::size_t shape) {
   select(shape);
   ShapeState& state = shapes_[shape];
   state.alone = false;
@@ -263,7 +263,7 @@ std::optional<Fault> HostWorker::settle(std::size_t shape) {
   return one_by_one(shape, median(samples));
 }
 
-bool HostWorker::gains_only_together(std::size_t shape, const HostWorker& other) const {
+bool HostJudge::gains_only_together(std::size_t shape, const HostJudge& other) const {
   const ShapeState &ours = shapes_[shape], &theirs = other.shapes_[shape];
   const bool faster = ours.together < theirs.together;
   const ShapeState &fast = faster ? ours : theirs, &slow = faster ? theirs : ours;
@@ -271,7 +271,7 @@ bool HostWorker::gains_only_together(std::size_t shape, const HostWorker& other)
   return gain > least_gain * slow.together + gain_allowance && slow.lone - fast.lone < gain / 2;
 }
 
-MachineLoad HostWorker::load() const {
+MachineLoad HostJudge::load() const {
   if (!meter_) return {};
   const double cpu = runner_->worker().cpu(), waited = runner_->worker().waited();
   const bool known = cpu_then_ >= 0 && waited_then_ >= 0 && cpu >= cpu_then_ && waited >= waited_then_;
@@ -280,7 +280,7 @@ MachineLoad HostWorker::load() const {
   return meter_->load(known ? cpu - cpu_then_ + cpu_here_ : -1, known ? for_others + waited_here_ : -1);
 }
 
-std::optional<Fault> HostWorker::time_once(std::size_t shape, double& seconds) {
+std::optional<Fault> HostJudge::time_once(std::size_t shape, double& seconds) {
   select(shape);
   plan_batches(shapes_[shape]);
   std::vector<double> samples;
@@ -290,8 +290,8 @@ std::optional<Fault> HostWorker::time_once(std::size_t shape, double& seconds) {
 }
 
 /// Rounds of about 10 ms, for the sampling loop.
-struct HostWorker::SampleTimer : PlainSampleTimer {
-  explicit SampleTimer(HostWorker& of) : worker(of) {}
+struct HostJudge::SampleTimer : PlainSampleTimer {
+  explicit SampleTimer(HostJudge& of) : worker(of) {}
 
   std::optional<Fault> sample(std::size_t shape, const ShapeMeasurement& so_far,
                               std::vector<double>& samples) {
@@ -321,12 +321,12 @@ struct HostWorker::SampleTimer : PlainSampleTimer {
     return few ? std::nullopt : end;
   }
 
-  HostWorker& worker;
+  HostJudge& worker;
   double calls_per_sample = 1;  ///< a sample is a batch
 };
 
-std::optional<Fault> HostWorker::measure(Measurement& measurement, Features& features,
-                                         std::optional<double> incumbent, const std::stop_token& stop) {
+std::optional<Fault> HostJudge::measure(Measurement& measurement, Features& features,
+                                        std::optional<double> incumbent, const std::stop_token& stop) {
   overhead_ = clock_.of_batch();
   meter_.emplace(cores_);
   cpu_here_ = waited_here_ = 0;
