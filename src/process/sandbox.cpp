@@ -221,12 +221,7 @@ Launch launch_restricted(const Boxed& boxed) {
   if (boxed.devices) {
     for (const char* folder : {"/proc", "/sys", "/opt"}) rules.readable.emplace_back(folder);
     rules.writable.emplace_back("/dev");
-    // CUDA's driver writes below its own /proc/self (error 304 otherwise). What forks has no name for its
-    // children's yet: it may write where the system's permissions let it, which is not others' memory.
-    if (boxed.own_processes)
-      rules.writable.emplace_back("/proc");
-    else
-      launch.writes_own_proc = true;
+    launch.writes_own_proc = true;
   } else {
     rules.writable.assign(std::begin(harmless_devices), std::end(harmless_devices));
   }

@@ -231,7 +231,12 @@ DeviceJudge::Process DeviceJudge::started() {
                                                      in_worker(options_.sandbox));
   GpuDevice device;
   if (const auto error = process.worker->hello(options_.limits.start, device))
-    raise<DeviceError>("the device cannot be used", error->text, "see `kernelsearch doctor`");
+    raise<DeviceError>(
+        "the device cannot be used", error->text,
+        in_worker(options_.sandbox) == Sandbox::landlock
+            ? "see `kernelsearch doctor`; where the sandbox landlock keeps the driver from starting, "
+              "install bubblewrap, or use --sandbox none for code that you trust"
+            : "see `kernelsearch doctor`");
   process.memory_free = device.memory_free;
   const Built services =
       builders_.build(service_source(device_.backend), compile_options(device_, options_, {}),
