@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes bench/landscapes/manifest.json and the cards in docs/benchmarks/corpus.md, or says where they are not what the files say.
+"""Writes bench/corpus/manifest.json and the cards in docs/benchmarks/corpus.md, or says where they are not what the files say.
 
     python bench/corpus_manifest.py [--check]
 
@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANDSCAPES = ROOT / "bench" / "landscapes"
-MANIFEST = LANDSCAPES / "manifest.json"
+MANIFEST = ROOT / "bench" / "corpus" / "manifest.json"
 PAGE = ROOT / "docs" / "benchmarks" / "corpus.md"
 BEGIN, END = "<!-- cards: bench/corpus_manifest.py -->", "<!-- end of cards -->"
 

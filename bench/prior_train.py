@@ -108,7 +108,7 @@ def fit(spaces, strength):
 
 def load(command, least, device):
     spaces = []
-    for entry in json.loads((LANDSCAPES / "manifest.json").read_text())["landscapes"]:
+    for entry in json.loads((ROOT / "bench" / "corpus" / "manifest.json").read_text())["landscapes"]:
         if entry["entries"] < least or device not in entry["device"]:
             continue
         path = LANDSCAPES / entry["file"]
