@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes bench/corpus/manifest.json and the cards in docs/benchmarks/corpus.md, or says where they are not what the files say.
 
-    python bench/corpus_manifest.py [--check]
+    python bench/corpus_manifest.py [--check | --whole]
 
 Counts, times and digests are read from the recordings; how each was made from bench/results/*_corpus.jsonl (what bench/record_corpus.py writes) or, of
 older ones, from the page that has them; how many of the entries that were measured again are within 3 % from bench/results/*_corpus_again.jsonl. Only
@@ -144,7 +144,11 @@ def table(entries):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where manifest or page are not what the files say")
+    parser.add_argument("--whole", action="store_true", help="only print the files of landscapes that bench/record_corpus.py recorded whole")
     arguments = parser.parse_args()
+    if arguments.whole:
+        print(*(LANDSCAPES / e["file"] for e in json.loads(MANIFEST.read_text())["landscapes"] if e["how"].get("whole")))
+        return
     recorded, again = lines("*_corpus.jsonl"), lines("*_corpus_again.jsonl")
     entries = [entry_of(path, recorded, again) for path in sorted(LANDSCAPES.glob("*.t4.json.gz"))]
     missing = [f for f in recorded if not (LANDSCAPES / f).exists()]
@@ -160,7 +164,7 @@ def main():
     stale = [p.name for p, text in ((MANIFEST, manifest), (PAGE, page)) if not p.exists() or p.read_text() != text]
     if arguments.check:
         if stale:
-            sys.exit(f"corpus_manifest.py: {' and '.join(stale)} are not what the files say: run bench/corpus_manifest.py")
+            sys.exit(f"corpus_manifest.py: not what the recordings say: {' and '.join(stale)}; run bench/corpus_manifest.py")
         return
     MANIFEST.write_text(manifest)
     PAGE.write_text(page)
