@@ -14,6 +14,7 @@
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/recording_summary.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/space/guessed_role.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "terminal.hpp"
 #include "unit_option.hpp"
@@ -45,6 +46,11 @@ ordered_json as_json(const Recording& recording, const RecordingSummary& summary
                    {"tunables", recording.space.size()},
                    {"combinations", recording.space.raw_count().to_string()},
                    {"recorded", recording.trials.size()}};
+  // What each tunable does, as declared or by its name; those of which it is not known are left out.
+  auto& roles = out["roles"] = ordered_json::object();
+  for (const Tunable& tunable : recording.space.tunables())
+    if (const TunableRole role = role_of(tunable); role != TunableRole::none)
+      roles[tunable.name] = to_string(role);
   ordered_json verdicts = ordered_json::object();
   for (std::size_t i = 0; i < summary.verdicts.size(); ++i)
     if (summary.verdicts[i] > 0)

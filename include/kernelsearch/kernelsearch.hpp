@@ -99,6 +99,7 @@
 #include "kernelsearch/space/config.hpp"
 #include "kernelsearch/space/constraint.hpp"
 #include "kernelsearch/space/encoding.hpp"
+#include "kernelsearch/space/guessed_role.hpp"
 #include "kernelsearch/space/space.hpp"
 #include "kernelsearch/space/space_builder.hpp"
 #include "kernelsearch/space/tunable.hpp"

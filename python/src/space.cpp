@@ -86,9 +86,8 @@ void check_names(const nb::dict& given, const nb::dict& tunables, const char* wh
 }
 
 TunableRole role_from(const std::string& name) {
-  for (const TunableRole role : {TunableRole::none, TunableRole::block_size, TunableRole::warps})
-    if (name == to_string(role)) return role;
-  detail::raise<ConfigError>("no role of a tunable", name, "there are none, block_size, warps");
+  if (const std::optional<TunableRole> role = role_named(name)) return *role;
+  detail::raise<ConfigError>("no role of a tunable", name, "there are none, " + role_names());
 }
 
 SpacePointer make_space(const nb::dict& tunables, nb::handle constraints, const nb::dict& defaults,
@@ -201,7 +200,7 @@ void bind_space(nb::module_& m) {
           "must depend on nothing else and are called while the space is built.\n"
           "defaults: a value of some tunables, else the first. active_if: expressions; where one is false "
           "its tunable is pinned "
-          "to the default. roles: block_size or warps.\n"
+          "to the default. roles: threads, tile, work, ...: docs/formats/problem.md has them.\n"
           "ConfigError (a ValueError) where nothing is valid or names do not fit, TypeError for values of "
           "another type.")
       .def_static(

@@ -116,10 +116,19 @@ std::size_t position(const JsonCursor& place, const Tunable& tunable) {
 }
 
 TunableRole read_role(const JsonCursor& place, const Tunable& tunable) {
-  const TunableRole role =
-      place.choice("role", {to_string(TunableRole::block_size), to_string(TunableRole::warps)}) == 0
-          ? TunableRole::block_size
-          : TunableRole::warps;
+  const std::string todo = "write one of " + role_names();
+  const std::string& text = place.string(todo);
+  const std::optional<TunableRole> named = role_named(text);
+  if (!named || *named == TunableRole::none) {
+    std::vector<std::string> known;
+    for (const TunableRole one : tunable_roles)
+      if (one != TunableRole::none) known.emplace_back(to_string(one));
+    const std::string nearest = nearest_name(text, known);
+    place.refuse("is not a role", nearest.empty() ? todo : "did you mean " + nearest + "? " + todo);
+  }
+  const TunableRole role = *named;
+  if (role != TunableRole::block_size && role != TunableRole::warps && role != TunableRole::threads)
+    return role;
   const bool counts = (tunable.kind == TunableKind::integer || tunable.kind == TunableKind::power_of_two) &&
                       std::all_of(tunable.values.begin(), tunable.values.end(),
                                   [](const Value& value) { return to_number(value) > 0; });

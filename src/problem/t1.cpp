@@ -117,6 +117,11 @@ class T1Reader {
     Tunable tunable = Tunable::of(name, std::move(values));
     if (text_at(entry, "Type") == "bool" && tunable.values.size() <= 2) tunable.kind = TunableKind::boolean;
     if (entry.contains("Default")) set_default(tunable, entry["Default"]);
+    if (const std::string role = text_at(entry, "Role"); !role.empty()) {
+      const std::optional<TunableRole> named = role_named(role);
+      if (!named) fail(source_, "the role of " + name + " is " + role, "write one of " + role_names());
+      tunable.role = *named;
+    }
     return tunable;
   }
 

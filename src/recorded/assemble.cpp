@@ -218,12 +218,19 @@ class Assembly {
     const std::string& name = raw_.names[i];
     std::vector<Value> values = values_of(i);
     settle_orders(values);
-    if (!declared_) return Tunable::of(name, std::move(values));
+    if (!declared_) return with_role(Tunable::of(name, std::move(values)));
     const Tunable& declared = declared_->tunable(*declared_->find(name));
     if (values.empty() || values == declared.values) return declared;
     Tunable own = Tunable::of(name, std::move(values));
     if (const auto at = own.position(declared.values[declared.default_index])) own.default_index = *at;
     return own;
+  }
+
+  /// With the role that the file gives the tunable, which counts where no space is declared.
+  Tunable with_role(Tunable tunable) const {
+    for (const auto& [name, role] : raw_.roles)
+      if (name == tunable.name) tunable.role = role;
+    return tunable;
   }
 
   /// A declared constraint over the recording's tunables; the others have one value each.

@@ -29,6 +29,7 @@ struct RawRecording {
   std::vector<std::string> names{};  ///< tunables
   std::vector<std::vector<Value>>
       values{};  ///< by tunable, as the file lists them; empty: what its trials have
+  std::vector<std::pair<std::string, TunableRole>> roles{};  ///< of tunables, where the file has them
   std::vector<RawTrial> trials{};
   std::vector<std::string> notes{};
   std::string_view format{};  ///< of the table in formats.cpp

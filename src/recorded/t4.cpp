@@ -156,6 +156,15 @@ class T4 {
           auto& values = raw_.values.emplace_back();
           in.array([&] { values.push_back(in.value()); });
         });
+      } else if (key == "tune_param_roles" && in.peek() == '{') {
+        in.object([&](std::string_view name) {
+          std::string tunable(name);
+          const std::string role(in.string());
+          const std::optional<TunableRole> named = role_named(role);
+          if (!named)
+            in.fail("the role of " + tunable + " is " + role + ", which is not one of " + role_names());
+          raw_.roles.emplace_back(std::move(tunable), *named);
+        });
       } else {
         in.skip();
       }

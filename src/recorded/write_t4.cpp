@@ -88,7 +88,14 @@ std::string t4_text(const Recording& recording) {
     }
     text += "]";
   }
-  text += "}},\n\"results\": [";
+  text += "}";
+  std::string roles;  // of tunables that have one
+  for (const Tunable& tunable : space.tunables())
+    if (tunable.role != TunableRole::none)
+      roles += (roles.empty() ? "" : ", ") + json_string(tunable.name) + ": " +
+               json_string(to_string(tunable.role));
+  if (!roles.empty()) text += ",\n\"tune_param_roles\": {" + roles + "}";
+  text += "},\n\"results\": [";
   text.reserve(recording.trials.size() * 1024);
   const char* separator = "\n";
   for (const RecordedTrial& trial : recording.trials) {

@@ -80,6 +80,19 @@ TEST_CASE("T1: a file with the hub's deviations") {
   CHECK(file.arguments[1].fill_value == 0.5);
 }
 
+TEST_CASE("T1: roles of tunables, which are an extension of ours") {
+  const auto with = [](const std::string& role) {
+    return R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "a", "Values": [1, 2], "Role": ")" +
+           role + R"("}, {"Name": "b", "Values": [0, 1]}]}})";
+  };
+  const T1File file = parse(with("vector"));
+  CHECK(file.space.tunable(0).role == TunableRole::vector);
+  CHECK(file.space.tunable(1).role == TunableRole::none);
+  const std::string error = error_of(with("vectors"));
+  CHECK(error.find("the role of a is vectors") != std::string::npos);
+  CHECK(error.find("write one of block_size, warps, threads") != std::string::npos);
+}
+
 TEST_CASE("T1: two tunables of one name are an error that says where both are") {
   std::istringstream text(R"({"ConfigurationSpace": {"TuningParameters": [
     {"Name": "a", "Type": "int", "Values": "[1, 2]"}, {"Name": "b", "Type": "int", "Values": "[1]"},

@@ -40,6 +40,16 @@ bool near(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return near(x, y); });
 }
 
+/// Of a space of two tunables, one of which has a role.
+Recording with_roles() {
+  Tunable block = Tunable::power_of_two("block", 32, 64);
+  block.role = TunableRole::threads;
+  const Space space = Space::build({block, Tunable::boolean("fast")});
+  Recording recording{"r", "kernel", "device", "", space, {}};
+  recording.trials.push_back({space.default_config(), Evaluation::succeeded(1.0), "", 0.0});
+  return recording;
+}
+
 /// Every verdict, one to three shapes, awkward words; values of every kind.
 Recording random_recording(Rng& rng) {
   const std::vector<std::string> words{"a", "b,\"c\"", "é"};
@@ -224,4 +234,23 @@ TEST_CASE("write_recording: bytes that are no UTF-8 do not break the file") {
   const Recording again = parse_recording(cachefile_text(recording), "b");
   CHECK(again.trials[1].evaluation.reason.starts_with("caf\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD \xEF\xBF\xBD "));
   CHECK(nlohmann::json::accept(cachefile_text(recording)));
+}
+
+TEST_CASE("T4: roles of tunables are written and read") {
+  const std::string text = t4_text(with_roles());
+  CHECK(text.find(R"("tune_param_roles": {"block": "threads"})") != std::string::npos);
+  const recordings::Shelf shelf;
+  const Recording back = shelf.read("r.t4.json", text);
+  CHECK(back.space.tunable(*back.space.find("block")).role == TunableRole::threads);
+  CHECK(back.space.tunable(*back.space.find("fast")).role == TunableRole::none);
+  std::string wrong = text;
+  wrong.replace(wrong.find("\"threads\""), 9, "\"thread\"");
+  std::string error;
+  try {
+    (void)shelf.read("wrong.t4.json", wrong);
+  } catch (const ConfigError& caught) {
+    error = caught.what();
+  }
+  CHECK(error.find("the role of block is thread, which is not one of block_size, warps, threads") !=
+        std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,14 @@ TEST_CASE("Tunable: the kind is read off the values") {
   CHECK(kind({std::string("a"), std::int64_t{1}}) == TunableKind::categorical);
   CHECK(kind({Permutation{0, 1}, Permutation{1, 0}}) == TunableKind::permutation);
   CHECK(std::string(to_string(TunableKind::power_of_two)) == "power_of_two");
+}
+
+TEST_CASE("Tunable: every role has a name of its own, which is found again") {
+  for (const TunableRole role : tunable_roles) CHECK(role_named(to_string(role)) == role);
+  CHECK(std::size(tunable_roles) == static_cast<std::size_t>(TunableRole::algorithm) + 1);
+  CHECK_FALSE(role_named("thread").has_value());
+  CHECK(role_names() ==
+        "block_size, warps, threads, tile, work, vector, unroll, stages, shared, pad, layout, algorithm");
 }
 
 TEST_CASE("Tunable: positions and defaults match equal numbers of other types") {

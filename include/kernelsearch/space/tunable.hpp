@@ -21,15 +21,39 @@ enum class TunableKind : std::uint8_t { integer, power_of_two, floating, boolean
 /// The kind's name: integer, power_of_two, floating, boolean, categorical, permutation.
 [[nodiscard]] const char* to_string(TunableKind kind) noexcept;
 
-/// What a tunable does to the kernel, for searches that treat it in a way of its own (HelionLfbo).
+/// What a tunable does to the kernel: for searches that treat it in a way of its own (HelionLfbo reads the
+/// first two), and for what is learned from one kernel about another, whose tunables have other names.
 enum class TunableRole : std::uint8_t {
   none,
   block_size,  ///< elements of one dimension that a block works on
-  warps        ///< warps of a block
+  warps,       ///< warps of a block
+  threads,     ///< threads of a block, or of one dimension of it
+  tile,        ///< elements of one dimension that threads share
+  work,        ///< elements that a thread computes
+  vector,      ///< elements of a load or store
+  unroll,      ///< turns of a loop that are written out
+  stages,      ///< buffers of a pipeline, or how far loads run ahead
+  shared,      ///< whether, or how much, data is kept in shared memory
+  pad,         ///< elements added to rows, against bank conflicts
+  layout,      ///< the order of data, of blocks or of loops
+  algorithm    ///< which of several methods is used
 };
 
-/// The role's name: none, block_size, warps.
+/// Every role, `none` first.
+inline constexpr TunableRole tunable_roles[] = {
+    TunableRole::none,     TunableRole::block_size, TunableRole::warps,  TunableRole::threads,
+    TunableRole::tile,     TunableRole::work,       TunableRole::vector, TunableRole::unroll,
+    TunableRole::stages,   TunableRole::shared,     TunableRole::pad,    TunableRole::layout,
+    TunableRole::algorithm};
+
+/// The role's name, as it is written above.
 [[nodiscard]] const char* to_string(TunableRole role) noexcept;
+
+/// The names of the roles that can be declared, all but `none`: "block_size, warps, ...".
+[[nodiscard]] std::string role_names();
+
+/// The role of that name.
+[[nodiscard]] std::optional<TunableRole> role_named(std::string_view name) noexcept;
 
 /// A setting of a kernel: its name and its values in order. Neighbouring positions are neighbouring settings.
 struct Tunable {

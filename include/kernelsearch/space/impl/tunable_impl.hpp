@@ -37,8 +37,23 @@ KERNELSEARCH_INLINE const char* to_string(TunableKind kind) noexcept {
 }
 
 KERNELSEARCH_INLINE const char* to_string(TunableRole role) noexcept {
-  constexpr const char* names[] = {"none", "block_size", "warps"};
+  constexpr const char* names[] = {"none", "block_size", "warps",    "threads", "tile",
+                                   "work", "vector",     "unroll",   "stages",  "shared",
+                                   "pad",  "layout",     "algorithm"};
   return names[static_cast<std::size_t>(role)];
+}
+
+KERNELSEARCH_INLINE std::string role_names() {
+  std::string names;
+  for (const TunableRole role : tunable_roles)
+    if (role != TunableRole::none) (names += names.empty() ? "" : ", ") += to_string(role);
+  return names;
+}
+
+KERNELSEARCH_INLINE std::optional<TunableRole> role_named(std::string_view name) noexcept {
+  for (const TunableRole role : tunable_roles)
+    if (name == to_string(role)) return role;
+  return std::nullopt;
 }
 
 KERNELSEARCH_INLINE Tunable Tunable::integer(std::string name, std::int64_t first, std::int64_t last,

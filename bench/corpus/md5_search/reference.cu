@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One block, the digest written as RFC 1321 states it.
+
+__constant__ const uint32_t sines[64] = {
+    0xd76aa478u, 0xe8c7b756u, 0x242070dbu, 0xc1bdceeeu, 0xf57c0fafu, 0x4787c62au, 0xa8304613u, 0xfd469501u,
+    0x698098d8u, 0x8b44f7afu, 0xffff5bb1u, 0x895cd7beu, 0x6b901122u, 0xfd987193u, 0xa679438eu, 0x49b40821u,
+    0xf61e2562u, 0xc040b340u, 0x265e5a51u, 0xe9b6c7aau, 0xd62f105du, 0x02441453u, 0xd8a1e681u, 0xe7d3fbc8u,
+    0x21e1cde6u, 0xc33707d6u, 0xf4d50d87u, 0x455a14edu, 0xa9e3e905u, 0xfcefa3f8u, 0x676f02d9u, 0x8d2a4c8au,
+    0xfffa3942u, 0x8771f681u, 0x6d9d6122u, 0xfde5380cu, 0xa4beea44u, 0x4bdecfa9u, 0xf6bb4b60u, 0xbebfbc70u,
+    0x289b7ec6u, 0xeaa127fau, 0xd4ef3085u, 0x04881d05u, 0xd9d4d039u, 0xe6db99e5u, 0x1fa27cf8u, 0xc4ac5665u,
+    0xf4292244u, 0x432aff97u, 0xab9423a7u, 0xfc93a039u, 0x655b59c3u, 0x8f0ccc92u, 0xffeff47du, 0x85845dd1u,
+    0x6fa87e4fu, 0xfe2ce6e0u, 0xa3014314u, 0x4e0811a1u, 0xf7537e82u, 0xbd3af235u, 0x2ad7d2bbu, 0xeb86d391u};
+__constant__ const int shifts[16] = {7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21};
+
+extern "C" __global__ void md5_reference(int32_t n, const uint32_t* salt, uint64_t* best) {
+  __shared__ uint64_t kept[1024];
+  const int t = static_cast<int>(threadIdx.x);
+  uint64_t mine = 0;
+  for (int number = t; number < n; number += 1024) {
+    uint32_t message[16] = {salt[0], salt[1], salt[2], salt[3], static_cast<uint32_t>(number), 0x80u};
+    message[14] = 160;
+    uint32_t a = 0x67452301u, b = 0xefcdab89u, c = 0x98badcfeu, d = 0x10325476u;
+    for (int i = 0; i < 64; ++i) {
+      uint32_t f;
+      int g;
+      if (i < 16)
+        f = (b & c) | (~b & d), g = i;
+      else if (i < 32)
+        f = (d & b) | (~d & c), g = (5 * i + 1) % 16;
+      else if (i < 48)
+        f = b ^ c ^ d, g = (3 * i + 5) % 16;
+      else
+        f = c ^ (b | ~d), g = (7 * i) % 16;
+      f += a + sines[i] + message[g];
+      a = d, d = c, c = b;
+      const int by = shifts[i / 16 * 4 + i % 4];
+      b += (f << by) | (f >> (32 - by));
+    }
+    const uint64_t word = static_cast<uint64_t>(a + 0x67452301u) << 32 | static_cast<uint32_t>(~number);
+    if (word > mine) mine = word;
+  }
+  kept[t] = mine;
+  __syncthreads();
+  for (int half = 512; half > 0; half /= 2) {
+    if (t < half && kept[t + half] > kept[t]) kept[t] = kept[t + half];
+    __syncthreads();
+  }
+  if (t == 0) *best = kept[0];
+}
