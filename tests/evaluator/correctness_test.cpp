@@ -222,6 +222,19 @@ TEST_CASE("Comparison: the elements beyond the cap are counted, and the first of
   CHECK(result.first_beyond->index == 1);
 }
 
+TEST_CASE("compare_floating: a cap relative to an infinity covers nothing") {
+  Tolerance tolerance{0, 0};
+  tolerance.matched_ratio = 0.5;
+  tolerance.cap_relative = 0.5;
+  const std::vector<float> got{1, 1};
+  const auto with = [&](double first) {
+    return compare_floating(ElementType::f32, bytes_of(got).data(), std::vector<double>{first, 1}, tolerance)
+        .ok(tolerance);
+  };
+  CHECK(with(1.5));
+  CHECK(!with(infinite));
+}
+
 TEST_CASE("compare_integers: ratio and cap") {
   const std::vector<std::int32_t> got{0, 0, 0, 9}, expected(4, 0);
   const auto ok = [&](const Tolerance& tolerance) {

@@ -181,6 +181,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "fill_input: a range beyond four bits is cut to them, and its ends are no more likely than others") {
+  const Problem problem = parsed(with_low_type("i4", "n", R"(, "low": -1000, "high": 1000)"));
+  std::vector<std::byte> bytes(2000);
+  Rng rng(3);
+  fill_input(problem.arguments[0], bytes.size(), rng, bytes.data());
+  int least = 0;
+  for (std::size_t i = 0; i < 4000; ++i) least += load_element(ElementType::i4, bytes.data(), i) == -8;
+  CHECK(least > 150);
+  CHECK(least < 350);
+}
+
 TEST_CASE("element_count: packed types count bytes and refuse odd numbers, c64 counts parts") {
   const auto count = [](const Problem& problem) {
     return element_count(problem.arguments[0], problem.shapes[0], {});
@@ -340,6 +352,14 @@ TEST_CASE("quantise: scales by block, nearest codes, the greatest value at the g
   CHECK(codes_of(ElementType::f4e2m1, scales, ElementType::f8e4m3) ==
         std::vector<double>{3, -6, 0, 0, 6, 1, 0, 0});
   CHECK(scales[0] == 0.34375);
+}
+
+TEST_CASE("quantise: a scale that was rounded down leads to the greatest value, not past it") {
+  std::byte code{}, scale{};
+  quantise(std::vector<double>{-474.88}, {1, 1, 1, 1}, ElementType::f8e4m3, ElementType::f8e4m3, &code,
+           &scale);
+  CHECK(load_element(ElementType::f8e4m3, &scale) == 1);
+  CHECK(load_element(ElementType::f8e4m3, &code) == -448);
 }
 
 namespace {

@@ -125,6 +125,17 @@ TEST_CASE("safetensors: what is wrong is said, and where") {
   }
 }
 
+TEST_CASE("safetensors: a header of more than 100 MB is not read") {
+  const auto length = [](std::uint64_t bytes) {
+    std::string head(8, '\0');
+    std::memcpy(head.data(), &bytes, 8);
+    return try_safetensors_length(head, std::uint64_t{1} << 40);
+  };
+  CHECK(length(100'000'000));
+  REQUIRE_FALSE(length(100'000'001));
+  CHECK(length(100'000'001).error().find("at most 100000000 are read") != std::string::npos);
+}
+
 TEST_CASE("safetensors: a file that is cut or changed anywhere is refused or read, and never past its end") {
   Rng rng(5);
   for (std::size_t length = 0; length < two_tensors.size(); ++length)
